@@ -1,0 +1,84 @@
+"""Every error that kgrag raises on purpose.
+
+KgragError
+├── ConfigError                 a setting is unknown or out of range
+├── MissingDependencyError      an optional package is not installed
+├── StoreError                  the knowledge base refuses or is damaged
+│   ├── StoreUnavailableError   it cannot be opened, reached or locked
+│   └── StatementError          a query to it was refused
+├── ModelError                  a model cannot be used
+│   ├── ModelNotFoundError      its files are not on this machine
+│   └── ModelMismatchError      it is not the model that the knowledge base was built with
+├── IngestionError              a document cannot be taken in
+│   └── UnsupportedFormatError  no loader for this kind of file
+├── NotFoundError               a document, entity or chunk that was asked for is not held
+└── EvaluationError             a query or run file is malformed
+"""
+
+__all__ = [
+    "ConfigError",
+    "EvaluationError",
+    "IngestionError",
+    "KgragError",
+    "MissingDependencyError",
+    "ModelError",
+    "ModelMismatchError",
+    "ModelNotFoundError",
+    "NotFoundError",
+    "StatementError",
+    "StoreError",
+    "StoreUnavailableError",
+    "UnsupportedFormatError",
+]
+
+
+class KgragError(Exception):
+    """Root of all; the text says what, the value seen, and the remedy."""
+
+
+class ConfigError(KgragError):
+    """A setting is unknown or out of range."""
+
+
+class MissingDependencyError(KgragError):
+    """An optional package is not installed."""
+
+
+class StoreError(KgragError):
+    """The knowledge base refuses or is damaged."""
+
+
+class StoreUnavailableError(StoreError):
+    """The knowledge base cannot be opened, reached or locked."""
+
+
+class StatementError(StoreError):
+    """A query to the store was refused."""
+
+
+class ModelError(KgragError):
+    """A model cannot be used."""
+
+
+class ModelNotFoundError(ModelError):
+    """A model's files are not on this machine."""
+
+
+class ModelMismatchError(ModelError):
+    """The model is not the one that the knowledge base was built with."""
+
+
+class IngestionError(KgragError):
+    """A document cannot be taken in."""
+
+
+class UnsupportedFormatError(IngestionError):
+    """No loader for this kind of file."""
+
+
+class NotFoundError(KgragError):
+    """A document, entity or chunk that was asked for is not held."""
+
+
+class EvaluationError(KgragError):
+    """A query or run file is malformed."""

@@ -1,0 +1,297 @@
+"""The Store protocol: operations on a knowledge base, lists in and lists out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.types import (
+    Chunk,
+    Document,
+    Entity,
+    Fact,
+    Heading,
+    Mention,
+    NodeKind,
+    Route,
+    Summary,
+)
+
+Vector = NDArray[np.float32]
+Hit = tuple[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVector:
+    """A vector that belongs to a node.
+
+    Attributes:
+        node_id: The chunk, summary or document.
+        kind: Which of them.
+        key: `kgrag.ids.embedding_key` of model and encoded text; equal texts share one vector.
+        vector: `float32[dim]`, unit length; None where the store already has this key.
+    """
+
+    node_id: str
+    kind: NodeKind
+    key: str
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBundle:
+    """Everything that one document brings; stored whole or not at all.
+
+    Attributes:
+        document: The document.
+        fingerprint: Hash of content and ingestion settings; equal means nothing to do.
+        headings: In text order.
+        chunks: All groups, parents first.
+        summaries: Index nodes.
+        facts: Each with evidence in this document only.
+        mentions: Entities named without a fact.
+        vectors: For chunks, summaries and the document itself.
+    """
+
+    document: Document
+    fingerprint: str
+    headings: Sequence[Heading] = ()
+    chunks: Sequence[Chunk] = ()
+    summaries: Sequence[Summary] = ()
+    facts: Sequence[Fact] = ()
+    mentions: Sequence[Mention] = ()
+    vectors: Sequence[NodeVector] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What the store knows of a source file (or `.jsonl` record).
+
+    Attributes:
+        source: Its absolute path, `#id` appended for a record.
+        doc_id: The document that it holds now.
+        fingerprint: Of that document.
+    """
+
+    source: str
+    doc_id: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many of each are stored."""
+
+    documents: int
+    characters: int
+    chunks: Mapping[int, int]
+    summaries: int
+    entities: int
+    facts: int
+    mentions: int
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An invariant that does not hold.
+
+    Attributes:
+        invariant: Its name, e.g. `fact-has-evidence`.
+        subject: The id of what breaks it.
+        detail: What is wrong, and the remedy.
+    """
+
+    invariant: str
+    subject: str
+    detail: str
+
+
+class Store(Protocol):
+    """A knowledge base. Ids that are not held are left out of results, never an error.
+
+    Every method raises `StoreError` (or a subclass) when the storage itself fails.
+    """
+
+    def close(self) -> None:
+        """Release files and connections; further calls raise StoreError."""
+        ...
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a setting that the knowledge base records, or None."""
+        ...
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Record settings, all or none."""
+        ...
+
+    def change_counter(self) -> int:
+        """Return a number that grows with every committed change of content."""
+        ...
+
+    # writing
+
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+        """Store a document whole, in one transaction, replacing its old self.
+
+        Replaced are the document of the same id and, if no other source holds it, the
+        document that `source` held before. What only they supported goes with them.
+        """
+        ...
+
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record that `source` holds a document that is stored already.
+
+        The document that `source` held before is deleted if no other source holds it.
+        """
+        ...
+
+    def delete_document(self, doc_id: str) -> bool:
+        """Delete a document and exactly what nothing else supports; False if not held."""
+        ...
+
+    def add_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact] = (),
+        mentions: Sequence[Mention] = (),
+        summaries: Sequence[Summary] = (),
+        vectors: Sequence[NodeVector] = (),
+    ) -> None:
+        """Add facts, mentions and summaries to a stored document in one transaction.
+
+        Idempotent: what is there already (same ids, same evidence) stays as it is.
+
+        Raises:
+            NotFoundError: If the document is not held.
+        """
+        ...
+
+    # reading documents and chunks
+
+    def sources(self) -> list[SourceState]:
+        """Return every known source, ordered by source."""
+        ...
+
+    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with text, in the order asked (all, ordered by id, for None)."""
+        ...
+
+    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with empty `text` and `segments`: cheap lists of titles and files."""
+        ...
+
+    def headings(self, doc_id: str) -> list[Heading]:
+        """Return a document's headings in text order."""
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return chunks in the order asked."""
+        ...
+
+    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return a group's chunks of documents, ordered by document as asked, then position."""
+        ...
+
+    def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return one group of children, ordered by parent as asked, then position."""
+        ...
+
+    def child_counts(self, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
+        """Return how many children each parent has in each group: {(parent_id, size): n}."""
+        ...
+
+    def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
+        """Return summaries in the order asked (all, ordered by document and place, for None)."""
+        ...
+
+    # searching
+
+    def search_words(
+        self, terms: Mapping[str, float], *, route: Route, size: int, top_k: int
+    ) -> list[Hit]:
+        """Return (chunk_id, BM25 score) of a group's chunks, best first, ties by chunk id.
+
+        Args:
+            terms: Words as `kgrag.text.words` gives them, with weights > 0.
+            route: `text` searches the chunk, `path` the document's title and the headings.
+            size: The group.
+            top_k: At most so many.
+        """
+        ...
+
+    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
+        """Return chunks that hold the phrase as one, blind to blanks, marks, width and case.
+
+        Best first by BM25 of the phrase, ties by chunk id.
+        """
+        ...
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return stored vectors by embedding key."""
+        ...
+
+    def search_vectors(self, vector: Vector, *, kind: NodeKind, top_k: int) -> list[Hit]:
+        """Return (node_id, cosine in [-1, 1]) of the nearest nodes, exact, best first.
+
+        Raises:
+            StoreError: If the vector's dimension is not the stored one.
+        """
+        ...
+
+    def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of each node that has a vector."""
+        ...
+
+    # the graph
+
+    def find_entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return entities whose normalised name is one of `names` normalised, ordered by id."""
+        ...
+
+    def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
+        """Return (entity_id, score) of entities whose name contains, or is like, `text`."""
+        ...
+
+    def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
+        """Return entities in the order asked."""
+        ...
+
+    def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
+        """Return facts whose subject or object is one of the entities.
+
+        Ordered by the entity's place in `entity_ids`, then fact id; at most `limit` for each.
+        """
+        ...
+
+    def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with evidence in these chunks, ordered by fact id."""
+        ...
+
+    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of facts around each entity that is held."""
+        ...
+
+    def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
+        """Return what is known from one document, with evidence in this document only."""
+        ...
+
+    # whole
+
+    def counts(self) -> Counts:
+        """Return how many of each are stored."""
+        ...
+
+    def verify(self) -> list[Problem]:
+        """Check every invariant; an empty list means that all hold."""
+        ...
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield every record as JSON-ready mappings, in a fixed order, without file paths.
+
+        Two knowledge bases with the same content give the same lines.
+        """
+        ...

@@ -1,0 +1,255 @@
+"""The small frozen types that travel between stages; the container is a plain list."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+SegmentKind = Literal["page", "paragraph", "line"]
+NodeKind = Literal["chunk", "summary", "document"]
+Route = Literal["text", "path"]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A place in the original file: `text[start:end]` stands on page or in paragraph `number`.
+
+    Attributes:
+        start: First character offset in the document's text.
+        end: Offset after the last character; `end > start`.
+        kind: What is counted: pages of a PDF, paragraphs of a Word or HTML file, lines of text.
+        number: 1-based.
+    """
+
+    start: int
+    end: int
+    kind: SegmentKind
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One policy document as text.
+
+    Attributes:
+        doc_id: Identity within a knowledge base (`kgrag.ids.document_id`, or the user's own id).
+        title: Never empty; the file's stem where the text names none.
+        text: The whole text; every offset in the system counts its characters (code points).
+        file: Where it came from, as shown to the user (a path, or `corpus.jsonl#id`).
+        media_type: `txt`, `md`, `html`, `pdf`, `docx` or `jsonl`.
+        content_hash: sha256 (hex) of the original bytes, or of title and text for `.jsonl`.
+        segments: Pages or paragraphs in text order, without overlap; may leave gaps.
+        warnings: What the loader had to guess or leave out, for the ingest report.
+        metadata: Further facts about the document by name, e.g. `author` of a Word file.
+    """
+
+    doc_id: str
+    title: str
+    text: str
+    file: str
+    media_type: str
+    content_hash: str
+    segments: tuple[Segment, ...] = ()
+    warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading found in a document's text.
+
+    Attributes:
+        start: Offset of the heading's first character.
+        end: Offset after its last character.
+        level: 1 is the outermost; a heading's section ends where one of the same or a lower
+            number begins.
+        text: The heading on one line, without leading or trailing blanks.
+    """
+
+    start: int
+    end: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document; `text == document.text[start:end]` always holds.
+
+    Attributes:
+        chunk_id: `kgrag.ids.chunk_id(doc_id, size, position)`.
+        doc_id: The document that it is a piece of.
+        size: The group that it belongs to, named by the group's largest length in characters
+            (2048 for parents, 1024, 512 or 256 for children by default).
+        position: 0-based reading order within the document and group.
+        start: First character offset in the document's text.
+        end: Offset after the last character.
+        text: The characters themselves.
+        parent_id: The parent chunk that holds a child whole; None for parents.
+        heading_path: Titles of the sections around `start`, outermost first, without the
+            document's own title; may be empty.
+    """
+
+    chunk_id: str
+    doc_id: str
+    size: int
+    position: int
+    start: int
+    end: int
+    text: str
+    parent_id: str | None = None
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """An index node: a short text that stands for `document.text[start:end]`.
+
+    Attributes:
+        summary_id: `kgrag.ids.summary_id(doc_id, start, end, text)`.
+        doc_id: The document summarised.
+        start: First character offset of what it stands for.
+        end: Offset after the last character.
+        text: The summary.
+        level: What it stands for: `document`, `section` or `chunk`.
+        source: Who wrote it, e.g. `import`.
+        target_ids: Parent chunks that the span touches, in reading order.
+    """
+
+    summary_id: str
+    doc_id: str
+    start: int
+    end: int
+    text: str
+    level: str
+    source: str
+    target_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A node of the knowledge graph.
+
+    Attributes:
+        entity_id: `kgrag.ids.entity_id(name)`: one per normalised name.
+        name: As first written.
+        type: `document`, `entity`, or a type from the extractor.
+    """
+
+    entity_id: str
+    name: str
+    type: str = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a fact stands.
+
+    Attributes:
+        doc_id: The document.
+        start: First character of the clause that states it.
+        end: Offset after the clause.
+        chunk_id: The smallest chunk that holds the clause whole (a parent that touches it where
+            no chunk does).
+        extractor: Who found it here: `rules`, `import`, a model's name.
+        confidence: In (0, 1].
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    chunk_id: str
+    extractor: str = "rules"
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A triple with the evidence for it; wording and direction as stated.
+
+    Attributes:
+        fact_id: `kgrag.ids.fact_id(subject, predicate, object)`.
+        subject: The subject entity.
+        predicate: As written.
+        object: The object entity (values are entities, too).
+        evidence: At least one, ordered by (doc_id, start, end, extractor).
+    """
+
+    fact_id: str
+    subject: Entity
+    predicate: str
+    object: Entity
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that a chunk names without a fact about it."""
+
+    entity: Entity
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A retrieved chunk and how it came.
+
+    Attributes:
+        chunk: The chunk.
+        score: Higher is better; comparable within one ranking only.
+        via: Reasons, strongest first, e.g. `vector 0.71`, `fact: A - cites - B`,
+            `merged from 5 of 8`, `filled between 3 and 5`.
+    """
+
+    chunk: Chunk
+    score: float
+    via: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a sentence of an answer rests on.
+
+    Attributes:
+        number: The [n] in the answer, from 1.
+        doc_id: The document.
+        title: Its title.
+        file: Its file as ingested.
+        heading_path: Sections around the quote, outermost first.
+        page: 1-based page, where the file has pages.
+        start: First character of the quote in the document's text.
+        end: Offset after the quote.
+        quote: `document.text[start:end]`, verbatim.
+        chunk_id: The retrieved chunk that holds the quote.
+    """
+
+    number: int
+    doc_id: str
+    title: str
+    file: str
+    heading_path: tuple[str, ...]
+    page: int | None
+    start: int
+    end: int
+    quote: str
+    chunk_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its citations.
+
+    Attributes:
+        question: As asked.
+        text: The answer; each sentence ends in its [n].
+        citations: In the order of their numbers; empty when not `found`.
+        found: False when nothing in the documents supports an answer.
+        method: Who wrote it, e.g. `extractive`.
+        notes: What the reader should know, e.g. that the stand-in encoder was used.
+    """
+
+    question: str
+    text: str
+    citations: tuple[Citation, ...]
+    found: bool
+    method: str
+    notes: tuple[str, ...] = ()
