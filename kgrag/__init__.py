@@ -1,0 +1,32 @@
+"""kgrag: knowledge-graph RAG for policy documents."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.config import Config
+    from kgrag.errors import KgragError
+    from kgrag.types import Answer, Chunk, Citation, Document, Fact, ScoredChunk
+
+__all__ = [
+    "Answer",
+    "Chunk",
+    "Citation",
+    "Config",
+    "Document",
+    "Fact",
+    "KgragError",
+    "KnowledgeBase",
+    "ScoredChunk",
+]
+
+_HOMES = {"KnowledgeBase": "kgrag.api", "Config": "kgrag.config", "KgragError": "kgrag.errors"}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that `import kgrag` costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'kgrag' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES.get(name, "kgrag.types")), name)

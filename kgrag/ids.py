@@ -41,6 +41,15 @@ def chunk_id(doc_id: str, size: int, position: int) -> str:
     return f"{doc_id}:{size}:{position}"
 
 
+def document_of(chunk_id: str) -> str:
+    """Return the document id inside a chunk id.
+
+    >>> document_of("d-1:256:3")
+    'd-1'
+    """
+    return chunk_id.rsplit(":", 2)[0]
+
+
 def summary_id(doc_id: str, start: int, end: int, text: str) -> str:
     """Return the id of a summary of `document.text[start:end]`."""
     return "s-" + digest("summary", doc_id, str(start), str(end), text)

@@ -148,8 +148,8 @@ class Evidence:
         doc_id: The document.
         start: First character of the clause that states it.
         end: Offset after the clause.
-        chunk_id: The smallest chunk that holds the clause whole (a parent that touches it where
-            no chunk does).
+        chunk_id: A chunk of the smallest group that the clause stands in; a clause that lies
+            over several of them has a record for each.
         extractor: Who found it here: `rules`, `import`, a model's name.
         confidence: In (0, 1].
     """
@@ -187,6 +187,27 @@ class Mention:
 
     entity: Entity
     evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as the retrievers read it.
+
+    Attributes:
+        text: As asked.
+        words: Content words in order, as `kgrag.text.words` gives them.
+        titles: What the question quotes in 《》, in order.
+        remainder: The question without its quoted titles.
+        places: Places named that some document is about.
+        national: Whether it asks for the national level (国家, 全国, 中央, ...).
+    """
+
+    text: str
+    words: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    remainder: str = ""
+    places: frozenset[str] = frozenset()
+    national: bool = False
 
 
 @dataclass(frozen=True, slots=True)

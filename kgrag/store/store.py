@@ -1,6 +1,6 @@
 """The Store protocol: operations on a knowledge base, lists in and lists out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -210,8 +210,22 @@ class Store(Protocol):
 
     # searching
 
+    def find_documents(self, name: str, *, top_k: int) -> list[str]:
+        """Return ids of documents whose title contains `name`, both normalised.
+
+        Shortest title first (the closest match), ties by id; [] for a name that normalises to
+        fewer than two characters.
+        """
+        ...
+
     def search_words(
-        self, terms: Mapping[str, float], *, route: Route, size: int, top_k: int
+        self,
+        terms: Mapping[str, float],
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
         """Return (chunk_id, BM25 score) of a group's chunks, best first, ties by chunk id.
 
@@ -220,6 +234,7 @@ class Store(Protocol):
             route: `text` searches the chunk, `path` the document's title and the headings.
             size: The group.
             top_k: At most so many.
+            doc_ids: Only chunks of these documents; of all for None.
         """
         ...
 
@@ -234,8 +249,17 @@ class Store(Protocol):
         """Return stored vectors by embedding key."""
         ...
 
-    def search_vectors(self, vector: Vector, *, kind: NodeKind, top_k: int) -> list[Hit]:
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
         """Return (node_id, cosine in [-1, 1]) of the nearest nodes, exact, best first.
+
+        With `doc_ids`, only nodes of these documents.
 
         Raises:
             StoreError: If the vector's dimension is not the stored one.

@@ -1,0 +1,141 @@
+"""Cut a document into parents and, for each parent, groups of children."""
+
+import bisect
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.headings import heading_path
+from kgrag.ids import chunk_id
+from kgrag.types import Chunk, Document, Heading
+
+# Where a cut hurts least, first. A chunk is at least so full before a boundary of that kind ends
+# it (share of its size): stronger boundaries may end it earlier.
+_HEADING, _PARAGRAPH, _SENTENCE, _CLAUSE = range(4)
+_LEAST_FILL = (0.3, 0.5, 0.5, 0.5)
+_LEAST_REST = 0.2  # do not leave a last piece shorter than this share of the size
+
+_PATTERNS = {
+    _PARAGRAPH: re.compile(r"[\r\n]+\s*"),
+    _SENTENCE: re.compile(r"[。！？；!?;]+[”’」』）)》\"]*|\.(?=\s)"),
+    _CLAUSE: re.compile(r"[，、,：:]|——|\s"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSizes:
+    """Largest lengths in characters.
+
+    Attributes:
+        parent: Of parents (2048 in the GRIM paper, section 3.1.1).
+        children: Of each group of children, largest first; each below `parent`.
+    """
+
+    parent: int = 2048
+    children: tuple[int, ...] = (1024, 512, 256)
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that cannot nest.
+
+        Raises:
+            ValueError: If a size is below 2, not below its parent's, or given twice.
+        """
+        sizes = (self.parent, *self.children)
+        if sorted(set(sizes), reverse=True) != list(sizes) or sizes[-1] < 2:
+            raise ValueError(f"chunk sizes must fall from parent to children, 2 at least: {sizes}")
+
+
+    @property
+    def leaf(self) -> int:
+        """The smallest size: of the chunks that carry vectors and evidence."""
+        return (self.parent, *self.children)[-1]
+
+
+def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) -> list[Chunk]:
+    """Return all chunks of a document: parents in reading order, then each group of children.
+
+    Parents cover the text without overlap or loss; so does each group within each parent
+    (GRIM, section 3.1.1: non-overlapping parents, three groups of children for each). Cuts are
+    made at headings, then paragraphs, sentences, clauses, and inside a clause where nothing
+    else fits; a run of text without any boundary is cut at the size.
+    """
+    boundaries = _boundaries(document.text, headings)
+    parents = [
+        _make(document, headings, sizes.parent, i, span, None)
+        for i, span in enumerate(_cut(0, len(document.text), sizes.parent, boundaries))
+    ]
+    out = list(parents)
+    for size in sizes.children:
+        spans = [
+            (span, p.chunk_id) for p in parents for span in _cut(p.start, p.end, size, boundaries)
+        ]
+        out.extend(
+            _make(document, headings, size, i, span, parent_id)
+            for i, (span, parent_id) in enumerate(spans)
+        )
+    return out
+
+
+def _make(
+    document: Document,
+    headings: Sequence[Heading],
+    size: int,
+    position: int,
+    span: tuple[int, int],
+    parent_id: str | None,
+) -> Chunk:
+    start, end = span
+    return Chunk(
+        chunk_id=chunk_id(document.doc_id, size, position),
+        doc_id=document.doc_id,
+        size=size,
+        position=position,
+        start=start,
+        end=end,
+        text=document.text[start:end],
+        parent_id=parent_id,
+        heading_path=heading_path(document.text, headings, start, end),
+    )
+
+
+def _boundaries(text: str, headings: Sequence[Heading]) -> tuple[list[int], ...]:
+    """Return sorted offsets at which a piece may end, by kind, strongest first."""
+    starts = sorted({_line_start(text, h.start) for h in headings})
+    rest = (sorted(m.end() for m in _PATTERNS[kind].finditer(text)) for kind in _PATTERNS)
+    return (starts, *rest)
+
+
+def _line_start(text: str, offset: int) -> int:
+    """Return the offset without the blanks before it on its line."""
+    while offset > 0 and text[offset - 1] in " \t　":
+        offset -= 1
+    return offset
+
+
+def _cut(
+    start: int, end: int, size: int, boundaries: tuple[list[int], ...]
+) -> list[tuple[int, int]]:
+    spans = []
+    while end - start > size:
+        stop = _best_stop(start, end, size, boundaries)
+        spans.append((start, stop))
+        start = stop
+    if end > start:
+        spans.append((start, end))
+    return spans
+
+
+def _best_stop(start: int, end: int, size: int, boundaries: tuple[list[int], ...]) -> int:
+    """Return the last boundary of the strongest kind that lets the piece be full enough."""
+    furthest = min(start + size, end - max(1, int(size * _LEAST_REST)))
+    furthest = max(furthest, start + max(1, size // 2))
+    for kind, offsets in enumerate(boundaries):
+        least = start + max(1, int(size * _LEAST_FILL[kind]))
+        i = bisect.bisect_right(offsets, furthest) - 1
+        if i >= 0 and offsets[i] >= least:
+            return offsets[i]
+    for offsets in boundaries[1:]:  # emptier than we like, but not inside a clause
+        i = bisect.bisect_right(offsets, furthest) - 1
+        if i >= 0 and offsets[i] > start + size * _LEAST_REST:
+            return offsets[i]
+    return furthest

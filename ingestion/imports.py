@@ -1,0 +1,269 @@
+"""Take in facts and summaries that were made elsewhere, by passage or by character span."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingestion.anchor import evidence_for
+from ingestion.chunk import ChunkSizes
+from ingestion.embed import embed, texts_to_embed
+from ingestion.prepare import target_ids
+from kgrag.embedding.embedder import Embedder
+from kgrag.errors import IngestionError
+from kgrag.ids import entity_id, fact_id, summary_id
+from kgrag.store.store import Store
+from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
+
+EXTRACTOR = "import"
+_OWN_OFFSETS = frozenset(["txt", "md", "jsonl"])  # offsets point into the user's own file
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What became of an import.
+
+    Attributes:
+        documents: Documents that got something.
+        facts: Facts with evidence from the file.
+        summaries: Summaries from the file.
+        errors: Lines that could not be used, with line number, reason and remedy.
+    """
+
+    documents: int
+    facts: int
+    summaries: int
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    doc: str
+    start: int | None
+    end: int | None
+    triples: tuple[tuple[str, str, str], ...] = ()
+    entities: tuple[str, ...] = ()
+    summary: str = ""
+    level: str = "section"
+
+
+_Parse = Callable[[int, Mapping[str, object]], _Row]
+
+
+def import_facts(path: Path, *, store: Store, sizes: ChunkSizes) -> ImportReport:
+    """Add facts to stored documents; running it again changes nothing.
+
+    Args:
+        path: `.jsonl` of {"passage_id", "triples": [[s, p, o]], "entities": []}, the passage
+            being a whole document, or {"doc", "start", "end", "triples"} with character
+            offsets. `doc` is a document's id, or its file's name without ending.
+        store: The knowledge base.
+        sizes: Its chunk sizes.
+
+    Raises:
+        IngestionError: If the file cannot be read.
+    """
+    rows, errors = _rows(path, _fact_row)
+    count = 0
+    by_doc, unknown = _by_document(rows, store)
+    for document, group in by_doc:
+        leaves = store.chunks_of([document.doc_id], size=sizes.leaf)
+        facts, mentions, bad = _knowledge(group, leaves)
+        errors += bad
+        store.add_knowledge(document.doc_id, facts=facts, mentions=mentions)
+        count += len(facts)
+    return ImportReport(len(by_doc), count, 0, tuple(sorted(errors + unknown, key=_line_number)))
+
+
+def import_summaries(
+    path: Path, *, store: Store, sizes: ChunkSizes, embedder: Embedder
+) -> ImportReport:
+    """Add summaries to stored documents as index nodes; running it again changes nothing.
+
+    Args:
+        path: `.jsonl` of {"doc", "start", "end", "summary"}, `level` optional.
+        store: The knowledge base.
+        sizes: Its chunk sizes.
+        embedder: Its encoder.
+
+    Raises:
+        IngestionError: If the file cannot be read.
+    """
+    rows, errors = _rows(path, _summary_row)
+    by_doc, unknown = _by_document(rows, store)
+    pending: list[tuple[Document, list[Summary]]] = []
+    for document, group in by_doc:
+        parents = store.chunks_of([document.doc_id], size=sizes.parent)
+        summaries, bad = _summaries(group, document.doc_id, parents)
+        errors += bad
+        pending.append((document, summaries))
+    texts = [texts_to_embed(document, (), summaries) for document, summaries in pending]
+    nodes = embed([t for group in texts for t in group], embedder=embedder, store=store)
+    at = 0
+    for (document, summaries), own_texts in zip(pending, texts, strict=True):
+        own = nodes[at : at + len(own_texts)]
+        at += len(own_texts)
+        store.add_knowledge(document.doc_id, summaries=summaries, vectors=own)
+    count = sum(len(summaries) for _, summaries in pending)
+    return ImportReport(len(by_doc), 0, count, tuple(sorted(errors + unknown, key=_line_number)))
+
+
+def _line_number(error: str) -> int:
+    return int(error.split(":", 1)[0].removeprefix("line "))
+
+
+def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[str]]:
+    rows: list[_Row] = []
+    errors: list[str] = []
+    for number, line in _lines(path):
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("not a JSON object")
+            rows.append(parse(number, record))
+        except (ValueError, KeyError, TypeError) as exc:
+            what = f"lacks {exc}" if isinstance(exc, KeyError) else str(exc)
+            errors.append(f"line {number}: {what}")
+    return rows, errors
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, line
+    except (OSError, UnicodeDecodeError) as exc:
+        raise IngestionError(f"{path}: cannot be read as UTF-8 JSON lines: {exc}") from exc
+
+
+def _fact_row(line: int, record: Mapping[str, object]) -> _Row:
+    triples = record.get("triples", [])
+    entities = record.get("entities", [])
+    if not isinstance(triples, list) or not isinstance(entities, list):
+        raise ValueError("`triples` and `entities` must be lists")
+    good = [t for t in triples if isinstance(t, list) and len(t) == 3 and all(map(_named, t))]
+    if len(good) != len(triples):
+        bad = next(t for t in triples if t not in good)
+        raise ValueError(f"a triple is three non-empty texts, got {json.dumps(bad)[:80]}")
+    doc, start, end = _place(record, "passage_id" if "passage_id" in record else "doc")
+    return _Row(
+        line,
+        doc,
+        start,
+        end,
+        triples=tuple((t[0].strip(), t[1].strip(), t[2].strip()) for t in good),
+        entities=tuple(e.strip() for e in entities if _named(e)),
+    )
+
+
+def _summary_row(line: int, record: Mapping[str, object]) -> _Row:
+    summary = record["summary"]
+    if not _named(summary):
+        raise ValueError("`summary` must be a non-empty text")
+    doc, start, end = _place(record, "doc")
+    level = record.get("level", "section")
+    return _Row(line, doc, start, end, summary=str(summary).strip(), level=str(level))
+
+
+def _named(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _place(record: Mapping[str, object], key: str) -> tuple[str, int | None, int | None]:
+    doc = str(record[key])
+    start, end = record.get("start"), record.get("end")
+    if start is None and end is None and key == "passage_id":
+        return doc, None, None
+    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end:
+        raise ValueError(f"`start` and `end` must be offsets with start < end, got {start}, {end}")
+    return doc, start, end
+
+
+def _by_document(
+    rows: Iterable[_Row], store: Store
+) -> tuple[list[tuple[Document, list[_Row]]], list[str]]:
+    """Return the rows of each document that is held, and errors for the others."""
+    cards = {card.doc_id: card for card in store.document_cards()}
+    by_stem: dict[str, list[Document]] = defaultdict(list)
+    for card in cards.values():
+        by_stem[Path(card.file).stem].append(card)
+    groups: dict[str, list[_Row]] = defaultdict(list)
+    errors = []
+    for row in rows:
+        named = [cards[row.doc]] if row.doc in cards else by_stem.get(row.doc, [])
+        if len(named) > 1 and row.start is not None:
+            named = [card for card in named if card.media_type in _OWN_OFFSETS]
+        if len(named) == 1:
+            groups[named[0].doc_id].append(row)
+        else:
+            files = ", ".join(sorted(card.file for card in named))
+            why = f"may be any of {files}; use the document's id" if named else "is not held"
+            errors.append(f"line {row.line}: document {row.doc!r} {why}")
+    return [(cards[doc_id], group) for doc_id, group in sorted(groups.items())], errors
+
+
+def _evidence(row: _Row, leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
+    start = 0 if row.start is None else row.start
+    end = leaves[-1].end if row.end is None else row.end
+    return evidence_for(leaves, start, end, extractor=EXTRACTOR)
+
+
+def _knowledge(
+    rows: Iterable[_Row], leaves: Sequence[Chunk]
+) -> tuple[list[Fact], list[Mention], list[str]]:
+    places: dict[str, list[Evidence]] = defaultdict(list)
+    facts: dict[str, Fact] = {}
+    mentions: dict[Mention, None] = {}
+    errors = []
+    for row in rows:
+        try:
+            evidence = _evidence(row, leaves)
+        except ValueError as exc:
+            errors.append(f"line {row.line}: {exc}; are the offsets of another version?")
+            continue
+        for subject, predicate, object_ in row.triples:
+            fact = _fact(subject, predicate, object_)
+            facts.setdefault(fact.fact_id, fact)
+            places[fact.fact_id].extend(evidence)
+        for name in row.entities:
+            mentions.update((Mention(Entity(entity_id(name), name), e), None) for e in evidence)
+    found = [
+        Fact(f.fact_id, f.subject, f.predicate, f.object, tuple(dict.fromkeys(places[fid])))
+        for fid, f in facts.items()
+    ]
+    return found, list(mentions), errors
+
+
+def _fact(subject: str, predicate: str, object_: str) -> Fact:
+    s, o = Entity(entity_id(subject), subject), Entity(entity_id(object_), object_)
+    return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, ())
+
+
+def _summaries(
+    rows: Iterable[_Row], doc_id: str, parents: Sequence[Chunk]
+) -> tuple[list[Summary], list[str]]:
+    found, errors = [], []
+    for row in rows:
+        start, end = row.start or 0, row.end or 0
+        if end > parents[-1].end:
+            errors.append(
+                f"line {row.line}: span {start}..{end} is outside the text of "
+                f"{parents[-1].end} characters; are the offsets of another version?"
+            )
+            continue
+        found.append(
+            Summary(
+                summary_id=summary_id(doc_id, start, end, row.summary),
+                doc_id=doc_id,
+                start=start,
+                end=end,
+                text=row.summary,
+                level=row.level,
+                source=EXTRACTOR,
+                target_ids=target_ids(parents, start, end),
+            )
+        )
+    return found, errors

@@ -1,0 +1,213 @@
+"""Commands that read a knowledge base: ask, search, docs, graph, stats, verify."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli import EXISTING, FILE, json_option, kb_option, opened, print_json
+from kgrag.cli_content import progress_bar
+from kgrag.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.types import Answer, Fact, ScoredChunk
+
+
+@click.command()
+@click.argument("question")
+@kb_option
+@click.option("--system", help="Retrieval preset; grim by default.")
+@json_option
+@click.pass_context
+def ask(ctx: click.Context, question: str, kb: str, system: str | None, as_json: bool) -> None:
+    """Answer a question; every sentence cites document, section and place."""
+    with opened(ctx, kb) as base:
+        answer = base.ask(question, system=system)
+    if as_json:
+        print_json(_answer_json(answer))
+    else:
+        _print_answer(answer)
+
+
+def _answer_json(answer: "Answer") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(answer)
+
+
+def _print_answer(answer: "Answer") -> None:
+    click.echo(answer.text)
+    for citation in answer.citations:
+        where = " › ".join(citation.heading_path)
+        page = f", page {citation.page}" if citation.page else ""
+        click.echo(f"\n[{citation.number}] {citation.title}")
+        if where:
+            click.echo(f"    {where}")
+        click.echo(f"    {citation.file}{page}, characters {citation.start}-{citation.end}")
+    for note in answer.notes:
+        click.echo(f"note: {note}", err=True)
+
+
+@click.command()
+@click.argument("question", required=False)
+@kb_option
+@click.option("--system", help="Retrieval preset; grim by default.")
+@click.option("--top-k", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--explain", is_flag=True, help="Say how each result came.")
+@click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
+@click.option("--out", type=FILE, help="Run file that --batch writes.")
+@json_option
+@click.pass_context
+def search(
+    ctx: click.Context,
+    question: str | None,
+    kb: str,
+    system: str | None,
+    top_k: int,
+    explain: bool,
+    batch: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the chunks that a question is best answered from."""
+    if (question is None) == (batch is None) or (batch is None) != (out is None):
+        raise click.UsageError("give a question, or --batch with --out")
+    with opened(ctx, kb) as base:
+        if batch is not None and out is not None:
+            _run_batch(base, batch, out, system or ctx.obj.search.system, top_k)
+        elif question is not None:
+            _show(base, base.search(question, system=system, top_k=top_k), explain, as_json)
+
+
+def _run_batch(base: "KnowledgeBase", batch: Path, out: Path, system: str, top_k: int) -> None:
+    from kgrag.evaluation.queries import read_questions
+    from kgrag.evaluation.run import write_run
+
+    questions = read_questions(batch)
+    if not questions:
+        raise EvaluationError(f"{batch} holds no questions; it needs lines of {{id, question}}")
+    with progress_bar("search") as progress:
+        run = base.run(questions, system=system, top_k=top_k, progress=progress)
+    write_run(out, run)
+    empty = sum(not results for results in run.values())
+    click.echo(f"{len(run)} questions to {out}, {empty} without results")
+
+
+def _show(
+    base: "KnowledgeBase", results: "list[ScoredChunk]", explain: bool, as_json: bool
+) -> None:
+    cards = {card.doc_id: card for card in base.documents()}
+    if as_json:
+        from kgrag.evaluation.run import from_ranking, run_rows
+
+        files = {doc_id: card.file for doc_id, card in cards.items()}
+        print_json({"results": run_rows(from_ranking(results, files))})
+        return
+    if not results:
+        click.echo("nothing found")
+    for number, result in enumerate(results, 1):
+        card, chunk = cards[result.chunk.doc_id], result.chunk
+        where = " › ".join(chunk.heading_path)
+        click.echo(f"{number}. {card.title}" + (f" › {where}" if where else ""))
+        click.echo(f"   {result.score:.3f}  {card.file}, characters {chunk.start}-{chunk.end}")
+        if explain:
+            for reason in result.via:
+                click.echo(f"   + {reason}")
+        click.echo(f"   {' '.join(chunk.text.split())[:160]}")
+
+
+@click.command()
+@kb_option
+@json_option
+@click.pass_context
+def docs(ctx: click.Context, kb: str, as_json: bool) -> None:
+    """List the documents."""
+    with opened(ctx, kb) as base:
+        cards = base.documents()
+    for card in cards:
+        if as_json:
+            places = card.metadata.get("places", "")
+            record = {"doc_id": card.doc_id, "title": card.title, "file": card.file}
+            print_json({**record, "media_type": card.media_type, "places": places})
+        else:
+            click.echo(f"{card.doc_id}  {card.title}  ({card.file})")
+
+
+@click.command()
+@click.argument("entity")
+@kb_option
+@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option("--html", type=FILE, help="Write a page that draws the neighbourhood.")
+@click.pass_context
+def graph(
+    ctx: click.Context, entity: str, kb: str, hops: int, limit: int, html: Path | None
+) -> None:
+    """Show the facts around an entity."""
+    from kgrag.graph_page import graph_page
+
+    with opened(ctx, kb) as base:
+        center, facts = base.graph(entity, hops=hops, limit=limit)
+        titles = {card.doc_id: card.title for card in base.documents()}
+    if html is not None:
+        html.write_text(graph_page(center, facts, titles), encoding="utf-8")
+        click.echo(f"{len(facts)} facts around {center.name} in {html}")
+        return
+    click.echo(f"{center.name}: {len(facts)} facts")
+    for fact in facts:
+        _print_fact(fact, titles)
+
+
+def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
+    first = fact.evidence[0]
+    more = f" and {len(fact.evidence) - 1} more" if len(fact.evidence) > 1 else ""
+    click.echo(f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}")
+    click.echo(f"    {titles[first.doc_id]}, characters {first.start}-{first.end}{more}")
+
+
+@click.command()
+@kb_option
+@json_option
+@click.pass_context
+def stats(ctx: click.Context, kb: str, as_json: bool) -> None:
+    """Count what is stored."""
+    from dataclasses import asdict
+
+    with opened(ctx, kb) as base:
+        counts = asdict(base.counts())
+        counts["embedder"] = base.store.get_meta("embedder")
+    counts["chunks"] = {str(size): n for size, n in counts["chunks"].items()}
+    if as_json:
+        print_json(counts)
+        return
+    for name, value in counts.items():
+        shown = ", ".join(f"{n} of {k}" for k, n in value.items()) if name == "chunks" else value
+        click.echo(f"{name:11} {shown}")
+
+
+@click.command()
+@kb_option
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
+    """Check every invariant of the knowledge base; name what is wrong."""
+    with opened(ctx, kb) as base:
+        problems = base.verify()
+    for problem in problems:
+        if as_json:
+            print_json(
+                {
+                    "invariant": problem.invariant,
+                    "subject": problem.subject,
+                    "detail": problem.detail,
+                }
+            )
+        else:
+            click.echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
+    click.echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
+    if problems:
+        ctx.exit(1)
+
+
+COMMANDS = (ask, search, docs, graph, stats, verify)

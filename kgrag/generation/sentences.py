@@ -1,0 +1,72 @@
+"""Cut retrieved chunks into the sentences that an answer may quote."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.text import sentence_spans
+from kgrag.types import ScoredChunk
+
+_SHORTEST = 8  # characters without blanks; less says nothing by itself
+_LEAD_IN = "：:"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a retrieved chunk.
+
+    Attributes:
+        doc_id: The document.
+        start: First character in the document's text, blanks left out.
+        end: Offset after the last.
+        text: The characters between.
+        chunk: The result that it stands in.
+        rank: 0-based rank of that result.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    text: str
+    chunk: ScoredChunk
+    rank: int
+
+
+def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
+    """Return the sentences of results in rank order, each place once.
+
+    A lead-in that ends with a colon is joined to the line that it leads to; lines broken
+    inside a sentence are joined.
+    """
+    out: list[Sentence] = []
+    seen: set[tuple[str, int]] = set()
+    for rank, result in enumerate(results):
+        chunk = result.chunk
+        for start, end in _joined(chunk.text):
+            text = chunk.text[start:end]
+            start += len(text) - len(text.lstrip())
+            text = text.strip()
+            place = (chunk.doc_id, chunk.start + start)
+            if len("".join(text.split())) < _SHORTEST or place in seen:
+                continue
+            seen.add(place)
+            out.append(Sentence(*place, place[1] + len(text), text, result, rank))
+    return out
+
+
+def _joined(text: str) -> list[tuple[int, int]]:
+    """Return sentence spans, with lines that a break cut apart put together again."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if spans and _runs_on(text[spans[-1][0] : spans[-1][1]]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _runs_on(text: str) -> bool:
+    """Return whether the next line belongs to the same sentence."""
+    bare = text.rstrip()
+    if not bare or not text.endswith("\n"):
+        return False
+    return bare[-1] in _LEAD_IN + "，、,（(" or (len(bare) > 30 and bare[-1] not in "。！？；!?;.")

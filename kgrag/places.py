@@ -1,0 +1,78 @@
+"""Places by name: which ones a document is about, which ones a question asks for."""
+
+import functools
+import re
+from collections.abc import Iterable
+from importlib import resources
+
+_HEAD = 400  # characters after the title in which the issuer names itself
+# A name with its administrative suffix where a title begins, for places that no list holds.
+_PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治区|自治州|省|市|县|区|旗|盟)(?!场|政)")
+_DISTRICT = re.compile(r"([一-鿿]{2,4}?)(?:新区|区|县|旗)")
+# An organ of a place: 黑龙江省人民政府, 青川市生态环境局. Addressees (各省、自治区、直辖市) are none.
+_ORGAN = re.compile(
+    r"([一-鿿]{2,4}?)(?:省|市|县|区|自治[区州])?(?:人民政府|[省市县区]?委|.{2,8}[厅局](?!长))"
+)
+_NO_PLACE = re.compile(r"[城园各全本]|绿色|低碳|试点|示范|试验|创建|关于|十四五")
+_NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
+
+
+@functools.cache
+def _listed() -> tuple[str, ...]:
+    text = resources.files("kgrag").joinpath("places.txt").read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return tuple(name for line in lines for name in line.split())
+
+
+def document_places(title: str, text: str) -> list[str]:
+    """Return the places that a document is about, sorted; empty for national documents.
+
+    Those in the title; where it names none, those in the issuer's lines at the head.
+
+    >>> document_places("上海市徐汇区节能减排专项资金管理办法", "")
+    ['上海', '徐汇']
+    >>> document_places("云岭省节能规划", "")
+    ['云岭']
+    """
+    found = _places_in(title, listed=_listed()) | _leading(title)
+    return sorted(found or _issuing_place(text[:_HEAD]))
+
+
+def _issuing_place(head: str) -> set[str]:
+    """Return the one listed place whose organs sign a document's head; none where several do."""
+    organs = {m.group(1) for line in head.splitlines() for m in _ORGAN.finditer(line.strip())}
+    found = {name for organ in organs for name in _places_in(organ, listed=_listed())}
+    return found if len(found) == 1 and "生产建设兵团" not in head else set()
+
+
+def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
+    """Return which of the known places a question names; the longer name where two overlap.
+
+    >>> sorted(question_places("青川市和云岭省的目标", ["云岭", "青川", "南渡"]))
+    ['云岭', '青川']
+    """
+    return frozenset(_places_in(question, listed=known))
+
+
+def asks_nationally(question: str) -> bool:
+    """Return whether a question asks for the national level.
+
+    >>> asks_nationally("国家层面有哪些要求")
+    True
+    """
+    return _NATIONAL.search(question) is not None
+
+
+def _places_in(text: str, *, listed: Iterable[str]) -> set[str]:
+    found = {name for name in listed if name in text}
+    return {n for n in found if not any(n != other and n in other for other in found)}
+
+
+def _leading(title: str) -> set[str]:
+    """Return names with an administrative suffix that a title opens with."""
+    found: set[str] = set()
+    at, pattern = 0, _PREFIX
+    while (match := pattern.match(title, at)) and not _NO_PLACE.search(match.group(1)):
+        found.add(match.group(1))
+        at, pattern = match.end(), _DISTRICT
+    return found - {n for n in found if any(listed in n for listed in _listed())}

@@ -1,0 +1,17 @@
+"""The dense route: leaf chunks by the cosine of their vector and the question's."""
+
+from kgrag.retrieval.search import Ranking, Search
+
+
+def similar_chunks(search: Search) -> Ranking:
+    """Return leaf chunks by cosine; documents named by the question are searched apart, too."""
+    hits = dict(
+        search.store.search_vectors(search.vector, kind="chunk", top_k=search.settings.depth)
+    )
+    if search.titled:
+        within = search.store.search_vectors(
+            search.vector, kind="chunk", top_k=search.settings.depth, doc_ids=list(search.titled)
+        )
+        hits.update(within)
+    ordered = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(ordered), {c: f"vector {cosine:.2f}" for c, cosine in ordered})

@@ -1,0 +1,33 @@
+"""Fill the gap of one chunk between two that were found."""
+
+from collections.abc import Sequence
+
+from kgrag.ids import chunk_id
+from kgrag.retrieval.ranking import best_first
+from kgrag.store.store import Store
+from kgrag.types import ScoredChunk
+
+
+def fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
+    """Return results with every single missing chunk between two found neighbours added.
+
+    GRIM, section 3.2.1: where the next of one node is the previous of another, the node between
+    them joins with the mean of their scores (eq. 3). Neighbours are taken in document order,
+    not in rank order, so no gap is missed; the missing chunks are fetched in one batch.
+
+    Args:
+        results: Any order, no chunk twice.
+        store: Where the missing chunks are.
+    """
+    in_order = sorted(results, key=lambda r: (r.chunk.doc_id, r.chunk.size, r.chunk.position))
+    gaps: dict[str, tuple[float, str]] = {}
+    for left, right in zip(in_order, in_order[1:], strict=False):
+        a, b = left.chunk, right.chunk
+        if (a.doc_id, a.size, a.position + 2) == (b.doc_id, b.size, b.position):
+            between = f"filled between {a.position} and {b.position}"
+            missing = chunk_id(a.doc_id, a.size, a.position + 1)
+            gaps[missing] = ((left.score + right.score) / 2, between)
+    if not gaps:
+        return best_first(results)
+    filled = [ScoredChunk(c, gaps[c.chunk_id][0], (gaps[c.chunk_id][1],)) for c in store.chunks(list(gaps))]
+    return best_first([*results, *filled])

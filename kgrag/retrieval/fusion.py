@@ -1,0 +1,71 @@
+"""Fuse rankings: reciprocal ranks, or weighted scores on a common scale."""
+
+from collections.abc import Mapping, Sequence
+
+Ranking = Sequence[tuple[str, float]]
+
+
+def reciprocal_rank_fusion(
+    rankings: Sequence[Ranking], *, weights: Sequence[float] | None = None, k: int = 60
+) -> list[tuple[str, float]]:
+    """Return ids by the weighted sum of 1 / (k + rank), best first, ties by id.
+
+    Cormack, Clarke and Büttcher: Reciprocal rank fusion outperforms Condorcet and individual
+    rank learning methods. SIGIR 2009; k = 60 as there.
+
+    Args:
+        rankings: Each best first; only the order counts.
+        weights: One a ranking; all 1 for None.
+        k: Damps the top ranks; at least 1.
+
+    Raises:
+        ValueError: If k < 1 or the number of weights is not that of the rankings.
+
+    >>> reciprocal_rank_fusion([[("a", 9.0), ("b", 1.0)], [("b", 0.3)]], k=1)
+    [('b', 0.8333333333333333), ('a', 0.5)]
+    """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k}")
+    weights = [1.0] * len(rankings) if weights is None else weights
+    scores: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for rank, (node_id, _) in enumerate(ranking, 1):
+            scores[node_id] = scores.get(node_id, 0.0) + weight / (k + rank)
+    return ranked(scores)
+
+
+def weighted_fusion(
+    rankings: Sequence[Ranking], *, weights: Sequence[float]
+) -> list[tuple[str, float]]:
+    """Return ids by the weighted sum of scores, each ranking divided by its best score.
+
+    An id that a ranking lacks gets nothing from it. Rankings without a positive score give
+    nothing.
+
+    Args:
+        rankings: Each best first.
+        weights: One a ranking.
+
+    Raises:
+        ValueError: If the number of weights is not that of the rankings.
+
+    >>> weighted_fusion([[("a", 8.0), ("b", 4.0)], [("b", 0.5)]], weights=[1.0, 0.4])
+    [('a', 1.0), ('b', 0.9)]
+    """
+    scores: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        best = max((score for _, score in ranking), default=0.0)
+        if best <= 0:
+            continue
+        for node_id, score in ranking:
+            scores[node_id] = scores.get(node_id, 0.0) + weight * score / best
+    return ranked(scores)
+
+
+def ranked(scores: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return (id, score), best first, ties by id.
+
+    >>> ranked({"b": 1.0, "a": 1.0, "c": 2.0})
+    [('c', 2.0), ('a', 1.0), ('b', 1.0)]
+    """
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,146 @@
+"""The graph route: entities of the question, their facts, the chunks that state them.
+
+GRIM, section 3.2.2: facts within one hop of the question's entities. A second hop is taken
+only along facts that the question speaks of, which is what a question over two documents needs.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.retrieval.search import Ranking, Search
+from kgrag.store.store import Hit
+from kgrag.text import normalize_name, words
+from kgrag.types import Entity, Fact
+
+_LONGEST_NAME = 12  # words of an entity's name looked for in the question
+_FACTS = 200  # facts read around each entity
+_SECOND_HOP = 8  # entities from which a second hop is taken
+_DECAY = 0.7  # of an entity's weight for each hop
+_CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|参照|修订|废止|衔接")
+_CITING_PREDICATES = frozenset(["引用", "依据", "落实", "修订", "废止", "印发"])
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An entity that the question is about.
+
+    Attributes:
+        entity: The entity.
+        weight: In (0, 1]: 1 for a quoted title, less for a common name or a further hop.
+        at: Offset of its name in the question; -1 for an entity reached over a fact.
+    """
+
+    entity: Entity
+    weight: float
+    at: int
+
+
+def chunks_of_facts(search: Search) -> Ranking:
+    """Return chunks by the best fact that they state about an entity of the question.
+
+    Scores lie in (0, 1]. A fact counts by its entity's weight and by how much of the question
+    it speaks of. For a question about citations the direction counts: 《A》引用了… asks for
+    facts with A as subject, …引用了《A》 for those with A as object.
+    """
+    anchors = _anchors(search)
+    scored = _scored_facts(search, anchors)
+    reached = _reached(scored, anchors)
+    if reached:
+        scored += _scored_facts(search, reached)
+    best: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for score, fact in scored:
+        for evidence in fact.evidence:
+            if score > best.get(evidence.chunk_id, 0.0):
+                best[evidence.chunk_id] = score
+                reasons[evidence.chunk_id] = (
+                    f"fact {score:.2f}: {fact.subject.name} —{fact.predicate}→ {fact.object.name}"
+                )
+    ordered: list[Hit] = sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(ordered[: search.settings.depth]), reasons)
+
+
+def _anchors(search: Search) -> list[Anchor]:
+    question = search.query.text
+    names = _names(search)
+    found = {e.entity_id: e for e in search.store.find_entities(list(names))}
+    degrees = search.store.entity_degrees(list(found))
+    anchors = []
+    for entity in found.values():
+        key = normalize_name(entity.name)
+        quoted = any(normalize_name(title) == key for title in search.query.titles)
+        weight = 1.0 if quoted else 1.0 / math.log2(2 + degrees.get(entity.entity_id, 0))
+        anchors.append(Anchor(entity, weight, question.find(names.get(key, entity.name))))
+    held = {normalize_name(a.entity.name) for a in anchors}
+    inside = [a for a in anchors if not _part_of_longer(a, held)]
+    return sorted(inside, key=lambda a: (-a.weight, a.entity.entity_id))
+
+
+def _part_of_longer(anchor: Anchor, names: set[str]) -> bool:
+    own = normalize_name(anchor.entity.name)
+    return any(own != name and own in name for name in names)
+
+
+def _names(search: Search) -> dict[str, str]:
+    """Return what may be an entity's name in the question: {normalised: as written}."""
+    names = {normalize_name(title): title for title in search.query.titles}
+    tokens = re.findall(r"[A-Za-z0-9.'\-]+|[^\W_]", search.query.remainder)
+    latin = [t for t in tokens if t.isascii()]
+    if len(latin) * 2 < len(tokens):
+        tokens = list(search.query.remainder)
+    joiner = " " if len(latin) * 2 >= len(tokens) else ""
+    longest = _LONGEST_NAME * (1 if joiner else 2)
+    for start in range(len(tokens)):
+        for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
+            text = joiner.join(tokens[start:stop])
+            key = normalize_name(text)
+            if len(key) > 1:
+                names.setdefault(key, text)
+    return names
+
+
+def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Fact]]:
+    by_id = {a.entity.entity_id: a for a in anchors}
+    facts = search.store.facts_around(list(by_id), limit=_FACTS)
+    question = set(search.query.words)
+    citing = _CITING.search(search.query.remainder)
+    scored = []
+    for fact in facts:
+        anchor = _best_anchor(fact, by_id)
+        other = fact.object if anchor.entity.entity_id == fact.subject.entity_id else fact.subject
+        spoken = set(words(f"{fact.predicate} {other.name}")) & (
+            question - set(words(anchor.entity.name))
+        )
+        relevance = len(spoken) / (1 + len(spoken))
+        if citing and fact.predicate in _CITING_PREDICATES and anchor.at >= 0:
+            relevance = 1.0 if _asked_direction(search, fact, anchor) else 0.1
+        if relevance > 0:
+            scored.append((anchor.weight * relevance, fact))
+    return sorted(scored, key=lambda item: (-item[0], item[1].fact_id))
+
+
+def _best_anchor(fact: Fact, anchors: dict[str, Anchor]) -> Anchor:
+    ends = [anchors[e] for e in (fact.subject.entity_id, fact.object.entity_id) if e in anchors]
+    return max(ends, key=lambda a: (a.weight, a.entity.entity_id))
+
+
+def _asked_direction(search: Search, fact: Fact, anchor: Anchor) -> bool:
+    """Return whether the anchor's place before or after the relation word fits the fact."""
+    relation = _CITING.search(search.query.text, anchor.at + len(anchor.entity.name))
+    is_subject = relation is not None
+    return (fact.subject.entity_id == anchor.entity.entity_id) == is_subject
+
+
+def _reached(scored: Sequence[tuple[float, Fact]], anchors: Sequence[Anchor]) -> list[Anchor]:
+    """Return the entities at the other end of the facts that the question speaks of most."""
+    known = {a.entity.entity_id for a in anchors}
+    reached: dict[str, Anchor] = {}
+    for score, fact in scored:
+        for entity in (fact.object, fact.subject):
+            if entity.entity_id not in known and entity.entity_id not in reached:
+                reached[entity.entity_id] = Anchor(entity, score * _DECAY, -1)
+        if len(reached) >= _SECOND_HOP:
+            break
+    return list(reached.values())

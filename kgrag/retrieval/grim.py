@@ -1,0 +1,108 @@
+"""The order of retrieval: routes, fusion, steps; and the presets, which are tuples of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kgrag.retrieval.dense import similar_chunks
+from kgrag.retrieval.evidence import Evidence, Fuse, Reciprocal, Route
+from kgrag.retrieval.fill import fill
+from kgrag.retrieval.graph import chunks_of_facts
+from kgrag.retrieval.lexical import (
+    titles_in_coarse_text,
+    titles_in_text,
+    words_in_coarse_path,
+    words_in_coarse_text,
+    words_in_path,
+    words_in_text,
+)
+from kgrag.retrieval.merge import merge
+from kgrag.retrieval.ranking import best_first, drop_nested
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
+from kgrag.store.store import Store
+from kgrag.types import ScoredChunk
+
+Step = Callable[[Sequence[ScoredChunk], Store], list[ScoredChunk]]
+_POOL = 2  # candidates that go into the steps, for each result asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Grim:
+    """A retrieval pipeline; an ablation is another tuple.
+
+    Attributes:
+        routes: Asked one after the other.
+        fuse: Makes one ranking of theirs.
+        steps: Applied in order to the best candidates.
+    """
+
+    routes: tuple[Route, ...]
+    fuse: Fuse
+    steps: tuple[Step, ...] = ()
+
+    def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
+        """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
+
+        Raises:
+            ValueError: If top_k < 1.
+        """
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, got {top_k}")
+        if not search.query.words and not search.query.titles:
+            return []
+        found = [(route, route.retrieve(search)) for route in self.routes]
+        fused = self.fuse(search, found)[: top_k * _POOL]
+        by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
+        results = [
+            ScoredChunk(by_id[f.chunk_id], f.score, f.via) for f in fused if f.chunk_id in by_id
+        ]
+        for step in self.steps:
+            results = step(results, search.store)
+        return drop_nested(results)[:top_k]
+
+
+def merge_and_fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
+    """Return results after merge and fill in turn, until nothing changes.
+
+    GRIM, section 3.2.1: both are repeated to a fixed point. It ends: a merge puts a parent for
+    children, a fill adds a chunk, and neither ever takes one back.
+    """
+    current = best_first(results)
+    while True:
+        following = fill(merge(current, store), store)
+        if {r.chunk.chunk_id for r in following} == {r.chunk.chunk_id for r in current}:
+            return following
+        current = drop_nested(following)
+
+
+_WORDS = Route(words_in_text, weight=1.0, unit="best", lexical=True)
+_PATH = Route(words_in_path, weight=1.0, unit="best", lexical=True)
+_TITLES = Route(titles_in_text, weight=20.0, unit="present")
+_DENSE = Route(similar_chunks, weight=1.0, unit="spread")
+_SUMMARIES = Route(summarised_chunks, weight=0.0, unit="best")
+_FACTS = Route(chunks_of_facts, weight=2.0, unit="own")
+_LEXICAL_ONLY = (
+    Route(words_in_coarse_text),
+    Route(words_in_coarse_path),
+    Route(titles_in_coarse_text, weight=100.0, unit="present"),
+)
+
+PRESETS: Mapping[str, Grim] = MappingProxyType(
+    {
+        "grim": Grim(
+            (_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS), Evidence(), (merge_and_fill,)
+        ),
+        "grim-no-merge": Grim((_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS), Evidence()),
+        "grim-no-summary": Grim(
+            (_WORDS, _PATH, _TITLES, _DENSE, _FACTS), Evidence(), (merge_and_fill,)
+        ),
+        "bm25": Grim(_LEXICAL_ONLY, Evidence(title_weight=100.0, place_weight=0.0)),
+        "vector": Grim((_DENSE,), Reciprocal()),
+        "hybrid": Grim((_WORDS, _PATH, _DENSE), Reciprocal()),
+        "recursive": Grim(
+            (Route(chunks_and_summaries),), Evidence(title_weight=0.0, place_weight=0.0)
+        ),
+        "kg-vector": Grim((_DENSE, _FACTS), Evidence(title_weight=0.0, place_weight=0.0)),
+    }
+)

@@ -1,0 +1,70 @@
+"""Lexical routes: BM25 over the text, over title and headings, and quoted titles as phrases.
+
+Two routes as in EasyRAG (section on dual-route sparse retrieval): text blocks and paths.
+"""
+
+from kgrag.retrieval.search import Ranking, Search
+from kgrag.store.store import Hit
+from kgrag.types import Route
+
+
+def words_in_text(search: Search) -> Ranking:
+    """Return leaf chunks by BM25 of the question's words in their text."""
+    return _words(search, route="text", size=search.settings.leaf)
+
+
+def words_in_path(search: Search) -> Ranking:
+    """Return leaf chunks by BM25 of the question's words in title and headings."""
+    return _words(search, route="path", size=search.settings.leaf)
+
+
+def words_in_coarse_text(search: Search) -> Ranking:
+    """Return coarse chunks by BM25 of the question's words in their text."""
+    return _words(search, route="text", size=search.settings.coarse)
+
+
+def words_in_coarse_path(search: Search) -> Ranking:
+    """Return coarse chunks by BM25 of the question's words in title and headings."""
+    return _words(search, route="path", size=search.settings.coarse)
+
+
+def titles_in_text(search: Search) -> Ranking:
+    """Return leaf chunks that hold a title that the question quotes, as one phrase."""
+    return _phrases(search, size=search.settings.leaf)
+
+
+def titles_in_coarse_text(search: Search) -> Ranking:
+    """Return coarse chunks that hold a title that the question quotes, as one phrase."""
+    return _phrases(search, size=search.settings.coarse)
+
+
+def _words(search: Search, *, route: Route, size: int) -> Ranking:
+    if not search.terms:
+        return Ranking((), {})
+    top_k = search.settings.depth
+    hits = dict(search.store.search_words(search.terms, route=route, size=size, top_k=top_k))
+    if search.titled:  # what the question names is searched to the bottom
+        within = search.store.search_words(
+            search.terms, route=route, size=size, top_k=top_k, doc_ids=list(search.titled)
+        )
+        hits.update(within)
+    label = "words" if route == "text" else "path"
+    return _ranking(hits, {c: f"{label} {score:.1f}" for c, score in hits.items()})
+
+
+def _phrases(search: Search, *, size: int) -> Ranking:
+    hits: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for title in search.query.titles:
+        found = search.store.search_phrase(
+            title, route="text", size=size, top_k=search.settings.depth
+        )
+        for chunk_id, score in found:
+            hits[chunk_id] = max(score, hits.get(chunk_id, 0.0))
+            reasons[chunk_id] = f"holds 《{title}》"
+    return _ranking(hits, reasons)
+
+
+def _ranking(hits: dict[str, float], reasons: dict[str, str]) -> Ranking:
+    ordered: list[Hit] = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(ordered), reasons)

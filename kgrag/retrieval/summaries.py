@@ -1,0 +1,73 @@
+"""Recursive routes: from the nearest nodes down to the chunks that summaries stand for."""
+
+from collections.abc import Sequence
+
+from kgrag.retrieval.recursive import IndexNode, Node, Retriever, TextNode, retrieve_recursively
+from kgrag.retrieval.search import Ranking, Search
+from kgrag.types import Chunk, Summary
+
+_ROOT = "vectors"
+_SUMMARIES = 10  # index nodes that are followed
+_CHILDREN = 8  # chunks taken from each, most similar first
+
+
+def chunks_and_summaries(search: Search) -> Ranking:
+    """Return chunks reached by recursive retrieval from chunks and summaries, by cosine.
+
+    GRIM, section 3.2.1: the vector retriever is the entry; chunks are terminal nodes, a
+    summary is an index node that leads to a retriever over the chunks of what it summarises.
+    """
+    hits = search.store.search_vectors(search.vector, kind="chunk", top_k=search.settings.depth)
+    chunks: list[Node] = [TextNode(c, score, (f"vector {score:.2f}",)) for c, score in hits]
+    return _retrieve(search, chunks)
+
+
+def summarised_chunks(search: Search) -> Ranking:
+    """Return only the chunks that the nearest summaries lead to, by cosine."""
+    return _retrieve(search, [])
+
+
+def _retrieve(search: Search, chunks: Sequence[Node]) -> Ranking:
+    hits = dict(search.store.search_vectors(search.vector, kind="summary", top_k=_SUMMARIES))
+    summaries = search.store.summaries(list(hits))
+    index = [
+        IndexNode(s.summary_id, hits[s.summary_id], (s.summary_id,), _reason(s, hits))
+        for s in summaries
+    ]
+    entry = sorted([*chunks, *index], key=lambda node: (-node.score, node.node_id))
+    retrievers: dict[str, Retriever] = {_ROOT: lambda _: entry}
+    retrievers.update(_inside(search, summaries))
+    nodes = retrieve_recursively(_ROOT, retrievers)
+    ordered = sorted(nodes, key=lambda node: (-node.score, node.node_id))
+    return Ranking(
+        tuple((node.node_id, node.score) for node in ordered),
+        {node.node_id: "; ".join(node.via) for node in ordered},
+    )
+
+
+def _reason(summary: Summary, hits: dict[str, float]) -> tuple[str, ...]:
+    return (f"summary {hits[summary.summary_id]:.2f}: {summary.text[:40]}",)
+
+
+def _inside(search: Search, summaries: Sequence[Summary]) -> dict[str, Retriever]:
+    """Return a retriever for each summary, over the leaf chunks of its span; fetched at once."""
+    parent_ids = list(dict.fromkeys(p for s in summaries for p in s.target_ids))
+    leaves = search.store.children(parent_ids, size=search.settings.leaf)
+    cosines = search.store.similarities(search.vector, [c.chunk_id for c in leaves])
+
+    def over(summary: Summary) -> Retriever:
+        inside = [c for c in leaves if _within(c, summary) and c.chunk_id in cosines]
+        best = sorted(inside, key=lambda c: (-cosines[c.chunk_id], c.chunk_id))[:_CHILDREN]
+
+        def retrieve(source: IndexNode | None) -> list[Node]:
+            via = source.via if source else ()
+            return [TextNode(c.chunk_id, cosines[c.chunk_id], via) for c in best]
+
+        return retrieve
+
+    return {s.summary_id: over(s) for s in summaries}
+
+
+def _within(chunk: Chunk, summary: Summary) -> bool:
+    same = chunk.doc_id == summary.doc_id
+    return same and chunk.start < summary.end and summary.start < chunk.end
