@@ -1,0 +1,1 @@
+"""Cypher statements as named text; no logic."""

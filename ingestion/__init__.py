@@ -1,0 +1,1 @@
+"""The write path: files in, documents, chunks, facts and vectors out."""

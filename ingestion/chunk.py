@@ -44,7 +44,6 @@ class ChunkSizes:
         if sorted(set(sizes), reverse=True) != list(sizes) or sizes[-1] < 2:
             raise ValueError(f"chunk sizes must fall from parent to children, 2 at least: {sizes}")
 
-
     @property
     def leaf(self) -> int:
         """The smallest size: of the chunks that carry vectors and evidence."""

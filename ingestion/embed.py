@@ -17,12 +17,11 @@ def texts_to_embed(
 
     A chunk's text follows its heading path, so that a clause is found by its section, too.
     """
-    texts: list[NodeText] = []
-    for leaf in leaves:
-        path = " ".join(leaf.heading_path)
-        texts.append((leaf.chunk_id, "chunk", f"{document.title}\n{path}\n{leaf.text}"))
-    for summary in summaries:
-        texts.append((summary.summary_id, "summary", f"{document.title}\n{summary.text}"))
+    texts: list[NodeText] = [
+        (leaf.chunk_id, "chunk", f"{document.title}\n{' '.join(leaf.heading_path)}\n{leaf.text}")
+        for leaf in leaves
+    ]
+    texts += [(s.summary_id, "summary", f"{document.title}\n{s.text}") for s in summaries]
     return texts
 
 

@@ -186,9 +186,7 @@ class _Reader:
         if source in self._met:
             return f"id {document.doc_id!r} stands twice in this file; give each record its own"
         owner = self._source_of.get(document.doc_id)
-        same = self._fingerprint_of.get(document.doc_id) == self._fingerprint(
-            document.content_hash
-        )
+        same = self._fingerprint_of.get(document.doc_id) == self._fingerprint(document.content_hash)
         if owner is None or owner == source or same:
             return None
         return (

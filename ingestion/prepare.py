@@ -66,11 +66,11 @@ def _imported(
         if evidence:
             kept_facts.append(replace(fact, evidence=evidence))
     kept_mentions = [
-        Mention(m.entity, evidence) for m in mentions for evidence in _anchored([m.evidence], leaves)
+        Mention(m.entity, evidence)
+        for m in mentions
+        for evidence in _anchored([m.evidence], leaves)
     ]
-    kept_summaries = [
-        replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries
-    ]
+    kept_summaries = [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries]
     return kept_facts, list(dict.fromkeys(kept_mentions)), kept_summaries
 
 

@@ -42,9 +42,7 @@ def document_name(title: str) -> str:
     return bare or title
 
 
-def references(
-    document: Document, leaves: Sequence[Chunk]
-) -> tuple[list[Fact], list[Mention]]:
+def references(document: Document, leaves: Sequence[Chunk]) -> tuple[list[Fact], list[Mention]]:
     """Return what a document says of others, and the place where it names itself.
 
     One fact for each relation and title cited; its evidence is the title's place, marks
@@ -55,7 +53,9 @@ def references(
         document: The document.
         leaves: Its smallest chunks in reading order.
     """
-    own = Entity(entity_id(document_name(document.title)), document_name(document.title), "document")
+    own = Entity(
+        entity_id(document_name(document.title)), document_name(document.title), "document"
+    )
     places: dict[str, list[Evidence]] = {}
     facts: dict[str, Fact] = {}
     own_names = {normalize_name(document.title), normalize_name(own.name)}

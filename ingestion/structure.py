@@ -30,13 +30,13 @@ _BLANKS = re.compile(r"\s+")
 
 
 def structure(text: str) -> list[Heading]:
-    """Return the headings of a document in text order, levels counted from 1 without gaps.
+    r"""Return the headings of a document in text order, levels counted from 1 without gaps.
 
     A heading is a line, or the first sentence of a paragraph, that begins with a marker of the
     nesting (章/节/条, 一、 （一） 1. （1）, 专栏, 附件) or with Markdown's #. Lines of a table of
     contents (dot leaders, page number at the end) are none.
 
-    >>> [(h.level, h.text) for h in structure("一、总体要求\\n（一）目标。到2025年。")]
+    >>> [(h.level, h.text) for h in structure("一、总体要求\n（一）目标。到2025年。")]
     [(1, '一、总体要求'), (2, '（一）目标')]
     """
     found: list[tuple[int, int, int, str]] = []

@@ -113,8 +113,8 @@ class KnowledgeBase:
         if built_with is not None and built_with != embedder.name:
             raise ModelMismatchError(
                 f"this knowledge base was built with the encoder {built_with}, but {embedder.name} "
-                "is chosen; take the [embedding] model out of kgrag.toml to use the first, run "
-                "`kgrag reembed` to change to the second, or search with --system bm25"
+                "is chosen; take the [embedding] model out of kgrag.toml to use the first, ingest "
+                "into a new --kb to use the second, or search with --system bm25"
             )
         return embedder
 

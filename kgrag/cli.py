@@ -1,36 +1,14 @@
 """The command line."""
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from kgrag import cli_content, cli_look, cli_measure, cli_models
+from kgrag.cli_shared import FILE
 from kgrag.errors import KgragError
-
-if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
-
-_F = TypeVar("_F", bound=Callable[..., object])
-
-EXISTING = click.Path(exists=True, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-def kb_option(command: _F) -> _F:
-    """Add `--kb` to a command."""
-    return click.option(
-        "--kb", default="kb", show_default=True, help="Folder of the knowledge base."
-    )(command)
-
-
-def json_option(command: _F) -> _F:
-    """Add `--json` to a command."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 class _Commands(click.Group):
@@ -67,27 +45,6 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     ctx.obj = read_config(config)
 
 
-@contextmanager
-def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["KnowledgeBase"]:
-    """Open the knowledge base of a command and close it after."""
-    from kgrag.api import KnowledgeBase
-
-    with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
-        yield knowledge_base
-
-
-def print_json(value: object) -> None:
-    """Print a value as one line of JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False))
-
-
-def register() -> None:
-    """Add the commands of the other modules to the group."""
-    from kgrag import cli_content, cli_look, cli_measure, cli_models
-
-    for module in (cli_content, cli_look, cli_measure, cli_models):
-        for command in module.COMMANDS:
-            main.add_command(command)
-
-
-register()
+for _module in (cli_content, cli_look, cli_measure, cli_models):
+    for _command in _module.COMMANDS:
+        main.add_command(_command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli import EXISTING, FILE, json_option, kb_option, opened, print_json
+from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

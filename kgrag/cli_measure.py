@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli import EXISTING, json_option, kb_option, opened, print_json
 from kgrag.cli_content import progress_bar
+from kgrag.cli_shared import EXISTING, json_option, kb_option, opened, print_json
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kgrag.cli import EXISTING
+from kgrag.cli_shared import EXISTING
 
 
 @click.group()

@@ -3,13 +3,14 @@
 import functools
 import re
 from collections.abc import Iterable
-from importlib import resources
+
+from kgrag.text import read_word_list
 
 _HEAD = 400  # characters after the title in which the issuer names itself
 # A name with its administrative suffix where a title begins, for places that no list holds.
-_PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治区|自治州|省|市|县|区|旗|盟)(?!场|政)")
+_PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治[区州]|[省市县区旗盟])(?!场|政)")
 _DISTRICT = re.compile(r"([一-鿿]{2,4}?)(?:新区|区|县|旗)")
-# An organ of a place: 黑龙江省人民政府, 青川市生态环境局. Addressees (各省、自治区、直辖市) are none.
+# An organ of a place: 黑龙江省人民政府, 青川市生态环境局. Addressees (各省、自治区) are none.
 _ORGAN = re.compile(
     r"([一-鿿]{2,4}?)(?:省|市|县|区|自治[区州])?(?:人民政府|[省市县区]?委|.{2,8}[厅局](?!长))"
 )
@@ -19,9 +20,7 @@ _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
 @functools.cache
 def _listed() -> tuple[str, ...]:
-    text = resources.files("kgrag").joinpath("places.txt").read_text(encoding="utf-8")
-    lines = (line for line in text.splitlines() if not line.startswith("#"))
-    return tuple(name for line in lines for name in line.split())
+    return tuple(read_word_list("places.txt"))
 
 
 def document_places(title: str, text: str) -> list[str]:

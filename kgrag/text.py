@@ -4,22 +4,13 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
+from importlib import resources
 
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
 _NOT_WORD = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[\w.%％℃°]+")
 _SENTENCE_END = re.compile(r"[。！？!?；;]+[”’」』）)》\"]*|\.(?=\s|$)|\n")
 _LATIN = re.compile(r"[a-z]+(?:'s)?$")
-
-# Function words and question words: they carry no topic. Ours, kept short on purpose.
-STOP_WORDS = frozenset(
-    "的 了 和 与 及 或 等 在 是 为 对 由 从 到 把 被 将 以 于 其 该 这 那 之 而 并 也 都 就 还 又 "
-    "吗 呢 吧 啊 么 什么 哪 哪些 哪个 哪里 哪儿 怎么 怎样 如何 多少 几 是否 有 没有 有没有 个 里 "
-    "上 中 下 各 每 能 能否 可以 可 要 会 请 问 请问 谁 为何 为什么 多久 何时 给 让 他 她 它 我 你 "
-    "们 我们 你们 他们 不 没 所 者 时 地 得 着 过 即 则 因 但 且 若 如 按 向 "
-    "a an the of in on at to for and or is are was were be been by with from as that this which "
-    "who whom whose what when where why how did do does it its he she his her they their".split()
-)
 
 
 def normalize(text: str) -> str:
@@ -66,39 +57,43 @@ def _jieba_cut() -> "functools.partial[Iterator[str]]":
     jieba.setLogLevel(logging.WARNING)
     tokenizer = jieba.Tokenizer()
     tokenizer.initialize()
-    for word in _domain_words():
+    for word in read_word_list("domain_words.txt"):
         tokenizer.add_word(word)
     return functools.partial(tokenizer.cut_for_search, HMM=True)
 
 
-def _domain_words() -> list[str]:
-    from importlib import resources
-
-    text = resources.files("kgrag").joinpath("domain_words.txt").read_text(encoding="utf-8")
-    return [line.strip() for line in text.splitlines() if line.strip() and line[0] != "#"]
-
-
-def words(text: str, *, stop_words: bool = False) -> list[str]:
-    """Return the words of a text in order: jieba's search mode, normalised.
-
-    Search mode gives a long word and the short ones inside it, so both match.
-    English words lose a plural s and a possessive.
+def read_word_list(name: str) -> list[str]:
+    """Return the words in a list that ships with the package; # begins a comment line.
 
     Args:
-        text: Any text.
-        stop_words: Keep function words.
+        name: File name, e.g. `stop_words.txt`.
+    """
+    text = resources.files("kgrag").joinpath(name).read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return [word for line in lines for word in line.split()]
+
+
+@functools.cache
+def stop_words() -> frozenset[str]:
+    """Return function words and question words."""
+    return frozenset(read_word_list("stop_words.txt"))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in order: jieba's search mode, normalised.
+
+    Search mode gives a long word and the short ones inside it, so both match. Stop words are
+    left out; English words lose a plural s and a possessive.
 
     >>> words("建设绿色工厂的目标")
     ['建设', '绿色', '工厂', '绿色工厂', '目标']
     """
-    out = []
-    for token in _jieba_cut()(normalize(text)):
-        if not _WORD.fullmatch(token):
-            continue
-        if not stop_words and token in STOP_WORDS:
-            continue
-        out.append(_stem(token))
-    return out
+    stop = stop_words()
+    return [
+        _stem(token)
+        for token in _jieba_cut()(normalize(text))
+        if _WORD.fullmatch(token) and token not in stop
+    ]
 
 
 def _stem(token: str) -> str:

@@ -1,0 +1,1 @@
+"""From retrieved chunks to an answer with citations."""

@@ -27,7 +27,9 @@ _SUPPORT_STAND_IN = 0.24
 # What the question asks for, and how a sentence looks that has it.
 _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
-        re.compile(r"多少|几[个家座项种类年条倍成]|多大|多高|比例|百分|目标值|规模|how many|how much"),
+        re.compile(
+            r"多少|几[个家座项种类年条倍成]|多大|多高|比例|百分|目标值|规模|how many|how much"
+        ),
         re.compile(r"\d|[一二三四五六七八九十百千万]+[个家座项种类年条倍成]"),
     ),
     (

@@ -32,13 +32,17 @@ class Route:
         unit: What a score is divided by: `spread`, the spread of cosines between unrelated
             texts; `best`, the route's best score; `present`, the score itself, so that every
             hit counts the same; `own`, nothing.
-        lexical: Whether it matches words; with a stand-in encoder such routes count more.
+        lexical: Whether it matches words; such routes count more where the encoder is weak.
+        margin: How much more the route counts the surer it is: the weight is multiplied by
+            1 + margin · (best - tenth) / best. A rare term or an exact phrase lifts few
+            chunks far above the rest; words that are everywhere lift none.
     """
 
     retrieve: Retriever
     weight: float = 1.0
     unit: Unit = "own"
     lexical: bool = False
+    margin: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,9 @@ def _scaled(search: Search, route: Route, ranking: Ranking) -> list[Hit]:
     unit = {"spread": search.settings.spread, "best": ranking.hits[0][1], "own": 1.0}[route.unit]
     if unit <= 0:
         return []
+    if route.margin:
+        tenth = ranking.hits[9][1] if len(ranking.hits) > 9 else 0.0
+        weight *= 1 + route.margin * (ranking.hits[0][1] - tenth) / ranking.hits[0][1]
     return [(chunk_id, weight * score / unit) for chunk_id, score in ranking.hits]
 
 

@@ -1,6 +1,7 @@
 """Fill the gap of one chunk between two that were found."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from kgrag.ids import chunk_id
 from kgrag.retrieval.ranking import best_first
@@ -21,7 +22,7 @@ def fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
     """
     in_order = sorted(results, key=lambda r: (r.chunk.doc_id, r.chunk.size, r.chunk.position))
     gaps: dict[str, tuple[float, str]] = {}
-    for left, right in zip(in_order, in_order[1:], strict=False):
+    for left, right in pairwise(in_order):
         a, b = left.chunk, right.chunk
         if (a.doc_id, a.size, a.position + 2) == (b.doc_id, b.size, b.position):
             between = f"filled between {a.position} and {b.position}"
@@ -29,5 +30,8 @@ def fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
             gaps[missing] = ((left.score + right.score) / 2, between)
     if not gaps:
         return best_first(results)
-    filled = [ScoredChunk(c, gaps[c.chunk_id][0], (gaps[c.chunk_id][1],)) for c in store.chunks(list(gaps))]
+    filled = [
+        ScoredChunk(c, gaps[c.chunk_id][0], (gaps[c.chunk_id][1],))
+        for c in store.chunks(list(gaps))
+    ]
     return best_first([*results, *filled])

@@ -76,8 +76,8 @@ def merge_and_fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredC
         current = drop_nested(following)
 
 
-_WORDS = Route(words_in_text, weight=1.0, unit="best", lexical=True)
-_PATH = Route(words_in_path, weight=1.0, unit="best", lexical=True)
+_WORDS = Route(words_in_text, weight=0.5, unit="best", lexical=True, margin=6.0)
+_PATH = Route(words_in_path, weight=0.5, unit="best", lexical=True)
 _TITLES = Route(titles_in_text, weight=20.0, unit="present")
 _DENSE = Route(similar_chunks, weight=1.0, unit="spread")
 _SUMMARIES = Route(summarised_chunks, weight=0.0, unit="best")

@@ -26,7 +26,11 @@ def drop_nested(results: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         for result in group:
             # Sorted by start: an outer chunk is one that began before and ends no earlier.
             holder = next(
-                (i for i in range(len(outer) - 1, -1, -1) if outer[i].chunk.end >= result.chunk.end),
+                (
+                    i
+                    for i in range(len(outer) - 1, -1, -1)
+                    if outer[i].chunk.end >= result.chunk.end
+                ),
                 None,
             )
             if holder is None:

@@ -1,0 +1,1 @@
+"""Where knowledge bases are kept."""

@@ -1,0 +1,43 @@
+"""What every command shares: options, opening the knowledge base, printing."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+EXISTING = click.Path(exists=True, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def kb_option(command: _F) -> _F:
+    """Add `--kb` to a command."""
+    return click.option(
+        "--kb", default="kb", show_default=True, help="Folder of the knowledge base."
+    )(command)
+
+
+def json_option(command: _F) -> _F:
+    """Add `--json` to a command."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+@contextmanager
+def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["KnowledgeBase"]:
+    """Open the knowledge base of a command and close it after."""
+    from kgrag.api import KnowledgeBase
+
+    with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
+        yield knowledge_base
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,99 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.chunk import ChunkSizes, chunk
+from ingestion.structure import structure
+from kgrag.types import Document
+
+SMALL = ChunkSizes(64, (32, 16, 8))
+PIECES = st.sampled_from(
+    [
+        "一、目标\n",
+        "（一）任务。",
+        "到2025年，",
+        "达到500家以上。",
+        "\n",
+        "\r\n",
+        "  ",
+        "碳" * 70,
+        "；",
+        "a",
+        "😀",
+        "e\u0301",
+        "\x00",
+    ]
+)
+TEXTS = st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join))
+
+
+def document(text):
+    return Document("d", "题", text, "d.txt", "txt", "00")
+
+
+def groups(text, sizes):
+    chunks = chunk(document(text), structure(text), sizes)
+    return {s: [c for c in chunks if c.size == s] for s in (sizes.parent, *sizes.children)}
+
+
+@given(TEXTS)
+def test_chunk_loses_no_character_in_any_group(text):
+    """Each group, put together, is the text; each chunk is its slice and within its size."""
+    for size, chunks in groups(text, SMALL).items():
+        assert "".join(c.text for c in chunks) == text
+        for c in chunks:
+            assert c.text == text[c.start : c.end]
+            assert 1 <= len(c.text) <= size
+
+
+@given(TEXTS)
+def test_chunk_puts_each_group_of_children_exactly_into_its_parent(text):
+    """Children of one size cover their parent without overlap, in reading order."""
+    by_size = groups(text, SMALL)
+    for parent in by_size[64]:
+        for size in SMALL.children:
+            children = [c for c in by_size[size] if c.parent_id == parent.chunk_id]
+            assert "".join(c.text for c in children) == parent.text
+            assert [c.start for c in children] == sorted(c.start for c in children)
+
+
+@given(TEXTS)
+def test_chunk_gives_the_same_ids_every_time(text):
+    """Ids are a function of the document, the group and the position, dense from 0."""
+    first, second = groups(text, SMALL), groups(text, SMALL)
+    assert first == second
+    for size, chunks in first.items():
+        assert [c.chunk_id for c in chunks] == [f"d:{size}:{i}" for i in range(len(chunks))]
+        assert [c.position for c in chunks] == list(range(len(chunks)))
+
+
+def test_chunk_cuts_at_a_heading_before_a_fuller_paragraph():
+    """A heading that leaves the chunk a third full ends it; the paragraph end after it loses."""
+    text = "甲" * 7 + "。\n" + "一、目标\n" + "乙" * 9 + "。\n"
+    texts = [c.text for c in groups(text, ChunkSizes(24, (12,)))[24]]
+    assert texts == ["甲" * 7 + "。\n", "一、目标\n" + "乙" * 9 + "。\n"]
+
+
+def test_chunk_prefers_sentence_ends_to_commas():
+    """Without paragraph or heading in reach the cut is made at a sentence end."""
+    text = "甲甲甲甲，乙乙乙。丙丙，丁丁丁丁丁丁丁丁丁"
+    assert groups(text, ChunkSizes(14, (7,)))[14][0].text == "甲甲甲甲，乙乙乙。"
+
+
+def test_chunk_when_nothing_else_fits_cuts_inside_a_clause():
+    """A run without any mark is cut at the size, but for a fair last piece."""
+    lengths = [len(c.text) for c in groups("碳" * 50, ChunkSizes(20, (10,)))[20]]
+    assert lengths == [20, 20, 10]
+
+
+def test_chunk_uses_2048_and_three_groups_by_default():
+    """The paper's sizes (GRIM, section 3.1.1) are the defaults."""
+    assert ChunkSizes() == ChunkSizes(2048, (1024, 512, 256))
+    assert ChunkSizes().leaf == 256
+
+
+@pytest.mark.parametrize("sizes", [(100, (200,)), (100, (50, 50)), (100, (10, 50)), (100, (1,))])
+def test_chunk_sizes_when_they_cannot_nest_are_refused(sizes):
+    """Sizes must fall from the parent on."""
+    with pytest.raises(ValueError, match="chunk sizes"):
+        ChunkSizes(*sizes)
