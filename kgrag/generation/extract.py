@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.generation.asked import asked_kind
 from kgrag.generation.sentences import Sentence, sentences
 from kgrag.headings import heading_path
 from kgrag.text import words
@@ -17,27 +18,14 @@ NOT_FOUND_EN = "Not found in these documents."
 METHOD = "extractive"
 
 _MOST_SENTENCES = 400  # encoded for one answer
-_CLOSE = 0.93  # of the best sentence's score, for another to be quoted, too
-_WORD_WEIGHT = 0.35  # of the share of the question's words in a sentence, beside its cosine
-_KIND_WEIGHT = 0.06  # of holding what the question asks for: a number, an agency, a date
-_RANK_WEIGHT = 0.004  # lost with each rank of the chunk
-_SUPPORT = 0.52  # score below which nothing supports an answer
-_SUPPORT_STAND_IN = 0.24
-
-# What the question asks for, and how a sentence looks that has it.
-_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (
-        re.compile(
-            r"多少|几[个家座项种类年条倍成]|多大|多高|比例|百分|目标值|规模|how many|how much"
-        ),
-        re.compile(r"\d|[一二三四五六七八九十百千万]+[个家座项种类年条倍成]"),
-    ),
-    (
-        re.compile(r"哪个部门|哪些部门|哪几家|谁|牵头|负责|责任|哪个机构|哪两个[厅局部]|由哪"),
-        re.compile(r"负责|牵头|责任单位|[厅局委部办]"),
-    ),
-    (re.compile(r"什么时候|何时|哪年|哪一年|时间|期限|when"), re.compile(r"\d{4}|\d+\s*[年月日]")),
-)
+_CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
+_REACH = 0.8  # of the best score, within which what is asked for must be found
+_WORD_WEIGHT = 0.2  # of the share of the question's words in a sentence, beside its cosine
+_KIND_WEIGHT = 0.1  # of holding the kind of thing that is asked for
+_CHUNK_WEIGHT = 0.02  # of each point that its chunk lies behind the best one
+# Scores below which nothing supports an answer: questions on other subjects than the documents'.
+_SUPPORT = 0.55
+_SUPPORT_STAND_IN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +48,9 @@ def answer(
     """Return an answer made of sentences quoted from results, each with its citation.
 
     Sentences are ranked by their similarity to the question, the words that they share and
-    whether they hold the kind of thing that is asked for. Where the best of them falls below
-    a threshold, the answer says that these documents do not tell.
+    whether they hold the kind of thing that is asked for: money, a share, a date, an agency.
+    Where the best of them falls below a threshold, or none of the good ones holds what is asked
+    for, the answer says that these documents do not tell.
 
     Args:
         query: The question.
@@ -76,11 +65,12 @@ def answer(
     """
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
-    scored = score_sentences(query, sentences(results)[:_MOST_SENTENCES], embedder=embedder)
-    support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
-    if not scored or scored[0].score < support:
+    candidates = sentences(results)[:_MOST_SENTENCES]
+    titles = {doc_id: document.title for doc_id, document in documents.items()}
+    scored = score_sentences(query, candidates, titles=titles, embedder=embedder)
+    if not _is_supported(scored, query, embedder):
         return Answer(query.text, _not_found(query.text), (), False, METHOD)
-    chosen = _choose(scored, query, max_sentences)
+    chosen = _choose(scored, max_sentences)
     citations = tuple(
         _citation(n, sentence, documents[sentence.doc_id], headings.get(sentence.doc_id, ()))
         for n, sentence in enumerate(chosen, 1)
@@ -89,38 +79,55 @@ def answer(
     return Answer(query.text, text, citations, True, METHOD)
 
 
+def _is_supported(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
+    support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
+    if not scored or scored[0].score < support:
+        return False
+    kind = asked_kind(query.text)
+    near = (s for s in scored if s.score >= _REACH * scored[0].score)
+    return kind is None or any(kind.has.search(s.sentence.text) for s in near)
+
+
 def score_sentences(
-    query: Query, candidates: Sequence[Sentence], *, embedder: Embedder
+    query: Query,
+    candidates: Sequence[Sentence],
+    *,
+    titles: Mapping[str, str],
+    embedder: Embedder,
 ) -> list[Scored]:
-    """Return the sentences best first, ties by rank and place."""
+    """Return the sentences best first, ties by rank and place.
+
+    Args:
+        query: The question.
+        candidates: Sentences of retrieved chunks.
+        titles: Title by document; a sentence is read behind its title and last heading.
+        embedder: Encodes question and sentences.
+    """
     if not candidates:
         return []
-    passages = [_in_context(sentence) for sentence in candidates]
+    passages = [_in_context(s, titles.get(s.doc_id, "")) for s in candidates]
     vectors = embedder.embed(passages, "passage")
     cosines = vectors @ np.asarray(embedder.embed([query.text], "query")[0])
     asked = set(query.words)
-    wanted = [has for asks, has in _KINDS if asks.search(query.text)]
+    kind = asked_kind(query.text)
+    best_chunk = max(s.chunk.score for s in candidates)
     scored = []
     for sentence, passage, cosine in zip(candidates, passages, cosines, strict=True):
         shared = len(asked & set(words(passage))) / max(1, len(asked))
-        kind = sum(has.search(sentence.text) is not None for has in wanted) / max(1, len(wanted))
-        score = (
-            float(cosine)
-            + _WORD_WEIGHT * shared
-            + _KIND_WEIGHT * kind
-            - _RANK_WEIGHT * sentence.rank
-        )
+        has = kind is not None and kind.has.search(sentence.text) is not None
+        behind = best_chunk - sentence.chunk.score
+        score = float(cosine) + _WORD_WEIGHT * shared + _KIND_WEIGHT * has - _CHUNK_WEIGHT * behind
         scored.append(Scored(sentence, score))
     return sorted(scored, key=lambda s: (-s.score, s.sentence.rank, s.sentence.start))
 
 
-def _in_context(sentence: Sentence) -> str:
-    """Return a sentence behind the last heading of its chunk, which says what it is about."""
+def _in_context(sentence: Sentence, title: str) -> str:
+    """Return a sentence behind its title and last heading, which say what it is about."""
     path = sentence.chunk.chunk.heading_path
-    return f"{path[-1]}\n{sentence.text}" if path else sentence.text
+    return "\n".join([title, *path[-1:], sentence.text])
 
 
-def _choose(scored: Sequence[Scored], query: Query, most: int) -> list[Sentence]:
+def _choose(scored: Sequence[Scored], most: int) -> list[Sentence]:
     """Return the sentences to quote, in the order of their documents' best, then of the text."""
     best = scored[0].score
     chosen: list[Sentence] = []

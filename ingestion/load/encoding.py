@@ -1,0 +1,142 @@
+"""Bytes to text: which encoding a file of unknown origin is in, by fixed rules."""
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from kgrag.errors import IngestionError
+
+_BOMS = (
+    # UTF-32 LE begins with the mark of UTF-16 LE, so it is asked first.
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MAGIC = (
+    (b"%PDF-", "a PDF", "rename it to .pdf"),
+    (b"PK\x03\x04", "a zip archive or an Office file", "give it its own ending, e.g. .docx"),
+    (b"\xd0\xcf\x11\xe0", "an old Office file", "save it as .docx"),
+    (b"{\\rtf", "rich text", "save it as .docx"),
+    (b"\x89PNG", "an image", "scanned pages cannot be read yet"),
+    (b"\xff\xd8\xff", "an image", "scanned pages cannot be read yet"),
+)
+_EXPECTED = re.compile(r"[\t\n\r -~\u3000-\u303f\u4e00-\u9fff\uff00-\uffef‐-‧−—·〇]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1c-\x1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text and how it was read.
+
+    Attributes:
+        text: Without a byte order mark; otherwise every character as it stands in the file.
+        encoding: Python's name of the encoding.
+        n_replaced: Undecodable places that became U+FFFD.
+    """
+
+    text: str
+    encoding: str
+    n_replaced: int = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know of the reading; empty if nothing was lost."""
+        if not self.n_replaced:
+            return []
+        noun = "place" if self.n_replaced == 1 else "places"
+        return [
+            f"{self.n_replaced} {noun} could not be decoded as {self.encoding} "
+            "and became U+FFFD; save the file as UTF-8 to keep them"
+        ]
+
+
+def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
+    """Return the text of bytes in an unknown encoding.
+
+    In order: a byte order mark; the encoding that the file declares, if it fits; UTF-16 where
+    there are zero bytes; UTF-8, also with up to 1 % of damage; UTF-16 without zero bytes; else
+    whichever of GB18030 and UTF-8 loses less.
+
+    Args:
+        data: The whole file.
+        name: The file, for the error text.
+        declared: What a `<meta charset>` says, if anything.
+
+    Raises:
+        IngestionError: It is not text.
+    """
+    for magic, what, remedy in _MAGIC:
+        if data.startswith(magic):
+            raise IngestionError(f"{name}: holds {what}, not text; {remedy}")
+    decoded = _by_mark(data) or _by_declaration(data, declared) or _by_content(data)
+    n = len(decoded.text)
+    n_bad = decoded.n_replaced + len(_CONTROL.findall(decoded.text))
+    if n_bad > max(1, n // 10):
+        raise IngestionError(
+            f"{name}: does not look like text ({n_bad} of {n} characters are unreadable); "
+            "if it is, save it as UTF-8"
+        )
+    return decoded
+
+
+def _by_mark(data: bytes) -> Decoded | None:
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _replacing(data[len(mark) :], encoding)
+    return None
+
+
+def _by_declaration(data: bytes, declared: str | None) -> Decoded | None:
+    if not declared or b"\x00" in data:
+        return None
+    # Pages that say gb2312 use characters beyond it; GB18030 holds both.
+    encoding = "gb18030" if declared.lower() in ("gb2312", "gbk", "x-gbk") else declared
+    try:
+        return Decoded(data.decode(encoding), encoding)
+    except (LookupError, UnicodeDecodeError):
+        return None
+
+
+def _by_content(data: bytes) -> Decoded:
+    utf8 = _replacing(data, "utf-8")
+    n_zero, n_high = data.count(0), sum(1 for byte in data if byte > 0x7F)
+    # UTF-16 in Latin letters is valid UTF-8, too, with every other character zero; a stray zero
+    # in ASCII text, on the other hand, must not turn its letters into Chinese by pairs.
+    if n_zero and (utf8.n_replaced or n_zero * 10 > len(data)):
+        wide = _wide(data)
+        if wide:
+            return wide
+    n_foreign = sum(1 for c in utf8.text if c > "\x7f")
+    if utf8.n_replaced * 100 <= n_foreign:
+        return utf8
+    # Chinese in UTF-16 often passes for GB18030, but hardly ever the other way round; Latin
+    # letters, two by two, pass for Chinese, but then few bytes are above ASCII.
+    wide = _wide(data) if n_high * 4 > len(data) else None
+    gb = _replacing(data, "gb18030")
+    return wide or min(gb, utf8, key=lambda decoded: decoded.n_replaced)
+
+
+def _wide(data: bytes) -> Decoded | None:
+    """Return the text as UTF-16 if one byte order gives Chinese or ASCII almost throughout."""
+    whole = data[: len(data) // 2 * 2]
+    for encoding in ("utf-16-le", "utf-16-be"):
+        decoded = _replacing(whole, encoding)
+        if _plausible(decoded.text):
+            return decoded
+    return None
+
+
+def _plausible(text: str) -> bool:
+    sample = text[:4000]
+    return len(_EXPECTED.findall(sample)) * 10 >= len(sample) * 9 > 0
+
+
+def _replacing(data: bytes, encoding: str) -> Decoded:
+    text = data.decode(encoding, "replace")
+    n_own = 0
+    if "\ufffd" in text:
+        # A file may hold U+FFFD of its own; only what this decoding lost is counted.
+        n_own = data.count("\ufffd".encode(encoding))
+    return Decoded(text, encoding, max(0, text.count("\ufffd") - n_own))

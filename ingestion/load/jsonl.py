@@ -1,0 +1,116 @@
+"""Files of one JSON record a line: {id, title, text}, each a document with its own id."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from ingestion.load.parsed import line_segments, replace_unusable
+from ingestion.load.source import Failure
+from ingestion.load.title import guess_title
+from kgrag.errors import IngestionError
+from kgrag.ids import digest
+from kgrag.types import Document
+
+_REMEDY = 'each line must be {"id": ..., "title": ..., "text": ...}'
+
+
+def read_records(path: Path, *, max_bytes: int) -> Iterator[Document | Failure]:
+    """Yield the document of every line that is not blank, or what is wrong with the line.
+
+    A record's id is taken verbatim (an integer as its digits); an id that an earlier line had is
+    a failure, for the second would replace the first unseen. Other fields with a plain value
+    become metadata. The file is read line by line and may be larger than memory.
+
+    Args:
+        path: The file.
+        max_bytes: The longest line that is read.
+
+    Raises:
+        IngestionError: The file cannot be opened or holds no record.
+    """
+    first_line: dict[str, int] = {}
+    number = 0
+    try:
+        with path.open("rb") as handle:
+            for number, line in _lines(handle, max_bytes):
+                yield _record(path, number, line, first_line)
+    except OSError as exc:
+        raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
+    if not number:
+        raise IngestionError(f"{path}: holds no record; {_REMEDY}")
+
+
+def _lines(handle: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
+    """Yield (number, line) of every line that is not blank; None for one that is too long."""
+    number = 0
+    while line := handle.readline(max_bytes + 1):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if len(line) > max_bytes:
+            while line and not line.endswith(b"\n"):
+                line = handle.readline(max_bytes)
+            yield number, None
+        elif line.strip():
+            yield number, line
+
+
+def _record(
+    path: Path, number: int, line: bytes | None, first_line: dict[str, int]
+) -> Document | Failure:
+    place = f"{path}:{number}"
+    if line is None:
+        return Failure(place, "the line is too long; raise the size limit or split the text")
+    try:
+        values = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return Failure(place, "not UTF-8; save the file as UTF-8")
+    except (ValueError, RecursionError) as exc:
+        return Failure(place, f"not JSON ({exc}); {_REMEDY}")
+    problem = _problem(values)
+    if problem:
+        return Failure(place, f"{problem}; {_REMEDY}")
+    document = _document(path, values)
+    if document.doc_id in first_line:
+        was = first_line[document.doc_id]
+        return Failure(place, f"id {document.doc_id!r} was on line {was} already; make ids unique")
+    first_line[document.doc_id] = number
+    return document
+
+
+def _problem(values: object) -> str | None:
+    if not isinstance(values, dict):
+        return f"a record must be an object, not {type(values).__name__}"
+    doc_id, title, text = values.get("id"), values.get("title"), values.get("text")
+    if isinstance(doc_id, bool) or not isinstance(doc_id, str | int) or not str(doc_id).strip():
+        return f"id must be a string or an integer, not {doc_id!r}"
+    if not isinstance(text, str) or not text.strip():
+        return f"text must be a string that is not blank, not {str(text)[:40]!r}"
+    if not isinstance(title, str | None):
+        return f"title must be a string, not {title!r}"
+    return None
+
+
+def _document(path: Path, values: dict[str, object]) -> Document:
+    doc_id, _ = replace_unusable(str(values["id"]))
+    title, _ = replace_unusable(" ".join(str(values.get("title") or "").split()))
+    text, warnings = replace_unusable(str(values["text"]))
+    metadata = {
+        name: replace_unusable(str(value))[0]
+        for name, value in values.items()
+        if name not in ("id", "title", "text") and isinstance(value, str | int | float) and value
+    }
+    document = Document(
+        doc_id=doc_id,
+        title=title or guess_title(text, doc_id),
+        text=text,
+        file=f"{path}#{doc_id}",
+        media_type="jsonl",
+        content_hash="",
+        segments=line_segments(text),
+        warnings=tuple(warnings),
+        metadata=metadata,
+    )
+    return replace(document, content_hash=digest("record", document.title, text, length=64))

@@ -1,0 +1,155 @@
+"""A file in, a document out: reads the bytes, picks the format's reader, gives identity."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from ingestion.load.jsonl import read_records
+from ingestion.load.parsed import Parsed
+from ingestion.load.source import Failure, Source, unsupported_reason
+from kgrag.errors import IngestionError, UnsupportedFormatError
+from kgrag.ids import document_id
+from kgrag.types import Document
+
+DEFAULT_MAX_BYTES = 200_000_000
+
+
+class _Reader(Protocol):
+    def __call__(self, data: bytes, *, name: str, stem: str) -> Parsed: ...
+
+
+# The readers are imported when a file needs them: docx, lxml and PDFium take time to load.
+def _plain() -> _Reader:
+    from ingestion.load.plain import read_plain
+
+    return read_plain
+
+
+def _markdown() -> _Reader:
+    from ingestion.load.markdown import read_markdown
+
+    return read_markdown
+
+
+def _html() -> _Reader:
+    from ingestion.load.html import read_html
+
+    return read_html
+
+
+def _docx() -> _Reader:
+    from ingestion.load.docx import read_docx
+
+    return read_docx
+
+
+def _pdf() -> _Reader:
+    from ingestion.load.pdf import read_pdf
+
+    return read_pdf
+
+
+_READERS: dict[str, Callable[[], _Reader]] = {
+    "txt": _plain,
+    "md": _markdown,
+    "html": _html,
+    "docx": _docx,
+    "pdf": _pdf,
+}
+
+
+def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
+    """Return the document that a file, or one record of a `.jsonl`, holds.
+
+    Args:
+        source: A file of a supported format; a `.jsonl` needs its `record`.
+        max_bytes: The largest file that is read.
+
+    Returns:
+        Its id is a function of the file's name and bytes; a record keeps its own.
+
+    Raises:
+        UnsupportedFormatError: No loader reads such files.
+        IngestionError: The file cannot be read, is too large, damaged, locked, or has no text.
+    """
+    media_type = source.media_type
+    if media_type is None:
+        raise UnsupportedFormatError(f"{source.name}: {unsupported_reason(source.path)}")
+    if media_type == "jsonl":
+        return _one_record(source, max_bytes)
+    data = _read_bytes(source.path, max_bytes)
+    parsed = _READERS[media_type]()(data, name=source.name, stem=source.path.stem)
+    if not parsed.text.strip():
+        raise IngestionError(f"{source.name}: has no text; check that it opens and shows some")
+    content_hash = hashlib.sha256(data).hexdigest()
+    return Document(
+        doc_id=document_id(source.path.name, content_hash),
+        title=parsed.title,
+        text=parsed.text,
+        file=source.name,
+        media_type=media_type,
+        content_hash=content_hash,
+        segments=parsed.segments,
+        warnings=parsed.warnings,
+        metadata=parsed.metadata,
+    )
+
+
+def load_all(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Iterator[Document | Failure]:
+    """Yield every document of a source; what cannot be read is yielded as a failure, not raised.
+
+    A file gives one document or failure, a `.jsonl` one for each line that is not blank.
+
+    Args:
+        source: A file.
+        max_bytes: The largest file, or line of a `.jsonl`, that is read.
+    """
+    try:
+        if source.media_type == "jsonl" and source.record is None:
+            yield from read_records(source.path, max_bytes=max_bytes)
+        else:
+            yield load(source, max_bytes=max_bytes)
+    except IngestionError as exc:
+        # The file is named apart, so that a report need not say it twice.
+        yield Failure(source.name, str(exc).removeprefix(f"{source.name}: "))
+
+
+def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[str, str]:
+    """Return (doc_id, content_hash) of a file's document without parsing the file.
+
+    A batch that is run again uses it to pass over files that are held already.
+
+    Args:
+        source: A file other than a `.jsonl`: there each line has its own identity.
+        max_bytes: The largest file that is read.
+
+    Raises:
+        IngestionError: The file cannot be read, is empty or too large.
+    """
+    content_hash = hashlib.sha256(_read_bytes(source.path, max_bytes)).hexdigest()
+    return document_id(source.path.name, content_hash), content_hash
+
+
+def _read_bytes(path: Path, max_bytes: int) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise IngestionError(
+                f"{path}: has {size:,} bytes, more than {max_bytes:,}; raise the limit or split it"
+            )
+        data = path.read_bytes()
+    except OSError as exc:
+        raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
+    if not data:
+        raise IngestionError(f"{path}: is empty (0 bytes); check that it was copied whole")
+    return data
+
+
+def _one_record(source: Source, max_bytes: int) -> Document:
+    if source.record is None:
+        raise IngestionError(f"{source.name}: holds many documents; name a record or use load_all")
+    for item in read_records(source.path, max_bytes=max_bytes):
+        if isinstance(item, Document) and item.doc_id == source.record:
+            return item
+    raise IngestionError(f"{source.name}: no such record; check the id")

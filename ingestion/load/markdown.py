@@ -1,0 +1,33 @@
+"""Markdown files: read as plain text, with the title from the first heading of level 1."""
+
+import re
+from dataclasses import replace
+
+from ingestion.load.parsed import Parsed
+from ingestion.load.plain import read_plain
+
+_HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_MARKS = re.compile(r"[*_`]+|<!--.*?-->|!?\[([^\]]*)\]\([^)]*\)")
+
+
+def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
+    """Return a Markdown file's content; the marks stay in the text, offsets are the file's.
+
+    Args:
+        data: The whole file.
+        name: The file, for messages.
+        stem: The title where the text names none.
+
+    Raises:
+        IngestionError: It is not text.
+    """
+    parsed = read_plain(data, name=name, stem=stem)
+    # Same length, so that a `# comment` inside a code block is no title.
+    outside = _FENCED.sub(lambda m: " " * len(m[0]), parsed.text)
+    outside = outside.replace("\r\n", " \n").replace("\r", "\n")
+    for match in _HEADING.finditer(outside):
+        title = _MARKS.sub(lambda m: m[1] or "", match["title"]).strip()
+        if title:
+            return replace(parsed, title=title)
+    return parsed

@@ -1,0 +1,97 @@
+"""What a format's reader hands back, and the small steps that all readers share."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kgrag.types import Segment, SegmentKind
+
+_LINE = re.compile(r"[^\r\n]+|\r\n|\r|\n")
+_UNUSABLE = re.compile("[\x00\ud800-\udfff]")
+
+CELL_MARK = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A document's text before it has an identity.
+
+    Attributes:
+        text: The whole text.
+        title: As the format or the text names it.
+        segments: Pages, paragraphs or lines in text order.
+        warnings: What was guessed or left out.
+        metadata: Further facts by name.
+    """
+
+    text: str
+    title: str
+    segments: tuple[Segment, ...] = ()
+    warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def replace_unusable(text: str) -> tuple[str, list[str]]:
+    r"""Return text with NUL characters and lone surrogates as U+FFFD, and a warning if any were.
+
+    One character gives one, so offsets keep their place; no store could hold the originals.
+
+    >>> replace_unusable("a\x00b")
+    ('a�b', ['1 unusable character (NUL or lone surrogate) replaced by U+FFFD'])
+    """
+    clean, n = _UNUSABLE.subn("\ufffd", text)
+    if not n:
+        return text, []
+    noun = "character" if n == 1 else "characters"
+    return clean, [f"{n} unusable {noun} (NUL or lone surrogate) replaced by U+FFFD"]
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, int, int]]:
+    r"""Yield (number, start, end) of every line that is not blank, break left out, from 1.
+
+    Only CR, LF and CRLF break lines: an editor counts the same way.
+
+    >>> list(numbered_lines("a\r\n\nb"))
+    [(1, 0, 1), (3, 4, 5)]
+    """
+    number = 1
+    for match in _LINE.finditer(text):
+        if match[0][0] in "\r\n":
+            number += 1
+        elif match[0].strip():
+            yield number, match.start(), match.end()
+
+
+def line_segments(text: str) -> tuple[Segment, ...]:
+    """Return a segment for every line that is not blank."""
+    return tuple(Segment(a, b, "line", n) for n, a, b in numbered_lines(text))
+
+
+def join_blocks(blocks: Iterable[str], kind: SegmentKind) -> tuple[str, tuple[Segment, ...]]:
+    r"""Return the blocks that are not blank on lines of their own, and a segment for each.
+
+    >>> join_blocks(["甲", " ", "乙"], "paragraph")[0]
+    '甲\n乙'
+    """
+    parts: list[str] = []
+    segments: list[Segment] = []
+    start = 0
+    for block in blocks:
+        part = block.strip()
+        if part:
+            segments.append(Segment(start, start + len(part), kind, len(parts) + 1))
+            parts.append(part)
+            start += len(part) + 1
+    return "\n".join(parts), tuple(segments)
+
+
+def join_cells(cells: Iterable[str]) -> str:
+    """Return a table row as one line, or an empty string where no cell says anything.
+
+    Empty cells between others keep their place, so that columns can be told apart.
+
+    >>> join_cells(["指标", "", "2025年"])
+    '指标 |  | 2025年'
+    """
+    row = [" ".join(cell.split()) for cell in cells]
+    return CELL_MARK.join(row).strip() if any(row) else ""

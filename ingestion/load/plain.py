@@ -1,0 +1,27 @@
+"""Plain text files: the text is the decoded file, so offsets point into the user's own file."""
+
+from ingestion.load.encoding import decode
+from ingestion.load.parsed import Parsed, line_segments, replace_unusable
+from ingestion.load.title import guess_title
+
+
+def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
+    """Return a text file's content: no line break is changed, a byte order mark is left out.
+
+    Args:
+        data: The whole file.
+        name: The file, for messages.
+        stem: The title where the text names none.
+
+    Raises:
+        IngestionError: It is not text.
+    """
+    decoded = decode(data, name=name)
+    text, warnings = replace_unusable(decoded.text)
+    return Parsed(
+        text=text,
+        title=guess_title(text, stem),
+        segments=line_segments(text),
+        warnings=(*decoded.warnings, *warnings),
+        metadata={"encoding": decoded.encoding},
+    )

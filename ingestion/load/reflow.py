@@ -1,0 +1,165 @@
+"""Lines of a page put together again into paragraphs, by where they begin and end."""
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kgrag.types import Segment
+
+_CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
+# PDFium reads the gap that a typesetter leaves between Chinese and digits or letters as a blank.
+_GAP = re.compile(
+    rf"(?<=[{_CJK}、。，；：）】》”]) +(?=[0-9A-Za-z%])|(?<=[0-9A-Za-z%]) +(?=[{_CJK}])"
+)
+_PAGE_NUMBER = re.compile(
+    r"[-—–―－_·•\s]*(?:第\s*)?(?:[0-9０-９]{1,4}|[ivxIVX]{1,6})(?:\s*页)?"
+    r"(?:\s*[/／共,，]\s*共?\s*[0-9０-９]{1,4}\s*页?)?[-—–―－_·•\s]*"
+)
+_NUMBER_IN_HEAD = re.compile(r"[-—–―－_·•\s\d]+")
+_CLOSING = "，。；：、！？）》”’】％"
+_MIN_LINES = 12
+_SENTENCE_END = re.compile(r"[。！？!?；;：:][”’」』）)》\"]*$")
+_NEW_BLOCK = re.compile(
+    r"第[一二三四五六七八九十百零〇\d]+[编章节条部]"
+    r"|[一二三四五六七八九十]{1,3}[、．.]|[（(][一二三四五六七八九十\d]{1,3}[）)]"
+    r"|\d{1,2}[.．、](?!\d)|附件|附录|专栏|[—―-]{2}|[①-⑳●■◆]|目\s*录$"
+)
+_LEADERS = re.compile(r"[.．·…]{5,}\s*[（(]?\d*[）)]?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page.
+
+    Attributes:
+        text: Without blanks at the ends.
+        left: Where its first character begins, in points from the page's left edge.
+        right: Where its last character ends.
+        height: Of its first character, in points: about one character's width in Chinese.
+    """
+
+    text: str
+    left: float
+    right: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Where running text stands: its edges, and whether paragraphs are indented."""
+
+    left: float
+    right: float
+    indented: bool
+
+
+def reflow(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[Segment, ...]]:
+    """Return the text of pages, a paragraph a line, and a segment for each page with text.
+
+    A line is joined to the one before it if that one reaches the right edge and this one begins
+    at the left edge and, where paragraphs are not indented, the one before has no sentence end
+    and this one does not open like a heading. A line that opens with a closing mark, or follows
+    a comma, is joined anyway. A paragraph goes on over a page break. Page numbers that stand
+    alone at the top or bottom, and lines that most pages repeat there, are dropped.
+
+    Args:
+        pages: The lines of each page, from the top; pages may be empty.
+    """
+    kept = _without_furniture(pages)
+    columns = _columns(kept)
+    parts: list[str] = []
+    segments: list[Segment] = []
+    length = 0
+    previous: Line | None = None
+    for number, (page, column) in enumerate(zip(kept, columns, strict=True), 1):
+        start = length
+        for i, line in enumerate(page):
+            mark = "" if previous is None else _between(previous, line, column)
+            text = _GAP.sub("", line.text)
+            if i == 0:
+                start += len(mark)
+            parts += (mark, text)
+            length += len(mark) + len(text)
+            previous = line
+        if length > start:
+            segments.append(Segment(start, length, "page", number))
+    return "".join(parts), tuple(segments)
+
+
+def _without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """Drop page numbers and running heads, at the ends of pages only: inside they are values."""
+    kept = [list(page) for page in pages]
+    for end in (0, -1):
+        for page in kept:
+            if page and _PAGE_NUMBER.fullmatch(page[end].text):
+                del page[end]
+        heads = Counter(_bare(page[end].text) for page in kept if page)
+        n_pages = sum(heads.values())
+        for page in kept:
+            n = heads[_bare(page[end].text)] if page else 0
+            if n >= 3 and n * 10 >= n_pages * 6:
+                del page[end]
+    return kept
+
+
+def _bare(text: str) -> str:
+    """Return a running head without the page number in it."""
+    return _NUMBER_IN_HEAD.sub("", text)
+
+
+def _columns(pages: Sequence[Sequence[Line]]) -> list[_Column]:
+    """Return the column of each page; a page of few lines takes the file's."""
+    whole = _edges([line for page in pages for line in page])
+    edges = [_edges(page) if len(page) >= _MIN_LINES else whole for page in pages]
+    n_starts = n_indented = 0
+    for page, (left, right) in zip(pages, edges, strict=True):
+        for previous, line in pairwise(page):
+            size = line.height
+            # After a line that ends early a paragraph begins; far to the right, a signature.
+            if previous.right < right - 2.2 * size and line.left - left < 4 * size:
+                n_starts += 1
+                n_indented += line.left - left > 1.2 * size
+    indented = n_indented * 2 > n_starts
+    return [_Column(left, right, indented) for left, right in edges]
+
+
+def _edges(lines: Sequence[Line]) -> tuple[float, float]:
+    """Return where most lines end and, of these, where the leftmost begin."""
+    if not lines:
+        return 0.0, 0.0
+    size = statistics.median(line.height for line in lines)
+    ends = Counter(round(line.right / size) for line in lines)
+    # Beside the fullest place its neighbours count, too: justified lines end within one character.
+    place = max(ends, key=lambda p: (ends[p - 1] + ends[p] + ends[p + 1], p))
+    full = [line for line in lines if abs(line.right / size - place) <= 1.5]
+    return min(line.left for line in full), statistics.median_high(line.right for line in full)
+
+
+def _between(previous: Line, line: Line, column: _Column) -> str:
+    """Return what stands between two lines: a line break, a blank, or nothing."""
+    if not _continues(previous, line, column):
+        return "\n"
+    before, after = previous.text[-1], line.text[0]
+    latin = before.isascii() and after.isascii() and (before.isalpha() or after.isalpha())
+    return " " if latin and before != "-" else ""
+
+
+def _continues(previous: Line, line: Line, column: _Column) -> bool:
+    size = max(previous.height, line.height)
+    if abs(previous.height - line.height) > 0.25 * size:
+        return False  # another type size: a heading or a note
+    if "\t" in previous.text and "\t" in line.text:
+        return False  # two rows of a table
+    if line.text[0] in _CLOSING or previous.text[-1] in "，、":
+        return True
+    if previous.right < column.right - 2.2 * size or _LEADERS.search(previous.text):
+        return False
+    # A date or signature at the right reaches the edge as well, but begins far from the left.
+    if previous.left - column.left > 4 * size or line.left - column.left > 0.9 * size:
+        return False
+    return column.indented or not (
+        _SENTENCE_END.search(previous.text) or _NEW_BLOCK.match(line.text)
+    )

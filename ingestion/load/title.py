@@ -1,0 +1,198 @@
+"""The title of a document from its first lines, as official Chinese documents are laid out."""
+
+import re
+from collections.abc import Iterator
+
+from kgrag.text import normalize_name
+
+_KINDS = (
+    "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲"
+    "|措施|标准|目录|清单|名单|函|规定|规则|规程|规范|准则|导则|指南|指引|手册|章程|制度|政策"
+    "|批复|答复|报告|说明|解读|白皮书|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动|机制|体系"
+)
+_KIND_END = re.compile(rf"(?:{_KINDS})$")
+# What may follow the kind: a bracket such as （试行） and the mark that closes a quoted title.
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+_BRACKET_LINE = re.compile(r"[（(](?!此|本)[^（）()〔〕\[\]号月]{2,20}[）)]")
+_ACTS = "通知|函|公告|通告|决定|意见|批复|通报"
+_ACT_END = re.compile(rf"的(?:{_ACTS})$")
+_TAIL = re.compile(rf"(?!.*(?:关于|印发))(?:.{{0,16}}的)?(?:{_ACTS})$")
+_MARKDOWN = re.compile(r"^#+\s*|\*\*|^>\s*")
+_DATE = r"[0-9０-９〇○零一二三四五六七八九十]{4}\s*[年.\-/]\s*[0-9０-９一二三四五六七八九十]{1,3}"
+_FURNITURE = re.compile(
+    r"[\W\d_]*$"
+    r"|(?:附\s*件|附\s*录)\s*[0-9一二三四五六七八九十]*\s*[:：]?$"
+    r"|(?:目\s*录|前\s*言|序\s*言|引\s*言|摘\s*要|正\s*文|总\s*则|言)\s*$"
+    r"|.{0,40}文\s*件$"
+    r"|[（(]?[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?$"
+    r"|[（(]?(?:第\s*\S{1,12}\s*号|.{2,30}令)[）)]?$"
+    rf"|[（(]?{_DATE}.{{0,40}}$|[（(]?[0-9０-９〇○零一二三四五六七八九]{{4}}\s*年度?[）)]?$"
+    r"|(?:索引号|主题|发文|文号|字号|发布|成文|生成|实施|施行|公开|来源|信息|时效|效力|法规|有效|分类"
+    r"|名称|发稿|作者|责任编辑|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
+    r"|(?:密级|紧急程度|公开方式|公开属性|主动公开|不予公开|依申请公开|特急|平急|加急)"
+    r"|[（(]此件|【[^】]*】|\[[^\]]*\]$|.{0,20}[.．·…]{6,}"
+)
+_ORDER = re.compile(
+    r"第[一二三四五六七八九十百\d]+[编章节条部]|[一二三四五六七八九十]+[、．.]"
+    r"|[（(][一二三四五六七八九十\d]+[）)]|\d+\s*[、．.]"
+)
+_ISSUER = re.compile(
+    r"[^，。；：《》]{2,60}(?:政府|办公厅|办公室|委员会|委|厅|局|部|署|院|党组|小组|银行|中心|公司|联合会)"
+    r"(?:[（(].{1,12}[）)])?$"
+)
+_ACT = re.compile(r"(?:关于|印发|转发|发布|批转|《|“)")
+# Titles to which the next text was glued, the most certain first.
+_RUN_ON = (
+    re.compile(r"(?P<title>[^，。]{8,120}?)(?=(?P=title))"),
+    re.compile(
+        rf"(?P<title>[^。]{{6,120}}?的(?:{_ACTS}))"
+        r"(?=各[省市县区旗地州盟有相镇单部]|[^，。]{1,8}[〔\[][0-9０-９]{4})"
+    ),
+    re.compile(r"《(?P<title>[^《》]{6,80})》(?=[^的，、》\s])"),
+    re.compile(
+        rf"(?P<title>[^，。]{{4,60}}(?:{_KINDS}))"
+        r"(?=为(?:了|深入|认真|全面|切实|贯彻|进一步|加快|推动|落实|规范|加强))"
+    ),
+)
+_ISSUED = re.compile(
+    r"(?:现将|我[省市县区州盟旗厅局委]印发)《(?P<a>[^《》]{4,80})》"
+    r"|《(?P<b>[^《》]{4,80})》[已业经]{1,2}[^。《》]{0,40}(?:同意|通过|批准)"
+)
+_MAX_LINES = 5
+_MAX_TITLE = 150
+_LOOK_AHEAD = 2000
+_MAX_FALLBACK = 60
+
+
+def guess_title(text: str, stem: str) -> str:
+    r"""Return the title that a text's first lines give.
+
+    Args:
+        text: The document; only its first 2000 characters are read.
+        stem: The file's name without ending: the last resort.
+
+    Returns:
+        Never empty if `stem` is not. In order: the first run of up to five lines that ends in a
+        kind of document (通知, 意见, 方案, ...), an issuer on the lines before it included;
+        the first line that is no furniture, if it has at most 60 characters and is no sentence;
+        the first title that the text says it issues (现将《…》印发); the stem.
+
+    >>> guess_title("青政〔2024〕1号\n关于印发《节能降碳\n方案》的通知\n各市人民政府：", "a")
+    '关于印发《节能降碳方案》的通知'
+    """
+    return find_title(text) or _fallback(text, stem)
+
+
+def find_title(text: str) -> str | None:
+    """Return the title that stands as one in the first lines, None where none does."""
+    lines = list(_first_lines(text))
+    for i, line in enumerate(lines):
+        if _is_furniture(line) or _is_body(line):
+            continue
+        title = _run_on(line) or _joined(lines, i)
+        if title:
+            return _tidy(_issuers_before(lines, i, title) + title)
+    return None
+
+
+def _first_lines(text: str) -> Iterator[str]:
+    for line in text[:_LOOK_AHEAD].splitlines():
+        # U+3164 and its kin are letters to Python and blanks to the eye.
+        clean = " ".join(_MARKDOWN.sub("", line.strip()).replace("\u3164", " ").split())
+        if clean:
+            yield clean
+
+
+def _is_furniture(line: str) -> bool:
+    return bool(_FURNITURE.match(line))
+
+
+def _is_body(line: str) -> bool:
+    """Tell a sentence, an addressee or a numbered heading from a line of a title."""
+    if _run_on(line):
+        return False
+    return (
+        line.endswith((":", "：", "，", "；"))
+        or "。" in line
+        or len(line) > _MAX_TITLE
+        or bool(_ORDER.match(line))
+    )
+
+
+def _run_on(line: str) -> str | None:
+    """Return the title at the head of a line that text was glued to."""
+    for pattern in _RUN_ON:
+        match = pattern.match(line)
+        if match and _is_whole(match["title"]) and not _ORDER.match(line):
+            return match["title"]
+    return None
+
+
+def _joined(lines: list[str], first: int) -> str | None:
+    """Return the lines from `first` on up to where they make a whole title."""
+    following = lines[first + 1] if first + 1 < len(lines) else ""
+    if _is_issuer(lines[first]) and (_is_issuer(following) or _ACT.match(following)):
+        return None  # the title begins below; `_issuers_before` puts this line in front
+    title = ""
+    for i in range(first, min(first + _MAX_LINES, len(lines))):
+        line = lines[i]
+        if i > first and (_is_furniture(line) or _is_body(line)):
+            return None
+        title += line if not title or _cjk_meet(title, line) else " " + line
+        if len(title) > _MAX_TITLE:
+            return None
+        following = lines[i + 1] if i + 1 < len(lines) else ""
+        if _is_whole(title) and not _TAIL.match(following):
+            return title + following if _BRACKET_LINE.fullmatch(following) else title
+    return None
+
+
+def _is_whole(title: str) -> bool:
+    core = _TRAILER.sub("", title)
+    if len(core) < 4 or not _KIND_END.search(core):
+        return False
+    # A scan may have lost the closing mark, but 的通知 is the end all the same.
+    return _closed(title) or bool(_ACT_END.search(title))
+
+
+def _closed(title: str) -> bool:
+    pairs = (("《", "》"), ("“", "”"), ("（", "）"), ("(", ")"), ("〈", "〉"), ("«", "»"))
+    return all(title.count(first) == title.count(last) for first, last in pairs)
+
+
+def _cjk_meet(left: str, right: str) -> bool:
+    """Tell whether two pieces join without a blank: so does Chinese, Latin words do not."""
+    return left[-1] > "\u2e7f" or right[0] > "\u2e7f" or "“" in (left[-1] + right[0])
+
+
+def _issuers_before(lines: list[str], first: int, title: str) -> str:
+    """Return the issuers on the lines right before a title that goes on with 关于 or 印发."""
+    if not _ACT.match(title):
+        return ""
+    issuers: list[str] = []
+    for line in reversed(lines[:first]):
+        if not _is_issuer(line):
+            break
+        issuers.insert(0, line)
+    return " ".join(issuers)
+
+
+def _is_issuer(line: str) -> bool:
+    return bool(_ISSUER.fullmatch(line)) and "关于" not in line and not _is_furniture(line)
+
+
+def _tidy(title: str) -> str:
+    if title.startswith("《") and title.endswith("》") and title.count("《") == 1:
+        return title[1:-1]
+    return title
+
+
+def _fallback(text: str, stem: str) -> str:
+    lines = list(_first_lines(text))
+    first = next((line for line in lines if not _is_furniture(line)), "")
+    if first and len(first) <= _MAX_FALLBACK and not _is_body(first):
+        return first
+    match = _ISSUED.search("\n".join(lines[:10]))
+    if match:
+        return match["a"] or match["b"]
+    return stem if normalize_name(stem) else "untitled"

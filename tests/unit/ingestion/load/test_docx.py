@@ -1,0 +1,366 @@
+"""Word files: the body in order, what is not shown left out."""
+
+import io
+import zipfile
+
+import docx
+import pytest
+from docx.document import Document
+from docx.oxml import parse_xml
+
+from ingestion.load.docx import read_docx
+from ingestion.load.parsed import Parsed
+from kgrag.errors import IngestionError
+
+NS = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+)
+
+
+def saved(document: Document) -> bytes:
+    """Return a document as the bytes of its file."""
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def read(document: Document) -> Parsed:
+    """Read a document as if it came from a file."""
+    return read_docx(saved(document), name="a.docx", stem="stem")
+
+
+def with_body(xml: str) -> Document:
+    """Return a document whose body is the given XML."""
+    document = docx.Document()
+    for i, element in enumerate(parse_xml(f"<w:body {NS}>{xml}</w:body>")):
+        document.element.body.insert(i, element)
+    return document
+
+
+def text_of(xml: str) -> str:
+    """Return what is read of a body."""
+    return read(with_body(xml)).text
+
+
+def test_read_docx_keeps_the_order_of_paragraphs_and_tables():
+    """Paragraphs and table rows come in the order of the body, each with its segment."""
+    document = docx.Document()
+    document.add_paragraph("一、目标")
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip([*table.rows[0].cells, *table.rows[1].cells], "甲乙丙丁", strict=True):
+        cell.text = text
+    document.add_paragraph("")
+    document.add_paragraph("二、任务")
+
+    parsed = read(document)
+
+    assert parsed.text == "一、目标\n甲 | 乙\n丙 | 丁\n二、任务"
+    assert [parsed.text[s.start : s.end] for s in parsed.segments] == parsed.text.split("\n")
+    assert [s.number for s in parsed.segments] == [1, 2, 3, 4]
+
+
+def test_read_docx_when_cells_are_merged():
+    """A merged cell stands once, across or down; a row without text gives nothing."""
+    document = docx.Document()
+    table = document.add_table(rows=4, cols=3)
+    table.cell(0, 0).merge(table.cell(0, 1)).text = "跨列"
+    table.cell(0, 2).text = "丙"
+    table.cell(1, 0).merge(table.cell(2, 0)).text = "跨行"
+    table.cell(1, 1).text, table.cell(1, 2).text = "1", "2"
+    table.cell(2, 1).text, table.cell(2, 2).text = "3", "4"
+
+    assert read(document).text == "跨列 | 丙\n跨行 | 1 | 2\n3 | 4"
+
+
+def test_read_docx_when_a_table_is_a_frame():
+    """The paragraphs of a table with one column stay lines, and a table inside is read."""
+    document = docx.Document()
+    cell = document.add_table(rows=1, cols=1).cell(0, 0)
+    cell.text = "专栏1 主要指标"
+    inner = cell.add_table(rows=1, cols=2)
+    inner.cell(0, 0).text, inner.cell(0, 1).text = "风电", "700"
+
+    assert read(document).text == "专栏1 主要指标\n风电 | 700"
+
+
+def test_read_docx_leaves_out_headers_and_footers():
+    """Headers and footers are not the document."""
+    document = docx.Document()
+    document.add_paragraph("正文")
+    document.sections[0].header.paragraphs[0].text = "页眉"
+    document.sections[0].footer.paragraphs[0].text = "页脚"
+
+    assert read(document).text == "正文"
+
+
+def test_read_docx_when_changes_are_tracked():
+    """Inserted text is text; deleted, moved-away and hidden text is not."""
+    xml = (
+        "<w:p><w:r><w:t>目标</w:t></w:r>"
+        "<w:ins><w:r><w:t>下降14%</w:t></w:r></w:ins>"
+        "<w:del><w:r><w:delText>下降13%</w:delText></w:r></w:del>"
+        "<w:moveFrom><w:r><w:t>移走</w:t></w:r></w:moveFrom>"
+        "<w:r><w:rPr><w:vanish/></w:rPr><w:t>隐藏</w:t></w:r>"
+        '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>。</w:t></w:r></w:p>'
+    )
+
+    assert text_of(xml) == "目标下降14%。"
+
+
+def test_read_docx_when_text_is_wrapped():
+    """Links, content controls, fields and formulas hold text, instructions of fields do not."""
+    xml = (
+        "<w:sdt><w:sdtContent><w:p><w:hyperlink><w:r><w:t>链接</w:t></w:r></w:hyperlink>"
+        "<w:sdt><w:sdtContent><w:r><w:t>控件</w:t></w:r></w:sdtContent></w:sdt>"
+        "<w:r><w:instrText> REF x </w:instrText></w:r>"
+        '<w:fldSimple w:instr="PAGE"><w:r><w:t>域</w:t></w:r></w:fldSimple>'
+        "<m:oMath><m:r><m:t>E=mc</m:t></m:r></m:oMath></w:p></w:sdtContent></w:sdt>"
+    )
+
+    assert text_of(xml) == "链接控件域E=mc"
+
+
+def test_read_docx_when_lines_are_broken():
+    """A line break inside a paragraph makes two lines, a tab stays a tab."""
+    xml = "<w:p><w:r><w:t>甲</w:t><w:tab/><w:t>乙</w:t><w:br/><w:t>丙</w:t></w:r></w:p>"
+
+    assert text_of(xml) == "甲\t乙\n丙"
+
+
+def test_read_docx_when_there_is_a_text_box():
+    """A text box follows its paragraph once, though the file holds it twice, with a warning."""
+    box = "<w:txbxContent><w:p><w:r><w:t>框中</w:t></w:r></w:p></w:txbxContent>"
+    xml = (
+        "<w:p><w:r><w:t>前</w:t></w:r><w:r><mc:AlternateContent>"
+        f"<mc:Choice Requires='wps'>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+        "</mc:AlternateContent></w:r></w:p><w:p><w:r><w:t>后</w:t></w:r></w:p>"
+    )
+
+    parsed = read(with_body(xml))
+
+    assert parsed.text == "前\n框中\n后"
+    assert len(parsed.warnings) == 1
+    assert "text box" in parsed.warnings[0]
+
+
+def test_read_docx_when_a_table_of_contents_was_generated():
+    """Its lines repeat the headings and are left out with a warning."""
+    document = docx.Document()
+    document.styles.add_style("toc 1", 1)
+    document.add_paragraph("一、目标\t1", style="toc 1")
+    document.add_paragraph("一、目标")
+
+    parsed = read(document)
+
+    assert parsed.text == "一、目标"
+    assert parsed.warnings == ("generated table of contents left out (1 lines)",)
+
+
+NUMBERING = """<w:abstractNum {ns} w:abstractNumId="90">
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="chineseCounting"/>
+<w:lvlText w:val="%1、"/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="chineseCounting"/>
+<w:pStyle w:val="Heading2"/><w:lvlText w:val="（%2）"/></w:lvl>
+<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%3."/></w:lvl>
+</w:abstractNum>""".replace("{ns}", NS)
+
+
+def numbered(
+    document: Document, text: str, level: int, num_id: int = 90, style: str | None = None
+) -> None:
+    """Add a paragraph of an automatic list."""
+    paragraph = document.add_paragraph(text, style=style)
+    xml = f'<w:numPr {NS}><w:ilvl w:val="{level}"/><w:numId w:val="{num_id}"/></w:numPr>'
+    paragraph._p.get_or_add_pPr().append(parse_xml(xml))
+
+
+@pytest.fixture
+def listed():
+    """A document with the lists 90 and 91 (which restarts) of one definition."""
+    document = docx.Document()
+    root = document.part.numbering_part.element
+    root.insert(0, parse_xml(NUMBERING))
+    reference = '<w:abstractNumId w:val="90"/>'
+    restart = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride>'
+    root.append(parse_xml(f'<w:num {NS} w:numId="90">{reference}</w:num>'))
+    root.append(parse_xml(f'<w:num {NS} w:numId="91">{reference}{restart}</w:num>'))
+    return document
+
+
+def test_read_docx_when_headings_are_numbered(listed):
+    """Numbers that only numbering.xml holds are written before the text."""
+    for text, level in (
+        ("目标", 0),
+        ("原则", 1),
+        ("指标", 1),
+        ("细项", 2),
+        ("任务", 0),
+        ("要求", 1),
+    ):
+        numbered(listed, text, level)
+
+    assert read(listed).text == "一、目标\n（一）原则\n（二）指标\n1. 细项\n二、任务\n（一）要求"
+
+
+def test_read_docx_when_a_numbered_paragraph_is_blank(listed):
+    """A blank paragraph gives no line but counts, as Word shows it."""
+    numbered(listed, "目标", 0)
+    numbered(listed, " ", 0)
+    numbered(listed, "任务", 0)
+
+    assert read(listed).text == "一、目标\n三、任务"
+
+
+def test_read_docx_when_a_list_restarts(listed):
+    """A list that restarts begins at its own start."""
+    numbered(listed, "甲", 0)
+    numbered(listed, "乙", 0, 91)
+    numbered(listed, "丙", 0, 91)
+
+    assert read(listed).text == "一、甲\n一、乙\n二、丙"
+
+
+def test_read_docx_when_the_style_is_numbered(listed):
+    """A style's list numbers its paragraphs at the level that names the style."""
+    style = listed.styles["Heading 2"].element
+    xml = f'<w:numPr {NS}><w:numId w:val="90"/></w:numPr>'
+    style.get_or_add_pPr().append(parse_xml(xml))
+    numbered(listed, "目标", 0)
+    listed.add_heading("原则", 2)
+    numbered(listed, "不编号", 0, 0, "Heading 2")
+    listed.add_heading("指标", 2)
+
+    assert read(listed).text == "一、目标\n（一）原则\n不编号\n（二）指标"
+
+
+def test_read_docx_when_a_list_has_bullets():
+    """Word's own bullet list adds nothing, its own number list digits."""
+    document = docx.Document()
+    document.add_paragraph("点", style="List Bullet")
+    document.add_paragraph("一项", style="List Number")
+    document.add_paragraph("二项", style="List Number")
+
+    assert read(document).text == "点\n1. 一项\n2. 二项"
+
+
+def test_read_docx_when_there_are_footnotes():
+    """Notes stand at the end in the order of their marks, with a warning."""
+    body = (
+        '<w:p><w:r><w:t>甲</w:t><w:footnoteReference w:id="3"/></w:r>'
+        '<w:r><w:t>乙</w:t><w:footnoteReference w:id="2"/></w:r></w:p>'
+    )
+    notes = "".join(
+        f'<w:footnote w:id="{i}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:footnote>'
+        for i, text in ((1, "未引用"), (2, "后注"), (3, "前注"))
+    )
+    data = with_part(
+        saved(with_body(body)),
+        "footnotes",
+        f"<w:footnotes {NS}>{notes}</w:footnotes>",
+    )
+
+    parsed = read_docx(data, name="a.docx", stem="a")
+
+    assert parsed.text == "甲乙\n[1] 前注\n[2] 后注"
+    assert parsed.warnings == ("2 note(s) put at the end of the text",)
+
+
+def with_part(data: bytes, name: str, xml: str) -> bytes:
+    """Add a part to a Word file: the file itself, its type and the relation to it."""
+    kind = f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{name}"
+    content = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{name}+xml"
+    changes = {
+        "[Content_Types].xml": (
+            "</Types>",
+            f'<Override PartName="/word/{name}.xml" ContentType="{content}"/></Types>',
+        ),
+        "word/_rels/document.xml.rels": (
+            "</Relationships>",
+            f'<Relationship Id="rId900" Type="{kind}" Target="{name}.xml"/></Relationships>',
+        ),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for item in old.namelist():
+            text = old.read(item)
+            if item in changes:
+                before, after = changes[item]
+                text = text.decode().replace(before, after).encode()
+            new.writestr(item, text)
+        new.writestr(f"word/{name}.xml", xml)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "property_title", "title"),
+    [
+        ("关于节能的通知", "别的标题文字", "关于节能的通知"),
+        ("为了节能，制定本办法。", "云岭省节能工作安排", "云岭省节能工作安排"),
+        ("为了节能，制定本办法。", "文档1", "stem"),
+        ("为了节能，制定本办法。", "Microsoft Word - a.doc", "stem"),
+        ("为了节能，制定本办法。", "规划定稿.docx", "stem"),
+        ("为了节能，制定本办法。", "", "stem"),
+    ],
+)
+def test_read_docx_title(text, property_title, title):
+    """The text's own title wins; the property counts only if it says something."""
+    document = docx.Document()
+    document.add_paragraph(text)
+    document.core_properties.title = property_title
+
+    assert read(document).title == title
+
+
+def test_read_docx_author():
+    """The author is metadata, the name of a program is not."""
+    document = docx.Document()
+    document.add_paragraph("正文")
+    assert read(document).metadata == {}
+
+    document.core_properties.author = "王某"
+    assert read(document).metadata == {"author": "王某"}
+
+
+def damaged(how: str) -> bytes:
+    """Return the bytes of a Word file broken in some way."""
+    document = docx.Document()
+    document.add_paragraph("正文")
+    data = saved(document)
+    if how == "cut":
+        return data[: len(data) // 2]
+    if how == "other zip":
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("a.txt", "x")
+        return buffer.getvalue()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w") as new:
+        for item in old.namelist():
+            if item != "word/document.xml":
+                new.writestr(item, old.read(item))
+            elif how == "bad xml":
+                new.writestr(item, old.read(item)[:-200])
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("how", ["cut", "other zip", "bad xml", "no document"])
+def test_read_docx_when_the_file_is_damaged(how):
+    """Whatever is broken, the error is ours, names the file and gives a remedy."""
+    with pytest.raises(IngestionError, match=r"a\.docx: is damaged.*save it again"):
+        read_docx(damaged(how), name="a.docx", stem="a")
+
+
+def test_read_docx_when_the_file_is_old_or_locked():
+    """The old binary format, also around an encrypted file, is told apart from damage."""
+    with pytest.raises(IngestionError, match="password"):
+        read_docx(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, name="a.docx", stem="a")
+
+
+def test_read_docx_when_it_unpacks_to_too_much(monkeypatch):
+    """A small file that would fill the memory is refused before it is unpacked."""
+    monkeypatch.setattr("ingestion.load.docx._MAX_UNPACKED", 1000)
+
+    with pytest.raises(IngestionError, match="unpacks to"):
+        read(docx.Document())

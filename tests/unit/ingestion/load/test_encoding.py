@@ -1,0 +1,141 @@
+"""Bytes to text by fixed rules."""
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.load.encoding import decode
+from kgrag.errors import IngestionError
+
+TEXT = "第一条 为了推动节能，到2025年下降14%。\r\n第二条 “本省”适用本条例。\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark", "name"),
+    [
+        ("utf-8", b"", "utf-8"),
+        ("utf-8", codecs.BOM_UTF8, "utf-8"),
+        ("utf-16-le", codecs.BOM_UTF16_LE, "utf-16-le"),
+        ("utf-16-be", codecs.BOM_UTF16_BE, "utf-16-be"),
+        ("utf-32-le", codecs.BOM_UTF32_LE, "utf-32-le"),
+        ("utf-16-le", b"", "utf-16-le"),
+        ("utf-16-be", b"", "utf-16-be"),
+        ("gb18030", b"", "gb18030"),
+        ("gbk", b"", "gb18030"),
+    ],
+)
+def test_decode_when_text_is_whole(encoding, mark, name):
+    """Every encoding is recognised, the mark is left out, no character or break is changed."""
+    decoded = decode(mark + TEXT.encode(encoding), name="a.txt")
+
+    assert decoded.text == TEXT
+    assert decoded.encoding == name
+    assert decoded.warnings == []
+
+
+def test_decode_when_utf_16_has_no_zero_byte():
+    """Chinese in UTF-16 without a line break is not taken for GB18030."""
+    text = "节约能源条例由省人民政府发展改革部门负责解释"
+
+    assert decode(text.encode("utf-16-le"), name="a.txt").text == text
+    assert decode(text.encode("utf-16-be"), name="a.txt").text == text
+
+
+def test_decode_when_utf_16_is_all_latin():
+    """Latin letters in UTF-16 are valid UTF-8 full of zeros, and still read as UTF-16."""
+    assert decode("plain text\n".encode("utf-16-le"), name="a.txt").text == "plain text\n"
+
+
+def test_decode_when_ascii_holds_one_zero_byte():
+    """A stray zero does not turn ASCII letters into Chinese by pairs."""
+    assert decode(b"plain text\x00 and more text\n", name="a.txt").encoding == "utf-8"
+
+
+def test_decode_when_utf_8_is_damaged():
+    """A damaged place in long UTF-8 becomes U+FFFD and is counted; the rest stays."""
+    data = bytearray((TEXT * 20).encode())
+    data[3] = 0xFF
+
+    decoded = decode(bytes(data), name="a.txt")
+
+    assert decoded.encoding == "utf-8"
+    assert decoded.text.endswith(TEXT)
+    assert decoded.n_replaced == decoded.text.count("\ufffd") > 0
+    assert "could not be decoded" in decoded.warnings[0]
+
+
+def test_decode_when_the_file_holds_replacement_characters_of_its_own():
+    """U+FFFD that stands in the file is no damage."""
+    assert decode("甲\ufffd乙".encode(), name="a.txt").warnings == []
+
+
+def test_decode_when_gb18030_is_damaged():
+    """The reading that loses less wins, with a warning that counts the loss."""
+    data = (TEXT * 5).encode("gb18030") + b"\xff"
+
+    decoded = decode(data, name="a.txt")
+
+    assert decoded.encoding == "gb18030"
+    assert decoded.n_replaced == 1
+
+
+def test_decode_when_a_latin_letter_is_in_an_old_encoding():
+    """Letters of Latin-1 text are not read two by two as Chinese."""
+    decoded = decode("a law on café energy\n".encode("latin-1"), name="a.txt")
+
+    assert decoded.text.startswith("a law on caf")
+    assert decoded.n_replaced == 1
+
+
+def test_decode_when_the_page_declares_gb2312():
+    """A declared gb2312 is read as GB18030, which holds the characters beyond it."""
+    decoded = decode("镕基".encode("gb18030"), name="a.html", declared="gb2312")
+
+    assert decoded.text == "镕基"
+
+
+def test_decode_when_the_declaration_is_wrong():
+    """A declaration that does not fit the bytes is passed over."""
+    assert decode(TEXT.encode(), name="a.html", declared="ascii").text == TEXT
+    assert decode(TEXT.encode(), name="a.html", declared="no-such-code").text == TEXT
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"%PDF-1.7\n...", "PDF"),
+        (b"PK\x03\x04....", "Office"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ".docx"),
+        (b"\x89PNG\r\n", "image"),
+    ],
+)
+def test_decode_when_the_file_is_of_another_kind(data, word):
+    """A file with the wrong ending is refused with its real kind and a remedy."""
+    with pytest.raises(IngestionError, match=word):
+        decode(data, name="a.txt")
+
+
+def test_decode_when_the_file_is_binary():
+    """Bytes that are no text in any encoding are refused, naming the file."""
+    with pytest.raises(IngestionError, match=r"a\.txt: does not look like text"):
+        decode(bytes(range(256)) * 20, name="a.txt")
+
+
+CHINESE = st.text(
+    st.characters(min_codepoint=0x4E00, max_codepoint=0x9FA5) | st.sampled_from("，。、\n 2025年"),
+    min_size=6,
+)
+
+
+@given(CHINESE)
+def test_decode_for_any_chinese_text_in_utf_8(text):
+    """UTF-8 comes back exactly, whatever the characters."""
+    assert decode(text.encode(), name="a.txt").text == text
+
+
+@given(st.text(st.sampled_from("为了推动全社会节约能源提高利用效率保护环境，。\n1%"), min_size=8))
+def test_decode_for_common_chinese_text_in_gb18030(text):
+    """Text of common characters comes back exactly from GB18030."""
+    assert decode(text.encode("gb18030"), name="a.txt").text == text

@@ -1,0 +1,122 @@
+"""Titles from the first lines of official documents."""
+
+import pytest
+
+from ingestion.load.title import find_title, guess_title
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        # one line
+        (["云岭省碳达峰实施方案", "为贯彻落实决策部署，制定本方案。"], "云岭省碳达峰实施方案"),
+        # broken over lines, in the middle of a quoted title
+        (
+            ["关于印发《云岭省“十四五”节能", "减排工作方案》的", "通知", "各市人民政府："],
+            "关于印发《云岭省“十四五”节能减排工作方案》的通知",
+        ),
+        # the kind is complete, yet the act follows on the next line
+        (
+            ["云岭省人民政府办公厅关于印发云岭省能源发展规划", "的通知", "各市："],
+            "云岭省人民政府办公厅关于印发云岭省能源发展规划的通知",
+        ),
+        # after letterhead, number and issuer; the issuer right before it belongs to it
+        (
+            [
+                "云岭省人民政府文件",
+                "云岭政发〔2022〕8号",
+                "云岭省人民政府",
+                "关于加快绿色发展的意见",
+                "各市人民政府：",
+            ],
+            "云岭省人民政府关于加快绿色发展的意见",
+        ),
+        # two issuers
+        (
+            ["云岭省财政厅", "云岭省能源局", "关于下达补助资金的通知", "各市财政局："],
+            "云岭省财政厅 云岭省能源局关于下达补助资金的通知",
+        ),
+        # furniture of a web page or an archive
+        (
+            [
+                "索引号：000014349/2022-00012",
+                "发布日期：2022-01-26 21:15",
+                "【字体：大 中 小】",
+                "关于做好节能工作的通知",
+            ],
+            "关于做好节能工作的通知",
+        ),
+        # what stands in brackets below the title is part of it, a date or a number is not
+        (["节能技术改造办法", "（试行）", "第一章 总则"], "节能技术改造办法（试行）"),
+        (["绿色发展行动计划", "（2022—2025年）", "正文。"], "绿色发展行动计划（2022—2025年）"),
+        (["关于碳达峰的决定", "（2021年11月30日）", "正文。"], "关于碳达峰的决定"),
+        (["关于碳达峰的决定", "（云岭政发〔2021〕3号）"], "关于碳达峰的决定"),
+        # a cover page
+        (
+            ["附件1", "云岭省绿色建筑", "“十四五”规划", "2022年3月", "目录"],
+            "云岭省绿色建筑“十四五”规划",
+        ),
+        # text glued to the title
+        (
+            ["关于印发《节能若干措施》的通知各市、县人民政府，省政府各部门：", "现将"],
+            "关于印发《节能若干措施》的通知",
+        ),
+        (["云岭省低碳县城实施方案为贯彻落实部署，制定本方案。"], "云岭省低碳县城实施方案"),
+        (["关于能源工作的意见关于能源工作的意见", "各市："], "关于能源工作的意见"),
+        # a whole title in marks loses them, a part of one does not
+        (["《节约能源条例》", "第一条"], "节约能源条例"),
+        (["中共云岭省委印发《节能的意见》", "近日，"], "中共云岭省委印发《节能的意见》"),
+        # Markdown marks and wide blanks
+        (["## **节能管理办法**", "正文"], "节能管理办法"),
+    ],
+)
+def test_find_title_in_first_lines(lines, title):
+    """The first run of lines that ends in a kind of document is the title."""
+    assert find_title("\n".join(lines)) == title
+    assert guess_title("\r\n\r\n".join(lines), "stem") == title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "一、总体要求\n（一）发展规划\n第三章 能源规划\n1. 实施方案\n",
+        "为贯彻落实《节能规划》，现提出以下意见。\n各市人民政府：\n",
+        "目录\n前言\n第一章 规划........................1\n",
+        "2022年3月\n— 1 —\n通知\n",
+        "",
+    ],
+)
+def test_find_title_when_no_line_is_one(text):
+    """Headings, sentences, addressees, contents and page marks are no titles."""
+    assert find_title(text) is None
+
+
+def test_guess_title_when_the_first_line_is_short():
+    """Without a kind of document the first line that is no furniture is taken, up to 60."""
+    assert guess_title("2022年\n新时代的能源发展\n正文。", "stem") == "新时代的能源发展"
+    assert guess_title("字" * 60, "stem") == "字" * 60
+    assert guess_title("字" * 61, "stem") == "stem"
+
+
+def test_guess_title_when_only_the_body_names_it():
+    """A notice without a heading is named by what it says it issues."""
+    text = "云办〔2022〕3号\n各镇人民政府：\n现将《节能支持措施》印发给你们，请执行。"
+
+    assert guess_title(text, "stem") == "节能支持措施"
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "为了节能，制定本办法。\n", "序言\n正文。"])
+def test_guess_title_when_nothing_names_it(text):
+    """The file's stem is the last resort."""
+    assert guess_title(text, "云岭规划") == "云岭规划"
+
+
+def test_guess_title_when_the_stem_is_blank():
+    """A title is never empty."""
+    assert guess_title("。", "___") == "___"
+    assert guess_title("。", "") == "untitled"
+
+
+def test_guess_title_when_the_text_is_endless():
+    """Long text without line breaks is handled in bounded time and gives the stem."""
+    assert guess_title("关于" * 500_000, "stem") == "stem"
