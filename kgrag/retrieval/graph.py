@@ -17,6 +17,7 @@ from kgrag.types import Entity, Fact
 _LONGEST_NAME = 12  # words of an entity's name looked for in the question
 _FACTS = 200  # facts read around each entity
 _SECOND_HOP = 8  # entities from which a second hop is taken
+_NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
 _DECAY = 0.7  # of an entity's weight for each hop
 _CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|参照|修订|废止|衔接")
 _CITING_PREDICATES = frozenset(["引用", "依据", "落实", "修订", "废止", "印发"])
@@ -113,7 +114,8 @@ def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float
         spoken = set(words(f"{fact.predicate} {other.name}")) & (
             question - set(words(anchor.entity.name))
         )
-        relevance = len(spoken) / (1 + len(spoken))
+        named = _NAMED if anchor.at >= 0 else 0.0
+        relevance = (named + len(spoken)) / (1 + len(spoken))
         if citing and fact.predicate in _CITING_PREDICATES and anchor.at >= 0:
             relevance = 1.0 if _asked_direction(search, fact, anchor) else 0.1
         if relevance > 0:
