@@ -36,7 +36,7 @@ class RandomEmbedder:
     name = "random-512"
     dimension = 512
     is_stand_in = False
-    languages: tuple[str, ...] = ()
+    languages = ""
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), 512]`."""

@@ -64,13 +64,12 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
         for i, span in enumerate(_cut(0, len(document.text), sizes.parent, boundaries))
     ]
     out = list(parents)
+    pieces = [((p.start, p.end), p.chunk_id) for p in parents]
     for size in sizes.children:
-        spans = [
-            (span, p.chunk_id) for p in parents for span in _cut(p.start, p.end, size, boundaries)
-        ]
+        pieces = [(s, parent) for span, parent in pieces for s in _cut(*span, size, boundaries)]
         out.extend(
             _make(document, headings, size, i, span, parent_id)
-            for i, (span, parent_id) in enumerate(spans)
+            for i, (span, parent_id) in enumerate(pieces)
         )
     return out
 

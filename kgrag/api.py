@@ -24,9 +24,12 @@ from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search, Settings
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
+from kgrag.text import is_latin
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
-_STAND_IN_LEXICAL_WEIGHT = 6.0  # its similarities are worth little: words decide
+# Where similarities are worth little words decide: with the stand-in, and for questions in a
+# language that the encoder does not read.
+_WEAK_LEXICAL_WEIGHT = 6.0
 _CONTEXT_CHUNKS = 8  # results that an answer is drawn from
 
 
@@ -154,6 +157,7 @@ class KnowledgeBase:
         self.store.set_meta(
             {
                 "embedder": embedder.name,
+                "languages": embedder.languages,
                 "chunk_sizes": ",".join(map(str, (sizes.parent, *sizes.children))),
             }
         )
@@ -231,9 +235,15 @@ class KnowledgeBase:
 
     def _search(self, question: str) -> Search:
         settings = self._settings()
+        if is_latin(question) and not self._reads_latin():
+            settings = replace(settings, lexical_weight=_WEAK_LEXICAL_WEIGHT)
         known = {place for places in settings.places.values() for place in places}
         query = analyse(question, known_places=known)
         return Search(query, store=self.store, embed=lambda: self.embedder, settings=settings)
+
+    def _reads_latin(self) -> bool:
+        languages = self.store.get_meta("languages") or ""
+        return not languages or "en" in languages.split(",")
 
     def _settings(self) -> Settings:
         """Return search settings; read again when the knowledge base has changed."""
@@ -249,7 +259,7 @@ class KnowledgeBase:
             settings = Settings(
                 leaf=sizes.leaf,
                 coarse=sizes.children[-2] if len(sizes.children) > 1 else sizes.leaf,
-                lexical_weight=_STAND_IN_LEXICAL_WEIGHT if stand_in else 1.0,
+                lexical_weight=_WEAK_LEXICAL_WEIGHT if stand_in else 1.0,
                 places=places,
             )
             self._settings_at = (counter, settings)

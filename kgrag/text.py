@@ -10,6 +10,7 @@ _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60
 _NOT_WORD = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[\w.%％℃°]+")
 _SENTENCE_END = re.compile(r"[。！？!?；;]+[”’」』）)》\"]*|\.(?=\s|$)|\n")
+_HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]+(?:'s)?$")
 
 
@@ -105,6 +106,16 @@ def _stem(token: str) -> str:
     if len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is")):
         return token[:-1]
     return token
+
+
+def is_latin(text: str) -> bool:
+    """Return whether a text is written in Latin letters rather than Chinese characters.
+
+    >>> is_latin("Who founded it?"), is_latin("PUE要降到多少？")
+    (True, False)
+    """
+    han = len(_HAN.findall(text))
+    return han == 0 and any("a" <= c <= "z" for c in text.casefold())
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -17,11 +17,13 @@ class Embedder(Protocol):
         name: Model and variant; a knowledge base records it and refuses another.
         dimension: Length of a vector.
         is_stand_in: True where no model is behind it; users are told.
+        languages: Codes of the languages that it reads well, comma-separated; empty for any.
     """
 
     name: str
     dimension: int
     is_stand_in: bool
+    languages: str
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`, rows L2-normalised (zero for empty texts).

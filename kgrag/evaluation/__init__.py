@@ -1,0 +1,1 @@
+"""Measuring retrieval: query sets, run files, measures, experiments and reports."""

@@ -1,52 +1,92 @@
-"""Merge children into their parents where enough of them were found."""
+"""Merge chunks into the larger chunk around them where enough of its pieces were found."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from kgrag.retrieval.ranking import best_first
 from kgrag.store.store import Store
-from kgrag.types import ScoredChunk
+from kgrag.types import Chunk, ScoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A parent with all groups of its children, which nest in each other."""
+
+    parent: Chunk
+    groups: Mapping[int, Sequence[Chunk]]
+
+    def around(self, chunk: Chunk) -> tuple[Chunk, int]:
+        """Return the next larger chunk around one, and how many of its group lie inside it.
+
+        A chunk of the next group with the same text is no larger: it is passed over.
+        """
+        larger = [c for size, group in self.groups.items() if size > chunk.size for c in group]
+        holders = (
+            c
+            for c in (*larger, self.parent)
+            if _inside(chunk, c) and c.end - c.start > chunk.end - chunk.start
+        )
+        holder = min(holders, key=lambda c: c.size, default=self.parent)
+        return holder, sum(_inside(c, holder) for c in self.groups[chunk.size])
 
 
 def merge(results: Sequence[ScoredChunk], store: Store, *, tau: float = 0.5) -> list[ScoredChunk]:
-    """Return results with every well-covered group of children replaced by its parent.
+    """Return results with well-covered chunks put for the pieces of them that were found.
 
-    GRIM, section 3.2.1: for each parent and group, r = |children found| / |children of the
-    parent| (eq. 1); where r > τ, strictly, the children give way to the parent, which gets
-    their mean score (eq. 2), or keeps its own where it was found with a better one. Parents
-    are fetched in one batch.
+    GRIM, section 3.2.1: r = |children found| / |children of the parent| (eq. 1); where r > τ,
+    strictly, the children give way to the parent, which gets their mean score (eq. 2), or keeps
+    its own where it was found with a better one. The groups of children nest, so the parent of
+    a chunk is the next larger chunk around it: two neighbours of 256 become the 512 that they
+    make up, and what was found grows without drawing in what was not. One step up for each
+    call; repeated, it climbs to the parents of 2048. Families are fetched in a few batches.
 
     Args:
         results: Any order, no chunk twice.
-        store: Where parents are.
+        store: Where the other chunks are.
         tau: Threshold in [0, 1]; 0.5 in the paper.
     """
-    found: dict[tuple[str, int], list[ScoredChunk]] = defaultdict(list)
+    families = _families((r.chunk.parent_id for r in results), store)
+    found: dict[str, list[ScoredChunk]] = defaultdict(list)
+    holders: dict[str, tuple[Chunk, int]] = {}
     for result in results:
-        if result.chunk.parent_id is not None:
-            found[result.chunk.parent_id, result.chunk.size].append(result)
-    totals = store.child_counts(sorted({parent_id for parent_id, _ in found}))
-    full = {key: group for key, group in found.items() if len(group) / totals[key] > tau}
-    if not full:
-        return best_first(results)
+        if result.chunk.parent_id in families:
+            holder, total = families[result.chunk.parent_id].around(result.chunk)
+            key = f"{holder.chunk_id}<{result.chunk.size}"
+            holders[key] = holder, total
+            found[key].append(result)
     kept = {r.chunk.chunk_id: r for r in results}
-    for parent in store.chunks(sorted({parent_id for parent_id, _ in full})):
-        for (parent_id, size), group in full.items():
-            if parent_id != parent.chunk_id:
-                continue
-            via = f"merged from {len(group)} of {totals[parent_id, size]} children of {size}"
-            candidate = ScoredChunk(
-                parent, fmean(r.score for r in group), (via, *_reasons_of(group))
-            )
-            before = kept.get(parent_id)
-            if before is None or before.score < candidate.score:
-                kept[parent_id] = candidate
-            for result in group:
-                kept.pop(result.chunk.chunk_id, None)
+    for key in sorted(found):
+        group, (holder, total) = found[key], holders[key]
+        if len(group) / total > tau:
+            _put(holder, group, total, kept)
     return best_first(kept.values())
 
 
-def _reasons_of(group: Sequence[ScoredChunk]) -> tuple[str, ...]:
-    """Return the reasons of the group's best child, which brought the parent in."""
-    return best_first(group)[0].via
+def _put(
+    holder: Chunk, group: Sequence[ScoredChunk], total: int, kept: dict[str, ScoredChunk]
+) -> None:
+    """Replace a group by the chunk that holds it."""
+    for result in group:
+        kept.pop(result.chunk.chunk_id, None)
+    via = f"merged from {len(group)} of {total} chunks of {group[0].chunk.size}"
+    reasons = best_first(group)[0].via  # of the best, which brought it in
+    merged = ScoredChunk(holder, fmean(r.score for r in group), (via, *reasons))
+    before = kept.get(holder.chunk_id)
+    if before is None or before.score < merged.score:
+        kept[holder.chunk_id] = merged
+
+
+def _families(parent_ids: Iterable[str | None], store: Store) -> dict[str | None, _Family]:
+    wanted = sorted({parent_id for parent_id in parent_ids if parent_id is not None})
+    groups: dict[str, dict[int, list[Chunk]]] = defaultdict(dict)
+    for size in sorted({size for _, size in store.child_counts(wanted)}):
+        for child in store.children(wanted, size=size):
+            if child.parent_id is not None:
+                groups[child.parent_id].setdefault(size, []).append(child)
+    return {p.chunk_id: _Family(p, groups[p.chunk_id]) for p in store.chunks(wanted)}
+
+
+def _inside(inner: Chunk, outer: Chunk) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end

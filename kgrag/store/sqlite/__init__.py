@@ -1,0 +1,1 @@
+"""The embedded store: SQLite, with search caches that follow it."""

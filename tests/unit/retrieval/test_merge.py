@@ -11,7 +11,7 @@ def test_merge_puts_the_parent_for_more_than_half_of_its_children(store, hit):
     """3 of 4: r = 0.75 > 0.5 (eq. 1); the parent's score is the mean, 2.0 (eq. 2)."""
     found = merge([hit("a:10:0", 1.0), hit("a:10:1", 2.0), hit("a:10:3", 3.0)], store)
     assert scores(found) == {"a:40:0": 2.0}
-    assert found[0].via[0] == "merged from 3 of 4 children of 10"
+    assert found[0].via[0] == "merged from 3 of 4 chunks of 10"
 
 
 def test_merge_at_the_threshold_leaves_children(store, hit):

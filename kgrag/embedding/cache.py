@@ -1,0 +1,176 @@
+"""The user's folder of models: where it is, what it holds, how a model gets into it."""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import filelock
+
+from kgrag.embedding.card import POOLINGS, ModelCard
+from kgrag.embedding.catalog import CATALOG, remedy
+from kgrag.errors import ModelError
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+CARD_FILE = "card.json"
+
+_STAGING = ".staging-"
+_LOCK_TIMEOUT_S = 900  # longer than any pull may take
+
+
+def models_folder() -> Path:
+    """Return the folder that holds a folder for every model; it may not exist yet.
+
+    It is `models` in `$KGRAG_CACHE`, or in the platform's place for caches.
+
+    Raises:
+        ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.
+    """
+    chosen = os.environ.get("KGRAG_CACHE")
+    return (Path(chosen) if chosen else _platform_cache()) / "models"
+
+
+def _platform_cache() -> Path:
+    try:
+        if sys.platform == "win32":
+            local = os.environ.get("LOCALAPPDATA")
+            return (Path(local) if local else Path.home() / "AppData" / "Local") / "kgrag"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "kgrag"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kgrag"
+    except RuntimeError as exc:
+        raise ModelError(
+            f"there is no place for models: {exc} Remedy: set KGRAG_CACHE to a folder"
+        ) from exc
+
+
+def installed_models() -> list[ModelCard]:
+    """Return the cards of the installed models, ordered by name; damaged ones are left out."""
+    root = models_folder()
+    if not root.is_dir():
+        return []
+    cards = []
+    for folder in sorted(root.iterdir()):
+        if (folder / CARD_FILE).is_file():
+            with contextlib.suppress(ModelError):
+                cards.append(read_card(folder))
+    return cards
+
+
+def list_models() -> list[ModelCard]:
+    """Return installed models, then catalogued ones that are not (their `folder` is None)."""
+    installed = installed_models()
+    names = {card.name for card in installed}
+    return installed + [entry.card for entry in CATALOG if entry.card.name not in names]
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file's bytes, hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_intact(folder: Path) -> bool:
+    """Return whether a folder holds a model whole: a card, and the files of its hashes."""
+    try:
+        card = read_card(folder)
+        return (card.model_sha256, card.tokenizer_sha256) == (
+            file_sha256(folder / MODEL_FILE),
+            file_sha256(folder / TOKENIZER_FILE),
+        )
+    except (ModelError, OSError):
+        return False
+
+
+def write_card(card: ModelCard, folder: Path) -> None:
+    """Write `card.json` into a folder; the folder itself is not recorded."""
+    data = {key: value for key, value in dataclasses.asdict(card).items() if key != "folder"}
+    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    (folder / CARD_FILE).write_text(text, encoding="utf-8")
+
+
+def read_card(folder: Path) -> ModelCard:
+    """Return the card in a model's folder.
+
+    Raises:
+        ModelError: If it is missing or malformed.
+    """
+    path = folder / CARD_FILE
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return dataclasses.replace(_parse(data), folder=folder)
+    except (OSError, ValueError, TypeError) as exc:
+        raise ModelError(
+            f"cannot read the model card {path}: {exc}. {remedy(folder.name)}"
+        ) from exc
+
+
+def _parse(data: object) -> ModelCard:
+    if not isinstance(data, Mapping):
+        raise ValueError(f"expected an object, got {type(data).__name__}")
+    kinds: dict[str, type] = {"dimension": int, "max_tokens": int, "lower_case": bool}
+    for key, value in data.items():
+        kind = kinds.get(key, str)
+        if type(value) is not kind:
+            raise ValueError(f"{key} must be of type {kind.__name__}, got {value!r}")
+    card = ModelCard(**data)
+    if card.pooling not in POOLINGS:
+        raise ValueError(f"pooling must be one of {', '.join(POOLINGS)}, got {card.pooling!r}")
+    if card.dimension < 1 or card.max_tokens < 1:
+        raise ValueError("dimension and max_tokens must be at least 1")
+    return card
+
+
+@contextlib.contextmanager
+def installing() -> Iterator[Path]:
+    """Yield an empty folder to gather a model's files in, alone among processes.
+
+    What killed attempts left behind is removed; so is the folder afterwards, unless
+    `move_into_place` has taken it.
+
+    Raises:
+        ModelError: If the cache cannot be written, or another process keeps it too long.
+    """
+    root = models_folder()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(root / ".lock", timeout=_LOCK_TIMEOUT_S):
+            for left in root.glob(f"{_STAGING}*"):
+                shutil.rmtree(left, ignore_errors=True)
+            staging = root / f"{_STAGING}{os.getpid()}"
+            staging.mkdir()  # with the user's umask, so that others may read what is installed
+            try:
+                yield staging
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+    except filelock.Timeout as exc:
+        raise ModelError(
+            f"another process has been installing a model for {_LOCK_TIMEOUT_S} s. "
+            "Remedy: end it and try again"
+        ) from exc
+    except OSError as exc:
+        raise ModelError(
+            f"cannot write to the model cache {root}: {exc}. "
+            "Remedy: set KGRAG_CACHE to a folder that may be written"
+        ) from exc
+
+
+def move_into_place(staging: Path, card: ModelCard) -> ModelCard:
+    """Write the card beside the gathered files and put the folder where models are found.
+
+    Readers see the old model, for an instant none, then the new one; never half of one.
+    """
+    write_card(card, staging)
+    target = staging.parent / card.name
+    retired = staging.with_name(f"{staging.name}.old")
+    if target.exists():
+        target.rename(retired)
+    staging.rename(target)
+    shutil.rmtree(retired, ignore_errors=True)
+    return dataclasses.replace(card, folder=target)

@@ -1,0 +1,170 @@
+"""An experiment: the scores of one run over a query set, question by question and averaged."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from kgrag.evaluation.measures import (
+    all_at,
+    coverage,
+    f1_at,
+    hit_at,
+    ndcg_at,
+    precision_at,
+    recall_at,
+    reciprocal_rank,
+    span_reciprocal_rank,
+)
+from kgrag.evaluation.queries import GoldQuery
+from kgrag.evaluation.run import Run, RunResult
+
+ALL = "all"
+
+# Which document a result belongs to, given the ids that are gold for its question.
+DocKey = Callable[[RunResult, Collection[str]], str]
+
+_AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
+    "P": precision_at,
+    "R": recall_at,
+    "F1": f1_at,
+    "hit": hit_at,
+    "all": all_at,
+    "nDCG": ndcg_at,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScores:
+    """The scores of one question.
+
+    Attributes:
+        query_id: The question.
+        kind: Its group; may be empty.
+        n_results: How many results the run has for it; 0 scores 0 everywhere.
+        scores: By measure, in [0, 1].
+    """
+
+    query_id: str
+    kind: str
+    n_results: int
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScores:
+    """The mean scores of a group of questions.
+
+    Attributes:
+        kind: The group; `all` is every question.
+        n_queries: How many questions it has.
+        means: By measure, over the questions that have the measure (spans need gold spans).
+    """
+
+    kind: str
+    n_queries: int
+    means: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `evaluate` found.
+
+    Attributes:
+        queries: Every question, in the order given.
+        groups: `all` first, then the kinds in the order in which they appear.
+        n_unanswered: Questions without results; they are in the averages, with 0.
+    """
+
+    queries: tuple[QueryScores, ...]
+    groups: tuple[GroupScores, ...]
+    n_unanswered: int
+
+
+def document_key(result: RunResult, gold: Collection[str]) -> str:
+    """Return the gold id that a result belongs to, or its own document id.
+
+    It belongs to a gold id that is its `doc_id`, or the name of its file without folder and
+    suffix; for a record, `corpus.jsonl#id`, the id.
+
+    >>> document_key(RunResult(doc_id="d-1", file="a/dc001.txt"), {"dc001"})
+    'dc001'
+    >>> document_key(RunResult(doc_id="d-1", file="corpus.jsonl#p7"), {"p7"})
+    'p7'
+    """
+    if result.doc_id in gold or not result.file:
+        return result.doc_id
+    _, mark, record = result.file.rpartition(".jsonl#")
+    name = record if mark else PurePath(result.file.replace("\\", "/")).stem
+    return name if name in gold else result.doc_id
+
+
+def evaluate(
+    run: Run,
+    queries: Sequence[GoldQuery],
+    *,
+    ks: Sequence[int] = (1, 2, 5, 10),
+    budgets: Sequence[int] = (1000, 2000, 4000, 8000),
+    doc_key: DocKey = document_key,
+) -> Report:
+    """Return the scores of a run.
+
+    Measures over distinct documents in result order: `P@k R@k F1@k hit@k all@k nDCG@k` and
+    `docMRR`. For questions with gold spans also: `span@B` and `prec@B` within the first B
+    characters of results, and `MRR` over results that touch a gold span.
+
+    Args:
+        run: Results by question; a question that it lacks, or has no results for, scores 0.
+        queries: With gold.
+        ks: Ranks to cut at, at least 1.
+        budgets: Characters of context, at least 1.
+        doc_key: Which document a result belongs to.
+    """
+    if min((*ks, *budgets, 1)) < 1:
+        raise ValueError(f"ks and budgets must be at least 1, got {list(ks)} and {list(budgets)}")
+    scored = []
+    for query in queries:
+        results = run.get(query.query_id, ())
+        scores = _score(query, results, ks=ks, budgets=budgets, doc_key=doc_key)
+        scored.append(QueryScores(query.query_id, query.kind, len(results), scores))
+    kinds = dict.fromkeys(query.kind for query in scored if query.kind not in ("", ALL))
+    groups = [_group(ALL, scored)]
+    groups += [_group(kind, [q for q in scored if q.kind == kind]) for kind in kinds]
+    return Report(tuple(scored), tuple(groups), sum(not query.n_results for query in scored))
+
+
+def _score(
+    query: GoldQuery,
+    results: Sequence[RunResult],
+    *,
+    ks: Sequence[int],
+    budgets: Sequence[int],
+    doc_key: DocKey,
+) -> dict[str, float]:
+    gold = frozenset(query.gold_docs)
+    ids = gold.union(query.gold_spans)
+    keyed = [(doc_key(result, ids), result) for result in results]
+    docs = list(dict.fromkeys(doc for doc, _ in keyed))
+    scores = {f"{name}@{k}": at(docs, gold, k) for name, at in _AT_K.items() for k in ks}
+    scores["docMRR"] = reciprocal_rank(docs, gold)
+    if query.gold_spans:
+        passages = [
+            (doc, result.start, result.end)
+            for doc, result in keyed
+            if result.start is not None and result.end is not None
+        ]
+        for budget in budgets:
+            held = coverage(passages, query.gold_spans, budget)
+            scores[f"span@{budget}"] = held.span_recall
+            scores[f"prec@{budget}"] = held.span_precision
+        scores["MRR"] = span_reciprocal_rank(passages, query.gold_spans)
+    return scores
+
+
+def _group(kind: str, queries: Sequence[QueryScores]) -> GroupScores:
+    values: dict[str, list[float]] = defaultdict(list)
+    for query in queries:
+        for name, value in query.scores.items():
+            values[name].append(value)
+    means = {name: sum(column) / len(column) for name, column in values.items()}
+    return GroupScores(kind, len(queries), means)

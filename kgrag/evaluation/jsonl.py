@@ -1,0 +1,77 @@
+"""Reading JSON lines with the file and line in every complaint."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kgrag.errors import EvaluationError
+
+Row = Mapping[str, object]
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield (place, object) of every line that is not blank; the place is `file:line`.
+
+    Raises:
+        EvaluationError: If the file cannot be read or a line is not a JSON object.
+    """
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield f"{path}:{number}", _parse(line, f"{path}:{number}")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise EvaluationError(
+            f"cannot read {path}: {exc}. Remedy: give a UTF-8 file of JSON lines"
+        ) from exc
+
+
+def _parse(line: str, place: str) -> Row:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as exc:
+        raise EvaluationError(f"{place}: not JSON: {exc}. Remedy: one object a line") from exc
+    if not isinstance(row, dict):
+        raise EvaluationError(
+            f"{place}: expected an object, got {line.strip()[:60]}. Remedy: one object a line"
+        )
+    return row
+
+
+def text_of(row: Row, key: str, place: str) -> str:
+    """Return a text that must be there and not empty.
+
+    Raises:
+        EvaluationError: If it is not.
+    """
+    value = row.get(key)
+    if not isinstance(value, str) or not value:
+        raise EvaluationError(f"{place}: {key!r} must be a text that is not empty, got {value!r}")
+    return value
+
+
+def texts_of(row: Row, key: str, place: str) -> tuple[str, ...]:
+    """Return a list of texts; empty where the key is missing or null.
+
+    Raises:
+        EvaluationError: If it is anything else.
+    """
+    value = row.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise EvaluationError(f"{place}: {key!r} must be a list of texts, got {value!r}")
+    return tuple(value)
+
+
+def span_of(start: object, end: object, place: str) -> tuple[int, int]:
+    """Return (start, end) of a span of characters.
+
+    Raises:
+        EvaluationError: If they are not whole numbers with `0 <= start <= end`.
+    """
+    if type(start) is int and type(end) is int and 0 <= start <= end:
+        return start, end
+    raise EvaluationError(
+        f"{place}: a span must be two offsets with 0 <= start <= end, got {start!r}, {end!r}"
+    )

@@ -1,0 +1,110 @@
+"""Query sets: questions with the documents and passages that answer them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kgrag.errors import EvaluationError
+from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
+
+Spans = Mapping[str, tuple[tuple[int, int], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuery:
+    """A question and its gold.
+
+    Attributes:
+        query_id: Unique in its file.
+        question: As asked.
+        gold_docs: Ids of the documents (or passages) that answer it; at least one.
+        gold_spans: Where in them, as (start, end) character offsets by document; may be empty.
+        kind: Group for averages, e.g. `goal`; may be empty.
+    """
+
+    query_id: str
+    question: str
+    gold_docs: tuple[str, ...]
+    gold_spans: Spans = field(default_factory=dict)
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySet:
+    """The questions of a file that retrieval can be measured on.
+
+    Attributes:
+        queries: In file order.
+        n_without_gold: Questions left out, because nothing answers them.
+    """
+
+    queries: tuple[GoldQuery, ...]
+    n_without_gold: int
+
+
+def read_queries(path: Path) -> QuerySet:
+    """Return the questions of a `.jsonl` file.
+
+    A line is {"id", "question", "gold_ids": [...]} or {"id", "question", "gold_docs": [...],
+    "gold_spans": {doc: [[start, end], ...]}}, either with `kind` or `type`; other keys are
+    passed over.
+
+    Raises:
+        EvaluationError: If the file cannot be read or a line is malformed; names file and line.
+    """
+    queries: list[GoldQuery] = []
+    seen: set[str] = set()
+    for place, row in read_rows(path):
+        query = _query(row, place)
+        if query.query_id in seen:
+            raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
+        seen.add(query.query_id)
+        queries.append(query)
+    with_gold = tuple(query for query in queries if query.gold_docs)
+    return QuerySet(with_gold, len(queries) - len(with_gold))
+
+
+def read_questions(path: Path) -> dict[str, str]:
+    """Return {id: question} of a `.jsonl` file, in file order; gold is not needed.
+
+    Raises:
+        EvaluationError: If the file cannot be read or a line is malformed; names file and line.
+    """
+    questions: dict[str, str] = {}
+    for place, row in read_rows(path):
+        query_id = text_of(row, "id", place)
+        if query_id in questions:
+            raise EvaluationError(f"{place}: the id {query_id!r} is used twice")
+        questions[query_id] = text_of(row, "question", place)
+    return questions
+
+
+def _query(row: Row, place: str) -> GoldQuery:
+    kind = row.get("kind") or row.get("type") or ""
+    if not isinstance(kind, str):
+        raise EvaluationError(f"{place}: 'kind' must be a text, got {kind!r}")
+    gold = texts_of(row, "gold_docs", place) or texts_of(row, "gold_ids", place)
+    return GoldQuery(
+        query_id=text_of(row, "id", place),
+        question=text_of(row, "question", place),
+        gold_docs=tuple(dict.fromkeys(gold)),
+        gold_spans=_spans(row.get("gold_spans"), place),
+        kind=kind,
+    )
+
+
+def _spans(value: object, place: str) -> Spans:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise EvaluationError(f"{place}: 'gold_spans' must be an object, got {value!r}")
+    spans = {}
+    for doc, pairs in value.items():
+        if not isinstance(pairs, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 for pair in pairs
+        ):
+            raise EvaluationError(
+                f"{place}: 'gold_spans' of {doc!r} must be [[start, end], ...], got {pairs!r}"
+            )
+        spans[doc] = tuple(span_of(pair[0], pair[1], place) for pair in pairs)
+    return spans

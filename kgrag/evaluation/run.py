@@ -1,0 +1,135 @@
+"""Run files: what a system returned for each question, one line a question."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgrag.errors import EvaluationError
+from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
+from kgrag.types import ScoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One result of a question.
+
+    Attributes:
+        doc_id: The document.
+        chunk_id: The chunk; empty where a foreign system has none.
+        file: The document's file as ingested (a path, or `corpus.jsonl#id`); may be empty.
+        start: First character in the document; None where the system gives whole documents.
+        end: Offset after the last character; None together with `start`.
+        score: Higher is better.
+        text: The characters themselves.
+        via: How it came.
+    """
+
+    doc_id: str
+    chunk_id: str = ""
+    file: str = ""
+    start: int | None = None
+    end: int | None = None
+    score: float = 0.0
+    text: str = ""
+    via: tuple[str, ...] = ()
+
+
+Run = Mapping[str, Sequence[RunResult]]
+
+_KEYS = ("chunk_id", "doc_id", "file", "start", "end", "score", "text", "via")
+
+
+def from_ranking(ranking: Sequence[ScoredChunk], files: Mapping[str, str]) -> list[RunResult]:
+    """Return a ranking as run results, in the same order.
+
+    Args:
+        ranking: Best first.
+        files: File by document id.
+    """
+    return [
+        RunResult(
+            doc_id=hit.chunk.doc_id,
+            chunk_id=hit.chunk.chunk_id,
+            file=files.get(hit.chunk.doc_id, ""),
+            start=hit.chunk.start,
+            end=hit.chunk.end,
+            score=hit.score,
+            text=hit.chunk.text,
+            via=hit.via,
+        )
+        for hit in ranking
+    ]
+
+
+def run_line(query_id: str, results: Sequence[RunResult]) -> str:
+    """Return the line of a run file for one question, without line break."""
+    return json.dumps({"id": query_id, "results": run_rows(results)}, ensure_ascii=False)
+
+
+def run_rows(results: Sequence[RunResult]) -> list[dict[str, object]]:
+    """Return results as JSON-ready mappings with the keys of a run file."""
+    return [{key: getattr(result, key) for key in _KEYS} for result in results]
+
+
+def write_run(path: Path, run: Run) -> None:
+    """Write a run file, in the order of the mapping; an old file stays until all is written.
+
+    Raises:
+        EvaluationError: If the file cannot be written.
+    """
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(run_line(query_id, results) + "\n" for query_id, results in run.items())
+        partial.replace(path)
+    except OSError as exc:
+        partial.unlink(missing_ok=True)
+        raise EvaluationError(f"cannot write {path}: {exc}. Remedy: choose another place") from exc
+
+
+def read_run(path: Path) -> dict[str, list[RunResult]]:
+    """Return the results of each question in a run file, best first.
+
+    Raises:
+        EvaluationError: If the file cannot be read or a line is malformed; names file and line.
+    """
+    run: dict[str, list[RunResult]] = {}
+    for place, row in read_rows(path):
+        query_id = text_of(row, "id", place)
+        results = row.get("results")
+        if query_id in run:
+            raise EvaluationError(f"{place}: the id {query_id!r} is used twice")
+        if not isinstance(results, list) or not all(isinstance(item, dict) for item in results):
+            raise EvaluationError(f"{place}: 'results' must be a list of objects")
+        run[query_id] = [_result(item, place) for item in results]
+    return run
+
+
+def _result(row: Row, place: str) -> RunResult:
+    score = row.get("score", 0.0)
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise EvaluationError(f"{place}: 'score' must be a number, got {score!r}")
+    result = RunResult(
+        doc_id=text_of(row, "doc_id", place),
+        chunk_id=_optional(row, "chunk_id", place),
+        file=_optional(row, "file", place),
+        score=float(score),
+        text=_optional(row, "text", place),
+        via=texts_of(row, "via", place),
+    )
+    if row.get("start") is None:
+        return result
+    start, end = span_of(row.get("start"), row.get("end"), place)
+    return dataclasses.replace(result, start=start, end=end)
+
+
+def _optional(row: Row, key: str, place: str) -> str:
+    value = row.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise EvaluationError(f"{place}: {key!r} must be a text, got {value!r}")
+    return value

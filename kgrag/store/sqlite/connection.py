@@ -1,0 +1,250 @@
+"""The database file: opening and migrating it, one writer, and a reader for every thread."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from importlib import resources
+from pathlib import Path
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.sqlite.faults import mapped
+
+FILE_NAME = "kgrag.db"
+BUSY_TIMEOUT_S = 10.0
+_APPLICATION_ID = 0x6B67_7261  # "kgra": tells our files from other SQLite databases
+_READ_ONLY = "?mode=ro&immutable=1"
+# Ids are hashes, so a document's rows lie all over the file: the pages that it changes should
+# fit in memory, and be copied back for several documents at once.
+_CACHE_KIB = 64 * 1024
+_CHECKPOINT_PAGES = 16_384
+_MAPPED_BYTES = 256 * 1024 * 1024
+
+
+class Database:
+    """One SQLite file.
+
+    Attributes:
+        file: The database file.
+        uri: Where connections connect to.
+    """
+
+    def __init__(self, file: Path, *, uri: str) -> None:
+        self.file = file
+        self.uri = uri
+        self._closed = False
+        self._idle: list[sqlite3.Connection] = []
+        self._idle_lock = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._write_lock = threading.Lock()
+
+    @classmethod
+    def open(cls, folder: Path, *, create: bool = True) -> "Database":
+        """Open the database of a folder, bringing its schema up to date.
+
+        Args:
+            folder: Holds `kgrag.db`.
+            create: Make folder and file where they are missing.
+
+        Raises:
+            StoreUnavailableError: If the file is missing (and not to be created), may not be
+                read, is locked, or is not a knowledge base.
+            StoreError: If a newer kgrag made it.
+        """
+        file = folder / FILE_NAME
+        if not file.is_file() and not create:
+            raise StoreUnavailableError(
+                f"no knowledge base in {folder} ({FILE_NAME} is missing): "
+                "name another folder, or ingest documents into this one"
+            )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise StoreUnavailableError(f"{folder}: {exc}: name another folder") from exc
+        with mapped(file):
+            return cls(file, uri=_prepare(file))
+
+    @property
+    def writable(self) -> bool:
+        """Whether the file may be written."""
+        return _READ_ONLY not in self.uri
+
+    def check_open(self) -> None:
+        """Refuse to go on after `close`.
+
+        Raises:
+            StoreError: If it is closed.
+        """
+        if self._closed:
+            raise StoreError(f"the knowledge base {self.file.parent} is closed: open it again")
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that sees one state of the database throughout."""
+        with mapped(self.file):
+            connection = self._take()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._give_back(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Give the writing connection within a transaction: all is stored, or nothing."""
+        with self._write_lock, mapped(self.file):
+            self.check_open()
+            if self._writer is None:
+                self._writer = connect(self.uri)
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close all connections that are not in use; those in use close when given back."""
+        with self._write_lock, self._idle_lock:
+            self._closed = True
+            for connection in (*self._idle, self._writer):
+                if connection is not None:
+                    connection.close()
+            self._idle.clear()
+            self._writer = None
+
+    def _take(self) -> sqlite3.Connection:
+        with self._idle_lock:
+            self.check_open()
+            if self._idle:
+                return self._idle.pop()
+        return connect(self.uri)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        with self._idle_lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+def connect(uri: str) -> sqlite3.Connection:
+    """Return a connection set up for kgrag; transactions are begun by hand."""
+    connection = sqlite3.connect(
+        uri,
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        # The pool above hands a connection to one thread at a time.
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+    return connection
+
+
+def renew(connection: sqlite3.Connection) -> None:
+    """Let a connection that `Database.read` gave see the latest state of the database."""
+    connection.execute("ROLLBACK")
+    connection.execute("BEGIN")
+
+
+def known_version() -> int:
+    """Return the newest schema version that this kgrag knows."""
+    return len(_migrations())
+
+
+def _migrations() -> list[str]:
+    """Return the schema scripts; the first makes version 1, the second version 2, and so on."""
+    folder = resources.files("kgrag.store.sqlite").joinpath("migrations")
+    scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return [script.read_text(encoding="utf-8") for script in scripts]
+
+
+def _prepare(file: Path) -> str:
+    """Create or migrate the file and return the URI to connect to."""
+    uri = file.absolute().as_uri()
+    try:
+        with closing(connect(uri)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            if _version(connection, file) < known_version():
+                _migrate(connection, file)
+            return uri
+    except sqlite3.OperationalError as exc:
+        if not exc.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            raise
+        return _prepare_read_only(file, uri, exc)
+
+
+def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
+    """Return the URI of a file in a folder that may not be written, e.g. on a read-only disk.
+
+    SQLite needs a file beside the database for its write-ahead log unless it is told that nobody
+    writes; that holds if no log is left over.
+    """
+    log = file.with_name(file.name + "-wal")
+    if not file.is_file() or (log.exists() and log.stat().st_size):
+        raise cause
+    uri += _READ_ONLY
+    with closing(connect(uri)) as connection:
+        if _version(connection, file) < known_version():
+            raise StoreUnavailableError(
+                f"{file}: made by an older kgrag, and it may not be written: "
+                "copy the folder to where you may write, and open that"
+            )
+    return uri
+
+
+def _version(connection: sqlite3.Connection, file: Path) -> int:
+    """Return the schema version, 0 for a new file.
+
+    Raises:
+        StoreUnavailableError: If it is the database of another program.
+        StoreError: If a newer kgrag made it.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != _APPLICATION_ID and (version or tables):
+        raise StoreUnavailableError(
+            f"{file} is a database of another program: name another folder, or move it away"
+        )
+    if version > known_version():
+        raise StoreError(
+            f"{file} has schema version {version}, this kgrag knows {known_version()}: "
+            "install the newer kgrag that made it"
+        )
+    return version
+
+
+def _migrate(connection: sqlite3.Connection, file: Path) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster while we waited for the lock.
+        for script in _migrations()[_version(connection, file) :]:
+            for statement in _statements(script):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {known_version()}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _statements(script: str) -> Iterator[str]:
+    # Not executescript: it commits first, and a half migrated file must never be seen.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

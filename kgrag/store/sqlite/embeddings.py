@@ -1,0 +1,155 @@
+"""Vectors as rows: each distinct text's once, however many nodes share it."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.errors import StoreError
+from kgrag.store.sqlite.settle import Touched
+from kgrag.store.store import NodeVector, Vector
+
+# Encoders normalise in float32 (or float16): rounding, not a mistake, below this.
+UNIT_TOLERANCE = 1e-3
+_STORED = np.dtype("<f4")
+
+
+def add_vectors(
+    connection: sqlite3.Connection,
+    doc_id: str,
+    vectors: Sequence[NodeVector],
+    touched: Touched,
+) -> bool:
+    """Insert a document's vectors where they are missing; return whether any was.
+
+    Raises:
+        ValueError: If a vector is not finite or neither of unit length nor zero.
+        StoreError: If its dimension is not the stored one, or it is neither given nor stored.
+    """
+    if not vectors:
+        return False
+    given = {v.key: v.vector for v in vectors if v.vector is not None}
+    for key, vector in given.items():
+        check_vector(vector, key)
+    _check_dimension(connection, given)
+    connection.executemany(
+        "INSERT INTO embeddings VALUES (?, ?) ON CONFLICT DO NOTHING",
+        [(key, to_blob(vector)) for key, vector in given.items()],
+    )
+    touched.keys.update(v.key for v in vectors)
+    _check_keys(connection, sorted({v.key for v in vectors}))
+    before = connection.total_changes
+    connection.executemany(
+        "INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (node_id) DO NOTHING",
+        [(v.node_id, v.kind, doc_id, v.key) for v in vectors],
+    )
+    return connection.total_changes > before
+
+
+def check_vector(vector: Vector, name: str) -> None:
+    """Refuse what cannot be a unit vector; zero vectors stand for empty texts.
+
+    Raises:
+        ValueError: If it is not `(dim,)`, not finite, or neither of unit length nor zero.
+    """
+    if vector.ndim != 1 or not vector.size:
+        raise ValueError(f"vector {name} has shape {vector.shape}: give (dim,)")
+    norm = float(np.linalg.norm(vector))
+    if not (norm == 0.0 or abs(norm - 1.0) <= UNIT_TOLERANCE):  # NaN compares false
+        raise ValueError(f"vector {name} has length {norm:.4f}: normalise it to 1")
+
+
+def stored_dimension(connection: sqlite3.Connection) -> int | None:
+    """Return the dimension of the stored vectors, None before the first."""
+    row = connection.execute("SELECT value FROM state WHERE key = 'dimension'").fetchone()
+    return int(row[0]) if row else None
+
+
+def check_query(connection: sqlite3.Connection, vector: Vector) -> None:
+    """Refuse to compare a vector with stored ones of another dimension.
+
+    Raises:
+        StoreError: If the dimensions differ.
+    """
+    dimension = stored_dimension(connection)
+    if dimension is not None and vector.shape != (dimension,):
+        raise _other_dimension("the query", vector, dimension)
+
+
+def to_blob(vector: Vector) -> bytes:
+    """Return a vector as it is stored."""
+    return np.ascontiguousarray(vector, dtype=_STORED).tobytes()
+
+
+def from_blob(blob: bytes) -> Vector:
+    """Return a stored vector, read-only."""
+    return np.frombuffer(blob, dtype=_STORED)
+
+
+def read_vectors(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Vector]:
+    """Return stored vectors by key."""
+    rows = connection.execute(
+        "SELECT e.key, e.vector FROM json_each(?) j CROSS JOIN embeddings e ON e.key = j.value",
+        (json.dumps(list(keys)),),
+    )
+    return {key: from_blob(blob) for key, blob in rows}
+
+
+def similarities(
+    connection: sqlite3.Connection, vector: Vector, node_ids: Sequence[str]
+) -> dict[str, float]:
+    """Return the cosine of each node that has a vector.
+
+    Raises:
+        StoreError: If the vector's dimension is not the stored one.
+    """
+    check_query(connection, vector)
+    rows = connection.execute(
+        "SELECT n.node_id, e.vector FROM json_each(?) j"
+        " CROSS JOIN node_vectors n ON n.node_id = j.value"
+        " CROSS JOIN embeddings e ON e.key = n.key",
+        (json.dumps(list(node_ids)),),
+    ).fetchall()
+    if not rows:
+        return {}
+    matrix = np.frombuffer(b"".join(blob for _, blob in rows), dtype=_STORED)
+    scores = cosines(matrix.reshape(len(rows), -1), vector)
+    return {node_id: score for (node_id, _), score in zip(rows, scores.tolist(), strict=True)}
+
+
+def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:
+    """Return the cosine of each row with a vector, all of unit length (or zero).
+
+    Rounded to 6 decimals: the sum's last bits depend on where in a matrix a row stands.
+    """
+    scores = (matrix @ vector.astype(np.float32, copy=False)).astype(np.float64)
+    return np.clip(np.round(scores, 6), -1.0, 1.0)
+
+
+def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -> None:
+    dimension = stored_dimension(connection)
+    for key, vector in given.items():
+        if dimension is None:
+            dimension = vector.size
+            connection.execute("INSERT INTO state VALUES ('dimension', ?)", (str(dimension),))
+        if vector.size != dimension:
+            raise _other_dimension(f"vector {key}", vector, dimension)
+
+
+def _check_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> None:
+    missing = connection.execute(
+        "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM embeddings) LIMIT 1",
+        (json.dumps(list(keys)),),
+    ).fetchone()
+    if missing:
+        raise StoreError(f"vector {missing[0]} is not stored: give it with its numbers")
+
+
+def _other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreError:
+    return StoreError(
+        f"{name} has shape {vector.shape}, the knowledge base has vectors of {dimension}: "
+        "use the model that it was built with, or build a new one"
+    )

@@ -1,0 +1,62 @@
+"""Turn what SQLite and the file system report into kgrag's errors, with a remedy."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kgrag.errors import StoreError, StoreUnavailableError
+
+# By the beginning of SQLite's name for the error: our class, and what the user can do.
+_REMEDIES: dict[str, tuple[type[StoreError], str]] = {
+    "SQLITE_BUSY": (
+        StoreUnavailableError,
+        "another process is writing to it: wait for it to end, then try again",
+    ),
+    "SQLITE_LOCKED": (
+        StoreUnavailableError,
+        "another process is writing to it: wait for it to end, then try again",
+    ),
+    "SQLITE_CANTOPEN": (
+        StoreUnavailableError,
+        "check that the folder exists and that you may read and write it",
+    ),
+    "SQLITE_PERM": (StoreUnavailableError, "check that you may read and write the folder"),
+    "SQLITE_READONLY": (StoreUnavailableError, "check that you may write the folder"),
+    "SQLITE_NOTADB": (
+        StoreUnavailableError,
+        "it is not a knowledge base: name another folder, or move the file away",
+    ),
+    "SQLITE_FULL": (StoreError, "free space on the disk and try again; nothing was half written"),
+    "SQLITE_IOERR": (StoreError, "check the disk and its free space, then try again"),
+    "SQLITE_CORRUPT": (
+        StoreError,
+        "restore the folder from a backup, or ingest the documents into a new one",
+    ),
+    "SQLITE_CONSTRAINT": (
+        StoreError,
+        "what was given contradicts itself or names what is not held; nothing was stored",
+    ),
+}
+_OTHER = (StoreError, "run `kgrag verify` on the knowledge base")
+
+
+@contextmanager
+def mapped(file: Path) -> Iterator[None]:
+    """Raise StoreError or StoreUnavailableError for what goes wrong inside with `file`."""
+    try:
+        yield
+    except sqlite3.Error as exc:
+        raise store_error(file, exc) from exc
+    except UnicodeEncodeError as exc:
+        raise StoreError(
+            f"{file}: a text holds half a character ({exc.reason}, offset {exc.start}): "
+            "save its file as UTF-8 and try again"
+        ) from exc
+
+
+def store_error(file: Path, exc: sqlite3.Error) -> StoreError:
+    """Return the error to raise for an error of SQLite's."""
+    name = getattr(exc, "sqlite_errorname", "")
+    kind, remedy = next((v for k, v in _REMEDIES.items() if name.startswith(k)), _OTHER)
+    return kind(f"{file}: {exc}: {remedy}")

@@ -1,0 +1,164 @@
+"""Reading the knowledge graph: entities, facts and what is known from where."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from kgrag.store.sqlite.read import SUMMARY_COLUMNS, summary
+from kgrag.text import normalize_name
+from kgrag.types import Entity, Evidence, Fact, Mention, Summary
+
+_EVIDENCE_COLUMNS = "e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence"
+_EVIDENCE_ORDER = "e.doc_id, e.start, e.end, e.extractor, e.chunk_id"
+
+
+def find_entities(connection: sqlite3.Connection, names: Sequence[str]) -> list[Entity]:
+    """Return entities that bear one of the names, ordered by id."""
+    normalized = sorted({normalize_name(name) for name in names})
+    rows = connection.execute(
+        "SELECT e.entity_id, e.name, e.type FROM json_each(?) j"
+        " CROSS JOIN entities e ON e.normalized = j.value ORDER BY e.entity_id",
+        (json.dumps(normalized),),
+    )
+    return [Entity(*row) for row in rows]
+
+
+def entities(connection: sqlite3.Connection, entity_ids: Sequence[str]) -> list[Entity]:
+    """Return entities in the order asked."""
+    rows = connection.execute(
+        "SELECT e.entity_id, e.name, e.type FROM json_each(?) j"
+        " CROSS JOIN entities e ON e.entity_id = j.value ORDER BY j.key",
+        (json.dumps(list(entity_ids)),),
+    )
+    return [Entity(*row) for row in rows]
+
+
+def facts_around(
+    connection: sqlite3.Connection, entity_ids: Sequence[str], limit: int
+) -> list[Fact]:
+    """Return at most `limit` facts around each entity, each fact once."""
+    # Both branches come in order of fact_id from their index, so a hub costs no more than `limit`.
+    rows = connection.execute(
+        """
+        SELECT f.fact_id FROM json_each(?) j CROSS JOIN facts f
+        WHERE f.fact_id IN (
+            SELECT fact_id FROM (
+                SELECT fact_id FROM facts WHERE subject_id = j.value
+                UNION SELECT fact_id FROM facts WHERE object_id = j.value
+                ORDER BY fact_id LIMIT ?))
+        ORDER BY j.key, f.fact_id
+        """,
+        (json.dumps(list(entity_ids)), max(limit, 0)),
+    )
+    return _facts(connection, [fact_id for (fact_id,) in rows])
+
+
+def facts_of_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) -> list[Fact]:
+    """Return facts with evidence in the chunks, with all their evidence, ordered by id."""
+    rows = connection.execute(
+        "SELECT DISTINCT e.fact_id FROM json_each(?) j"
+        " CROSS JOIN evidence e ON e.chunk_id = j.value ORDER BY e.fact_id",
+        (json.dumps(list(chunk_ids)),),
+    )
+    return _facts(connection, [fact_id for (fact_id,) in rows])
+
+
+def entity_degrees(connection: sqlite3.Connection, entity_ids: Sequence[str]) -> dict[str, int]:
+    """Return the number of facts around each entity; one about itself counts once."""
+    rows = connection.execute(
+        """
+        SELECT e.entity_id,
+               (SELECT count(*) FROM facts WHERE subject_id = e.entity_id)
+               + (SELECT count(*) FROM facts
+                  WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
+        FROM json_each(?) j CROSS JOIN entities e ON e.entity_id = j.value
+        """,
+        (json.dumps(list(entity_ids)),),
+    )
+    return dict(rows.fetchall())
+
+
+def knowledge_of(
+    connection: sqlite3.Connection, doc_id: str
+) -> tuple[list[Fact], list[Mention], list[Summary]]:
+    """Return facts, mentions and summaries of one document, in its own wording.
+
+    Where the document writes a name in several ways, the smallest is given, and a type other
+    than `entity` if there is one.
+    """
+    surfaces = _surfaces(connection, doc_id)
+    facts = _facts_of_document(connection, doc_id, surfaces)
+    mentions = [
+        Mention(surfaces[entity_id], Evidence(*evidence))
+        for entity_id, *evidence in connection.execute(
+            f"SELECT e.entity_id, {_EVIDENCE_COLUMNS} FROM mentions e WHERE e.doc_id = ?"
+            f" ORDER BY e.entity_id, {_EVIDENCE_ORDER}",
+            (doc_id,),
+        )
+    ]
+    rows = connection.execute(
+        f"SELECT {SUMMARY_COLUMNS} FROM summaries s WHERE s.doc_id = ?"
+        " ORDER BY s.start, s.end, s.summary_id",
+        (doc_id,),
+    )
+    return facts, mentions, [summary(row) for row in rows]
+
+
+def _surfaces(connection: sqlite3.Connection, doc_id: str) -> dict[str, Entity]:
+    """Return the entities that a document names, as it names them."""
+    rows = connection.execute(
+        "SELECT entity_id, min(name), coalesce(min(nullif(type, 'entity')), 'entity')"
+        " FROM entity_names WHERE doc_id = ? GROUP BY entity_id",
+        (doc_id,),
+    )
+    return {row[0]: Entity(*row) for row in rows}
+
+
+def _facts_of_document(
+    connection: sqlite3.Connection, doc_id: str, surfaces: dict[str, Entity]
+) -> list[Fact]:
+    rows = connection.execute(
+        f"SELECT e.fact_id, f.subject_id, f.object_id, e.predicate, {_EVIDENCE_COLUMNS}"
+        " FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?"
+        f" ORDER BY e.fact_id, {_EVIDENCE_ORDER}",
+        (doc_id,),
+    ).fetchall()
+    ends = {fact_id: (subject, object_) for fact_id, subject, object_, *_ in rows}
+    predicates: dict[str, str] = {}
+    evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
+    for fact_id, _, _, predicate, *place in rows:
+        predicates[fact_id] = min(predicates.get(fact_id, predicate), predicate)
+        evidence[fact_id].append(Evidence(*place))
+    return [
+        Fact(
+            fact_id, surfaces[subject], predicates[fact_id], surfaces[object_],
+            tuple(evidence[fact_id]),
+        )
+        for fact_id, (subject, object_) in ends.items()
+    ]  # fmt: skip
+
+
+def _facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
+    """Return facts with all their evidence, each id once, in the order given."""
+    ids = json.dumps(list(dict.fromkeys(fact_ids)))
+    evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
+    for fact_id, *place in connection.execute(
+        f"SELECT e.fact_id, {_EVIDENCE_COLUMNS} FROM json_each(?) j"
+        f" CROSS JOIN evidence e ON e.fact_id = j.value ORDER BY j.key, {_EVIDENCE_ORDER}",
+        (ids,),
+    ):
+        evidence[fact_id].append(Evidence(*place))
+    rows = connection.execute(
+        "SELECT f.fact_id, s.entity_id, s.name, s.type, f.predicate, o.entity_id, o.name, o.type"
+        " FROM json_each(?) j CROSS JOIN facts f ON f.fact_id = j.value"
+        " CROSS JOIN entities s ON s.entity_id = f.subject_id"
+        " CROSS JOIN entities o ON o.entity_id = f.object_id ORDER BY j.key",
+        (ids,),
+    )
+    return [
+        Fact(
+            row[0], Entity(*row[1:4]), row[4], Entity(*row[5:8]), tuple(evidence[row[0]])
+        )
+        for row in rows
+    ]  # fmt: skip

@@ -1,0 +1,104 @@
+"""Writing chunks into a lexical index."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kgrag.store.sqlite.terms import pair_terms, word_terms
+
+if TYPE_CHECKING:
+    import tantivy
+
+# Documents from which on a larger buffer pays; tantivy flushes a segment when it is full.
+_MANY_DOCUMENTS = 20
+_SMALL_HEAP, _LARGE_HEAP = 15_000_000, 150_000_000
+
+
+def lexical_schema() -> "tantivy.Schema":
+    """Return the fields of an index.
+
+    `number` leads to the chunk's row; `doc` is there to delete a document's chunks and to search
+    within documents. Each value of `path_pairs` is a title or heading: phrases end with it.
+    """
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("number", fast=True)
+    builder.add_text_field("doc", tokenizer_name="raw", index_option="basic")
+    for field, option in (
+        ("text", "freq"),
+        ("path", "freq"),
+        ("pairs", "position"),
+        ("path_pairs", "position"),
+    ):
+        builder.add_text_field(field, tokenizer_name="whitespace", index_option=option)
+    return builder.build()
+
+
+def all_documents(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of all documents in order."""
+    return [d for (d,) in connection.execute("SELECT doc_id FROM documents ORDER BY doc_id")]
+
+
+def write_documents(
+    index: "tantivy.Index",
+    connection: sqlite3.Connection,
+    doc_ids: Sequence[str],
+    *,
+    size: int,
+) -> None:
+    """Replace documents' chunks in an index by those in the database (none, if deleted).
+
+    Doing it twice leaves the same index.
+    """
+    import tantivy
+
+    many = len(doc_ids) >= _MANY_DOCUMENTS
+    # One thread: which chunks share a segment depends on nothing but their order.
+    writer = index.writer(_LARGE_HEAP if many else _SMALL_HEAP, 1)
+    for doc_id in doc_ids:
+        writer.delete_documents_by_term("doc", doc_id)
+    path = _Path()
+    for number, doc_id, title, heading_path, text in connection.execute(
+        "SELECT c.number, c.doc_id, d.title, c.heading_path, c.text FROM json_each(?) j"
+        " CROSS JOIN documents d ON d.doc_id = j.value"
+        " CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.size = ? ORDER BY j.key, c.position",
+        (json.dumps(list(doc_ids)), size),
+    ):
+        document = tantivy.Document()
+        document.add_unsigned("number", number)
+        document.add_text("doc", doc_id)
+        document.add_text("text", " ".join(word_terms(text)))
+        document.add_text("pairs", " ".join(pair_terms(text)))
+        path_words, path_pairs = path.terms(title, heading_path)
+        document.add_text("path", path_words)
+        for pairs in path_pairs:
+            document.add_text("path_pairs", pairs)
+        writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+class _Path:
+    """Terms of a title and headings, kept for the chunks that follow in the same section."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, str] = ("", "")
+        self._terms: tuple[str, list[str]] = ("", [])
+
+    def terms(self, title: str, heading_path: str) -> tuple[str, list[str]]:
+        """Return the words of all together, and the pairs of each.
+
+        Args:
+            title: Of the document.
+            heading_path: The headings as a JSON list.
+        """
+        if self._known != (title, heading_path):
+            names = [title, *json.loads(heading_path)]
+            self._known = (title, heading_path)
+            self._terms = (
+                " ".join(word_terms(" ".join(names))),
+                [" ".join(pair_terms(name)) for name in names],
+            )
+        return self._terms

@@ -1,0 +1,319 @@
+"""The embedded store: one SQLite file, and search caches beside it."""
+
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from kgrag.store.sqlite import embeddings, graph, names, read, write
+from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.changes import current_mark
+from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.export import export
+from kgrag.store.sqlite.lexical import LexicalIndex
+from kgrag.store.sqlite.query import run_query
+from kgrag.store.sqlite.vectors import VectorIndex
+from kgrag.store.sqlite.verify import verify, verify_name_index
+from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
+from kgrag.store.store import (
+    Counts,
+    DocumentBundle,
+    Hit,
+    NodeVector,
+    Problem,
+    SourceState,
+    Vector,
+)
+from kgrag.types import (
+    Chunk,
+    Document,
+    Entity,
+    Fact,
+    Heading,
+    Mention,
+    NodeKind,
+    Route,
+    Summary,
+)
+
+CACHE_FOLDER = "cache"
+_KINDS: tuple[NodeKind, ...] = ("chunk", "summary", "document")
+
+
+class SQLiteStore:
+    """A knowledge base in a folder; see `kgrag.store.store.Store` for what each method promises.
+
+    Any number of threads and processes may read while one writes. Searches bring their caches
+    up to date first.
+    """
+
+    def __init__(self, database: Database, cache: CacheFolder) -> None:
+        self._database = database
+        self._cache = cache
+        self._vectors = {kind: VectorIndex(kind, cache) for kind in _KINDS}
+        self._lexical: dict[int, LexicalIndex] = {}
+        self._lexical_lock = threading.Lock()
+
+    @classmethod
+    def open(cls, folder: Path, *, create: bool = True) -> "SQLiteStore":
+        """Open the knowledge base of a folder.
+
+        Args:
+            folder: Holds `kgrag.db` and `cache/`.
+            create: Make it where there is none.
+
+        Raises:
+            StoreUnavailableError: If it is missing, may not be read, or is none.
+            StoreError: If a newer kgrag made it.
+        """
+        return cls(Database.open(folder, create=create), CacheFolder(folder / CACHE_FOLDER))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+        with self._lexical_lock:
+            self._lexical.clear()
+        self._vectors = {kind: VectorIndex(kind, self._cache) for kind in _KINDS}
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a setting, or None."""
+        with self._database.read() as connection:
+            return read.get_meta(connection, key)
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Record settings, all or none."""
+        with self._database.write() as connection:
+            write.set_meta(connection, values.items())
+
+    def change_counter(self) -> int:
+        """Return the number of the last commit that changed what `export` yields of documents."""
+        with self._database.read() as connection:
+            return current_mark(connection).seq
+
+    def refresh(self, *, sizes: Collection[int] = ()) -> None:
+        """Bring the search caches up to date, so that the next search need not.
+
+        Args:
+            sizes: Build the lexical indexes of these chunk sizes, too, where there are none yet.
+        """
+        known = {int(n.removeprefix("lexical-")) for n in self._cache.names("lexical-")}
+        with self._database.read() as connection:
+            for size in sorted({*known, *sizes}):
+                self._lexical_index(size).view(connection)
+            for index in self._vectors.values():
+                index.state(connection)
+
+    # writing
+
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+        """Store a document whole in place of its old self."""
+        with self._database.write() as connection:
+            write.upsert_document(connection, bundle, source=source)
+
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record that `source` holds a stored document; NotFoundError if it is not stored."""
+        with self._database.write() as connection:
+            write.attach_source(connection, source, doc_id)
+
+    def delete_document(self, doc_id: str) -> bool:
+        """Delete a document and exactly what nothing else supports."""
+        with self._database.write() as connection:
+            return write.delete_document(connection, doc_id)
+
+    def add_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact] = (),
+        mentions: Sequence[Mention] = (),
+        summaries: Sequence[Summary] = (),
+        vectors: Sequence[NodeVector] = (),
+    ) -> None:
+        """Add to a stored document what it does not have yet."""
+        with self._database.write() as connection:
+            write.add_knowledge(
+                connection,
+                doc_id,
+                facts=facts,
+                mentions=mentions,
+                summaries=summaries,
+                vectors=vectors,
+            )
+
+    # reading documents and chunks
+
+    def sources(self) -> list[SourceState]:
+        """Return every known source, ordered by source."""
+        with self._database.read() as connection:
+            return read.sources(connection)
+
+    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with text."""
+        with self._database.read() as connection:
+            return read.documents(connection, doc_ids)
+
+    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with empty text and segments."""
+        with self._database.read() as connection:
+            return read.document_cards(connection, doc_ids)
+
+    def headings(self, doc_id: str) -> list[Heading]:
+        """Return a document's headings in text order."""
+        with self._database.read() as connection:
+            return read.headings(connection, doc_id)
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return chunks in the order asked."""
+        with self._database.read() as connection:
+            return read.chunks(connection, chunk_ids)
+
+    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return a group's chunks of documents."""
+        with self._database.read() as connection:
+            return read.chunks_of(connection, doc_ids, size)
+
+    def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return one group of children."""
+        with self._database.read() as connection:
+            return read.children(connection, parent_ids, size)
+
+    def child_counts(self, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
+        """Return how many children each parent has in each group."""
+        with self._database.read() as connection:
+            return read.child_counts(connection, parent_ids)
+
+    def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
+        """Return summaries."""
+        with self._database.read() as connection:
+            return read.summaries(connection, summary_ids)
+
+    # searching
+
+    def find_documents(self, name: str, *, top_k: int) -> list[str]:
+        """Return ids of documents whose title contains a name, shortest first."""
+        with self._database.read() as connection:
+            return names.find_documents(connection, name, top_k)
+
+    def search_words(
+        self,
+        terms: Mapping[str, float],
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return chunks by BM25 of weighted words."""
+        with self._database.read() as connection:
+            return self._lexical_index(size).search_words(
+                connection, terms, route=route, top_k=top_k, doc_ids=doc_ids
+            )
+
+    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
+        """Return chunks that hold a phrase as one."""
+        with self._database.read() as connection:
+            return self._lexical_index(size).search_phrase(
+                connection, phrase, route=route, top_k=top_k
+            )
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return stored vectors by key."""
+        with self._database.read() as connection:
+            return embeddings.read_vectors(connection, keys)
+
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return the nearest nodes by cosine, exact."""
+        with self._database.read() as connection:
+            return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
+
+    def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of each node that has a vector."""
+        with self._database.read() as connection:
+            return embeddings.similarities(connection, vector, node_ids)
+
+    # the graph
+
+    def find_entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return entities by name."""
+        with self._database.read() as connection:
+            return graph.find_entities(connection, names)
+
+    def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
+        """Return entities whose name contains, or is like, a text."""
+        with self._database.read() as connection:
+            return names.search_entities(connection, text, top_k)
+
+    def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
+        """Return entities in the order asked."""
+        with self._database.read() as connection:
+            return graph.entities(connection, entity_ids)
+
+    def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
+        """Return facts around entities, at most `limit` for each, each fact once."""
+        with self._database.read() as connection:
+            return graph.facts_around(connection, entity_ids, limit)
+
+    def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with evidence in chunks."""
+        with self._database.read() as connection:
+            return graph.facts_of_chunks(connection, chunk_ids)
+
+    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of facts around each entity."""
+        with self._database.read() as connection:
+            return graph.entity_degrees(connection, entity_ids)
+
+    def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
+        """Return what is known from one document."""
+        with self._database.read() as connection:
+            return graph.knowledge_of(connection, doc_id)
+
+    # whole
+
+    def counts(self) -> Counts:
+        """Return how many of each are stored."""
+        with self._database.read() as connection:
+            return read.counts(connection)
+
+    def verify(self) -> list[Problem]:
+        """Check every invariant."""
+        with self._database.read() as connection:
+            problems = verify(connection)
+            if any(p.invariant == "file" for p in problems):
+                return problems
+            problems += verify_vectors(connection)
+            problems += verify_caches(connection, self._cache)
+        if self._database.writable:
+            with self._database.write() as connection:
+                problems += verify_name_index(connection)
+        return problems
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield every record in a fixed order."""
+        with self._database.read() as connection:
+            yield from export(connection)
+
+    def run_query(
+        self, sql: str, *, max_rows: int = 200, timeout_s: float = 5.0
+    ) -> list[dict[str, object]]:
+        """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`.
+
+        Args:
+            sql: One statement.
+            max_rows: At most so many rows.
+            timeout_s: Seconds after which it is stopped.
+
+        Raises:
+            StatementError: If it is refused, malformed or stopped.
+        """
+        return run_query(self._database, sql, max_rows=max_rows, timeout_s=timeout_s)
+
+    def _lexical_index(self, size: int) -> LexicalIndex:
+        with self._lexical_lock:
+            return self._lexical.setdefault(size, LexicalIndex(size, self._cache))

@@ -1,0 +1,48 @@
+"""What the lexical index holds of a chunk: words and character pairs."""
+
+import functools
+from collections.abc import Sequence
+
+from kgrag.ids import digest
+from kgrag.text import character_pairs, words
+
+# Neither words nor pairs ever hold a control character.
+_PADDING = "\x1f"
+# Of kgrag: what words and pairs are made with.
+_DEFINING_FILES = ("text.py", "domain_words.txt", "stop_words.txt")
+
+
+def word_terms(text: str) -> list[str]:
+    """Return the words to index, padded."""
+    return padded(words(text))
+
+
+def pair_terms(text: str) -> list[str]:
+    """Return the character pairs to index, padded."""
+    return padded(character_pairs(text))
+
+
+def padded(terms: Sequence[str]) -> list[str]:
+    """Return terms with padding up to the next length that tantivy stores exactly.
+
+    Lengths are kept in one byte (4 significant bits above 24, as Lucene's SmallFloat), and when
+    segments are merged the total length is summed up from these bytes. With exact lengths the
+    sum stays right, so that scores after many updates are those of a fresh index.
+
+    >>> len(padded(["a"] * 30)), len(padded(["a"] * 100))
+    (30, 104)
+    """
+    above = len(terms) - 24
+    shift = max(above.bit_length() - 4, 0) if above > 0 else 0
+    missing = (-above) % (1 << shift)
+    return [*terms, *[_PADDING] * missing]
+
+
+@functools.cache
+def terms_version() -> str:
+    """Return what changes when a text would be indexed under other terms."""
+    from importlib import metadata, resources
+
+    package = resources.files("kgrag")
+    own = [package.joinpath(name).read_text(encoding="utf-8") for name in _DEFINING_FILES]
+    return digest(*own, *[metadata.version(name) for name in ("jieba", "tantivy")])

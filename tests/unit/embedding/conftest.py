@@ -1,0 +1,216 @@
+"""A tiny encoder, made here: its vector of a text is a fixed function of its characters."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
+from kgrag.embedding.card import ModelCard
+from kgrag.embedding.catalog import CatalogEntry
+
+WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "绿", "色")
+STATES = (
+    (0.0, 0.0, 0.0),
+    (1.0, 1.0, 1.0),
+    (0.0, 0.0, 5.0),
+    (0.0, 0.0, 1.0),
+    (3.0, 0.0, 0.0),
+    (0.0, 4.0, 0.0),
+    (1.0, 2.0, 0.0),
+    (2.0, 0.0, 1.0),
+    (0.0, 2.0, 1.0),
+)
+
+
+def make_tokenizer(path: Path) -> None:
+    """Write a tokenizer of single letters that adds [CLS] and [SEP]."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.WordLevel(dict(zip(WORDS, range(9), strict=True)), "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(path))
+
+
+def make_model(
+    path: Path,
+    *,
+    states: Sequence[Sequence[float]] = STATES,
+    inputs: Sequence[str] = ("input_ids", "attention_mask"),
+    outputs: Sequence[str] = ("last_hidden_state",),
+) -> None:
+    """Write a graph that looks up a state for each token.
+
+    The output `sentence_embedding` is their sum over the text, `pooler_output` is all zeros;
+    every other name gives the states.
+    """
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    table = np.array(states, np.float32)
+    shapes = {"sentence_embedding": ["n", "d"], "pooler_output": ["n", "d"]}
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["states"])]
+    summed = {"sentence_embedding": "states", "pooler_output": "zeros"}
+    nodes.append(helper.make_node("Sub", ["states", "states"], ["zeros"]))
+    for name in outputs:
+        if name in summed:
+            nodes.append(helper.make_node("ReduceSum", [summed[name], "axis"], [name], keepdims=0))
+        else:
+            nodes.append(helper.make_node("Identity", ["states"], [name]))
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["n", "t"]) for name in inputs],
+        [
+            helper.make_tensor_value_info(
+                name, TensorProto.FLOAT, shapes.get(name, ["n", "t", "d"])
+            )
+            for name in outputs
+        ],
+        [
+            numpy_helper.from_array(table, "table"),
+            numpy_helper.from_array(np.array([1], np.int64), "axis"),
+        ],
+    )
+    opset = helper.make_opsetid("", 13)
+    save(helper.make_model(graph, opset_imports=[opset], ir_version=8), str(path))
+
+
+@pytest.fixture(scope="session")
+def tiny_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tiny model's two files, without a card."""
+    pytest.importorskip("onnx", reason="the tiny model is made with the onnx package")
+    folder = tmp_path_factory.mktemp("tiny")
+    make_model(folder / MODEL_FILE)
+    make_tokenizer(folder / TOKENIZER_FILE)
+    return folder
+
+
+@pytest.fixture
+def write_model(tiny_files: Path) -> Callable[..., None]:
+    """Return `make_model`, to write other models with."""
+    return make_model
+
+
+@pytest.fixture
+def tiny_card(tiny_files: Path) -> ModelCard:
+    """The card of the tiny model: mean pooling, three dimensions."""
+    return ModelCard(
+        name="tiny",
+        dimension=3,
+        pooling="mean",
+        query_instruction="c",
+        max_tokens=8,
+        model_sha256=file_sha256(tiny_files / MODEL_FILE),
+        tokenizer_sha256=file_sha256(tiny_files / TOKENIZER_FILE),
+    )
+
+
+@pytest.fixture
+def tiny_entry(tiny_card: ModelCard) -> CatalogEntry:
+    """A catalogue entry for the tiny model; its check holds."""
+    return CatalogEntry(
+        card=tiny_card,
+        hub_repo="maker/tiny",
+        hub_model="onnx/model_quantized.onnx",
+        hub_tokenizer="tokenizer.json",
+        maven_artifact="org.example:tiny:1.0",
+        size_mb=1,
+        checks=(("a", "aa", "bb"),),
+    )
+
+
+@pytest.fixture
+def tiny_folder(tiny_files: Path, tiny_card: ModelCard, tmp_path: Path) -> Path:
+    """The tiny model with its card, ready to be opened and to be damaged."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    for name in (MODEL_FILE, TOKENIZER_FILE):
+        (folder / name).write_bytes((tiny_files / name).read_bytes())
+    write_card(tiny_card, folder)
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of models, and no other place where models could be."""
+    for name in ("HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path / "cache" / "models"
+
+
+class Hub(ThreadingHTTPServer):
+    """A web server on this machine, with faults.
+
+    Attributes:
+        files: What it has, by path.
+        faults: What goes wrong, by path: a status to answer with, `hang`, `cut` or `endless`.
+        asked: Paths in the order of the requests.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files: dict[str, bytes] = {}
+        self.faults: dict[str, int | str] = {}
+        self.asked: list[str] = []
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Return its address."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing when a client goes away."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        fault = self.server.faults.get(self.path)
+        if fault == "hang":
+            self.server.closing.wait()
+            return
+        if isinstance(fault, int) or self.path not in self.server.files:
+            self.send_error(fault if isinstance(fault, int) else 404)
+            return
+        self._send(self.server.files[self.path], fault)
+
+    def _send(self, body: bytes, fault: str | None) -> None:
+        self.send_response(200)
+        if fault != "endless":
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if fault == "cut" else body)
+        while fault == "endless" and not self.server.closing.is_set():
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the tests quiet."""
+
+
+@pytest.fixture
+def hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub without files that HF_ENDPOINT points to."""
+    server = Hub()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    monkeypatch.setenv("no_proxy", "*")
+    yield server
+    server.closing.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()

@@ -1,0 +1,157 @@
+"""Models from the user's own files."""
+
+import dataclasses
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kgrag.embedding import add, catalog
+from kgrag.embedding.add import add_model
+from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, installed_models
+from kgrag.embedding.choose import open_embedder
+from kgrag.errors import ModelError
+
+
+@pytest.fixture
+def known(monkeypatch, tiny_entry):
+    """The tiny model as a catalogued one."""
+    for module in (add, catalog):
+        monkeypatch.setattr(module, "CATALOG", (tiny_entry,))
+    return tiny_entry
+
+
+def make_zip(path: Path, **members: bytes) -> Path:
+    """Write a zip; `__` in a keyword stands for a slash, `_D` for a dot."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("__", "/").replace("_D", "."), data)
+    return path
+
+
+def test_add_model_takes_a_folder_with_the_given_settings(cache, tiny_files):
+    """Pooling and instruction are the user's; the dimension is measured."""
+    card = add_model(tiny_files, name="mine", pooling="cls", query_instruction="b", max_tokens=9)
+
+    assert card.folder == cache / "mine"
+    assert (card.dimension, card.pooling, card.query_instruction) == (3, "cls", "b")
+    assert (card.max_tokens, card.licence) == (9, "")
+    assert open_embedder("mine").embed(["a"], "query")[0] == pytest.approx([0, 0, 1])
+    assert installed_models() == [card]
+
+
+@pytest.mark.parametrize("suffix", [".zip", ".jar"])
+def test_add_model_takes_an_archive_and_names_it_after_its_stem(
+    cache, tiny_files, tmp_path, suffix
+):
+    """Folders inside do not matter, a tokenizer_config.json is not the tokenizer."""
+    archive = make_zip(
+        tmp_path / f"My Model v1.5{suffix}",
+        deep__small_Donnx=(tiny_files / MODEL_FILE).read_bytes(),
+        small_tokenizer_Djson=(tiny_files / TOKENIZER_FILE).read_bytes(),
+        tokenizer_config_Djson=b"{}",
+        META__MANIFEST=b"",
+    )
+    card = add_model(archive)
+
+    assert (card.name, card.pooling, card.source) == ("my-model-v1.5", "mean", archive.name)
+    assert (cache / card.name / MODEL_FILE).read_bytes() == (tiny_files / MODEL_FILE).read_bytes()
+
+
+def test_add_model_knows_files_by_their_hashes(cache, known, tiny_files):
+    """Known files bring their own card and name; the settings given do not spoil it."""
+    card = add_model(tiny_files, query_instruction="wrong")
+
+    assert dataclasses.replace(card, folder=None) == known.card
+
+
+def test_add_model_gives_known_files_another_name_when_asked(cache, known, tiny_files):
+    """The user's name wins, the settings stay the known ones."""
+    card = add_model(tiny_files, name="mine", pooling="cls")
+
+    assert card == dataclasses.replace(known.card, name="mine", folder=cache / "mine")
+
+
+def test_add_model_checks_unknown_files_under_a_catalogued_name(
+    cache, known, tiny_files, tmp_path, write_model
+):
+    """`--name` of a catalogued model brings its card, if the model passes its checks."""
+    folder = tmp_path / "download"
+    folder.mkdir()
+    (folder / TOKENIZER_FILE).write_bytes((tiny_files / TOKENIZER_FILE).read_bytes())
+    write_model(folder / "model_quantized.onnx", inputs=("input_ids",))
+
+    card = add_model(folder, name="tiny")
+
+    assert card.query_instruction == known.card.query_instruction
+    assert card.model_sha256 != known.card.model_sha256
+
+    write_model(folder / "model_quantized.onnx", states=[[1.0, 0.0, 0.0]] * 9)
+    with pytest.raises(ModelError, match="the files are not tiny"):
+        add_model(folder, name="tiny")
+    assert installed_models() == [card]
+
+
+def test_add_model_writes_nothing_outside_when_an_archive_points_elsewhere(
+    cache, tiny_files, tmp_path
+):
+    """Members are written under our own names, whatever theirs are."""
+    archive = tmp_path / "evil.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.writestr("../../../evil.onnx", (tiny_files / MODEL_FILE).read_bytes())
+        out.writestr("/evil/tokenizer.json", (tiny_files / TOKENIZER_FILE).read_bytes())
+    before = {path for path in tmp_path.rglob("*") if cache not in path.parents}
+    card = add_model(archive)
+
+    assert card.folder == cache / "evil"
+    after = {path for path in tmp_path.rglob("*") if cache not in path.parents}
+    assert after - before == {cache.parent, cache}
+
+
+def test_add_model_stops_at_the_limit_of_size(cache, tiny_files, tmp_path, monkeypatch):
+    """A small archive may unpack to more than the disk holds; the bytes are counted."""
+    monkeypatch.setattr(add, "_MAX_BYTES", 10_000)
+    bomb = make_zip(tmp_path / "bomb.zip", a_Donnx=bytes(20_000), tokenizer_Djson=b"{}")
+
+    with pytest.raises(ModelError, match="more than 10000 bytes"):
+        add_model(bomb)
+    assert [path for path in cache.iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({}, "exactly one model .* holds 0: none"),
+        ({"a_Donnx": b"", "b_Donnx": b""}, r"exactly one model .* holds 2: a\.onnx, b\.onnx"),
+        ({"a_Donnx": b""}, "exactly one tokenizer .* holds 0"),
+        ({"a_Donnx": b"x", "tokenizer_Djson": b"{}"}, "cannot load the model"),
+    ],
+)
+def test_add_model_says_what_is_wrong_with_the_files(cache, tmp_path, members, message):
+    """Too few, too many, or no model at all."""
+    with pytest.raises(ModelError, match=message):
+        add_model(make_zip(tmp_path / "m.zip", **members))
+
+
+def test_add_model_says_when_a_path_is_no_archive(cache, tmp_path):
+    """A missing path and a damaged archive are named, with what is wanted."""
+    (tmp_path / "bad.zip").write_bytes(b"not a zip")
+
+    for name in ("bad.zip", "missing.zip"):
+        with pytest.raises(ModelError, match=rf"{name}.*Remedy: give a folder"):
+            add_model(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["", "hash", "hash-64", "../x", "A", "a b", "-a", "a" * 65])
+def test_add_model_refuses_names_that_are_unsafe_or_taken(cache, tiny_files, name):
+    """A name becomes a folder's name; `hash` is the stand-in."""
+    with pytest.raises(ModelError, match="cannot be called"):
+        add_model(tiny_files, name=name)
+
+
+def test_add_model_refuses_unknown_settings(cache, tiny_files):
+    """Poolings are two; a limit below one token reads nothing."""
+    with pytest.raises(ValueError, match="max"):
+        add_model(tiny_files, pooling="max")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="max_tokens 0"):
+        add_model(tiny_files, max_tokens=0)

@@ -1,0 +1,186 @@
+"""The user's folder of models: where, what, and how a model gets in whole or not at all."""
+
+import contextlib
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgrag.embedding.cache import (
+    CARD_FILE,
+    MODEL_FILE,
+    installed_models,
+    installing,
+    is_intact,
+    list_models,
+    models_folder,
+    move_into_place,
+    read_card,
+    write_card,
+)
+from kgrag.errors import ModelError
+
+
+def test_models_folder_is_in_the_folder_that_the_user_names(monkeypatch, tmp_path):
+    """KGRAG_CACHE comes before the platform's place."""
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
+
+    assert models_folder() == tmp_path / "models"
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {}, "home/.cache/kgrag/models"),
+        ("linux", {"XDG_CACHE_HOME": "xdg"}, "xdg/kgrag/models"),
+        ("darwin", {}, "home/Library/Caches/kgrag/models"),
+        ("win32", {"LOCALAPPDATA": "local"}, "local/kgrag/models"),
+        ("win32", {}, "home/AppData/Local/kgrag/models"),
+    ],
+)
+def test_models_folder_is_the_platforms_place(monkeypatch, platform, variables, expected):
+    """Each system has its own place for what can be fetched again."""
+    for name in ("KGRAG_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(Path, "home", lambda: Path("home"))
+    monkeypatch.setattr(sys, "platform", platform)
+
+    assert models_folder() == Path(expected)
+
+
+def test_models_folder_names_the_remedy_when_there_is_no_home(monkeypatch):
+    """A user without a home folder, as in some containers, is told what to set."""
+
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("KGRAG_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+
+    with pytest.raises(ModelError, match="KGRAG_CACHE"):
+        models_folder()
+
+
+def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
+    """Only the folder is added, where the card was found."""
+    write_card(tiny_card, tmp_path)
+
+    assert read_card(tmp_path) == dataclasses.replace(tiny_card, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dimension": "3"},
+        {"dimension": 0},
+        {"dimension": True},
+        {"max_tokens": 0},
+        {"pooling": "max"},
+        {"lower_case": "no"},
+        {"name": None},
+        {"colour": "red"},
+    ],
+)
+def test_read_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, changes):
+    """Unknown keys and wrong types are errors that name the file."""
+    write_card(tiny_card, tmp_path)
+    data = json.loads((tmp_path / CARD_FILE).read_text(encoding="utf-8"))
+    (tmp_path / CARD_FILE).write_text(json.dumps({**data, **changes}), encoding="utf-8")
+
+    with pytest.raises(ModelError, match=r"card\.json"):
+        read_card(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": "x"}', "\xff"])
+def test_read_card_refuses_what_is_no_card(tmp_path, text):
+    """Empty, cut short or something else: always the same kind of error."""
+    (tmp_path / CARD_FILE).write_bytes(text.encode("latin-1"))
+
+    with pytest.raises(ModelError, match="Remedy"):
+        read_card(tmp_path)
+
+
+def install(folder: Path, card) -> None:
+    """Install the files in a folder under a card."""
+    with installing() as staging:
+        for path in folder.glob("*.*"):
+            (staging / path.name).write_bytes(path.read_bytes())
+        move_into_place(staging, card)
+
+
+def test_list_models_shows_installed_ones_first(cache, tiny_files, tiny_card):
+    """What is installed has a folder, what could be pulled has none."""
+    assert installed_models() == []
+    assert [card.name for card in list_models()] == ["bge-small-zh"]
+
+    install(tiny_files, tiny_card)
+
+    assert [(card.name, card.folder) for card in list_models()] == [
+        ("tiny", cache / "tiny"),
+        ("bge-small-zh", None),
+    ]
+    assert installed_models()[0].identity == tiny_card.identity
+
+
+def test_list_models_passes_over_a_damaged_card(cache, tiny_files, tiny_card):
+    """One broken model does not hide the others."""
+    install(tiny_files, tiny_card)
+    install(tiny_files, dataclasses.replace(tiny_card, name="broken"))
+    (cache / "broken" / CARD_FILE).write_text("{", encoding="utf-8")
+
+    assert [card.name for card in installed_models()] == ["tiny"]
+
+
+def test_is_intact_only_when_the_files_are_those_of_the_card(tiny_folder):
+    """A changed file, and a missing card, are seen."""
+    assert is_intact(tiny_folder)
+
+    (tiny_folder / MODEL_FILE).write_bytes(b"x")
+    assert not is_intact(tiny_folder)
+
+    (tiny_folder / CARD_FILE).unlink()
+    assert not is_intact(tiny_folder)
+    assert not is_intact(tiny_folder / "nowhere")
+
+
+def test_installing_leaves_nothing_behind_when_it_fails(cache):
+    """Half a model is never found, and takes no space."""
+    with contextlib.suppress(KeyError), installing() as staging:
+        (staging / MODEL_FILE).write_bytes(b"half")
+        raise KeyError
+
+    assert [path.name for path in cache.iterdir() if path.is_dir()] == []
+
+
+def test_installing_clears_what_a_killed_process_left(cache):
+    """The next attempt tidies up."""
+    (cache / ".staging-1").mkdir(parents=True)
+    (cache / ".staging-1" / MODEL_FILE).write_bytes(b"half")
+
+    with installing() as staging:
+        assert [path for path in cache.iterdir() if path.is_dir()] == [staging]
+
+
+def test_move_into_place_replaces_an_older_model(cache, tiny_files, tiny_card):
+    """The new files take the old ones' place whole."""
+    install(tiny_files, dataclasses.replace(tiny_card, source="old"))
+    (cache / "tiny" / "old.txt").write_text("old")
+    install(tiny_files, dataclasses.replace(tiny_card, source="new"))
+
+    assert installed_models()[0].source == "new"
+    assert not (cache / "tiny" / "old.txt").exists()
+    assert [path.name for path in cache.iterdir() if path.is_dir()] == ["tiny"]
+
+
+def test_installing_names_the_remedy_when_the_cache_cannot_be_written(monkeypatch, tmp_path):
+    """A file stands where the folder should be."""
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "file"))
+
+    with pytest.raises(ModelError, match="set KGRAG_CACHE"), installing():
+        pass

