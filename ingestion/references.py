@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ingestion.anchor import evidence_for
 from kgrag.ids import entity_id, fact_id
 from kgrag.text import normalize_name, quoted_titles, sentence_spans
+from kgrag.titles import document_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention
 
 # The word nearest before the title names the relation; plain mention counts as 引用.
@@ -21,25 +22,6 @@ _DEFAULT_RELATION = "引用"
 _REACH = 24  # characters before the title in which its relation word stands ...
 _LOOK_BACK = 300  # ... other titles of the same list left out
 _OTHER_TITLES = re.compile(r"《[^《》]*》(?:[（(][^（）()]{0,40}[）)])?")
-_ISSUED = re.compile(r"(?:印发|发布|公布|转发|颁布)《(.+)》")
-_ISSUER = re.compile(r"^.{0,40}?(?=关于)")
-
-
-def document_name(title: str) -> str:
-    """Return the name by which other documents cite one with this title.
-
-    It is what stands in 《》 after 印发, or the title without the issuer before 关于.
-
-    >>> document_name("云岭省人民政府关于印发《云岭省节能规划》的通知")
-    '云岭省节能规划'
-    >>> document_name("云岭省人民政府关于加快节能工作的意见")
-    '关于加快节能工作的意见'
-    """
-    issued = _ISSUED.search(title)
-    if issued:
-        return issued.group(1)
-    bare = _ISSUER.sub("", title.strip().strip("《》"))
-    return bare or title
 
 
 def references(document: Document, leaves: Sequence[Chunk]) -> tuple[list[Fact], list[Mention]]:

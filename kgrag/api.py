@@ -24,7 +24,8 @@ from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search, Settings
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
-from kgrag.text import is_latin
+from kgrag.text import is_latin, normalize_name
+from kgrag.titles import document_name
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
 # Where similarities are worth little words decide: with the stand-in, and for questions in a
@@ -250,9 +251,10 @@ class KnowledgeBase:
         counter = self.store.change_counter()
         if self._settings_at is None or self._settings_at[0] != counter:
             sizes = self.sizes
+            cards = sorted(self.store.document_cards(), key=lambda c: c.doc_id, reverse=True)
             places = {
                 card.doc_id: frozenset(card.metadata["places"].split("、"))
-                for card in self.store.document_cards()
+                for card in cards
                 if card.metadata.get("places")
             }
             stand_in = (self.store.get_meta("embedder") or "hash").startswith("hash")
@@ -261,6 +263,7 @@ class KnowledgeBase:
                 coarse=sizes.children[-2] if len(sizes.children) > 1 else sizes.leaf,
                 lexical_weight=_WEAK_LEXICAL_WEIGHT if stand_in else 1.0,
                 places=places,
+                named={normalize_name(document_name(card.title)): card.doc_id for card in cards},
             )
             self._settings_at = (counter, settings)
         return self._settings_at[1]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgrag.ids import chunk_id
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.store import Hit
 from kgrag.text import normalize_name, words
@@ -16,6 +17,7 @@ from kgrag.types import Entity, Fact
 
 _LONGEST_NAME = 12  # words of an entity's name looked for in the question
 _FACTS = 200  # facts read around each entity
+_CITED = 3  # documents that a question is led on to
 _SECOND_HOP = 8  # entities from which a second hop is taken
 _NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
 _DECAY = 0.7  # of an entity's weight for each hop
@@ -61,6 +63,32 @@ def chunks_of_facts(search: Search) -> Ranking:
                 )
     ordered: list[Hit] = sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))
     return Ranking(tuple(ordered[: search.settings.depth]), reasons)
+
+
+def cited_documents(search: Search) -> Ranking:
+    """Return the first chunk of the documents that a quoted one cites.
+
+    For questions that ask on from 《A》 to what A is based on: who issued it, when. What A names
+    as its basis (依据) comes first, then in the order of the text; at most three.
+    """
+    anchors = {a.entity.entity_id: a for a in _anchors(search) if a.weight == 1.0}
+    if not anchors or not _CITING.search(search.query.remainder):
+        return Ranking((), {})
+    facts = [
+        fact
+        for fact in search.store.facts_around(list(anchors), limit=_FACTS)
+        if fact.subject.entity_id in anchors
+        and fact.predicate in _CITING_PREDICATES
+        and _asked_direction(search, fact, anchors[fact.subject.entity_id])
+    ]
+    facts.sort(key=lambda f: (f.predicate != "依据", f.evidence[0].start, f.fact_id))
+    reasons: dict[str, str] = {}
+    for fact in facts:
+        doc_id = search.settings.named.get(normalize_name(fact.object.name))
+        if doc_id is not None and doc_id not in search.titled and len(reasons) < _CITED:
+            head = chunk_id(doc_id, search.settings.leaf, 0)
+            reasons[head] = f"cited: {fact.subject.name} —{fact.predicate}→ {fact.object.name}"
+    return Ranking(tuple((head, 1.0) for head in reasons), reasons)
 
 
 def _anchors(search: Search) -> list[Anchor]:

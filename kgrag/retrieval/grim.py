@@ -7,7 +7,7 @@ from types import MappingProxyType
 from kgrag.retrieval.dense import similar_chunks
 from kgrag.retrieval.evidence import Evidence, Fuse, Reciprocal, Route
 from kgrag.retrieval.fill import fill
-from kgrag.retrieval.graph import chunks_of_facts
+from kgrag.retrieval.graph import chunks_of_facts, cited_documents
 from kgrag.retrieval.lexical import (
     titles_in_coarse_text,
     titles_in_text,
@@ -25,6 +25,7 @@ from kgrag.types import ScoredChunk
 
 Step = Callable[[Sequence[ScoredChunk], Store], list[ScoredChunk]]
 _POOL = 2  # candidates that go into the steps, for each result asked for
+_FOUND = 6  # best candidates that count as found when children are merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +66,35 @@ class Grim:
 def merge_and_fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
     """Return results after merge and fill in turn, until nothing changes.
 
-    GRIM, section 3.2.1: both are repeated to a fixed point. It ends: a merge puts a parent for
-    children, a fill adds a chunk, and neither ever takes one back.
+    GRIM, section 3.2.1: both are repeated to a fixed point. It ends: no step gives up text that
+    was found, and each that changes something either covers more text or says the same with
+    fewer chunks.
     """
-    current = best_first(results)
+    current = drop_nested(results)
     while True:
-        following = fill(merge(current, store), store)
+        following = drop_nested(fill(merge(current, store), store))
         if {r.chunk.chunk_id for r in following} == {r.chunk.chunk_id for r in current}:
             return following
-        current = drop_nested(following)
+        current = following
 
 
-_WORDS = Route(words_in_text, weight=0.5, unit="best", lexical=True, margin=6.0)
+def merge_and_fill_best(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
+    """Return results with the best of them merged and filled, the others as they are.
+
+    A long ranking holds most chunks of a document that is asked for: were they all taken as
+    found, everything would merge, and the clause that answers would drown in its parent.
+    """
+    ordered = best_first(results)
+    return [*merge_and_fill(ordered[:_FOUND], store), *ordered[_FOUND:]]
+
+
+_WORDS = Route(words_in_text, weight=0.5, unit="best", lexical=True, margin=8.0)
 _PATH = Route(words_in_path, weight=0.5, unit="best", lexical=True)
 _TITLES = Route(titles_in_text, weight=20.0, unit="present")
-_DENSE = Route(similar_chunks, weight=1.0, unit="spread")
-_SUMMARIES = Route(summarised_chunks, weight=0.0, unit="best")
-_FACTS = Route(chunks_of_facts, weight=2.0, unit="own")
+_DENSE = Route(similar_chunks, weight=1.6, unit="spread")
+_SUMMARIES = Route(summarised_chunks, weight=1.0, unit="best")
+_FACTS = Route(chunks_of_facts, weight=3.0, unit="own")
+_CITED = Route(cited_documents, weight=24.0, unit="present")
 _LEXICAL_ONLY = (
     Route(words_in_coarse_text),
     Route(words_in_coarse_path),
@@ -91,11 +104,15 @@ _LEXICAL_ONLY = (
 PRESETS: Mapping[str, Grim] = MappingProxyType(
     {
         "grim": Grim(
-            (_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS), Evidence(), (merge_and_fill,)
+            (_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS, _CITED),
+            Evidence(),
+            (merge_and_fill_best,),
         ),
-        "grim-no-merge": Grim((_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS), Evidence()),
+        "grim-no-merge": Grim(
+            (_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS, _CITED), Evidence()
+        ),
         "grim-no-summary": Grim(
-            (_WORDS, _PATH, _TITLES, _DENSE, _FACTS), Evidence(), (merge_and_fill,)
+            (_WORDS, _PATH, _TITLES, _DENSE, _FACTS, _CITED), Evidence(), (merge_and_fill_best,)
         ),
         "bm25": Grim(_LEXICAL_ONLY, Evidence(title_weight=100.0, place_weight=0.0)),
         "vector": Grim((_DENSE,), Reciprocal()),

@@ -23,6 +23,7 @@ class Settings:
             each other; the unit in which similarities are counted. Depends on the encoder.
         lexical_weight: Factor on lexical routes; 1 with a real encoder, more with the stand-in.
         places: Places that each document is about; documents about none are left out.
+        named: Document id by the normalised name that others cite it by.
     """
 
     leaf: int = 256
@@ -31,6 +32,7 @@ class Settings:
     spread: float = 0.07
     lexical_weight: float = 1.0
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

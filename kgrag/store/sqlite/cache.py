@@ -81,6 +81,11 @@ class CacheFolder:
             if old != note.content and old.suffix not in (".json", ".lock"):
                 _remove(old)
 
+    def forget(self, name: str) -> None:
+        """Let there be no cache of this name; its content goes when the next is written."""
+        with suppress(OSError):
+            self._note(name).unlink()
+
     def fresh(self, name: str, mark: Mark) -> Path:
         """Return a path for new content, with nothing there yet."""
         path = self.folder / f"{name}.{mark.seq}-{mark.stamp}"

@@ -18,7 +18,7 @@ _READ_ONLY = "?mode=ro&immutable=1"
 # fit in memory, and be copied back for several documents at once.
 _CACHE_KIB = 64 * 1024
 _CHECKPOINT_PAGES = 16_384
-_MAPPED_BYTES = 256 * 1024 * 1024
+_MAPPED_BYTES = 0x7FFF_0000  # all of the file, up to SQLite's own limit
 
 
 class Database:

@@ -21,13 +21,12 @@ from kgrag.errors import StatementError
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.faults import mapped
 
-VIEWS = frozenset(
-    f"kg_{name}"
-    for name in (
-        "documents", "headings", "chunks", "summaries", "entities", "facts", "evidence", "mentions"
-    )
-)  # fmt: skip
-_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+_TABLES = (
+    *("documents", "headings", "chunks", "summaries"),
+    *("entities", "facts", "evidence", "mentions"),
+)
+VIEWS = tuple(f"kg_{table}" for table in _TABLES)
+_READABLE = frozenset({*VIEWS, *_TABLES, "sources", "json_each", "json_tree"})
 _REFUSED_FUNCTIONS = frozenset({"load_extension"})
 _MOST_BYTES = 10_000_000  # of one value: keeps functions that build texts from filling memory
 _STEPS = 1000  # of SQLite's machine between two looks at the clock
@@ -53,6 +52,7 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
         connection = sqlite3.connect(database.uri, uri=True, isolation_level=None)
     with closing(connection):
         connection.execute("PRAGMA query_only = ON")
+        connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # sets them up
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
         deadline = time.monotonic() + timeout_s
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
@@ -69,17 +69,13 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
 
 
 def _authorize(
-    action: int, first: str | None, second: str | None, _: str | None, inner: str | None
+    action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
 ) -> int:
-    """Allow what a SELECT over the views needs, nothing else.
-
-    Tables may be read through a view only: SQLite names the view in `inner`.
-    """
+    """Allow what a SELECT over the views needs, nothing else."""
     if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
         return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_READ and (
-        first in VIEWS or first in _TABLE_FUNCTIONS or inner in VIEWS
-    ):
+    # No column: rows are only counted; `first` may be the statement's own WITH name then.
+    if action == sqlite3.SQLITE_READ and (first in _READABLE or not second):
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION and second not in _REFUSED_FUNCTIONS:
         return sqlite3.SQLITE_OK
@@ -92,9 +88,7 @@ def _refused(sql: str, exc: Exception, timeout_s: float) -> StatementError:
         return StatementError(
             f"{_short(sql)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
         )
-    return StatementError(
-        f"{_short(sql)}: {exc}: one SELECT over the views {', '.join(sorted(VIEWS))}"
-    )
+    return StatementError(f"{_short(sql)}: {exc}: one SELECT over the views {', '.join(VIEWS)}")
 
 
 def _short(sql: str) -> str:

@@ -289,7 +289,7 @@ class SQLiteStore:
                 return problems
             problems += verify_vectors(connection)
             problems += verify_caches(connection, self._cache)
-        if self._database.writable:
+        if self._database.writable and not any(p.invariant == "name-index" for p in problems):
             with self._database.write() as connection:
                 problems += verify_name_index(connection)
         return problems

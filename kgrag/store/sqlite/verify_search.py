@@ -9,7 +9,8 @@ from kgrag.errors import StoreError
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.embeddings import check_vector, from_blob, stored_dimension
-from kgrag.store.sqlite.lexical import LexicalIndex, open_view
+from kgrag.store.sqlite.lexical import LexicalIndex
+from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.store import Problem
 from kgrag.types import NodeKind
@@ -59,10 +60,11 @@ def _lexical_agrees(connection: sqlite3.Connection, index: LexicalIndex) -> bool
         return True
     try:
         view = open_view(note.content, note.mark)
-        everything = view.searcher.search(tantivy.Query.all_query(), max(view.entries, 1)).hits
-        addresses = [address for _, address in everything]
-        held = view.searcher.fast_field_values("number", addresses)
-    except (OSError, ValueError):
+        with reading_index():
+            everything = view.searcher.search(tantivy.Query.all_query(), max(view.entries, 1)).hits
+            addresses = [address for _, address in everything]
+            held = view.searcher.fast_field_values("number", addresses)
+    except IndexDamagedError:
         return True  # rebuilt when it is next searched
     rows = connection.execute("SELECT number FROM chunks WHERE size = ?", (index.size,))
     return len(held) == len(set(held)) and set(held) == {number for (number,) in rows}
@@ -78,12 +80,15 @@ def _vectors_agree(connection: sqlite3.Connection, index: VectorIndex) -> bool:
     mark, block = found
     block = block.without(changed_since(connection, mark, "vectors"))
     living = np.delete(np.arange(len(block.numbers)), block.dead)
-    expected = connection.execute(
+    row_of = {int(block.numbers[row]): int(row) for row in living}
+    stored = connection.execute(
         "SELECT n.number, n.doc_id, e.vector FROM node_vectors n JOIN embeddings e USING (key)"
         " WHERE n.kind = ?",
         (index.kind,),
     )
-    stored = {number: vector for number, doc_id, vector in expected if doc_id in block.spans}
-    if len(stored) != len(living):
-        return False
-    return all(stored.get(int(block.numbers[row])) == block.matrix[row].tobytes() for row in living)
+    for number, doc_id, vector in stored:
+        if doc_id in block.spans:
+            row = row_of.pop(number, None)
+            if row is None or block.matrix[row].tobytes() != vector:
+                return False
+    return not row_of

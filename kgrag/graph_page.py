@@ -1,0 +1,255 @@
+"""A page that draws the neighbourhood of an entity; it needs nothing but a browser."""
+
+import cmath
+import html
+import math
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from string import Template
+
+from kgrag.graph_layout import STACK, Node, lay_out
+from kgrag.types import Entity, Fact
+
+# Lengths in the drawing's units, which are pixels at full size.
+_LINE = 15.0  # height of a caption's line
+_MARGIN = (150.0, 80.0)  # beside and above the outermost nodes: room for captions
+_LEAST = (1000.0, 560.0)  # a drawing of few nodes is not blown up
+_CAPTION, _CENTER_CAPTION, _PREDICATE = (8, 3), (6, 4), (12, 1)  # wide characters, lines
+# What a line is not broken in: a word or number, or any other character; with its marks.
+_PIECE = re.compile(r"[（《「『【“‘]*(?:[0-9A-Za-z.%]+[年月日]?|.)[，。、；：！？）》」』】”’…]*")
+_UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
+    """Return a self-contained HTML page: a drawing of the facts and a table of them.
+
+    The drawing is laid out here, in rings around `center`, so it shows without script, too; a
+    script adds moving, zooming and highlighting. The order of `facts` makes no difference.
+
+    Args:
+        center: The entity in the middle.
+        facts: Around it, any number of hops; may be empty.
+        titles: Of documents, by id; a document without one is shown by its id.
+    """
+    ordered = _in_order(center, facts)
+    nodes = lay_out(center, ordered)
+    page = resources.files("kgrag").joinpath("graph_page.html").read_text(encoding="utf-8")
+    return Template(page).substitute(
+        name=_escape(center.name),
+        count=f"{_count(len(ordered), 'fact')}, {_count(len(nodes) - 1, 'neighbour')}",
+        drawing=_drawing(ordered, nodes),
+        rows="\n".join(_row(i, fact, titles) for i, fact in enumerate(ordered, 1))
+        or '<tr><td colspan="5">No facts are known here.</td></tr>',
+    )
+
+
+def _escape(text: str) -> str:
+    """Return text for HTML; what HTML has no place for becomes U+FFFD."""
+    return html.escape(_UNSAFE.sub("\ufffd", text))
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+def _in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
+    """Return each fact once: what the centre says, what is said of it, then the rest."""
+
+    def place(fact: Fact) -> tuple[int, str, str, str, str]:
+        ends = (fact.subject.entity_id, fact.object.entity_id)
+        group = ends.index(center.entity_id) if center.entity_id in ends else 2
+        return group, fact.predicate, fact.subject.name, fact.object.name, fact.fact_id
+
+    return sorted({fact.fact_id: fact for fact in facts}.values(), key=place)
+
+
+def _drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
+    """Return the SVG element: edges below nodes."""
+    box = " ".join(f"{number:.0f}" for number in _box([node.at for node in nodes.values()]))
+    return "\n".join(
+        [
+            f'<svg viewBox="{box}" role="img" lang="zh-Hans">',
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+            'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
+            '<path d="M0,0 L8,4 L0,8 z" fill="#8a929d"/></marker></defs>',
+            *_edges(facts, nodes),
+            *(_circle(node) for node in nodes.values()),
+            "</svg>",
+        ]
+    )
+
+
+def _box(spots: Sequence[complex]) -> tuple[float, float, float, float]:
+    """Return left, top, width and height of what shows all nodes and their captions."""
+    x, y = [at.real for at in spots], [at.imag for at in spots]
+    width = max(max(x) - min(x) + 2 * _MARGIN[0], _LEAST[0])
+    height = max(max(y) - min(y) + 2 * _MARGIN[1], _LEAST[1])
+    return (min(x) + max(x) - width) / 2, (min(y) + max(y) - height) / 2, width, height
+
+
+def _edges(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> list[str]:
+    """Return the facts' arrows; those between the same two nodes are bent apart."""
+    bundles: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+    for i, fact in enumerate(facts):
+        bundles[frozenset((fact.subject.entity_id, fact.object.entity_id))].append(i)
+    drawn: dict[int, str] = {}
+    for members in bundles.values():
+        first = facts[members[0]].subject.entity_id
+        for place, i in enumerate(members):
+            fact = facts[i]
+            a, b = nodes[fact.subject.entity_id], nodes[fact.object.entity_id]
+            side = 1 if fact.subject.entity_id == first else -1  # seen from one and the same end
+            stacked = (place - (len(members) - 1) / 2) * STACK * side
+            if a is b:
+                drawn[i] = _loop(fact, i + 1, a, place)
+            else:
+                drawn[i] = _arrow(fact, i + 1, a, b, _detour(a.at, b.at) + stacked)
+    return [drawn[i] for i in range(len(facts))]
+
+
+def _detour(a: complex, b: complex) -> float:
+    """Return how far a line between nodes of the rings must bend so as not to cut the centre."""
+    middle = (a + b) / 2
+    if abs(middle) > 0.6 * min(abs(a), abs(b)):
+        return 0.0
+    normal = (b - a) * 1j
+    outwards = middle.real * normal.real + middle.imag * normal.imag
+    return math.copysign(0.16 * abs(b - a), outwards)
+
+
+def _arrow(fact: Fact, number: int, a: Node, b: Node, bend: float) -> str:
+    """Return a quadratic curve from a to b that passes `bend` to the side of the middle."""
+    control = (a.at + b.at) / 2 + (b.at - a.at) / abs(b.at - a.at) * 1j * 2 * bend
+    start = a.at + (control - a.at) / abs(control - a.at) * a.radius
+    end = b.at + (control - b.at) / abs(control - b.at) * (b.radius + 4)
+    # the predicate stands where spokes have moved apart
+    t = 0.5 + 0.07 * ((b.ring > a.ring) - (b.ring < a.ring))
+    spot = (1 - t) ** 2 * a.at + 2 * t * (1 - t) * control + t**2 * b.at
+    turn = math.degrees(cmath.phase((1 - t) * (control - a.at) + t * (b.at - control)))
+    turn += -180 if turn > 90 else 180 if turn <= -90 else 0  # never upside down
+    data = f'data-from="{a.number}" data-to="{b.number}" data-bend="{bend:.1f}" data-at="{t:.2f}"'
+    path = f"M{_point(start)} Q{_point(control)} {_point(end)}"
+    return _edge(fact, number, data, path, f"translate({_point(spot)}) rotate({turn:.1f})")
+
+
+def _loop(fact: Fact, number: int, node: Node, place: int) -> str:
+    """Return an arrow from a node to itself; the `place`th is above the ones before."""
+    up = node.radius + 40 + place * STACK
+    start, end = (cmath.rect(node.radius, math.radians(angle)) for angle in (-125, -55))
+    left, right = complex(-0.7 * up, -1.3 * up), complex(0.7 * up, -1.3 * up)
+    path = f"M{_point(start)} C{_point(left)} {_point(right)} {_point(end)}"
+    data = (
+        f'transform="translate({_point(node.at)})" '
+        f'data-from="{node.number}" data-to="{node.number}"'
+    )
+    # a cubic curve's top is three quarters of the way to its controls
+    top = 0.25 * (start + end) / 2 + 0.75 * (left + right) / 2
+    return _edge(fact, number, data, path, f"translate({_point(top)})")
+
+
+def _edge(fact: Fact, number: int, data: str, path: str, transform: str) -> str:
+    """Return a path with its predicate, which links to the fact's row in the table."""
+    full = f"{fact.subject.name} — {fact.predicate} → {fact.object.name}"
+    return (
+        f'<g class="edge" {data}><path d="{path}" marker-end="url(#tip)"/>'
+        f'<a href="#fact-{number}"><text transform="{transform}" dy="4">'
+        f"<title>{_escape(full)}</title>{_escape(_wrap(fact.predicate, *_PREDICATE)[0])}"
+        "</text></a></g>"
+    )
+
+
+def _circle(node: Node) -> str:
+    """Return a circle with its caption: inside for the centre, outwards for the others."""
+    entity = node.entity
+    kind = "document" if entity.type == "document" else "entity"
+    if node.ring == 0:
+        lines, anchor, x = _wrap(entity.name, *_CENTER_CAPTION), "middle", 0.0
+        top = -len(lines) / 2 * _LINE
+    else:
+        lines = _wrap(entity.name, *_CAPTION)
+        direction = node.at / abs(node.at)
+        gap = node.radius + 6
+        if abs(direction.real) < 0.8:  # above or below
+            anchor, x = "middle", 0.0
+            top = gap - 2 if direction.imag > 0 else -gap - len(lines) * _LINE
+        else:
+            anchor = "start" if direction.real > 0 else "end"
+            x, top = math.copysign(gap, direction.real), -len(lines) / 2 * _LINE
+    text = "".join(
+        f'<tspan x="{x:.0f}" y="{top + (i + 0.78) * _LINE:.1f}">{_escape(line)}</tspan>'
+        for i, line in enumerate(lines)
+    )
+    return (
+        f'<g class="node{" center" if node.ring == 0 else ""}" transform="translate'
+        f'({_point(node.at)})" data-x="{node.at.real:.1f}" data-y="{node.at.imag:.1f}" '
+        f'data-r="{node.radius:.0f}"><title>{_escape(f"{entity.name} ({entity.type})")}</title>'
+        f'<circle class="{kind}" r="{node.radius:.0f}"/>'
+        f'<text text-anchor="{anchor}">{text}</text></g>'
+    )
+
+
+def _point(at: complex) -> str:
+    return f"{at.real:.1f},{at.imag:.1f}"
+
+
+def _wrap(text: str, width: int, lines: int) -> list[str]:
+    """Return text in lines of about the same length, with … where it is cut.
+
+    Chinese may be broken anywhere, but not after an opening or before a closing mark; Latin
+    words and numbers stay whole where a line holds them.
+
+    Args:
+        text: A name.
+        width: Of a line at most, in Chinese characters; a Latin one counts half.
+        lines: At most.
+
+    >>> _wrap("云岭省碳达峰实施方案", 6, 2)
+    ['云岭省碳达', '峰实施方案']
+    >>> _wrap("abcdef", 2, 1)
+    ['abc…']
+    """
+    text = " ".join(text.split())
+    wanted = min(lines, math.ceil(_size(text) / (2 * width)))
+    for room in range(math.ceil(_size(text) / max(wanted, 1)), 2 * width + 1):
+        broken = _break(text, room)
+        if len(broken) <= wanted:
+            return broken
+    broken = _break(text, 2 * width)
+    if len(broken) > lines:
+        last = broken[lines - 1]
+        while _size(last) > 2 * width - 1:
+            last = last[:-1]
+        broken = [*broken[: lines - 1], last + "…"]
+    return broken
+
+
+def _break(text: str, room: int) -> list[str]:
+    """Return text in lines of at most `room` half-width characters."""
+    out = [""]
+    for piece in _PIECE.findall(text):
+        for part in [piece] if _size(piece) <= room else piece:
+            if _size(out[-1] + part) > room:
+                out.append("")
+            out[-1] += part
+    return [line.strip() for line in out]
+
+
+def _size(text: str) -> int:
+    """Return the width of a text in half-width characters."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
+
+
+def _row(number: int, fact: Fact, titles: Mapping[str, str]) -> str:
+    """Return the table's row of a fact, with every place that states it."""
+    spots = dict.fromkeys((e.doc_id, e.start, e.end, e.extractor) for e in fact.evidence)
+    stated = "".join(
+        f"<p>{_escape(titles.get(doc_id, doc_id))} "
+        f'<span class="at">{start}\N{EN DASH}{end}, {_escape(extractor)}</span></p>'
+        for doc_id, start, end, extractor in spots
+    )
+    cells = (str(number), fact.subject.name, fact.predicate, fact.object.name)
+    plain = "".join(f"<td>{_escape(cell)}</td>" for cell in cells)
+    return f'<tr id="fact-{number}">{plain}<td>{stated}</td></tr>'

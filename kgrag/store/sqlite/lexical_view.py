@@ -1,0 +1,172 @@
+"""An opened lexical index: queries, scores, and what to make of a damaged one."""
+
+import json
+import math
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgrag.store.sqlite.changes import Mark
+from kgrag.store.store import Hit
+
+if TYPE_CHECKING:
+    import tantivy
+
+_SPARE = 32  # hits fetched beyond those asked for, to see the end of a tie
+_DIGITS = 5  # of a score: tantivy adds up in float32, in an order that depends on its segments
+
+
+class IndexDamagedError(Exception):
+    """The files of an index cannot be read; it is built anew (never reaches the user)."""
+
+
+@contextmanager
+def reading_index() -> Iterator[None]:
+    """Raise IndexDamagedError for what tantivy makes of damaged files."""
+    try:
+        yield
+    except UnicodeError:
+        raise  # what was asked for is no text
+    except (OSError, ValueError) as exc:
+        raise IndexDamagedError(str(exc)) from exc
+    except BaseException as exc:
+        # A panic in Rust is no Exception, and its class cannot be imported.
+        if type(exc).__name__ != "PanicException":
+            raise
+        raise IndexDamagedError(str(exc)) from exc
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An opened index that does not change any more.
+
+    Attributes:
+        mark: The commit that it reflects.
+        searcher: Of tantivy.
+        schema: Of tantivy.
+        entries: Chunks in it, deleted ones that still take up space included.
+        dead: Deleted ones of these.
+    """
+
+    mark: Mark
+    searcher: "tantivy.Searcher"
+    schema: "tantivy.Schema"
+    entries: int
+    dead: int
+
+    def words(
+        self, field: str, terms: Mapping[str, float], doc_ids: Collection[str] | None
+    ) -> "tantivy.Query":
+        """Return the query for weighted terms, within documents if any are given."""
+        import tantivy
+
+        should, must = tantivy.Occur.Should, tantivy.Occur.Must
+        query = tantivy.Query.boolean_query(
+            [(should, self._term(field, term, weight)) for term, weight in sorted(terms.items())]
+        )
+        if doc_ids is None:
+            return query
+        within = tantivy.Query.term_set_query(self.schema, "doc", sorted(doc_ids))
+        no_score = tantivy.Query.const_score_query(within, 0.0)
+        return tantivy.Query.boolean_query([(must, no_score), (must, query)])
+
+    def phrase(self, field: str, terms: Sequence[str]) -> "tantivy.Query":
+        """Return the query for terms one right after the other."""
+        import tantivy
+
+        if len(terms) == 1:
+            return self._term(field, terms[0], 1.0)
+        query = tantivy.Query.phrase_query(self.schema, field, list(terms))
+        return tantivy.Query.boost_query(query, self.correction(field, terms))
+
+    def correction(self, field: str, terms: Sequence[str]) -> float:
+        """Return the factor that takes deleted chunks out of the terms' inverse frequency.
+
+        tantivy counts deleted chunks until it merges their segment; without this, rankings
+        would depend on what had been there before.
+        """
+        if not self.dead:
+            return 1.0
+        with_dead = sum(
+            _inverse_frequency(self.entries, self.searcher.doc_freq(field, t)) for t in terms
+        )
+        living = sum(
+            _inverse_frequency(self.entries - self.dead, self._living(field, t)) for t in terms
+        )
+        return living / with_dead
+
+    def _term(self, field: str, term: str, weight: float) -> "tantivy.Query":
+        import tantivy
+
+        query = tantivy.Query.term_query(self.schema, field, term, "freq")
+        return tantivy.Query.boost_query(query, weight * self.correction(field, [term]))
+
+    def _living(self, field: str, term: str) -> int:
+        import tantivy
+
+        query = tantivy.Query.term_query(self.schema, field, term, "basic")
+        found = self.searcher.search(query, 1, count=True)
+        return int(found.count)  # type: ignore[attr-defined]  # tantivy's stub lacks it
+
+
+def open_view(path: Path, mark: Mark) -> View:
+    """Open an index as it is on the disk.
+
+    Raises:
+        IndexDamagedError: If it cannot be read.
+    """
+    import tantivy
+
+    with reading_index():
+        index = tantivy.Index.open(str(path))
+        meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+        deletes = [segment["deletes"] or {} for segment in meta["segments"]]
+        return View(
+            mark,
+            index.searcher(),
+            index.schema,
+            entries=sum(int(segment["max_doc"]) for segment in meta["segments"]),
+            dead=sum(int(d.get("num_deleted_docs", 0)) for d in deletes),
+        )
+
+
+def _inverse_frequency(entries: int, holding: int) -> float:
+    """Return BM25's idf, as tantivy computes it."""
+    return math.log(1 + (entries - holding + 0.5) / (holding + 0.5))
+
+
+def hits(
+    connection: sqlite3.Connection, view: View, query: "tantivy.Query", top_k: int
+) -> list[Hit]:
+    """Return the best chunks, equal scores by chunk id: no tie is cut by tantivy's own order."""
+    entries = max(view.entries, 1)
+    limit = min(top_k + _SPARE, entries)
+    while True:
+        found = [
+            (_rounded(score), address)
+            for score, address in view.searcher.search(query, limit, count=False).hits
+        ]
+        whole = len(found) < limit or limit == entries
+        if whole or found[-1][0] < found[top_k - 1][0]:
+            break
+        limit = min(4 * limit, entries)
+    numbers = view.searcher.fast_field_values("number", [address for _, address in found])
+    rows = connection.execute(
+        "SELECT c.number, c.chunk_id FROM json_each(?) j CROSS JOIN chunks c ON c.number = j.value",
+        (json.dumps(numbers),),
+    )
+    # A chunk that the database has lost since is not found.
+    chunk_ids = dict(rows.fetchall())
+    found_chunks = [
+        (chunk_ids[number], score)
+        for number, (score, _) in zip(numbers, found, strict=True)
+        if number in chunk_ids
+    ]
+    return sorted(found_chunks, key=lambda hit: (-hit[1], hit[0]))[:top_k]
+
+
+def _rounded(score: float) -> float:
+    return float(f"{score:.{_DIGITS}g}")
