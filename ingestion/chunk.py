@@ -49,6 +49,12 @@ class ChunkSizes:
         """The smallest size: of the chunks that carry vectors and evidence."""
         return (self.parent, *self.children)[-1]
 
+    @property
+    def searched(self) -> tuple[int, int]:
+        """The two sizes whose words are indexed: next to the smallest, and the smallest."""
+        coarse = self.children[-2] if len(self.children) > 1 else self.leaf
+        return coarse, self.leaf
+
 
 def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) -> list[Chunk]:
     """Return all chunks of a document: parents in reading order, then each group of children.

@@ -162,13 +162,15 @@ class KnowledgeBase:
                 "chunk_sizes": ",".join(map(str, (sizes.parent, *sizes.children))),
             }
         )
-        return ingest(
+        report = ingest(
             [Path(p) for p in paths],
             store=self.store,
             embedder=embedder,
             sizes=sizes,
             progress=progress,
         )
+        self.store.refresh(sizes=sizes.searched)
+        return report
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
@@ -260,7 +262,7 @@ class KnowledgeBase:
             stand_in = (self.store.get_meta("embedder") or "hash").startswith("hash")
             settings = Settings(
                 leaf=sizes.leaf,
-                coarse=sizes.children[-2] if len(sizes.children) > 1 else sizes.leaf,
+                coarse=sizes.searched[0],
                 lexical_weight=_WEAK_LEXICAL_WEIGHT if stand_in else 1.0,
                 places=places,
                 named={normalize_name(document_name(card.title)): card.doc_id for card in cards},

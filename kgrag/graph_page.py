@@ -19,7 +19,9 @@ _MARGIN = (150.0, 80.0)  # beside and above the outermost nodes: room for captio
 _LEAST = (1000.0, 560.0)  # a drawing of few nodes is not blown up
 _CAPTION, _CENTER_CAPTION, _PREDICATE = (8, 3), (6, 4), (12, 1)  # wide characters, lines
 # What a line is not broken in: a word or number, or any other character; with its marks.
-_PIECE = re.compile(r"[（《「『【“‘]*(?:[0-9A-Za-z.%]+[年月日]?|.)[，。、；：！？）》」』】”’…]*")
+_PIECE = re.compile(
+    r"[（《「『【“‘]*(?:[0-9A-Za-z.%—–-]+[年月日]?|.)[，。、；：！？）》」』】”’…]*"
+)
 _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 

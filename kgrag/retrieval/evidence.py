@@ -47,11 +47,23 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A chunk's total and the reasons for it, weightiest first."""
+    """A chunk's total.
+
+    Attributes:
+        chunk_id: The chunk.
+        score: The sum of its parts, or its fused ranks.
+        parts: (reason in words, score) from each route; a reason may be empty.
+    """
 
     chunk_id: str
     score: float
-    via: tuple[str, ...]
+    parts: tuple[Hit, ...]
+
+    @property
+    def via(self) -> tuple[str, ...]:
+        """Return the reasons, weightiest first."""
+        ordered = sorted((p for p in self.parts if p[0]), key=lambda part: (-part[1], part[0]))
+        return tuple(dict.fromkeys(reason for reason, _ in ordered))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +84,7 @@ class Reciprocal:
             k=self.k,
         )
         return [
-            Fused(c, score, tuple(r.reasons[c] for _, r in routes if c in r.reasons))
+            Fused(c, score, tuple((r.reasons[c], 0.0) for _, r in routes if c in r.reasons))
             for c, score in fused
         ]
 
@@ -95,22 +107,26 @@ class Evidence:
 
     def __call__(self, search: Search, routes: Sequence[tuple[Route, Ranking]]) -> list[Fused]:
         """Return every chunk found, best first, ties by chunk id."""
-        parts: dict[str, list[tuple[float, str]]] = {}
+        parts: dict[str, list[Hit]] = {}
         for route, ranking in routes:
             for chunk_id, score in _scaled(search, route, ranking):
                 reason = ranking.reasons.get(chunk_id, "")
-                parts.setdefault(chunk_id, []).append((score, reason))
+                parts.setdefault(chunk_id, []).append((reason, score))
         self._complete_similarity(search, routes, parts)
+        about: dict[str, list[Hit]] = {}
         for chunk_id, found in parts.items():
-            found.extend(self._about_document(search, document_of(chunk_id)))
-        totals = ranked({c: sum(score for score, _ in found) for c, found in parts.items()})
-        return [Fused(c, score, _reasons(parts[c])) for c, score in totals]
+            doc_id = document_of(chunk_id)
+            if doc_id not in about:
+                about[doc_id] = self._about_document(search, doc_id)
+            found.extend(about[doc_id])
+        totals = ranked({c: sum(score for _, score in found) for c, found in parts.items()})
+        return [Fused(c, score, tuple(parts[c])) for c, score in totals]
 
     def _complete_similarity(
         self,
         search: Search,
         routes: Sequence[tuple[Route, Ranking]],
-        parts: dict[str, list[tuple[float, str]]],
+        parts: dict[str, list[Hit]],
     ) -> None:
         """Give chunks that only other routes found their similarity, too."""
         for route, ranking in routes:
@@ -121,20 +137,20 @@ class Evidence:
             cosines = search.store.similarities(search.vector, missing)
             for chunk_id, cosine in cosines.items():
                 score = route.weight * cosine / search.settings.spread
-                parts[chunk_id].append((score, f"vector {cosine:.2f}"))
+                parts[chunk_id].append((f"vector {cosine:.2f}", score))
 
-    def _about_document(self, search: Search, doc_id: str) -> list[tuple[float, str]]:
+    def _about_document(self, search: Search, doc_id: str) -> list[Hit]:
         if doc_id in search.titled:
-            return [(self.title_weight, f"title 《{search.titled[doc_id]}》")]
+            return [(f"title 《{search.titled[doc_id]}》", self.title_weight)]
         asked, national = search.query.places, search.query.national
         if search.query.titles or not (asked or national):
             return []
         places = search.settings.places.get(doc_id, frozenset())
         if places & asked:
-            return [(self.place_weight, f"place {'、'.join(sorted(places & asked))}")]
+            return [(f"place {'、'.join(sorted(places & asked))}", self.place_weight)]
         if national and not places:
-            return [(self.place_weight, "national")]
-        return [(-self.place_weight, "")] if places else []
+            return [("national", self.place_weight)]
+        return [("", -self.place_weight)] if places else []
 
 
 def _scaled(search: Search, route: Route, ranking: Ranking) -> list[Hit]:
@@ -150,11 +166,6 @@ def _scaled(search: Search, route: Route, ranking: Ranking) -> list[Hit]:
         tenth = ranking.hits[9][1] if len(ranking.hits) > 9 else 0.0
         weight *= 1 + route.margin * (ranking.hits[0][1] - tenth) / ranking.hits[0][1]
     return [(chunk_id, weight * score / unit) for chunk_id, score in ranking.hits]
-
-
-def _reasons(parts: Sequence[tuple[float, str]]) -> tuple[str, ...]:
-    ordered = sorted((p for p in parts if p[1]), key=lambda part: (-part[0], part[1]))
-    return tuple(dict.fromkeys(reason for _, reason in ordered))
 
 
 Fuse = Reciprocal | Evidence

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kgrag.ids import chunk_id
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.store import Hit
-from kgrag.text import normalize_name, words
+from kgrag.text import normalize, normalize_name
 from kgrag.types import Entity, Fact
 
 _LONGEST_NAME = 12  # words of an entity's name looked for in the question
@@ -133,15 +133,14 @@ def _names(search: Search) -> dict[str, str]:
 def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Fact]]:
     by_id = {a.entity.entity_id: a for a in anchors}
     facts = search.store.facts_around(list(by_id), limit=_FACTS)
-    question = set(search.query.words)
+    question = dict.fromkeys(search.query.words)
     citing = _CITING.search(search.query.remainder)
     scored = []
     for fact in facts:
         anchor = _best_anchor(fact, by_id)
         other = fact.object if anchor.entity.entity_id == fact.subject.entity_id else fact.subject
-        spoken = set(words(f"{fact.predicate} {other.name}")) & (
-            question - set(words(anchor.entity.name))
-        )
+        said, own = normalize(f"{fact.predicate} {other.name}"), normalize(anchor.entity.name)
+        spoken = [word for word in question if word in said and word not in own]
         named = _NAMED if anchor.at >= 0 else 0.0
         relevance = (named + len(spoken)) / (1 + len(spoken))
         if citing and fact.predicate in _CITING_PREDICATES and anchor.at >= 0:

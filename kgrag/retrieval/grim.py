@@ -16,7 +16,7 @@ from kgrag.retrieval.lexical import (
     words_in_path,
     words_in_text,
 )
-from kgrag.retrieval.merge import merge
+from kgrag.retrieval.merge import Families, merge
 from kgrag.retrieval.ranking import best_first, drop_nested
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
@@ -71,8 +71,9 @@ def merge_and_fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredC
     fewer chunks.
     """
     current = drop_nested(results)
+    families = Families(store)
     while True:
-        following = drop_nested(fill(merge(current, store), store))
+        following = drop_nested(fill(merge(current, families), store))
         if {r.chunk.chunk_id for r in following} == {r.chunk.chunk_id for r in current}:
             return following
         current = following

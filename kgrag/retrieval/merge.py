@@ -32,7 +32,34 @@ class _Family:
         return holder, sum(_inside(c, holder) for c in self.groups[chunk.size])
 
 
-def merge(results: Sequence[ScoredChunk], store: Store, *, tau: float = 0.5) -> list[ScoredChunk]:
+class Families:
+    """Parents with their children, fetched in a few batches and kept.
+
+    Attributes:
+        store: Where they are.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._known: dict[str, _Family] = {}
+
+    def of(self, results: Iterable[ScoredChunk]) -> Mapping[str, _Family]:
+        """Return the families of results that have a parent, by parent id."""
+        wanted = {r.chunk.parent_id for r in results if r.chunk.parent_id is not None}
+        missing = sorted(wanted - self._known.keys())
+        groups: dict[str, dict[int, list[Chunk]]] = defaultdict(dict)
+        for size in sorted({size for _, size in self.store.child_counts(missing)}):
+            for child in self.store.children(missing, size=size):
+                if child.parent_id is not None:
+                    groups[child.parent_id].setdefault(size, []).append(child)
+        for parent in self.store.chunks(missing):
+            self._known[parent.chunk_id] = _Family(parent, groups[parent.chunk_id])
+        return self._known
+
+
+def merge(
+    results: Sequence[ScoredChunk], families: Families, *, tau: float = 0.5
+) -> list[ScoredChunk]:
     """Return results with well-covered chunks put for the pieces of them that were found.
 
     GRIM, section 3.2.1: r = |children found| / |children of the parent| (eq. 1); where r > τ,
@@ -40,19 +67,19 @@ def merge(results: Sequence[ScoredChunk], store: Store, *, tau: float = 0.5) -> 
     its own where it was found with a better one. The groups of children nest, so the parent of
     a chunk is the next larger chunk around it: two neighbours of 256 become the 512 that they
     make up, and what was found grows without drawing in what was not. One step up for each
-    call; repeated, it climbs to the parents of 2048. Families are fetched in a few batches.
+    call; repeated, it climbs to the parents of 2048.
 
     Args:
         results: Any order, no chunk twice.
-        store: Where the other chunks are.
+        families: Where parents and their children are; shared between calls of one question.
         tau: Threshold in [0, 1]; 0.5 in the paper.
     """
-    families = _families((r.chunk.parent_id for r in results), store)
+    known = families.of(results)
     found: dict[str, list[ScoredChunk]] = defaultdict(list)
     holders: dict[str, tuple[Chunk, int]] = {}
     for result in results:
-        if result.chunk.parent_id in families:
-            holder, total = families[result.chunk.parent_id].around(result.chunk)
+        if result.chunk.parent_id is not None:
+            holder, total = known[result.chunk.parent_id].around(result.chunk)
             key = f"{holder.chunk_id}<{result.chunk.size}"
             holders[key] = holder, total
             found[key].append(result)
@@ -76,16 +103,6 @@ def _put(
     before = kept.get(holder.chunk_id)
     if before is None or before.score < merged.score:
         kept[holder.chunk_id] = merged
-
-
-def _families(parent_ids: Iterable[str | None], store: Store) -> dict[str | None, _Family]:
-    wanted = sorted({parent_id for parent_id in parent_ids if parent_id is not None})
-    groups: dict[str, dict[int, list[Chunk]]] = defaultdict(dict)
-    for size in sorted({size for _, size in store.child_counts(wanted)}):
-        for child in store.children(wanted, size=size):
-            if child.parent_id is not None:
-                groups[child.parent_id].setdefault(size, []).append(child)
-    return {p.chunk_id: _Family(p, groups[p.chunk_id]) for p in store.chunks(wanted)}
 
 
 def _inside(inner: Chunk, outer: Chunk) -> bool:

@@ -131,6 +131,14 @@ class Store(Protocol):
         """Return a number that grows with every committed change of content."""
         ...
 
+    def refresh(self, *, sizes: Collection[int] = ()) -> None:
+        """Bring what searches are answered from up to date, so that the next one need not.
+
+        Args:
+            sizes: Chunk sizes that will be searched for words.
+        """
+        ...
+
     # writing
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:

@@ -30,6 +30,12 @@ def start(kb: Path, *paths: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+def run(kb: Path, *paths: Path) -> None:
+    with start(kb, *paths) as process:
+        process.communicate()
+    assert process.returncode == 0
+
+
 def exported(kb: Path) -> list[str]:
     with KnowledgeBase.open(kb, create=False, embedder=HashEmbedder()) as base:
         assert base.verify() == []
@@ -58,7 +64,7 @@ def test_ingest_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus)
     """After each kill every invariant holds; the last run completes the same graph."""
     whole = tmp_path / "whole"
     began = time.monotonic()
-    assert start(whole, *corpus).wait() == 0
+    run(whole, *corpus)
     duration = time.monotonic() - began
     undisturbed = exported(whole)
 
@@ -77,5 +83,5 @@ def test_ingest_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus)
         partial = exported(kb)
         assert set(partial) - set(undisturbed) == set() or len(partial) < len(undisturbed)
     assert killed >= KILLS // 2, "the runs ended before they could be killed"
-    assert start(kb, *corpus).wait() == 0
+    run(kb, *corpus)
     assert exported(kb) == undisturbed

@@ -252,6 +252,7 @@ needs_real = pytest.mark.skipif(
 )
 
 
+@pytest.mark.model
 @needs_real
 def test_real_model_gives_the_same_bytes_whatever_the_company():
     """An int8 batch would scale its rows together; here every row is that of the text alone."""
@@ -265,6 +266,7 @@ def test_real_model_gives_the_same_bytes_whatever_the_company():
         assert row.tobytes() == embedder.embed([text], "passage").tobytes()
 
 
+@pytest.mark.model
 @needs_real
 def test_real_model_may_be_used_from_several_threads():
     """Calls at the same time do not disturb each other."""
@@ -278,6 +280,7 @@ def test_real_model_may_be_used_from_several_threads():
     assert set(results) == {expected}
 
 
+@pytest.mark.model
 @needs_real
 def test_real_model_ranks_an_answer_in_other_words_first():
     """It knows that 脏水 and 污水 go together; letters of either case agree."""

@@ -1,0 +1,143 @@
+"""A builder of small documents with everything that a store keeps of them."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
+from kgrag.store.store import DocumentBundle, NodeVector
+from kgrag.types import (
+    Chunk,
+    Document,
+    Entity,
+    Evidence,
+    Fact,
+    Heading,
+    Mention,
+    Segment,
+    Summary,
+)
+
+PARENT, LEAF = 24, 8  # characters
+DIMENSION = 8
+
+
+def entity(name, type_="entity"):
+    return Entity(entity_id(name), name, type_)
+
+
+def unit_vector(text, dimension=DIMENSION):
+    """Return a vector that depends on nothing but the text."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    vector = np.random.default_rng(seed).standard_normal(dimension)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def node_vector(node_id, kind, text, *, given=True, dimension=DIMENSION):
+    vector = unit_vector(text, dimension) if given else None
+    return NodeVector(node_id, kind, embedding_key("test", text), vector)
+
+
+def evidence(doc_id, text, place, extractor="rules"):
+    """Return evidence for the place's first occurrence, tied to the leaf that it begins in."""
+    start = text.index(place)
+    leaf = chunk_id(doc_id, LEAF, start // LEAF)
+    return Evidence(doc_id, start, start + len(place), leaf, extractor, 1.0)
+
+
+def fact(doc_id, text, triple, extractor="rules", place=None):
+    """Return a fact of (subject, predicate, object), found where its subject stands."""
+    subject, predicate, object_ = triple
+    s = subject if isinstance(subject, Entity) else entity(subject)
+    o = object_ if isinstance(object_, Entity) else entity(object_)
+    spot = evidence(doc_id, text, place or s.name, extractor)
+    return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, (spot,))
+
+
+def mention(doc_id, text, name):
+    return Mention(entity(name), evidence(doc_id, text, name))
+
+
+def summary(doc_id, text, words):
+    """Return a summary of the whole text."""
+    targets = tuple(chunk_id(doc_id, PARENT, i) for i in range(-(-len(text) // PARENT)))
+    return Summary(
+        summary_id(doc_id, 0, len(text), words), doc_id, 0, len(text), words, "document", "import",
+        targets,
+    )  # fmt: skip
+
+
+def chunks(doc_id, text, heading_path):
+    """Cut every 24 characters for parents, every 8 for children."""
+
+    def group(size, parent_size):
+        return [
+            Chunk(
+                chunk_id(doc_id, size, i), doc_id, size, i, start, min(start + size, len(text)),
+                text[start : start + size],
+                chunk_id(doc_id, parent_size, start // parent_size) if parent_size else None,
+                heading_path,
+            )
+            for i, start in enumerate(range(0, len(text), size))
+        ]  # fmt: skip
+
+    return [*group(PARENT, None), *group(LEAF, PARENT)]
+
+
+def make_bundle(
+    name, text, *, title=None, headings=(), facts=(), mentions=(), summaries=(), dimension=DIMENSION
+):
+    """Return a document cut into chunks, its leaves, summaries and itself with vectors.
+
+    Args:
+        name: Makes the id `d-NAME`.
+        text: Of the document.
+        title: The name, if None.
+        headings: Titles, each of which the text holds; all chunks get them as heading path.
+        facts: (subject, predicate, object), each anchored where the subject's name stands.
+        mentions: Names that the text holds.
+        summaries: Texts.
+        dimension: Of the vectors.
+    """
+    doc_id = f"d-{name}"
+    pieces = chunks(doc_id, text, tuple(headings))
+    summed = [summary(doc_id, text, words) for words in summaries]
+    nodes = [(c.chunk_id, "chunk", c.text) for c in pieces if c.size == LEAF]
+    nodes += [(s.summary_id, "summary", s.text) for s in summed]
+    nodes.append((doc_id, "document", text))
+    spots = [(text.index(h), h) for h in headings]
+    return DocumentBundle(
+        document=Document(
+            doc_id, title or name, text, f"{name}.txt", "txt", f"hash of {text}",
+            segments=(Segment(0, len(text), "page", 1),) if text else (),
+            warnings=("guessed",), metadata={"b": "2", "a": "1"},
+        ),
+        fingerprint=f"fingerprint of {text}",
+        headings=[Heading(at, at + len(h), 1, h) for at, h in spots],
+        chunks=pieces,
+        summaries=summed,
+        facts=[fact(doc_id, text, triple) for triple in facts],
+        mentions=[mention(doc_id, text, n) for n in mentions],
+        vectors=[node_vector(*node, dimension=dimension) for node in nodes],
+    )  # fmt: skip
+
+
+class Make:
+    """The builders above, as tests get them."""
+
+    PARENT, LEAF, DIMENSION = PARENT, LEAF, DIMENSION
+    bundle = staticmethod(make_bundle)
+    entity = staticmethod(entity)
+    evidence = staticmethod(evidence)
+    fact = staticmethod(fact)
+    mention = staticmethod(mention)
+    summary = staticmethod(summary)
+    node_vector = staticmethod(node_vector)
+    unit_vector = staticmethod(unit_vector)
+
+
+@pytest.fixture(scope="session")
+def make():
+    """Builders of documents and knowledge."""
+    return Make

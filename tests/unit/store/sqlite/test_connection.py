@@ -1,0 +1,181 @@
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.sqlite import connection as module
+from kgrag.store.sqlite.connection import Database, connect, known_version
+
+
+def test_open_makes_folder_and_schema_when_there_is_none(tmp_path):
+    """A new knowledge base has the newest schema, and a log that readers do not wait for."""
+    with closing(Database.open(tmp_path / "a" / "b")) as database, database.read() as c:
+        assert c.execute("PRAGMA user_version").fetchone() == (known_version(),)
+        assert c.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert c.execute("PRAGMA foreign_keys").fetchone() == (1,)
+
+
+def test_open_refuses_when_missing_and_not_to_be_created(tmp_path):
+    """Asking a knowledge base that is not there must not make one."""
+    with pytest.raises(StoreUnavailableError, match="ingest"):
+        Database.open(tmp_path / "none", create=False)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database, but long enough to look at" * 30, b"\x00" * 5000]
+)
+def test_open_refuses_a_file_that_is_no_database(tmp_path, content):
+    """The file is named and left as it is."""
+    (tmp_path / "kgrag.db").write_bytes(content)
+
+    with pytest.raises(StoreUnavailableError, match=r"kgrag\.db"):
+        Database.open(tmp_path)
+    assert (tmp_path / "kgrag.db").read_bytes() == content
+
+
+def test_open_refuses_the_database_of_another_program(tmp_path):
+    """Its tables are not ours to change."""
+    with closing(sqlite3.connect(tmp_path / "kgrag.db")) as other:
+        other.execute("CREATE TABLE theirs (a)")
+
+    with pytest.raises(StoreUnavailableError, match="another program"):
+        Database.open(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "kgrag.db")) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
+
+
+def test_open_refuses_a_newer_schema(tmp_path):
+    """An old kgrag must not write what it does not understand."""
+    Database.open(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "kgrag.db")) as newer:
+        newer.execute(f"PRAGMA user_version = {known_version() + 1}")
+
+    with pytest.raises(StoreError, match="newer kgrag"):
+        Database.open(tmp_path)
+
+
+def test_open_refuses_a_folder_that_is_a_file(tmp_path):
+    """What the system says is passed on as our error."""
+    (tmp_path / "kb").write_text("x")
+
+    with pytest.raises(StoreUnavailableError, match="kb"):
+        Database.open(tmp_path / "kb")
+
+
+def test_open_migrates_an_older_schema(tmp_path, monkeypatch):
+    """Scripts run once, in order, and what is there stays."""
+    scripts = module._migrations()
+    with closing(Database.open(tmp_path)) as old, old.write() as c:
+        c.execute("INSERT INTO meta VALUES ('a', '1')")
+    added = "-- a comment; with a semicolon\nCREATE TABLE more (a);\nINSERT INTO more VALUES (1);\n"
+    monkeypatch.setattr(module, "_migrations", lambda: [*scripts, added])
+
+    for _ in range(2):
+        with closing(Database.open(tmp_path)) as new, new.read() as c:
+            assert c.execute("PRAGMA user_version").fetchone() == (len(scripts) + 1,)
+            assert c.execute("SELECT * FROM more").fetchall() == [(1,)]
+            assert c.execute("SELECT value FROM meta").fetchall() == [("1",)]
+
+
+def test_a_migration_that_fails_leaves_the_old_schema(tmp_path, monkeypatch):
+    """Nothing of a half migrated file is seen."""
+    scripts = module._migrations()
+    Database.open(tmp_path).close()
+    bad = "CREATE TABLE more (a);\nINSERT INTO nowhere VALUES (1);\n"
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_migrations", lambda: [*scripts, bad])
+        with pytest.raises(StoreError, match="nowhere"):
+            Database.open(tmp_path)
+
+    with closing(Database.open(tmp_path)) as database, database.read() as c:
+        assert c.execute("PRAGMA user_version").fetchone() == (len(scripts),)
+        assert not c.execute("SELECT 1 FROM sqlite_master WHERE name = 'more'").fetchone()
+
+
+def test_two_that_create_at_once_get_one_schema(tmp_path):
+    """Threads stand in for processes: each opens its own connections."""
+    opened, errors = [], []
+
+    def open_it():
+        try:
+            opened.append(Database.open(tmp_path))
+        except StoreError as exc:
+            errors.append(exc)
+
+    threads = [threading.Thread(target=open_it) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for database in opened:
+        database.close()
+    assert (len(opened), errors) == (6, [])
+
+
+def test_write_undoes_everything_when_something_fails(tmp_path):
+    """The next transaction starts clean."""
+    with closing(Database.open(tmp_path)) as database:
+        twice = "INSERT INTO meta VALUES ('a', '1'), ('c', '2'), ('a', '3')"
+        with pytest.raises(StoreError), database.write() as c:
+            c.execute(twice)
+        with database.write() as c:
+            c.execute("INSERT INTO meta VALUES ('b', '2')")
+        with database.read() as c:
+            assert c.execute("SELECT key FROM meta").fetchall() == [("b",)]
+
+
+def test_read_sees_one_state_throughout(tmp_path):
+    """What is written meanwhile is seen by the next."""
+    with closing(Database.open(tmp_path)) as database:
+        with database.read() as c:
+            assert c.execute("SELECT count(*) FROM meta").fetchone() == (0,)
+            with database.write() as w:
+                w.execute("INSERT INTO meta VALUES ('a', '1')")
+            assert c.execute("SELECT count(*) FROM meta").fetchone() == (0,)
+        with database.read() as c:
+            assert c.execute("SELECT count(*) FROM meta").fetchone() == (1,)
+
+
+def test_a_reader_that_ends_after_close_leaves_nothing_open(tmp_path):
+    """Its connection closes when it is given back."""
+    database = Database.open(tmp_path)
+    with database.read() as c:
+        database.close()
+        c.execute("SELECT 1")
+    with pytest.raises(sqlite3.ProgrammingError):
+        c.execute("SELECT 1")
+
+
+def test_a_write_that_cannot_get_the_lock_says_so(tmp_path, monkeypatch):
+    """Another process that writes for long is named as the cause."""
+    monkeypatch.setattr(module, "BUSY_TIMEOUT_S", 0.01)
+    with closing(Database.open(tmp_path)) as database, closing(connect(database.uri)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailableError, match="another process"), database.write():
+            pass
+        other.execute("ROLLBACK")
+
+
+def test_a_folder_that_may_not_be_written_is_read(tmp_path, monkeypatch):
+    """A read-only disk is enough to search; writing is refused with the cause."""
+    with closing(Database.open(tmp_path)) as database, database.write() as c:
+        c.execute("INSERT INTO meta VALUES ('a', '1')")
+
+    def read_only(uri):
+        """Root may write anywhere: act as SQLite does where it may not."""
+        if "mode=ro" not in uri:
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorname = "SQLITE_CANTOPEN"
+            raise error
+        return connect(uri)
+
+    monkeypatch.setattr(module, "connect", read_only)
+    with closing(Database.open(tmp_path)) as database:
+        assert not database.writable
+        with database.read() as c:
+            assert c.execute("SELECT value FROM meta").fetchall() == [("1",)]
+        with pytest.raises(StoreUnavailableError, match="write"), database.write() as c:
+            c.execute("INSERT INTO meta VALUES ('b', '2')")

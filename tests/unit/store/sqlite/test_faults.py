@@ -1,0 +1,54 @@
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.sqlite.faults import mapped
+
+FILE = Path("kb/kgrag.db")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "remedy"),
+    [
+        ("SQLITE_BUSY", StoreUnavailableError, "another process"),
+        ("SQLITE_BUSY_SNAPSHOT", StoreUnavailableError, "another process"),
+        ("SQLITE_CANTOPEN", StoreUnavailableError, "folder exists"),
+        ("SQLITE_READONLY_DIRECTORY", StoreUnavailableError, "may write"),
+        ("SQLITE_NOTADB", StoreUnavailableError, "not a knowledge base"),
+        ("SQLITE_FULL", StoreError, "free space"),
+        ("SQLITE_IOERR_WRITE", StoreError, "disk"),
+        ("SQLITE_CORRUPT", StoreError, "backup"),
+        ("SQLITE_CONSTRAINT_FOREIGNKEY", StoreError, "nothing was stored"),
+        ("SQLITE_ERROR", StoreError, "verify"),
+    ],
+)
+def test_each_error_of_sqlite_gets_our_class_and_a_remedy(name, kind, remedy):
+    """File, what SQLite said, and what to do stand in the text; the cause is kept."""
+    error = sqlite3.OperationalError("what it said")
+    error.sqlite_errorname = name
+
+    with pytest.raises(kind, match=remedy) as caught, mapped(FILE):
+        raise error
+    assert "kb" in str(caught.value)
+    assert "what it said" in str(caught.value)
+    assert caught.value.__cause__ is error
+
+
+def test_an_error_without_a_name_is_mapped_too():
+    """Python's own complaints about a connection have none."""
+    with pytest.raises(StoreError, match="closed"), mapped(FILE):
+        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+
+
+def test_half_a_character_is_told_with_the_remedy():
+    """SQLite keeps UTF-8, which has no lone surrogates."""
+    with pytest.raises(StoreError, match="UTF-8"), mapped(FILE):
+        "\ud800".encode()
+
+
+def test_other_errors_pass_unchanged():
+    """Only what SQLite reports is ours to map."""
+    with pytest.raises(ValueError, match="mine"), mapped(FILE):
+        raise ValueError("mine")

@@ -1,0 +1,253 @@
+import json
+import logging
+import shutil
+from contextlib import closing
+
+import pytest
+
+from kgrag.store.sqlite import lexical, lexical_view
+from kgrag.store.sqlite.store import SQLiteStore
+
+LOGGER = "kgrag.store.sqlite.lexical"
+
+
+def hits(store, word="节能"):
+    return store.search_words({word: 1.0}, route="text", size=24, top_k=99)
+
+
+def content(folder):
+    """Return the folder that holds the index."""
+    note = json.loads((folder / "cache" / "lexical-24.json").read_text("utf-8"))
+    return folder / "cache" / note["content"]
+
+
+@pytest.fixture
+def builds(caplog):
+    """Return how often an index was built since the last call."""
+    caplog.set_level(logging.INFO, LOGGER)
+
+    def count():
+        n = sum(record.getMessage().startswith("building") for record in caplog.records)
+        caplog.clear()
+        return n
+
+    return count
+
+
+def test_an_index_is_built_once_and_found_by_the_next(store, folder, builds):
+    """The cache outlives the process."""
+    builds()
+    expected = hits(store)
+    store.close()
+    with closing(SQLiteStore.open(folder)) as again:
+        assert hits(again) == expected != []
+    assert builds() == 0
+
+
+def test_adding_a_document_does_not_build_anew(store, put, builds):
+    """What changed is added; the rest stays."""
+    builds()
+    put(store, 5)
+    assert any(c.startswith("d-05") for c, _ in hits(store))
+    assert builds() == 0
+
+
+def test_another_process_that_changes_the_store_is_noticed(store, folder, put, builds):
+    """Each catches up with the other's changes; the one that comes second finds them done."""
+    builds()
+    with closing(SQLiteStore.open(folder)) as other:
+        put(other, 5)
+        assert hits(store) == hits(other)
+        put(store, 6)
+        assert hits(other) == hits(store)
+        assert any(c.startswith("d-06") for c, _ in hits(other))
+    assert builds() == 0
+
+
+def test_knowledge_alone_leaves_the_index_as_it_is(store, folder, make):
+    """Only changes of chunks are written to it."""
+    before = sorted(path.name for path in content(folder).iterdir())
+    store.add_knowledge("d-00", summaries=[make.summary("d-00", "x" * 30, "新")])
+    hits(store)
+
+    assert sorted(path.name for path in content(folder).iterdir()) == before
+
+
+def test_an_index_with_many_deleted_chunks_is_built_anew(store, builds, put):
+    """Space and statistics: after that it is as fresh as any."""
+    for i in range(4, 24):
+        put(store, i)
+    hits(store)
+    builds()
+    for i in range(3):
+        store.delete_document(f"d-{i:02}")
+    assert hits(store)
+    assert builds() == 0
+    for i in range(3, 12):
+        store.delete_document(f"d-{i:02}")
+    assert hits(store)
+    assert builds() == 1
+
+
+def damage_note(folder):
+    (folder / "cache" / "lexical-24.json").write_text("{")
+
+
+def damage_format(folder):
+    path = folder / "cache" / "lexical-24.json"
+    path.write_text(path.read_text("utf-8").replace('"format": "', '"format": "0'), "utf-8")
+
+
+def damage_stamp(folder):
+    path = folder / "cache" / "lexical-24.json"
+    note = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(note | {"stamp": "of another database"}), "utf-8")
+
+
+def damage_meta(folder):
+    (content(folder) / "meta.json").write_text("garbage")
+
+
+def damage_segments(folder):
+    for path in content(folder).iterdir():
+        if path.suffix in (".idx", ".term", ".fast"):
+            path.write_bytes(b"garbage")
+
+
+def lose_segments(folder):
+    for path in content(folder).iterdir():
+        if path.suffix == ".store":
+            path.unlink()
+
+
+def lose_content(folder):
+    shutil.rmtree(content(folder))
+
+
+def lose_everything(folder):
+    shutil.rmtree(folder / "cache")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_note,
+        damage_format,
+        damage_stamp,
+        damage_meta,
+        damage_segments,
+        lose_segments,
+        lose_content,
+        lose_everything,
+    ],
+)
+def test_an_index_that_cannot_be_used_is_built_anew(store, folder, builds, damage):
+    """Silently: a cache is no loss."""
+    expected = hits(store)
+    store.close()
+    damage(folder)
+    builds()
+
+    with closing(SQLiteStore.open(folder)) as again:
+        assert hits(again) == expected
+        assert builds() == 1
+        assert again.verify() == []
+
+
+def test_an_index_that_breaks_while_it_is_searched_is_built_anew(store, builds, monkeypatch):
+    """Even where tantivy panics, which is no Exception."""
+
+    class PanicException(BaseException):  # as pyo3 calls it
+        pass
+
+    expected = hits(store)
+    builds()
+    results = [PanicException("boom"), ValueError("bad block"), OSError("gone")]
+    original = lexical.hits
+
+    def break_once(*args):
+        if results and len(results) > remaining[0]:
+            raise results.pop()
+        return original(*args)
+
+    for n in (2, 1, 0):
+        remaining = [n]
+        monkeypatch.setattr(lexical, "hits", break_once)
+        assert hits(store) == expected
+        assert builds() == 1
+
+
+def test_an_index_of_an_older_state_with_other_chunks_is_built_anew(store, folder, put, builds):
+    """A folder restored by halves: the cache says that it is up to date, but its count differs."""
+    note = (folder / "cache" / "lexical-24.json").read_text("utf-8")
+    old = content(folder)
+    shutil.copytree(old, folder / "saved")
+    put(store, 7)
+    hits(store)
+    newest = json.loads((folder / "cache" / "lexical-24.json").read_text("utf-8"))
+    store.close()
+    shutil.rmtree(content(folder))
+    shutil.copytree(folder / "saved", old)
+    (folder / "cache" / "lexical-24.json").write_text(
+        json.dumps(json.loads(note) | {k: newest[k] for k in ("seq", "stamp")}), "utf-8"
+    )
+    builds()
+
+    with closing(SQLiteStore.open(folder)) as again:
+        assert any(c.startswith("d-07") for c, _ in hits(again))
+    assert builds() == 1
+
+
+def test_a_crash_before_the_note_is_written_does_no_harm(store, folder, put, monkeypatch):
+    """The same changes are written again, and each chunk is there once."""
+    put(store, 5)
+    with monkeypatch.context() as patch:
+        patch.setattr("kgrag.store.sqlite.cache.CacheFolder.write", _crash)
+        with pytest.raises(KeyboardInterrupt):
+            hits(store)
+    store.close()
+
+    with closing(SQLiteStore.open(folder)) as again:
+        found = [chunk_id for chunk_id, _ in hits(again)]
+        assert len(found) == len(set(found))
+        assert any(c.startswith("d-05") for c in found)
+        assert again.verify() == []
+
+
+def _crash(*_):
+    raise KeyboardInterrupt
+
+
+def test_without_a_folder_to_write_the_index_is_kept_in_memory(store, folder, put):
+    """Searching works, and follows changes."""
+    expected = hits(store)
+    store.close()
+    shutil.rmtree(folder / "cache")
+    (folder / "cache").write_text("in the way")
+
+    with closing(SQLiteStore.open(folder)) as again:
+        assert hits(again) == expected
+        put(again, 5)
+        assert len(hits(again)) > len(expected)
+        again.delete_document("d-05")
+        assert hits(again) == expected
+
+
+def test_deleted_chunks_do_not_count_in_inverse_frequencies(store, put, monkeypatch):
+    """What tantivy still counts is taken out: scores are those of a fresh index."""
+    for i in range(4, 30):
+        put(store, i)
+    hits(store)
+    store.delete_document("d-02")
+    changed = hits(store)
+    corrected = dict(changed)
+    monkeypatch.setattr(lexical, "_MOST_DEAD", -1.0)
+    put(store, 30)
+    store.delete_document("d-30")
+    fresh = dict(hits(store))
+
+    assert corrected == pytest.approx(fresh, rel=1e-3)
+    monkeypatch.setattr(lexical, "_MOST_DEAD", 0.2)
+    monkeypatch.setattr(lexical_view.View, "correction", lambda *_: 1.0)
+    store.delete_document("d-03")
+    assert dict(hits(store)) != pytest.approx(dict(fresh), rel=1e-3)

@@ -1,0 +1,34 @@
+from contextlib import closing
+
+from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.store import Store
+
+
+def test_the_store_fulfils_the_protocol(store):
+    """What mypy checks by type holds by name, too."""
+    for name in vars(Store):
+        if not name.startswith("_"):
+            assert callable(getattr(store, name)), name
+
+
+def test_refresh_builds_what_it_is_told_and_follows_what_is_there(folder, put):
+    """An index that nobody searches is not built."""
+    with closing(SQLiteStore.open(folder)) as store:
+        put(store, 1)
+        store.refresh()
+        assert not list((folder / "cache").glob("lexical-*.json"))
+        store.refresh(sizes=[24])
+        assert [p.name for p in (folder / "cache").glob("lexical-*.json")] == ["lexical-24.json"]
+        note = (folder / "cache" / "lexical-24.json").read_text("utf-8")
+        put(store, 2)
+        store.refresh()
+        assert (folder / "cache" / "lexical-24.json").read_text("utf-8") != note
+
+
+def test_export_ends_well_when_it_is_not_read_to_the_end(store):
+    """A reader that stops early leaves the store usable."""
+    records = store.export()
+    next(records)
+    records.close()
+
+    assert store.delete_document("d-00")
