@@ -21,16 +21,12 @@ from kgrag.evaluation.run import Run, from_ranking
 from kgrag.generation.extract import answer
 from kgrag.retrieval.grim import PRESETS, Grim
 from kgrag.retrieval.query import analyse
-from kgrag.retrieval.search import Search, Settings
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
-from kgrag.text import is_latin, normalize_name
-from kgrag.titles import document_name
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
-# Where similarities are worth little words decide: with the stand-in, and for questions in a
-# language that the encoder does not read.
-_WEAK_LEXICAL_WEIGHT = 6.0
 _CONTEXT_CHUNKS = 8  # results that an answer is drawn from
 
 
@@ -237,38 +233,18 @@ class KnowledgeBase:
         return replace(found, notes=(*found.notes, *self.notices()))
 
     def _search(self, question: str) -> Search:
-        settings = self._settings()
-        if is_latin(question) and not self._reads_latin():
-            settings = replace(settings, lexical_weight=_WEAK_LEXICAL_WEIGHT)
+        settings = self._settings(question)
         known = {place for places in settings.places.values() for place in places}
         query = analyse(question, known_places=known)
         return Search(query, store=self.store, embed=lambda: self.embedder, settings=settings)
 
-    def _reads_latin(self) -> bool:
-        languages = self.store.get_meta("languages") or ""
-        return not languages or "en" in languages.split(",")
-
-    def _settings(self) -> Settings:
+    def _settings(self, question: str) -> Settings:
         """Return search settings; read again when the knowledge base has changed."""
         counter = self.store.change_counter()
         if self._settings_at is None or self._settings_at[0] != counter:
-            sizes = self.sizes
-            cards = sorted(self.store.document_cards(), key=lambda c: c.doc_id, reverse=True)
-            places = {
-                card.doc_id: frozenset(card.metadata["places"].split("、"))
-                for card in cards
-                if card.metadata.get("places")
-            }
-            stand_in = (self.store.get_meta("embedder") or "hash").startswith("hash")
-            settings = Settings(
-                leaf=sizes.leaf,
-                coarse=sizes.searched[0],
-                lexical_weight=_WEAK_LEXICAL_WEIGHT if stand_in else 1.0,
-                places=places,
-                named={normalize_name(document_name(card.title)): card.doc_id for card in cards},
-            )
-            self._settings_at = (counter, settings)
-        return self._settings_at[1]
+            coarse, leaf = self.sizes.searched
+            self._settings_at = (counter, settings_of(self.store, leaf=leaf, coarse=coarse))
+        return for_language(self._settings_at[1], question, self.store.get_meta("languages"))
 
     # looking
 

@@ -1,38 +1,15 @@
 """One question on its way through the retrievers: what they share and compute once."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.retrieval.settings import Settings
 from kgrag.store.store import Hit, Store, Vector
 from kgrag.types import Query
 
 _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a knowledge base is searched.
-
-    Attributes:
-        leaf: Size of the chunks that carry vectors and that routes rank.
-        coarse: Size of the chunks that plain BM25 ranks.
-        depth: Hits that each route gives.
-        spread: Standard deviation of the cosine between passages that have nothing to do with
-            each other; the unit in which similarities are counted. Depends on the encoder.
-        lexical_weight: Factor on lexical routes; 1 with a real encoder, more with the stand-in.
-        places: Places that each document is about; documents about none are left out.
-        named: Document id by the normalised name that others cite it by.
-    """
-
-    leaf: int = 256
-    coarse: int = 512
-    depth: int = 200
-    spread: float = 0.07
-    lexical_weight: float = 1.0
-    places: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    named: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

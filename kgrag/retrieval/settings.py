@@ -1,0 +1,72 @@
+"""How a knowledge base is searched: sizes, scales, and what its documents are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from kgrag.store.store import Store
+from kgrag.text import is_latin, normalize_name
+from kgrag.titles import document_name
+
+# Where similarities are worth little words decide: with the stand-in, and for questions in a
+# language that the encoder does not read.
+_WEAK_LEXICAL_WEIGHT = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a knowledge base is searched.
+
+    Attributes:
+        leaf: Size of the chunks that carry vectors and that routes rank.
+        coarse: Size of the chunks that plain BM25 ranks.
+        depth: Hits that each route gives.
+        spread: Standard deviation of the cosine between passages that have nothing to do with
+            each other; the unit in which similarities are counted. Depends on the encoder.
+        lexical_weight: Factor on lexical routes; 1 with a real encoder, more with the stand-in.
+        places: Places that each document is about; documents about none are left out.
+        named: Document id by the normalised name that others cite it by.
+    """
+
+    leaf: int = 256
+    coarse: int = 512
+    depth: int = 200
+    spread: float = 0.07
+    lexical_weight: float = 1.0
+    places: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
+
+
+def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
+    """Return the settings for a knowledge base as it is now.
+
+    Args:
+        store: The knowledge base; the cards of all its documents are read.
+        leaf: Size of the chunks that carry vectors.
+        coarse: Size of the chunks that plain BM25 ranks.
+    """
+    cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
+    stand_in = (store.get_meta("embedder") or "hash").startswith("hash")
+    return Settings(
+        leaf=leaf,
+        coarse=coarse,
+        lexical_weight=_WEAK_LEXICAL_WEIGHT if stand_in else 1.0,
+        places={
+            card.doc_id: frozenset(card.metadata["places"].split("、"))
+            for card in cards
+            if card.metadata.get("places")
+        },
+        named={normalize_name(document_name(card.title)): card.doc_id for card in cards},
+    )
+
+
+def for_language(settings: Settings, question: str, languages: str | None) -> Settings:
+    """Return the settings for a question: words count more where the encoder cannot read it.
+
+    Args:
+        settings: Of the knowledge base.
+        question: Its letters tell the language.
+        languages: Codes that the encoder reads well, comma-separated; empty for any.
+    """
+    if not languages or "en" in languages.split(",") or not is_latin(question):
+        return settings
+    return replace(settings, lexical_weight=_WEAK_LEXICAL_WEIGHT)
