@@ -1,0 +1,38 @@
+# Every target sets itself up; a machine with Python 3.11 or newer is all that they need.
+.POSIX:
+
+PYTHON =
+BIN = .venv/bin
+READY = .venv/.ready
+
+help:
+	@echo 'make demo    ingest the sample archive and answer questions with citations'
+	@echo 'make test    check style and types, run the tests'
+	@echo 'make lint    check style and types only'
+	@echo 'make bench   run the benchmarks'
+	@echo 'make clean   remove what these targets made, the environment included'
+
+demo: $(READY)
+	@sh scripts/demo.sh
+
+test: lint
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(READY)
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy kgrag ingestion cypher
+
+bench: $(READY)
+	$(BIN)/python benchmarks/run.py
+
+# The stamp is written last, so an interrupted set-up starts again.
+$(READY): pyproject.toml constraints.txt scripts/setup.sh
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh .venv
+	@touch $(READY)
+
+clean:
+	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help demo test lint bench clean

@@ -1,0 +1,255 @@
+"""The shape of the code: layers, cycles, third-party imports, sizes; read from its syntax."""
+
+import ast
+import copy
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("kgrag", "ingestion", "cypher")
+
+# A unit is a package or module whose parts may import each other; it may import units of lower
+# layers, and in an OPEN layer its neighbours (cycles are refused in any case).
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("kgrag.types", "kgrag.errors", "cypher"),
+    ("kgrag.config", "kgrag.graph_layout", "kgrag.graph_page", "kgrag.headings", "kgrag.ids",
+     "kgrag.places", "kgrag.text", "kgrag.titles"),
+    ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
+    ("ingestion", "kgrag.retrieval", "kgrag.generation", "kgrag.verification",
+     "kgrag.evaluation"),
+    ("kgrag.api",),
+    ("kgrag.integrations",),
+    ("kgrag.cli", "kgrag.cli_*"),
+)  # fmt: skip
+OPEN = {0, 1, 6}
+
+# Who may import what is not ours.
+THIRD_PARTY = {
+    "click": ("kgrag.cli", "kgrag.cli_*"),
+    "docx": ("ingestion.load.docx", "ingestion.load.numbering", "ingestion.samples.*"),
+    "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
+    "jieba": ("kgrag.text",),
+    "llama_index": ("kgrag.integrations.*",),
+    "lxml": ("ingestion.load.docx", "ingestion.load.html", "ingestion.load.numbering"),
+    "neo4j": ("kgrag.store.neo4j", "kgrag.store.neo4j.*"),
+    "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.retrieval.*", "kgrag.generation.*",
+              "kgrag.verification.*", "kgrag.evaluation.*", "ingestion.*"),
+    "onnxruntime": ("kgrag.embedding.onnx",),
+    "openai": ("kgrag.llm.*",),
+    "pypdfium2": ("ingestion.load.pdf",),
+    "sqlite3": ("kgrag.store.sqlite.*",),  # not third-party, but as much of an adapter's concern
+    "tantivy": ("kgrag.store.sqlite.*",),
+    "tokenizers": ("kgrag.embedding.onnx",),
+    "tqdm": ("kgrag.cli", "kgrag.cli_*"),
+}  # fmt: skip
+HEAVY = {"docx", "jieba", "lxml", "numpy", "onnxruntime", "pypdfium2", "tantivy", "tokenizers"}
+
+
+@dataclass(frozen=True)
+class Module:
+    """A source file."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+
+class WithoutTypeChecking(ast.NodeTransformer):
+    """Leaves out what only type checkers read."""
+
+    def visit_If(self, node):
+        """Replace `if TYPE_CHECKING` by its else branch."""
+        self.generic_visit(node)
+        return node.orelse if "TYPE_CHECKING" in ast.unparse(node.test) else node
+
+
+@cache
+def modules():
+    """Return the modules of the three packages by name."""
+    found = {}
+    for path in sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = Module(name, path, ast.parse(path.read_text("utf-8"), str(path)))
+    return found
+
+
+def imports(tree):
+    """Return every name imported, at the top or in a function; relative imports are not used."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"relative import in line {node.lineno}"
+            # `from kgrag import cli_look` names a module as well
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def ours(names):
+    """Return those of the names that are modules of ours."""
+    return {name for name in names if name in modules()}
+
+
+def unit_of(name):
+    """Return (layer, unit) of a module."""
+    for layer, units in enumerate(LAYERS):
+        for unit in units:
+            if fnmatchcase(name, unit) or name.startswith(unit + "."):
+                return layer, unit
+    pytest.fail(f"{name} stands in no layer: place it in LAYERS")
+
+
+def may_import(importer, name):
+    """Say whether the layers let one module import another."""
+    (layer, unit), (other_layer, other) = unit_of(importer), unit_of(name)
+    if unit == other:
+        return True
+    if other == "cypher":
+        return unit == "kgrag.store"
+    return other_layer < layer or (other_layer == layer and layer in OPEN)
+
+
+def listed(problems):
+    """Fail with one problem a line."""
+    found = sorted(problems)
+    assert not found, "\n".join(found)
+
+
+def test_modules_import_lower_layers_only():
+    """Arrows point down; siblings of a layer do not know each other."""
+    listed(
+        f"{module.name} (layer {unit_of(module.name)[0]}) imports {name} (layer {unit_of(name)[0]})"
+        for module in modules().values()
+        for name in ours(imports(module.tree)) - {"kgrag"}
+        if module.name != "kgrag" and not may_import(module.name, name)
+    )
+
+
+@pytest.mark.parametrize(
+    ("importer", "name", "allowed"),
+    [
+        ("kgrag.ids", "kgrag.text", True),
+        ("kgrag.text", "kgrag.types", True),
+        ("kgrag.types", "kgrag.text", False),
+        ("kgrag.store.sqlite.read", "cypher", True),
+        ("kgrag.retrieval.graph", "cypher", False),
+        ("kgrag.retrieval.graph", "kgrag.retrieval.search", True),
+        ("kgrag.retrieval.graph", "kgrag.generation.extract", False),
+        ("ingestion.chunk", "kgrag.retrieval.merge", False),
+        ("ingestion.chunk", "ingestion.load.pdf", True),
+        ("kgrag.store.store", "kgrag.embedding.embedder", False),
+        ("kgrag.api", "ingestion.pipeline", True),
+        ("kgrag.evaluation.run", "kgrag.api", False),
+        ("kgrag.cli", "kgrag.cli_look", True),
+        ("kgrag.api", "kgrag.cli", False),
+    ],
+)
+def test_layers_mean_what_they_say(importer, name, allowed):
+    """The rule itself: down and within a package yes, up and across no."""
+    assert may_import(importer, name) is allowed
+
+
+def test_modules_do_not_import_each_other_in_circles():
+    """Every module can be read after those that it imports, inside functions, too."""
+    graph = {}
+    for name, module in modules().items():
+        tree = WithoutTypeChecking().visit(copy.deepcopy(module.tree))
+        graph[name] = ours(imports(tree)) - {name}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("import cycle: " + " -> ".join(error.args[1]))
+
+
+def test_third_party_imports_stand_in_their_adapter():
+    """Each package of others is known in one place; a new one needs a line in THIRD_PARTY."""
+    problems = []
+    for module in modules().values():
+        for top in {name.partition(".")[0] for name in imports(module.tree)}:
+            known = top in PACKAGES or top in sys.stdlib_module_names
+            if top not in THIRD_PARTY:
+                problems += [] if known else [f"{module.name} imports {top}, which is not listed"]
+            elif not any(fnmatchcase(module.name, place) for place in THIRD_PARTY[top]):
+                problems.append(f"{module.name} imports {top}, which belongs to {THIRD_PARTY[top]}")
+    listed(problems)
+
+
+def functions(tree):
+    """Yield every function and method."""
+    return (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_functions_have_at_most_60_lines():
+    """Docstring included."""
+    listed(
+        f"{module.name}.{node.name} has {node.end_lineno - node.lineno + 1} lines"
+        for module in modules().values()
+        for node in functions(module.tree)
+        if node.end_lineno - node.lineno + 1 > 60
+    )
+
+
+def test_files_have_at_most_400_lines():
+    """A longer one holds two things."""
+    listed(
+        f"{module.name} has {n} lines"
+        for module in modules().values()
+        if (n := len(module.path.read_text("utf-8").splitlines())) > 400
+    )
+
+
+def test_modules_print_nothing_but_the_command_line():
+    """A library returns, raises or logs."""
+    listed(
+        f"{module.name}, line {node.lineno}: print"
+        for module in modules().values()
+        if not fnmatchcase(module.name, "kgrag.cli*")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
+    )
+
+
+def test_cypher_stands_in_cypher_only():
+    """Statements are files by name, not literals in code."""
+    statement = re.compile(r"\b(?:MATCH|MERGE|UNWIND)\s*[($]")
+    listed(
+        f"{module.name}, line {node.lineno}: Cypher"
+        for module in modules().values()
+        if not module.name.startswith("cypher")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and statement.search(node.value)
+    )
+
+
+def test_the_command_line_starts_without_heavy_packages():
+    """`kgrag --help` answers at once: numpy, jieba and the like are imported when needed."""
+    code = "import sys, kgrag.cli; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert not HEAVY & set(run.stdout.split())
+
+
+def test_the_api_starts_without_readers_segmenters_and_encoders():
+    """They are imported by the document or question that needs them."""
+    code = "import sys, kgrag.api; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert not (HEAVY - {"numpy"}) & set(run.stdout.split())
