@@ -4,18 +4,16 @@ GRIM, section 3.2.2: facts within one hop of the question's entities. A second h
 only along facts that the question speaks of, which is what a question over two documents needs.
 """
 
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kgrag.ids import chunk_id
+from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.store import Hit
 from kgrag.text import normalize, normalize_name
-from kgrag.types import Entity, Fact
+from kgrag.types import Fact
 
-_LONGEST_NAME = 12  # words of an entity's name looked for in the question
 _FACTS = 200  # facts read around each entity
 _CITED = 3  # documents that a question is led on to
 _SECOND_HOP = 8  # entities from which a second hop is taken
@@ -25,21 +23,6 @@ _CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|�
 _CITING_PREDICATES = frozenset(["引用", "依据", "落实", "修订", "废止", "印发"])
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """An entity that the question is about.
-
-    Attributes:
-        entity: The entity.
-        weight: In (0, 1]: 1 for a quoted title, less for a common name or a further hop.
-        at: Offset of its name in the question; -1 for an entity reached over a fact.
-    """
-
-    entity: Entity
-    weight: float
-    at: int
-
-
 def chunks_of_facts(search: Search) -> Ranking:
     """Return chunks by the best fact that they state about an entity of the question.
 
@@ -47,7 +30,7 @@ def chunks_of_facts(search: Search) -> Ranking:
     it speaks of. For a question about citations the direction counts: 《A》引用了… asks for
     facts with A as subject, …引用了《A》 for those with A as object.
     """
-    anchors = _anchors(search)
+    anchors = search.anchors
     scored = _scored_facts(search, anchors)
     reached = _reached(scored, anchors)
     if reached:
@@ -71,7 +54,7 @@ def cited_documents(search: Search) -> Ranking:
     For questions that ask on from 《A》 to what A is based on: who issued it, when. What A names
     as its basis (依据) comes first, then in the order of the text; at most three.
     """
-    anchors = {a.entity.entity_id: a for a in _anchors(search) if a.weight == 1.0}
+    anchors = {a.entity.entity_id: a for a in search.anchors if a.weight == 1.0}
     if not anchors or not _CITING.search(search.query.remainder):
         return Ranking((), {})
     facts = [
@@ -89,45 +72,6 @@ def cited_documents(search: Search) -> Ranking:
             head = chunk_id(doc_id, search.settings.leaf, 0)
             reasons[head] = f"cited: {fact.subject.name} —{fact.predicate}→ {fact.object.name}"
     return Ranking(tuple((head, 1.0) for head in reasons), reasons)
-
-
-def _anchors(search: Search) -> list[Anchor]:
-    question = search.query.text
-    names = _names(search)
-    found = {e.entity_id: e for e in search.store.find_entities(list(names))}
-    degrees = search.store.entity_degrees(list(found))
-    anchors = []
-    for entity in found.values():
-        key = normalize_name(entity.name)
-        quoted = any(normalize_name(title) == key for title in search.query.titles)
-        weight = 1.0 if quoted else 1.0 / math.log2(2 + degrees.get(entity.entity_id, 0))
-        anchors.append(Anchor(entity, weight, question.find(names.get(key, entity.name))))
-    held = {normalize_name(a.entity.name) for a in anchors}
-    inside = [a for a in anchors if not _part_of_longer(a, held)]
-    return sorted(inside, key=lambda a: (-a.weight, a.entity.entity_id))
-
-
-def _part_of_longer(anchor: Anchor, names: set[str]) -> bool:
-    own = normalize_name(anchor.entity.name)
-    return any(own != name and own in name for name in names)
-
-
-def _names(search: Search) -> dict[str, str]:
-    """Return what may be an entity's name in the question: {normalised: as written}."""
-    names = {normalize_name(title): title for title in search.query.titles}
-    tokens = re.findall(r"[A-Za-z0-9.'\-]+|[^\W_]", search.query.remainder)
-    latin = [t for t in tokens if t.isascii()]
-    if len(latin) * 2 < len(tokens):
-        tokens = list(search.query.remainder)
-    joiner = " " if len(latin) * 2 >= len(tokens) else ""
-    longest = _LONGEST_NAME * (1 if joiner else 2)
-    for start in range(len(tokens)):
-        for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
-            text = joiner.join(tokens[start:stop])
-            key = normalize_name(text)
-            if len(key) > 1:
-                names.setdefault(key, text)
-    return names
 
 
 def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Fact]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.settings import Settings
 from kgrag.store.store import Hit, Store, Vector
 from kgrag.types import Query
@@ -50,6 +51,11 @@ class Search:
         """Return the question's vector, `float32[dim]`."""
         vector: Vector = self._embed().embed([self.query.text], "query")[0]
         return vector
+
+    @cached_property
+    def anchors(self) -> list[Anchor]:
+        """Return the entities that the question names, the weightiest first."""
+        return question_entities(self.query, self.store)
 
     @cached_property
     def titled(self) -> dict[str, str]:

@@ -1,0 +1,69 @@
+"""Find the entities that a question names."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from kgrag.store.store import Store
+from kgrag.text import normalize_name
+from kgrag.types import Entity, Query
+
+_LONGEST_NAME = 12  # words of an entity's name looked for in the question
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An entity that the question is about.
+
+    Attributes:
+        entity: The entity.
+        weight: In (0, 1]: 1 for a quoted title, less for a common name or a further hop.
+        at: Offset of its name in the question; -1 for an entity reached over a fact.
+    """
+
+    entity: Entity
+    weight: float
+    at: int
+
+
+def question_entities(query: Query, store: Store) -> list[Anchor]:
+    """Return the entities that a question names, the weightiest first, ties by id.
+
+    Every run of its words is looked up at once; of names inside each other the longest counts.
+    """
+    question = query.text
+    names = _names(query)
+    found = {e.entity_id: e for e in store.find_entities(list(names))}
+    degrees = store.entity_degrees(list(found))
+    anchors = []
+    for entity in found.values():
+        key = normalize_name(entity.name)
+        quoted = any(normalize_name(title) == key for title in query.titles)
+        weight = 1.0 if quoted else 1.0 / math.log2(2 + degrees.get(entity.entity_id, 0))
+        anchors.append(Anchor(entity, weight, question.find(names.get(key, entity.name))))
+    held = {normalize_name(a.entity.name) for a in anchors}
+    inside = [a for a in anchors if not _part_of_longer(a, held)]
+    return sorted(inside, key=lambda a: (-a.weight, a.entity.entity_id))
+
+
+def _part_of_longer(anchor: Anchor, names: set[str]) -> bool:
+    own = normalize_name(anchor.entity.name)
+    return any(own != name and own in name for name in names)
+
+
+def _names(query: Query) -> dict[str, str]:
+    """Return what may be an entity's name in the question: {normalised: as written}."""
+    names = {normalize_name(title): title for title in query.titles}
+    tokens = re.findall(r"[A-Za-z0-9.'\-]+|[^\W_]", query.remainder)
+    latin = [t for t in tokens if t.isascii()]
+    if len(latin) * 2 < len(tokens):
+        tokens = list(query.remainder)
+    joiner = " " if len(latin) * 2 >= len(tokens) else ""
+    longest = _LONGEST_NAME * (1 if joiner else 2)
+    for start in range(len(tokens)):
+        for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
+            text = joiner.join(tokens[start:stop])
+            key = normalize_name(text)
+            if len(key) > 1:
+                names.setdefault(key, text)
+    return names
