@@ -3,14 +3,22 @@
 from kgrag.retrieval.search import Ranking, Search
 
 
+_DEPTH = 2  # similarity is asked deeper than words: it is exact at any depth and costs the same
+
+
 def similar_chunks(search: Search) -> Ranking:
     """Return leaf chunks by cosine; documents named by the question are searched apart, too."""
     hits = dict(
-        search.store.search_vectors(search.vector, kind="chunk", top_k=search.settings.depth)
+        search.store.search_vectors(
+            search.vector, kind="chunk", top_k=_DEPTH * search.settings.depth
+        )
     )
     if search.titled:
         within = search.store.search_vectors(
-            search.vector, kind="chunk", top_k=search.settings.depth, doc_ids=list(search.titled)
+            search.vector,
+            kind="chunk",
+            top_k=_DEPTH * search.settings.depth,
+            doc_ids=list(search.titled),
         )
         hits.update(within)
     ordered = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))

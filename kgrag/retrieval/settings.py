@@ -29,7 +29,7 @@ class Settings:
 
     leaf: int = 256
     coarse: int = 512
-    depth: int = 150
+    depth: int = 100
     spread: float = 0.07
     lexical_weight: float = 1.0
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
