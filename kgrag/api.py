@@ -27,7 +27,7 @@ from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
-_CONTEXT_CHUNKS = 8  # results that an answer is drawn from
+_CONTEXT_CHUNKS = 10  # results that an answer is drawn from
 
 
 class KnowledgeBase:

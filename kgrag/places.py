@@ -45,12 +45,14 @@ def _issuing_place(head: str) -> set[str]:
 
 
 def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
-    """Return which of the known places a question names; the longer name where two overlap.
+    """Return which places a question names, of the known and the listed ones.
+
+    The longer name counts where two overlap.
 
     >>> sorted(question_places("青川市和云岭省的目标", ["云岭", "青川", "南渡"]))
     ['云岭', '青川']
     """
-    return frozenset(_places_in(question, listed=known))
+    return frozenset(_places_in(question, listed={*known, *_listed()}))
 
 
 def asks_nationally(question: str) -> bool:

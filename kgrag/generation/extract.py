@@ -10,7 +10,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.sentences import Sentence, sentences
 from kgrag.headings import heading_path
-from kgrag.text import words
+from kgrag.text import normalize_name, words
 from kgrag.types import Answer, Citation, Document, Heading, Query, ScoredChunk
 
 NOT_FOUND = "在这些文件中未找到答案。"
@@ -26,6 +26,7 @@ _CHUNK_WEIGHT = 0.02  # of each point that its chunk lies behind the best one
 # Scores below which nothing supports an answer: questions on other subjects than the documents'.
 _SUPPORT = 0.55
 _SUPPORT_STAND_IN = 0.3
+_QUOTED = 0.5  # of that threshold, where the question quotes a title
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,14 @@ def answer(
 
     Sentences are ranked by their similarity to the question, the words that they share and
     whether they hold the kind of thing that is asked for: money, a share, a date, an agency.
-    Where the best of them falls below a threshold, or none of the good ones holds what is asked
-    for, the answer says that these documents do not tell.
+    Where the best of them falls below a threshold, none of the good ones holds what is asked
+    for, or none is about the place that is asked for, the answer says that these documents do
+    not tell.
 
     Args:
         query: The question.
         results: Retrieved chunks, best first; may be empty.
-        documents: With text and segments, at least those of the results.
+        documents: With text, segments and metadata, at least those of the results.
         headings: By document.
         embedder: Encodes question and sentences.
         max_sentences: Quoted at most, at least 1.
@@ -65,9 +67,14 @@ def answer(
     """
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
-    candidates = sentences(results)[:_MOST_SENTENCES]
+    candidates = [
+        sentence
+        for sentence in sentences(results)
+        if _about_asked_place(sentence, documents[sentence.doc_id], query)
+        and not _repeats(sentence.text, documents[sentence.doc_id].title)
+    ]
     titles = {doc_id: document.title for doc_id, document in documents.items()}
-    scored = score_sentences(query, candidates, titles=titles, embedder=embedder)
+    scored = score_sentences(query, candidates[:_MOST_SENTENCES], titles=titles, embedder=embedder)
     if not _is_supported(scored, query, embedder):
         return Answer(query.text, _not_found(query.text), (), False, METHOD)
     chosen = _choose(scored, max_sentences)
@@ -79,8 +86,23 @@ def answer(
     return Answer(query.text, text, citations, True, METHOD)
 
 
+def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> bool:
+    """Return whether a sentence, or its document, is about a place that is asked for, if any."""
+    if not query.places:
+        return True
+    about = set(document.metadata.get("places", "").split("、"))
+    return bool(about & query.places) or any(p in sentence.chunk.chunk.text for p in query.places)
+
+
+def _repeats(text: str, title: str) -> bool:
+    """Return whether a sentence is the title, or a line of it."""
+    return normalize_name(text) in normalize_name(title)
+
+
 def _is_supported(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
     support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
+    if query.titles:  # the document is named: only the rest of the question is to be met
+        support *= _QUOTED
     if not scored or scored[0].score < support:
         return False
     kind = asked_kind(query.text)
@@ -105,10 +127,13 @@ def score_sentences(
     """
     if not candidates:
         return []
+    # What a quoted title says is true of its whole document: the rest of the question decides.
+    asked = set(words(query.remainder)) if query.titles else set(query.words)
+    question = query.remainder if query.titles and asked else query.text
+    titles = {} if query.titles and asked else titles
     passages = [_in_context(s, titles.get(s.doc_id, "")) for s in candidates]
     vectors = embedder.embed(passages, "passage")
-    cosines = vectors @ np.asarray(embedder.embed([query.text], "query")[0])
-    asked = set(query.words)
+    cosines = vectors @ np.asarray(embedder.embed([question], "query")[0])
     kind = asked_kind(query.text)
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
@@ -124,7 +149,7 @@ def score_sentences(
 def _in_context(sentence: Sentence, title: str) -> str:
     """Return a sentence behind its title and last heading, which say what it is about."""
     path = sentence.chunk.chunk.heading_path
-    return "\n".join([title, *path[-1:], sentence.text])
+    return "\n".join([part for part in (title, *path[-1:]) if part] + [sentence.text])
 
 
 def _choose(scored: Sequence[Scored], most: int) -> list[Sentence]:

@@ -1,5 +1,6 @@
 """Cut retrieved chunks into the sentences that an answer may quote."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from kgrag.types import ScoredChunk
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
+_LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
             start += len(text) - len(text.lstrip())
             text = text.strip()
             place = (chunk.doc_id, chunk.start + start)
-            if len("".join(text.split())) < _SHORTEST or place in seen:
+            if len("".join(text.split())) < _SHORTEST or place in seen or _LEADERS.search(text):
                 continue
             seen.add(place)
             out.append(Sentence(*place, place[1] + len(text), text, result, rank))

@@ -2,7 +2,6 @@
 
 from kgrag.retrieval.search import Ranking, Search
 
-
 _DEPTH = 2  # similarity is asked deeper than words: it is exact at any depth and costs the same
 
 

@@ -3,6 +3,7 @@
 Two routes as in EasyRAG (section on dual-route sparse retrieval): text blocks and paths.
 """
 
+from kgrag.ids import document_of
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.store import Hit
 from kgrag.types import Route
@@ -60,6 +61,8 @@ def _phrases(search: Search, *, size: int) -> Ranking:
             title, route="text", size=size, top_k=search.settings.depth
         )
         for chunk_id, score in found:
+            if document_of(chunk_id) in search.titled:
+                continue  # its document bears the title: that it names itself says no more
             hits[chunk_id] = max(score, hits.get(chunk_id, 0.0))
             reasons[chunk_id] = f"holds 《{title}》"
     return _ranking(hits, reasons)
