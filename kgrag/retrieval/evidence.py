@@ -32,7 +32,7 @@ class Route:
         unit: What a score is divided by: `spread`, the spread of cosines between unrelated
             texts; `best`, the route's best score; `present`, the score itself, so that every
             hit counts the same; `own`, nothing.
-        lexical: Whether it matches words; such routes count more where the encoder is weak.
+        weak_factor: On the weight where the encoder is weak: words then count more.
         margin: How much more the route counts the surer it is: the weight is multiplied by
             1 + margin · (best - tenth) / best. A rare term or an exact phrase lifts few
             chunks far above the rest; words that are everywhere lift none.
@@ -41,7 +41,7 @@ class Route:
     retrieve: Retriever
     weight: float = 1.0
     unit: Unit = "own"
-    lexical: bool = False
+    weak_factor: float = 1.0
     margin: float = 0.0
 
 
@@ -136,7 +136,7 @@ class Evidence:
             missing = [c for c in parts if c not in known]
             cosines = search.store.similarities(search.vector, missing)
             for chunk_id, cosine in cosines.items():
-                score = route.weight * cosine / search.settings.spread
+                score = _weight(search, route) * cosine / search.settings.spread
                 parts[chunk_id].append((f"vector {cosine:.2f}", score))
 
     def _about_document(self, search: Search, doc_id: str) -> list[Hit]:
@@ -153,10 +153,15 @@ class Evidence:
         return [("", -self.place_weight)] if places else []
 
 
+def _weight(search: Search, route: Route) -> float:
+    """Return how much a route counts for this question."""
+    return route.weight * (route.weak_factor if search.settings.weak_encoder else 1.0)
+
+
 def _scaled(search: Search, route: Route, ranking: Ranking) -> list[Hit]:
     if not ranking.hits:
         return []
-    weight = route.weight * (search.settings.lexical_weight if route.lexical else 1.0)
+    weight = _weight(search, route)
     if route.unit == "present":
         return [(chunk_id, weight) for chunk_id, _ in ranking.hits]
     unit = {"spread": search.settings.spread, "best": ranking.hits[0][1], "own": 1.0}[route.unit]

@@ -89,10 +89,10 @@ def merge_and_fill_best(results: Sequence[ScoredChunk], store: Store) -> list[Sc
     return [*merge_and_fill(ordered[:_FOUND], store), *ordered[_FOUND:]]
 
 
-_WORDS = Route(words_in_text, weight=0.5, unit="best", lexical=True, margin=8.0)
-_PATH = Route(words_in_path, weight=0.5, unit="best", lexical=True)
+_WORDS = Route(words_in_text, weight=0.8, unit="best", margin=4.0, weak_factor=2.0)
+_PATH = Route(words_in_path, weight=0.5, unit="best", weak_factor=4.0)
 _TITLES = Route(titles_in_text, weight=20.0, unit="present")
-_DENSE = Route(similar_chunks, weight=1.6, unit="spread")
+_DENSE = Route(similar_chunks, weight=1.6, unit="spread", weak_factor=0.1)
 _SUMMARIES = Route(summarised_chunks, weight=1.0, unit="best")
 _FACTS = Route(chunks_of_facts, weight=3.0, unit="own")
 _CITED = Route(cited_documents, weight=24.0, unit="present")

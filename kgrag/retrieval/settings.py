@@ -7,10 +7,6 @@ from kgrag.store.store import Store
 from kgrag.text import is_latin, normalize_name
 from kgrag.titles import document_name
 
-# Where similarities are worth little words decide: with the stand-in, and for questions in a
-# language that the encoder does not read.
-_WEAK_LEXICAL_WEIGHT = 6.0
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -22,7 +18,8 @@ class Settings:
         depth: Hits that each route gives.
         spread: Standard deviation of the cosine between passages that have nothing to do with
             each other; the unit in which similarities are counted. Depends on the encoder.
-        lexical_weight: Factor on lexical routes; 1 with a real encoder, more with the stand-in.
+        weak_encoder: Whether similarities are worth little, so that words must decide: with
+            the stand-in, and for questions in a language that the encoder does not read.
         places: Places that each document is about; documents about none are left out.
         named: Document id by the normalised name that others cite it by.
     """
@@ -31,7 +28,7 @@ class Settings:
     coarse: int = 512
     depth: int = 100
     spread: float = 0.07
-    lexical_weight: float = 1.0
+    weak_encoder: bool = False
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
 
@@ -45,11 +42,10 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         coarse: Size of the chunks that plain BM25 ranks.
     """
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
-    stand_in = (store.get_meta("embedder") or "hash").startswith("hash")
     return Settings(
         leaf=leaf,
         coarse=coarse,
-        lexical_weight=_WEAK_LEXICAL_WEIGHT if stand_in else 1.0,
+        weak_encoder=(store.get_meta("embedder") or "hash").startswith("hash"),
         places={
             card.doc_id: frozenset(card.metadata["places"].split("、"))
             for card in cards
@@ -69,4 +65,4 @@ def for_language(settings: Settings, question: str, languages: str | None) -> Se
     """
     if not languages or "en" in languages.split(",") or not is_latin(question):
         return settings
-    return replace(settings, lexical_weight=_WEAK_LEXICAL_WEIGHT)
+    return replace(settings, weak_encoder=True)
