@@ -69,7 +69,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "number",
         r"多少|多大|多高|多[远长宽]|几[个家座项种类条倍处批次块]|how many|how much",
-        rf"{_NUMBER}",
+        r"\d|[二三四五六七八九十百千两]|一[个家座项种类条倍次]",
     ),
 )
 

@@ -9,6 +9,7 @@ from kgrag.types import ScoredChunk
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
+_REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 _LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
@@ -36,8 +37,8 @@ class Sentence:
 def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
     """Return the sentences of results in rank order, each place once.
 
-    A lead-in that ends with a colon is joined to the line that it leads to; lines broken
-    inside a sentence are joined.
+    A lead-in that ends with a colon is joined to the line that it leads to, a remark in
+    brackets to the sentence that it follows; lines broken inside a sentence are joined.
     """
     out: list[Sentence] = []
     seen: set[tuple[str, int]] = set()
@@ -59,11 +60,17 @@ def _joined(text: str) -> list[tuple[int, int]]:
     """Return sentence spans, with lines that a break cut apart put together again."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
-        if spans and _runs_on(text[spans[-1][0] : spans[-1][1]]):
+        before = text[spans[-1][0] : spans[-1][1]] if spans else ""
+        if spans and (_runs_on(before) or _is_remark(before, text[start:end])):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _is_remark(before: str, text: str) -> bool:
+    """Return whether a piece is a remark in brackets on the sentence before it: （责任单位：…）."""
+    return not before.endswith("\n") and _REMARK.match(text) is not None
 
 
 def _runs_on(text: str) -> bool:

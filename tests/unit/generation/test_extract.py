@@ -1,0 +1,82 @@
+import pytest
+
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.generation.extract import NOT_FOUND, NOT_FOUND_EN, answer
+from kgrag.retrieval.query import analyse
+from kgrag.types import Chunk, Document, Heading, ScoredChunk, Segment
+
+TEXT = (
+    "云岭省节能规划\n"
+    "一、主要目标\n"
+    "到2025年，全省创建绿色工厂500家以上。\n"
+    "二、保障措施\n"
+    "省财政厅牵头落实节能专项资金，每年安排3000万元。"
+)
+HEADINGS = [Heading(8, 14, 1, "一、主要目标"), Heading(36, 42, 1, "二、保障措施")]
+
+
+def ask(question, *, text=TEXT, places="云岭", max_sentences=5):
+    segments = (Segment(0, 20, "page", 1), Segment(20, len(text), "page", 2))
+    document = Document(
+        "d", "云岭省节能规划", text, "d.pdf", "pdf", "00", segments, metadata={"places": places}
+    )
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    return answer(
+        analyse(question, known_places=["云岭", "青川"]),
+        [chunk],
+        documents={"d": document},
+        headings={"d": HEADINGS},
+        embedder=HashEmbedder(),
+        max_sentences=max_sentences,
+    )
+
+
+def test_answer_cites_section_page_and_span_of_a_verbatim_quote():
+    """Everything that a reader needs to find the sentence."""
+    found = ask("到2025年，云岭省创建多少家绿色工厂？", max_sentences=1)
+    assert found.found
+    assert found.text == "到2025年，全省创建绿色工厂500家以上。[1]"
+    (citation,) = found.citations
+    assert TEXT[citation.start : citation.end] == citation.quote
+    assert citation.heading_path == ("一、主要目标",)
+    assert citation.page == 1 + (citation.start >= 20)
+    assert (citation.title, citation.file, citation.chunk_id) == (
+        "云岭省节能规划",
+        "d.pdf",
+        "d:256:0",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("红烧肉怎么做好吃？", NOT_FOUND),
+        ("How do I bake bread?", NOT_FOUND_EN),
+        ("云岭省创建绿色工厂的负责人不能超过多少岁？", NOT_FOUND),
+        ("青川市创建多少家绿色工厂？", NOT_FOUND),
+    ],
+)
+def test_answer_when_nothing_supports_one_says_so(question, expected):
+    """Another subject, another kind of thing or another place is no answer."""
+    found = ask(question)
+    assert not found.found
+    assert found.text == expected
+    assert found.citations == ()
+
+
+def test_answer_never_quotes_the_title_as_an_answer():
+    """The title shares all words with a question that quotes it, and says nothing."""
+    found = ask("《云岭省节能规划》提出的主要目标是什么？")
+    assert all("节能规划" not in c.quote for c in found.citations)
+
+
+def test_answer_without_results_is_not_found():
+    """Nothing retrieved, nothing said."""
+    empty = answer(analyse("目标"), [], documents={}, headings={}, embedder=HashEmbedder())
+    assert not empty.found
+
+
+def test_answer_when_no_sentence_may_be_quoted_is_refused():
+    """At least one sentence is needed."""
+    with pytest.raises(ValueError, match="max_sentences"):
+        ask("目标", max_sentences=0)

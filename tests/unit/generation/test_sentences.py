@@ -1,0 +1,47 @@
+import pytest
+
+from kgrag.generation.sentences import sentences
+from kgrag.types import Chunk, ScoredChunk
+
+
+def cut(text, start=100):
+    chunk = Chunk("d:256:0", "d", 256, 0, start, start + len(text), text)
+    return sentences([ScoredChunk(chunk, 1.0)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "到2025年，建成充电站150座。（责任单位：省交通运输厅）\n加强安全监管和应急保障。",
+            ["到2025年，建成充电站150座。（责任单位：省交通运输厅）", "加强安全监管和应急保障。"],
+        ),
+        (
+            "申请人应当符合下列条件：\n（一）具有独立法人资格；",
+            ["申请人应当符合下列条件：\n（一）具有独立法人资格；"],
+        ),
+        (
+            "推进工业节能降碳改造。（二）发展循环经济产业。",
+            ["推进工业节能降碳改造。", "（二）发展循环经济产业。"],
+        ),
+        ("第一章 总则..............3\n本办法适用于全省范围。", ["本办法适用于全省范围。"]),
+        ("短句。推进工业节能降碳改造。", ["推进工业节能降碳改造。"]),
+    ],
+)
+def test_sentences_are_what_can_be_quoted(text, expected):
+    """Remarks and lead-ins stay with their sentence; contents lines and scraps are left out."""
+    assert [s.text for s in cut(text)] == expected
+
+
+def test_sentences_know_their_place_in_the_document():
+    """Offsets count the document's characters, blanks around the sentence left out."""
+    (found,) = cut("\n  推进工业节能降碳改造。\n")
+    assert (found.start, found.end) == (103, 114)
+
+
+def test_sentences_name_each_place_once():
+    """Two results that overlap do not give a sentence twice."""
+    text = "推进工业节能降碳改造。"
+    a = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, 11, text), 1.0)
+    b = ScoredChunk(Chunk("d:512:0", "d", 512, 0, 0, 11, text), 0.5)
+    assert [s.rank for s in sentences([a, b])] == [0]
