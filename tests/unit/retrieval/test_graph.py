@@ -1,0 +1,53 @@
+"""The graph route on documents that cite each other."""
+
+import pytest
+
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.retrieval.graph import chunks_of_facts, cited_documents
+
+A = "甲方案\n根据《上位规划》《节能法》，制定本方案。\n推进节能。"
+B = "乙方案\n落实《甲方案》的要求。\n推进减排。"
+C = "某委员会关于印发《上位规划》的通知\n2021年1月1日发布。"
+
+
+@pytest.fixture
+def kb(tmp_path):
+    for name, text in (("a", A), ("b", B), ("c", C)):
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder()) as base:
+        base.ingest([tmp_path / f"{name}.txt" for name in "abc"])
+        yield base
+
+
+def found(kb, ranking):
+    texts = {c.chunk_id: c.text for c in kb.store.chunks([c for c, _ in ranking.hits])}
+    return [(texts[c].split("\n")[0], round(score, 2)) for c, score in ranking.hits]
+
+
+def test_chunks_of_facts_follow_the_direction_of_the_question(kb):
+    """《甲》引用了… is answered where 甲 cites, …引用了《甲》 where it is cited."""
+    out = found(kb, chunks_of_facts(kb._search("《甲方案》引用或依据了哪些文件？")))
+    into = found(kb, chunks_of_facts(kb._search("哪些文件引用了《甲方案》？")))
+    assert out[0] == ("甲方案", 1.0)
+    assert into[0] == ("乙方案", 1.0)
+
+
+def test_cited_documents_lead_on_to_the_basis_that_is_held(kb):
+    """The document that 甲 is based on is reached by its name; one that is not held is not."""
+    ranking = cited_documents(kb._search("《甲方案》所依据的上位政策由谁发布？"))
+    assert found(kb, ranking) == [("某委员会关于印发《上位规划》的通知", 1.0)]
+    assert "依据" in next(iter(ranking.reasons.values()))
+
+
+@pytest.mark.parametrize(
+    "question", ["《甲方案》的主要目标是什么？", "哪些文件引用了《甲方案》？", "节能"]
+)
+def test_cited_documents_are_only_for_questions_that_ask_on(kb, question):
+    """Goals of 甲, or who cites 甲, do not lead to what 甲 cites."""
+    assert cited_documents(kb._search(question)).hits == ()
+
+
+def test_chunks_of_facts_without_an_entity_are_none(kb):
+    """A question that names nothing in the graph gets nothing from it."""
+    assert chunks_of_facts(kb._search("完全无关的事情")).hits == ()
