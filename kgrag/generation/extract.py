@@ -21,6 +21,7 @@ _MOST_SENTENCES = 400  # encoded for one answer
 _CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
 _REACH = 0.8  # of the best score, within which what is asked for must be found
 _WORD_WEIGHT = 0.2  # of the share of the question's words in a sentence, beside its cosine
+_TITLE_WEIGHT = 0.3  # of naming a title that the question quotes
 _KIND_WEIGHT = 0.1  # of holding the kind of thing that is asked for
 _CHUNK_WEIGHT = 0.02  # of each point that its chunk lies behind the best one
 # Scores below which nothing supports an answer: questions on other subjects than the documents'.
@@ -77,7 +78,7 @@ def answer(
     scored = score_sentences(query, candidates[:_MOST_SENTENCES], titles=titles, embedder=embedder)
     if not _is_supported(scored, query, embedder):
         return Answer(query.text, _not_found(query.text), (), False, METHOD)
-    chosen = _choose(scored, max_sentences)
+    chosen = _choose(scored, query, titles, max_sentences)
     citations = tuple(
         _citation(n, sentence, documents[sentence.doc_id], headings.get(sentence.doc_id, ()))
         for n, sentence in enumerate(chosen, 1)
@@ -130,20 +131,29 @@ def score_sentences(
     # What a quoted title says is true of its whole document: the rest of the question decides.
     asked = set(words(query.remainder)) if query.titles else set(query.words)
     question = query.remainder if query.titles and asked else query.text
-    titles = {} if query.titles and asked else titles
-    passages = [_in_context(s, titles.get(s.doc_id, "")) for s in candidates]
+    named = bool(query.titles and asked)
+    passages = [_in_context(s, "" if named else titles[s.doc_id]) for s in candidates]
     vectors = embedder.embed(passages, "passage")
     cosines = vectors @ np.asarray(embedder.embed([question], "query")[0])
     kind = asked_kind(query.text)
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
     for sentence, passage, cosine in zip(candidates, passages, cosines, strict=True):
-        shared = len(asked & set(words(passage))) / max(1, len(asked))
         has = kind is not None and kind.has.search(sentence.text) is not None
-        behind = best_chunk - sentence.chunk.score
-        score = float(cosine) + _WORD_WEIGHT * shared + _KIND_WEIGHT * has - _CHUNK_WEIGHT * behind
+        score = (
+            float(cosine)
+            + _WORD_WEIGHT * _share(asked, passage)
+            + _KIND_WEIGHT * has
+            + _TITLE_WEIGHT * _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
+            - _CHUNK_WEIGHT * (best_chunk - sentence.chunk.score)
+        )
         scored.append(Scored(sentence, score))
     return sorted(scored, key=lambda s: (-s.score, s.sentence.rank, s.sentence.start))
+
+
+def _share(asked: set[str], text: str) -> float:
+    """Return the share of the words asked for that a text has."""
+    return len(asked & set(words(text))) / max(1, len(asked))
 
 
 def _in_context(sentence: Sentence, title: str) -> str:
@@ -152,17 +162,28 @@ def _in_context(sentence: Sentence, title: str) -> str:
     return "\n".join([part for part in (title, *path[-1:]) if part] + [sentence.text])
 
 
-def _choose(scored: Sequence[Scored], most: int) -> list[Sentence]:
-    """Return the sentences to quote, in the order of their documents' best, then of the text."""
-    best = scored[0].score
-    chosen: list[Sentence] = []
+def _choose(
+    scored: Sequence[Scored], query: Query, titles: Mapping[str, str], most: int
+) -> list[Sentence]:
+    """Return the sentences to quote, best first; no wording twice.
+
+    Who cites a title is asked of documents: each of them is quoted once.
+    """
+    chosen: dict[str, Sentence] = {}
     for item in scored:
-        if len(chosen) == most or item.score < _CLOSE * best:
+        if len(chosen) == most or item.score < _CLOSE * scored[0].score:
             break
-        if all(_one_line(item.sentence.text) != _one_line(c.text) for c in chosen):
-            chosen.append(item.sentence)
-    order = {doc_id: n for n, doc_id in enumerate(dict.fromkeys(s.doc_id for s in chosen))}
-    return sorted(chosen, key=lambda s: (order[s.doc_id], s.start))
+        sentence = item.sentence
+        cites = _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
+        chosen.setdefault(sentence.doc_id if cites else _one_line(sentence.text), sentence)
+    return list(chosen.values())
+
+
+def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
+    """Return whether a sentence names a title that is quoted and that its document lacks."""
+    bare, own = normalize_name(sentence.text), normalize_name(title)
+    quoted = [normalize_name(t) for t in query.titles]
+    return any(t in bare and t not in own for t in quoted)
 
 
 def _citation(
