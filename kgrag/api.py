@@ -234,8 +234,7 @@ class KnowledgeBase:
 
     def _search(self, question: str) -> Search:
         settings = self._settings(question)
-        known = {place for places in settings.places.values() for place in places}
-        query = analyse(question, known_places=known)
+        query = analyse(question, known_places=settings.known_places())
         return Search(query, store=self.store, embed=lambda: self.embedder, settings=settings)
 
     def _settings(self, question: str) -> Settings:

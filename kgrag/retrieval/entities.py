@@ -59,7 +59,7 @@ def _names(query: Query) -> dict[str, str]:
     if len(latin) * 2 < len(tokens):
         tokens = list(query.remainder)
     joiner = " " if len(latin) * 2 >= len(tokens) else ""
-    longest = _LONGEST_NAME * (1 if joiner else 2)
+    longest = _LONGEST_NAME + (0 if joiner else 4)
     for start in range(len(tokens)):
         for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
             text = joiner.join(tokens[start:stop])

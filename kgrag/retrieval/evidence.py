@@ -45,6 +45,9 @@ class Route:
     margin: float = 0.0
 
 
+Found = tuple[Route, Ranking]
+
+
 @dataclass(frozen=True, slots=True)
 class Fused:
     """A chunk's total.
@@ -76,8 +79,8 @@ class Reciprocal:
 
     k: int = 60
 
-    def __call__(self, search: Search, routes: Sequence[tuple[Route, Ranking]]) -> list[Fused]:
-        """Return every chunk found, best first."""
+    def __call__(self, search: Search, routes: Sequence[Found], *, top_k: int) -> list[Fused]:
+        """Return at most `top_k` of the chunks found, best first."""
         fused = reciprocal_rank_fusion(
             [ranking.hits for _, ranking in routes],
             weights=[route.weight for route, _ in routes],
@@ -85,7 +88,7 @@ class Reciprocal:
         )
         return [
             Fused(c, score, tuple((r.reasons[c], 0.0) for _, r in routes if c in r.reasons))
-            for c, score in fused
+            for c, score in fused[:top_k]
         ]
 
 
@@ -105,8 +108,8 @@ class Evidence:
     title_weight: float = 20.0
     place_weight: float = 1.0
 
-    def __call__(self, search: Search, routes: Sequence[tuple[Route, Ranking]]) -> list[Fused]:
-        """Return every chunk found, best first, ties by chunk id."""
+    def __call__(self, search: Search, routes: Sequence[Found], *, top_k: int) -> list[Fused]:
+        """Return at most `top_k` of the chunks found, best first, ties by chunk id."""
         parts: dict[str, list[Hit]] = {}
         for route, ranking in routes:
             for chunk_id, score in _scaled(search, route, ranking):
@@ -120,12 +123,12 @@ class Evidence:
                 about[doc_id] = self._about_document(search, doc_id)
             found.extend(about[doc_id])
         totals = ranked({c: sum(score for _, score in found) for c, found in parts.items()})
-        return [Fused(c, score, tuple(parts[c])) for c, score in totals]
+        return [Fused(c, score, tuple(parts[c])) for c, score in totals[:top_k]]
 
     def _complete_similarity(
         self,
         search: Search,
-        routes: Sequence[tuple[Route, Ranking]],
+        routes: Sequence[Found],
         parts: dict[str, list[Hit]],
     ) -> None:
         """Give chunks that only other routes found their similarity, too."""

@@ -53,7 +53,7 @@ class Grim:
         if not search.query.words and not search.query.titles:
             return []
         found = [(route, route.retrieve(search)) for route in self.routes]
-        fused = self.fuse(search, found)[: top_k * _POOL]
+        fused = self.fuse(search, found, top_k=top_k * _POOL)
         by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
         results = [
             ScoredChunk(by_id[f.chunk_id], f.score, f.via) for f in fused if f.chunk_id in by_id

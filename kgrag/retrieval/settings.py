@@ -32,6 +32,10 @@ class Settings:
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
 
+    def known_places(self) -> frozenset[str]:
+        """Return every place that some document is about."""
+        return frozenset().union(*self.places.values())
+
 
 def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     """Return the settings for a knowledge base as it is now.

@@ -51,6 +51,8 @@ def _reason(summary: Summary, hits: dict[str, float]) -> tuple[str, ...]:
 
 def _inside(search: Search, summaries: Sequence[Summary]) -> dict[str, Retriever]:
     """Return a retriever for each summary, over the leaf chunks of its span; fetched at once."""
+    if not summaries:
+        return {}
     parent_ids = list(dict.fromkeys(p for s in summaries for p in s.target_ids))
     leaves = search.store.children(parent_ids, size=search.settings.leaf)
     cosines = search.store.similarities(search.vector, [c.chunk_id for c in leaves])

@@ -32,7 +32,7 @@ def test_evidence_adds_scores_in_the_unit_of_each_route(store):
         route([("a:10:1", 3.0)], unit="own"),
         route([("b:10:0", 0.1)], weight=5.0, unit="present"),
     ]
-    assert scores(Evidence()(search(store), routes)) == {
+    assert scores(Evidence()(search(store), routes, top_k=20)) == {
         "b:10:0": 5.0,
         "a:10:1": 4.0,
         "a:10:0": 2.0,
@@ -42,23 +42,23 @@ def test_evidence_adds_scores_in_the_unit_of_each_route(store):
 def test_evidence_trusts_a_route_more_when_its_best_stands_out(store):
     """Weight 1 + margin * (8 - tenth) / 8: nothing for ten alike, all for one alone."""
     alone = [route([("a:10:0", 8.0)], unit="best", margin=3.0)]
-    assert Evidence()(search(store), alone)[0].score == pytest.approx(4.0)
+    assert Evidence()(search(store), alone, top_k=20)[0].score == pytest.approx(4.0)
     alike = [route([(f"a:10:{i}", 8.0) for i in range(10)], unit="best", margin=3.0)]
-    assert Evidence()(search(store), alike)[0].score == pytest.approx(1.0)
+    assert Evidence()(search(store), alike, top_k=20)[0].score == pytest.approx(1.0)
 
 
 def test_evidence_takes_weak_factors_where_the_encoder_is_weak(store):
     """The same route counts double for a question that the encoder cannot read."""
     routes = [route([("a:10:0", 1.0)], weak_factor=2.0)]
-    assert Evidence()(search(store), routes)[0].score == 1.0
-    assert Evidence()(search(store, weak_encoder=True), routes)[0].score == 2.0
+    assert Evidence()(search(store), routes, top_k=20)[0].score == 1.0
+    assert Evidence()(search(store, weak_encoder=True), routes, top_k=20)[0].score == 2.0
 
 
 def test_evidence_puts_documents_with_a_quoted_title_first(store):
     """The title that the question quotes decides over any similarity."""
     query = Query("《文件b》的目标", ("目标",), titles=("文件b",), remainder="的目标")
     routes = [route([("a:10:0", 9.0), ("b:10:0", 1.0)])]
-    fused = Evidence(title_weight=20.0)(search(store, query), routes)
+    fused = Evidence(title_weight=20.0)(search(store, query), routes, top_k=20)
     assert [(f.chunk_id, f.score) for f in fused] == [("b:10:0", 21.0), ("a:10:0", 9.0)]
     assert fused[0].via == ("title 《文件b》", "rb:10:0")
 
@@ -68,7 +68,7 @@ def test_evidence_favours_the_places_that_are_asked_for(store):
     query = Query("云岭的目标", ("目标",), places=frozenset(["云岭"]))
     places = {"a": frozenset(["云岭"]), "b": frozenset(["青川"])}
     routes = [route([("a:10:0", 1.0), ("b:10:0", 1.0), ("c:10:0", 1.0)])]
-    fused = Evidence()(search(store, query, places=places), routes)
+    fused = Evidence()(search(store, query, places=places), routes, top_k=20)
     assert scores(fused) == {"a:10:0": 2.0, "c:10:0": 1.0, "b:10:0": 0.0}
 
 
@@ -76,14 +76,14 @@ def test_evidence_favours_national_documents_when_they_are_asked_for(store):
     """国家层面: a document about no place is national."""
     query = Query("国家层面的目标", ("目标",), national=True)
     routes = [route([("a:10:0", 1.0), ("b:10:0", 1.0)])]
-    fused = Evidence()(search(store, query, places={"a": frozenset(["云岭"])}), routes)
+    fused = Evidence()(search(store, query, places={"a": frozenset(["云岭"])}), routes, top_k=20)
     assert scores(fused) == {"b:10:0": 2.0, "a:10:0": 0.0}
 
 
 def test_reciprocal_fuses_by_rank_alone(store):
     """1/(1+1) + 1/(1+2) and 1/(1+1), whatever the scores."""
     routes = [route([("x", 9.0), ("y", 8.9)]), route([("y", 0.1)])]
-    assert scores(Reciprocal(k=1)(search(store), routes)) == {"y": 5 / 6, "x": 0.5}
+    assert scores(Reciprocal(k=1)(search(store), routes, top_k=20)) == {"y": 5 / 6, "x": 0.5}
 
 
 @pytest.mark.parametrize(
