@@ -16,6 +16,7 @@ from kgrag.types import Answer, Citation, Document, Heading, Query, ScoredChunk
 NOT_FOUND = "在这些文件中未找到答案。"
 NOT_FOUND_EN = "Not found in these documents."
 METHOD = "extractive"
+_NAMED_AFTER = re.compile(r"(?:引用|援引|依据|根据|落实|提到|修订|废止)[^《》]{0,6}《")
 
 _MOST_SENTENCES = 400  # encoded for one answer
 _CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
@@ -180,7 +181,12 @@ def _choose(
 
 
 def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
-    """Return whether a sentence names a title that is quoted and that its document lacks."""
+    """Return whether a sentence of another document names a title, if that is what is asked.
+
+    …引用了《A》 asks who names A; 《A》引用了… asks what A names.
+    """
+    if not _NAMED_AFTER.search(query.text):
+        return False
     bare, own = normalize_name(sentence.text), normalize_name(title)
     quoted = [normalize_name(t) for t in query.titles]
     return any(t in bare and t not in own for t in quoted)
