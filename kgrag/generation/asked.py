@@ -14,15 +14,17 @@ class Kind:
         name: For explanations.
         asks: Found in questions for it.
         has: Found in sentences that can answer them.
+        weight: What having it adds to a sentence's score, beside its cosine.
     """
 
     name: str
     asks: re.Pattern[str]
     has: re.Pattern[str]
+    weight: float = 0.1
 
 
-def _kind(name: str, asks: str, has: str) -> Kind:
-    return Kind(name, re.compile(asks), re.compile(has))
+def _kind(name: str, asks: str, has: str, *, weight: float = 0.1) -> Kind:
+    return Kind(name, re.compile(asks), re.compile(has), weight)
 
 
 # Tried in order; the first that fits is what is asked for. Units decide, so that 多少钱 is not
@@ -59,6 +61,7 @@ KINDS: tuple[Kind, ...] = (
         "titles",
         r"(?:引用|援引|依据|根据|落实|修订|废止).{0,8}(?:哪些|什么)|哪些.{0,8}(?:引用|援引|依据|落实)",
         r"《",
+        weight=0.3,  # a sentence that cites is not like the question in any other way
     ),
     _kind(
         "agency",

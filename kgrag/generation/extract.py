@@ -16,14 +16,14 @@ from kgrag.types import Answer, Citation, Document, Heading, Query, ScoredChunk
 NOT_FOUND = "在这些文件中未找到答案。"
 NOT_FOUND_EN = "Not found in these documents."
 METHOD = "extractive"
-_NAMED_AFTER = re.compile(r"(?:引用|援引|依据|根据|落实|提到|修订|废止)[^《》]{0,6}《")
+_CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")
+_NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 
 _MOST_SENTENCES = 400  # encoded for one answer
 _CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
 _REACH = 0.8  # of the best score, within which what is asked for must be found
 _WORD_WEIGHT = 0.2  # of the share of the question's words in a sentence, beside its cosine
 _TITLE_WEIGHT = 0.3  # of naming a title that the question quotes
-_KIND_WEIGHT = 0.1  # of holding the kind of thing that is asked for
 _CHUNK_WEIGHT = 0.02  # of each point that its chunk lies behind the best one
 # Scores below which nothing supports an answer: questions on other subjects than the documents'.
 _SUPPORT = 0.55
@@ -69,13 +69,13 @@ def answer(
     """
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
+    titles = {doc_id: document.title for doc_id, document in documents.items()}
     candidates = [
         sentence
-        for sentence in sentences(results)
+        for sentence in _of_named_documents(sentences(results), titles, query)
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, documents[sentence.doc_id].title)
     ]
-    titles = {doc_id: document.title for doc_id, document in documents.items()}
     scored = score_sentences(query, candidates[:_MOST_SENTENCES], titles=titles, embedder=embedder)
     if not _is_supported(scored, query, embedder):
         return Answer(query.text, _not_found(query.text), (), False, METHOD)
@@ -86,6 +86,22 @@ def answer(
     )
     text = "\n".join(f"{_one_line(c.quote)}[{c.number}]" for c in citations)
     return Answer(query.text, text, citations, True, METHOD)
+
+
+def _of_named_documents(
+    candidates: Sequence[Sentence], titles: Mapping[str, str], query: Query
+) -> list[Sentence]:
+    """Return the sentences of the document that is asked about by title, where one is.
+
+    All of them where the question leads away from it: who cites it, or what its basis says.
+    """
+    quoted = [normalize_name(title) for title in query.titles]
+    kind = asked_kind(query.text)
+    leads_on = _CITING.search(query.remainder) and (kind is None or kind.name != "titles")
+    if _NAMED_AFTER.search(query.text) or leads_on:
+        return list(candidates)
+    own = [s for s in candidates if any(t in normalize_name(titles[s.doc_id]) for t in quoted)]
+    return own or list(candidates)
 
 
 def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> bool:
@@ -140,11 +156,11 @@ def score_sentences(
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
     for sentence, passage, cosine in zip(candidates, passages, cosines, strict=True):
-        has = kind is not None and kind.has.search(sentence.text) is not None
+        has = kind.weight if kind and kind.has.search(sentence.text) else 0.0
         score = (
             float(cosine)
             + _WORD_WEIGHT * _share(asked, passage)
-            + _KIND_WEIGHT * has
+            + has
             + _TITLE_WEIGHT * _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
             - _CHUNK_WEIGHT * (best_chunk - sentence.chunk.score)
         )

@@ -80,3 +80,38 @@ def test_answer_when_no_sentence_may_be_quoted_is_refused():
     """At least one sentence is needed."""
     with pytest.raises(ValueError, match="max_sentences"):
         ask("目标", max_sentences=0)
+
+
+def two_documents(question):
+    """Ask two documents: 甲方案 cites 《节能法》, 乙办法 cites 《甲方案》."""
+    texts = {
+        "甲方案": "甲方案\n根据《节能法》等有关规定，制定本方案。\n稳步推进各项节能工作。",
+        "乙办法": "乙办法\n为落实《甲方案》有关要求，制定本办法。\n加强监督管理工作。",
+    }
+    documents = {t: Document(t, t, text, f"{t}.txt", "txt", "00") for t, text in texts.items()}
+    results = [
+        ScoredChunk(Chunk(f"{t}:256:0", t, 256, 0, 0, len(text), text), 10.0)
+        for t, text in texts.items()
+    ]
+    return answer(
+        analyse(question),
+        results,
+        documents=documents,
+        headings={},
+        embedder=HashEmbedder(),
+        max_sentences=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "doc_id", "quote"),
+    [
+        ("《甲方案》引用或依据了哪些文件？", "甲方案", "《节能法》"),
+        ("哪些文件落实了《甲方案》？", "乙办法", "《甲方案》"),
+    ],
+)
+def test_answer_follows_the_direction_of_a_citation(question, doc_id, quote):
+    """What 甲 cites stands in 甲; who cites 甲 stands elsewhere."""
+    (citation,) = two_documents(question).citations
+    assert citation.doc_id == doc_id
+    assert quote in citation.quote
