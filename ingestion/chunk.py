@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgrag.headings import heading_path
+from kgrag.headings import HeadingTree
 from kgrag.ids import chunk_id
 from kgrag.types import Chunk, Document, Heading
 
@@ -65,8 +65,9 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
     else fits; a run of text without any boundary is cut at the size.
     """
     boundaries = _boundaries(document.text, headings)
+    tree = HeadingTree(document.text, headings)
     parents = [
-        _make(document, headings, sizes.parent, i, span, None)
+        _make(document, tree, sizes.parent, i, span, None)
         for i, span in enumerate(_cut(0, len(document.text), sizes.parent, boundaries))
     ]
     out = list(parents)
@@ -74,7 +75,7 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
     for size in sizes.children:
         pieces = [(s, parent) for span, parent in pieces for s in _cut(*span, size, boundaries)]
         out.extend(
-            _make(document, headings, size, i, span, parent_id)
+            _make(document, tree, size, i, span, parent_id)
             for i, (span, parent_id) in enumerate(pieces)
         )
     return out
@@ -82,7 +83,7 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
 
 def _make(
     document: Document,
-    headings: Sequence[Heading],
+    tree: HeadingTree,
     size: int,
     position: int,
     span: tuple[int, int],
@@ -98,7 +99,7 @@ def _make(
         end=end,
         text=document.text[start:end],
         parent_id=parent_id,
-        heading_path=heading_path(document.text, headings, start, end),
+        heading_path=tree.path(start, end),
     )
 
 

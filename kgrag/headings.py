@@ -1,29 +1,53 @@
 """Which sections a piece of text stands in."""
 
+import bisect
 from collections.abc import Sequence
 
 from kgrag.types import Heading
 
+_MOST_OPENING = 20  # headings one after the other that are followed: more are a list of titles
 
-def heading_path(text: str, headings: Sequence[Heading], start: int, end: int) -> tuple[str, ...]:
-    """Return the titles of the sections around `text[start:end]`, outermost first.
 
-    Headings that open the piece, one directly after the other, are part of its path.
+class HeadingTree:
+    """The headings of a document, ready to tell the sections around any piece.
 
-    Args:
+    Attributes:
         text: The document's text.
-        headings: Of the document, in text order.
-        start: Offset of the piece's first character.
-        end: Offset after its last.
+        headings: In text order.
     """
+
+    def __init__(self, text: str, headings: Sequence[Heading]) -> None:
+        self.text = text
+        self.headings = headings
+        self._starts = [heading.start for heading in headings]
+        self._paths = _paths(headings)
+
+    def path(self, start: int, end: int) -> tuple[str, ...]:
+        """Return the titles of the sections around `text[start:end]`, outermost first.
+
+        Headings that open the piece, one directly after the other, are part of its path.
+
+        Args:
+            start: Offset of the piece's first character.
+            end: Offset after its last.
+        """
+        last = bisect.bisect_right(self._starts, start) - 1
+        reach = max(start, self.headings[last].end) if last >= 0 else start
+        for heading in self.headings[last + 1 : last + 1 + _MOST_OPENING]:
+            if heading.start >= end or self.text[reach : heading.start].strip():
+                break
+            last += 1
+            reach = max(reach, heading.end)
+        return self._paths[last] if last >= 0 else ()
+
+
+def _paths(headings: Sequence[Heading]) -> list[tuple[str, ...]]:
+    """Return the path of titles down to each heading."""
     stack: list[Heading] = []
-    reach = start
+    paths = []
     for heading in headings:
-        opens_piece = heading.start < end and not text[reach : heading.start].strip()
-        if heading.start > start and not opens_piece:
-            break
         while stack and stack[-1].level >= heading.level:
             stack.pop()
         stack.append(heading)
-        reach = max(reach, heading.end)
-    return tuple(h.text for h in stack)
+        paths.append(tuple(h.text for h in stack))
+    return paths

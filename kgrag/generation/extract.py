@@ -9,7 +9,7 @@ import numpy as np
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.sentences import Sentence, sentences
-from kgrag.headings import heading_path
+from kgrag.headings import HeadingTree
 from kgrag.text import normalize_name, words
 from kgrag.types import Answer, Citation, Document, Heading, Query, ScoredChunk
 
@@ -216,7 +216,7 @@ def _citation(
         doc_id=document.doc_id,
         title=document.title,
         file=document.file,
-        heading_path=heading_path(document.text, headings, sentence.start, sentence.end),
+        heading_path=HeadingTree(document.text, headings).path(sentence.start, sentence.end),
         page=_page(document, sentence.start),
         start=sentence.start,
         end=sentence.end,

@@ -1,7 +1,7 @@
 import pytest
 
 from ingestion.structure import structure
-from kgrag.headings import heading_path
+from kgrag.headings import HeadingTree
 
 TEXT = """云岭省节能规划
 一、总体要求
@@ -81,7 +81,7 @@ def test_heading_path_follows_the_sections_around_a_place():
     """The path has one heading a level, from the outermost in."""
     headings = structure(TEXT)
     start = TEXT.index("推广余热利用")
-    path = heading_path(TEXT, headings, start, start + 6)
+    path = HeadingTree(TEXT, headings).path(start, start + 6)
     assert path == ("二、重点任务", "（一）工业节能", "1.钢铁行业")
 
 
@@ -89,9 +89,9 @@ def test_heading_path_when_a_piece_opens_with_headings_holds_them_all():
     """A piece that begins with headings one after the other stands in the innermost."""
     headings = structure(TEXT)
     start = TEXT.index("二、重点任务")
-    assert heading_path(TEXT, headings, start, start + 30) == (
+    assert HeadingTree(TEXT, headings).path(start, start + 30) == (
         "二、重点任务",
         "（一）工业节能",
         "1.钢铁行业",
     )
-    assert heading_path(TEXT, headings, 0, 5) == ()
+    assert HeadingTree(TEXT, headings).path(0, 5) == ()
