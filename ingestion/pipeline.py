@@ -66,7 +66,7 @@ def ingest(
     found = discover(paths)
     outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in found.failures]
     outcomes += [Outcome(str(s.path), "skipped", detail=s.reason) for s in found.skipped]
-    reader = _Reader(store, settings=digest(RULES_VERSION, repr(sizes), embedder.name), sizes=sizes)
+    reader = _Reader(store, settings=_settings(sizes, embedder.name), sizes=sizes)
     waiting: list[Ready] = []
     for number, source in enumerate(found.sources):
         if progress:
@@ -83,6 +83,31 @@ def ingest(
     if progress:
         progress("", len(found.sources), len(found.sources))
     return IngestReport(tuple(outcomes), time.monotonic() - started)
+
+
+def plan(
+    paths: Sequence[Path], *, store: Store, embedder_name: str, sizes: ChunkSizes
+) -> tuple[list[Outcome], int]:
+    """Return what `ingest` would make of files and folders, and how many chunks it would encode.
+
+    Files are read; nothing is encoded or stored. Chunks whose text is known already are counted,
+    too, so that the number is an upper bound.
+    """
+    found = discover(paths)
+    outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in found.failures]
+    outcomes += [Outcome(str(s.path), "skipped", detail=s.reason) for s in found.skipped]
+    reader = _Reader(store, settings=_settings(sizes, embedder_name), sizes=sizes)
+    n_chunks = 0
+    for source in found.sources:
+        for item in reader.read(source):
+            outcomes.append(item if isinstance(item, Outcome) else item.outcome)
+            n_chunks += 0 if isinstance(item, Outcome) else _leaf_count(item, sizes)
+    return outcomes, n_chunks
+
+
+def _settings(sizes: ChunkSizes, embedder_name: str) -> str:
+    """Return the hash of everything but the content that decides what is stored."""
+    return digest(RULES_VERSION, repr(sizes), embedder_name)
 
 
 def _leaf_count(ready: Ready, sizes: ChunkSizes) -> int:

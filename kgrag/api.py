@@ -9,8 +9,8 @@ from typing import Self
 
 from ingestion.chunk import ChunkSizes
 from ingestion.imports import ImportReport, import_facts, import_summaries
-from ingestion.pipeline import Progress, ingest
-from ingestion.report import IngestReport
+from ingestion.pipeline import Progress, ingest, plan
+from ingestion.report import IngestReport, Outcome
 from kgrag.config import Config
 from kgrag.embedding.choose import open_embedder, stand_in_notice
 from kgrag.embedding.embedder import Embedder
@@ -167,6 +167,15 @@ class KnowledgeBase:
         )
         self.store.refresh(sizes=sizes.searched)
         return report
+
+    def plan(self, paths: Sequence[str | Path]) -> tuple[list[Outcome], int]:
+        """Return what `ingest` would make of each file, and how many chunks it would encode."""
+        return plan(
+            [Path(p) for p in paths],
+            store=self.store,
+            embedder_name=self.embedder.name,
+            sizes=self.sizes,
+        )
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""

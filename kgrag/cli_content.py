@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingestion.imports import ImportReport
-    from ingestion.report import IngestReport
+    from ingestion.report import IngestReport, Outcome
 
 
 @contextmanager
@@ -35,9 +35,12 @@ def progress_bar(label: str) -> "Iterator[Callable[[str, int, int], None]]":
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @kb_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @json_option
 @click.pass_context
-def ingest(ctx: click.Context, paths: tuple[Path, ...], kb: str, as_json: bool) -> None:
+def ingest(
+    ctx: click.Context, paths: tuple[Path, ...], kb: str, dry_run: bool, as_json: bool
+) -> None:
     """Take files and folders in; running it again does what is missing or changed.
 
     Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}.
@@ -45,11 +48,25 @@ def ingest(ctx: click.Context, paths: tuple[Path, ...], kb: str, as_json: bool) 
     with opened(ctx, kb, create=True) as base:
         for notice in base.notices():
             click.echo(f"note: {notice}", err=True)
+        if dry_run:
+            _print_plan(*base.plan(paths))
+            return
         with progress_bar("ingest") as progress:
             report = base.ingest(paths, progress=progress)
     _print_report(report, as_json)
     if report.failed:
         ctx.exit(1)
+
+
+def _print_plan(outcomes: "list[Outcome]", n_chunks: int) -> None:
+    counts: dict[str, int] = {}
+    for outcome in outcomes:
+        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+        if outcome.status in ("failed", "skipped"):
+            click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+    shown = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
+    click.echo(f"would be: {shown or 'nothing'}; at most {n_chunks} chunks to encode")
+    click.echo("no language model is called: 0 calls, 0 tokens, no cost")
 
 
 def _print_report(report: "IngestReport", as_json: bool) -> None:

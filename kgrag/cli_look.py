@@ -210,4 +210,29 @@ def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
         ctx.exit(1)
 
 
-COMMANDS = (ask, search, docs, graph, stats, verify)
+@click.command()
+@click.argument("file", type=EXISTING)
+@json_option
+@click.pass_context
+def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
+    """Print a file's text as it would be taken in; needs no knowledge base."""
+    from dataclasses import asdict
+
+    from ingestion.load import Failure, Source, load_all
+
+    failed = False
+    for item in load_all(Source(file)):
+        if isinstance(item, Failure):
+            failed = True
+            click.echo(f"failed: {item.file}: {item.reason}", err=True)
+        elif as_json:
+            print_json(asdict(item))
+        else:
+            click.echo(item.text)
+            for warning in item.warnings:
+                click.echo(f"warning: {item.file}: {warning}", err=True)
+    if failed:
+        ctx.exit(1)
+
+
+COMMANDS = (ask, search, docs, graph, stats, verify, convert)

@@ -192,7 +192,7 @@ def _choose(
             break
         sentence = item.sentence
         cites = _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
-        chosen.setdefault(sentence.doc_id if cites else _one_line(sentence.text), sentence)
+        chosen.setdefault(sentence.doc_id if cites else normalize_name(sentence.text), sentence)
     return list(chosen.values())
 
 

@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 def run(folder, command, *args):
     """Run a command on the folder's knowledge base."""
     words = [command, *map(str, args)]
-    if command not in ("models",):
+    if command not in ("models", "convert"):
         words += ["--kb", str(folder / "kb")]
     return CliRunner().invoke(main, ["--config", str(folder / "kgrag.toml"), *words])
 
@@ -65,6 +65,16 @@ def test_ingest_again_has_nothing_to_do(folder):
     done = run(folder, "ingest", folder / "docs")
     assert done.exit_code == 0
     assert "2 unchanged" in done.stdout
+
+
+def test_ingest_dry_run_says_what_would_be_done_and_does_nothing(folder, tmp_path):
+    """Files are counted by what would become of them; nothing is stored."""
+    (tmp_path / "new.txt").write_text("丁方案\n推进节能减排工作。", "utf-8")
+    before = run(folder, "export").stdout
+    done = run(folder, "ingest", folder / "docs", tmp_path / "new.txt", "--dry-run")
+    assert done.exit_code == 0
+    assert "1 added, 2 unchanged; at most 1 chunks" in done.stdout
+    assert run(folder, "export").stdout == before
 
 
 def test_ingest_when_a_file_fails_goes_on_and_exits_1(folder, tmp_path):
@@ -141,6 +151,17 @@ def test_docs_stats_verify_and_export_read_the_whole(folder):
     assert "all invariants hold" in run(folder, "verify").stdout
     lines = run(folder, "export").stdout.splitlines()
     assert all(json.loads(line) for line in lines)
+
+
+def test_convert_prints_the_text_of_a_file(folder, tmp_path):
+    """What would be stored, or why not, without a knowledge base."""
+    assert "绿色工厂500家" in run(folder, "convert", folder / "docs" / "a.txt").stdout
+    record = json.loads(run(folder, "convert", folder / "docs" / "a.txt", "--json").stdout)
+    assert record["title"] == "甲方案"
+    (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    bad = run(folder, "convert", tmp_path / "bad.pdf")
+    assert bad.exit_code == 1
+    assert "bad.pdf" in bad.stderr
 
 
 def test_delete_takes_a_document_out(folder, tmp_path):
