@@ -165,6 +165,8 @@ class KnowledgeBase:
             sizes=sizes,
             progress=progress,
         )
+        if progress:  # the index of words takes a while after many documents
+            progress("search index", len(report.outcomes), len(report.outcomes))
         self.store.refresh(sizes=sizes.searched)
         return report
 

@@ -28,6 +28,7 @@ def progress_bar(label: str) -> "Iterator[Callable[[str, int, int], None]]":
             bar.total = total
             bar.set_postfix_str(Path(name).name[-40:], refresh=False)
             bar.update(done - bar.n)
+            bar.refresh()
 
         yield show
 

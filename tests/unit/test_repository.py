@@ -56,7 +56,7 @@ def lines_that_hold(pattern):
         ("'" + "/tmp" + "/x'", True),
         ("../shared/data", False),
         ("$home/work/x", False),
-        ("a/tmp/b", False),
+        ("a" + "/tmp" + "/b", False),
     ],
 )
 def test_machine_path_pattern_knows_absolute_paths(line, named):
