@@ -78,4 +78,6 @@ def _runs_on(text: str) -> bool:
     bare = text.rstrip()
     if not bare or not text.endswith("\n"):
         return False
-    return bare[-1] in _LEAD_IN + "，、,（(" or (len(bare) > 30 and bare[-1] not in "。！？；!?;.")
+    return bare[-1] in _LEAD_IN + "，、,（(" or (
+        len(bare) > 30 and bare[-1] not in "。！？；!?;.）)”"
+    )
