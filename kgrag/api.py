@@ -155,6 +155,7 @@ class KnowledgeBase:
             {
                 "embedder": embedder.name,
                 "languages": embedder.languages,
+                "stand_in": "yes" if embedder.is_stand_in else "no",
                 "chunk_sizes": ",".join(map(str, (sizes.parent, *sizes.children))),
             }
         )

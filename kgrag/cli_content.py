@@ -46,17 +46,27 @@ def ingest(
 
     Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}.
     """
+    if dry_run:
+        _plan(ctx, paths, kb)
+        return
     with opened(ctx, kb, create=True) as base:
         for notice in base.notices():
             click.echo(f"note: {notice}", err=True)
-        if dry_run:
-            _print_plan(*base.plan(paths))
-            return
         with progress_bar("ingest") as progress:
             report = base.ingest(paths, progress=progress)
     _print_report(report, as_json)
     if report.failed:
         ctx.exit(1)
+
+
+def _plan(ctx: click.Context, paths: tuple[Path, ...], kb: str) -> None:
+    """Say what would be done; a knowledge base that is not there is not made."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as empty:
+        with opened(ctx, kb if Path(kb).exists() else empty, create=True) as base:
+            outcomes, n_chunks = base.plan(paths)
+        _print_plan(outcomes, n_chunks)
 
 
 def _print_plan(outcomes: "list[Outcome]", n_chunks: int) -> None:

@@ -49,7 +49,7 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     return Settings(
         leaf=leaf,
         coarse=coarse,
-        weak_encoder=(store.get_meta("embedder") or "hash").startswith("hash"),
+        weak_encoder=store.get_meta("stand_in") == "yes",
         places={
             card.doc_id: frozenset(card.metadata["places"].split("、"))
             for card in cards

@@ -42,6 +42,11 @@ def exported(kb: Path) -> list[str]:
         return [json.dumps(record, sort_keys=True) for record in base.export()]
 
 
+def whole_documents(lines: list[str]) -> set[str]:
+    """Records that depend on one document only; a shared name may be spelt by the most."""
+    return {line for line in lines if json.loads(line)["record"] not in ("entity", "fact")}
+
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """The sample documents and 120 records, enough for a run of a second or two."""
@@ -81,7 +86,7 @@ def test_ingest_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus)
         process.wait()
         process.stdout.close()
         partial = exported(kb)
-        assert set(partial) - set(undisturbed) == set() or len(partial) < len(undisturbed)
+        assert whole_documents(partial) <= set(undisturbed)
     assert killed >= KILLS // 2, "the runs ended before they could be killed"
     run(kb, *corpus)
     assert exported(kb) == undisturbed

@@ -75,6 +75,9 @@ def test_ingest_dry_run_says_what_would_be_done_and_does_nothing(folder, tmp_pat
     assert done.exit_code == 0
     assert "1 added, 2 unchanged; at most 1 chunks" in done.stdout
     assert run(folder, "export").stdout == before
+    (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
+    assert "1 added" in run(tmp_path, "ingest", tmp_path / "new.txt", "--dry-run").stdout
+    assert not (tmp_path / "kb").exists()
 
 
 def test_ingest_when_a_file_fails_goes_on_and_exits_1(folder, tmp_path):
