@@ -52,6 +52,10 @@ class StoreUnavailableError(StoreError):
     """The knowledge base cannot be opened, reached or locked."""
 
 
+class NoKnowledgeBaseError(StoreUnavailableError):
+    """There is no knowledge base at this place."""
+
+
 class StatementError(StoreError):
     """A query to the store was refused."""
 

@@ -12,6 +12,7 @@ from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.store import Hit
 from kgrag.text import normalize, normalize_name
+from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Fact
 
 _FACTS = 200  # facts read around each entity
@@ -20,7 +21,6 @@ _SECOND_HOP = 8  # entities from which a second hop is taken
 _NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
 _DECAY = 0.7  # of an entity's weight for each hop
 _CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|参照|修订|废止|衔接")
-_CITING_PREDICATES = frozenset(["引用", "依据", "落实", "修订", "废止", "印发"])
 
 
 def chunks_of_facts(search: Search) -> Ranking:
@@ -61,7 +61,7 @@ def cited_documents(search: Search) -> Ranking:
         fact
         for fact in search.store.facts_around(list(anchors), limit=_FACTS)
         if fact.subject.entity_id in anchors
-        and fact.predicate in _CITING_PREDICATES
+        and fact.predicate in CITING_PREDICATES
         and _asked_direction(search, fact, anchors[fact.subject.entity_id])
     ]
     facts.sort(key=lambda f: (f.predicate != "依据", f.evidence[0].start, f.fact_id))
@@ -87,7 +87,7 @@ def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float
         spoken = [word for word in question if word in said and word not in own]
         named = _NAMED if anchor.at >= 0 else 0.0
         relevance = (named + len(spoken)) / (1 + len(spoken))
-        if citing and fact.predicate in _CITING_PREDICATES and anchor.at >= 0:
+        if citing and fact.predicate in CITING_PREDICATES and anchor.at >= 0:
             relevance = 1.0 if _asked_direction(search, fact, anchor) else 0.1
         if relevance > 0:
             scored.append((anchor.weight * relevance, fact))

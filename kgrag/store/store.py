@@ -123,6 +123,10 @@ class Store(Protocol):
         """Return a setting that the knowledge base records, or None."""
         ...
 
+    def all_meta(self) -> dict[str, str]:
+        """Return every setting that the knowledge base records, ordered by key."""
+        ...
+
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Record settings, all or none."""
         ...
@@ -312,6 +316,15 @@ class Store(Protocol):
         ...
 
     # whole
+
+    def bundle(self, doc_id: str) -> DocumentBundle | None:
+        """Return everything that one document brings, or None if it is not held.
+
+        Nothing is lost: an empty store with the same settings that is given the bundle of every
+        document exports the same records. A fact comes once for each wording, every vector with
+        its numbers; see `kgrag.store.bundles.assemble_knowledge`.
+        """
+        ...
 
     def counts(self) -> Counts:
         """Return how many of each are stored."""

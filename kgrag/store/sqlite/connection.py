@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from importlib import resources
 from pathlib import Path
 
-from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.sqlite.faults import mapped
 
 FILE_NAME = "kgrag.db"
@@ -53,7 +53,7 @@ class Database:
         """
         file = folder / FILE_NAME
         if not file.is_file() and not create:
-            raise StoreUnavailableError(
+            raise NoKnowledgeBaseError(
                 f"no knowledge base in {folder} ({FILE_NAME} is missing): "
                 "name another folder, or ingest documents into this one"
             )

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from kgrag.errors import StoreError
 from kgrag.store.sqlite.settle import Touched
 from kgrag.store.store import NodeVector, Vector
+from kgrag.store.vectors import check_vector, other_dimension
 
-# Encoders normalise in float32 (or float16): rounding, not a mistake, below this.
-UNIT_TOLERANCE = 1e-3
 _STORED = np.dtype("<f4")
 
 
@@ -49,19 +48,6 @@ def add_vectors(
     return connection.total_changes > before
 
 
-def check_vector(vector: Vector, name: str) -> None:
-    """Refuse what cannot be a unit vector; zero vectors stand for empty texts.
-
-    Raises:
-        ValueError: If it is not `(dim,)`, not finite, or neither of unit length nor zero.
-    """
-    if vector.ndim != 1 or not vector.size:
-        raise ValueError(f"vector {name} has shape {vector.shape}: give (dim,)")
-    norm = float(np.linalg.norm(vector))
-    if not (norm == 0.0 or abs(norm - 1.0) <= UNIT_TOLERANCE):  # NaN compares false
-        raise ValueError(f"vector {name} has length {norm:.4f}: normalise it to 1")
-
-
 def stored_dimension(connection: sqlite3.Connection) -> int | None:
     """Return the dimension of the stored vectors, None before the first."""
     row = connection.execute("SELECT value FROM state WHERE key = 'dimension'").fetchone()
@@ -76,7 +62,7 @@ def check_query(connection: sqlite3.Connection, vector: Vector) -> None:
     """
     dimension = stored_dimension(connection)
     if dimension is not None and vector.shape != (dimension,):
-        raise _other_dimension("the query", vector, dimension)
+        raise other_dimension("the query", vector, dimension)
 
 
 def to_blob(vector: Vector) -> bytes:
@@ -136,7 +122,7 @@ def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -
             dimension = vector.size
             connection.execute("INSERT INTO state VALUES ('dimension', ?)", (str(dimension),))
         if vector.size != dimension:
-            raise _other_dimension(f"vector {key}", vector, dimension)
+            raise other_dimension(f"vector {key}", vector, dimension)
 
 
 def _check_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> None:
@@ -146,10 +132,3 @@ def _check_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> None:
     ).fetchone()
     if missing:
         raise StoreError(f"vector {missing[0]} is not stored: give it with its numbers")
-
-
-def _other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreError:
-    return StoreError(
-        f"{name} has shape {vector.shape}, the knowledge base has vectors of {dimension}: "
-        "use the model that it was built with, or build a new one"
-    )

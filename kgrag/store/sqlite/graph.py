@@ -5,7 +5,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from kgrag.store.sqlite.read import SUMMARY_COLUMNS, summary
+from kgrag.store.sqlite.read import summaries_of
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 
@@ -97,12 +97,7 @@ def knowledge_of(
             (doc_id,),
         )
     ]
-    rows = connection.execute(
-        f"SELECT {SUMMARY_COLUMNS} FROM summaries s WHERE s.doc_id = ?"
-        " ORDER BY s.start, s.end, s.summary_id",
-        (doc_id,),
-    )
-    return facts, mentions, [summary(row) for row in rows]
+    return facts, mentions, summaries_of(connection, doc_id)
 
 
 def _surfaces(connection: sqlite3.Connection, doc_id: str) -> dict[str, Entity]:

@@ -17,8 +17,8 @@ from kgrag.store.sqlite.lexical_view import (
     reading_index,
 )
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
-from kgrag.store.sqlite.terms import terms_version
 from kgrag.store.store import Hit
+from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
 from kgrag.types import Route
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FORMAT = "1"  # raise it when the schema of the index changes
+_FORMAT = "2"  # raise it when the schema of the index changes
 _MOST_DEAD = 0.2  # share of deleted chunks above which an index is built anew
 
 _WORD_FIELDS: Mapping[Route, str] = {"text": "text", "path": "path"}
@@ -178,4 +178,6 @@ class LexicalIndex:
 
 
 def _format() -> str:
-    return f"{_FORMAT}-{terms_version()}"
+    from importlib import metadata
+
+    return f"{_FORMAT}-{metadata.version('tantivy')}-{terms_version()}"

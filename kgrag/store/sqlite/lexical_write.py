@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kgrag.store.sqlite.terms import pair_terms, word_terms
+from kgrag.store.terms import pair_terms, word_terms
 
 if TYPE_CHECKING:
     import tantivy

@@ -1,14 +1,13 @@
 """Documents and entities by what their name contains or resembles."""
 
 import sqlite3
-from collections import Counter
 
+from kgrag.store.likeness import most_alike
 from kgrag.store.store import Hit
-from kgrag.text import character_pairs, normalize_name
+from kgrag.text import normalize_name
 
 _LEAST_TITLE = 2  # a single character is part of too many titles to name one
 _TRIGRAM = 3  # shortest key of FTS5's trigram index
-_LEAST_LIKE = 0.3  # Dice of character pairs below which a name is not like another
 _CANDIDATES = 10  # names compared for each one wanted; FTS5's ranking is coarser than Dice
 
 
@@ -41,21 +40,7 @@ def search_entities(connection: sqlite3.Connection, text: str, top_k: int) -> li
         names = _containing(connection, wanted, top_k)
         if len(names) < top_k:
             names |= _sharing(connection, wanted, top_k * _CANDIDATES)
-    hits = [(entity_id, likeness(wanted, name)) for entity_id, name in names.items()]
-    like = [hit for hit in hits if hit[1] >= _LEAST_LIKE or wanted in names[hit[0]]]
-    return sorted(like, key=lambda hit: (-hit[1], hit[0]))[:top_k]
-
-
-def likeness(a: str, b: str) -> float:
-    """Return how much two normalised names have in common, in [0, 1].
-
-    >>> likeness("碳达峰", "碳达峰"), likeness("碳达峰", "碳达标")
-    (1.0, 0.5)
-    """
-    left, right = Counter(character_pairs(a)), Counter(character_pairs(b))
-    dice = 2 * (left & right).total() / (left.total() + right.total())
-    inside = a in b or b in a
-    return max(dice, min(len(a), len(b)) / max(len(a), len(b)) if inside else 0.0)
+    return most_alike(wanted, names, top_k)
 
 
 def _short(connection: sqlite3.Connection, wanted: str, top_k: int) -> dict[str, str]:

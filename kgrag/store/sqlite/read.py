@@ -25,6 +25,11 @@ def get_meta(connection: sqlite3.Connection, key: str) -> str | None:
     return str(row[0]) if row else None
 
 
+def all_meta(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return every setting, ordered by key."""
+    return dict(connection.execute("SELECT key, value FROM meta ORDER BY key").fetchall())
+
+
 def sources(connection: sqlite3.Connection) -> list[SourceState]:
     """Return every source, ordered by source."""
     rows = connection.execute(
@@ -75,6 +80,16 @@ def chunks_of(connection: sqlite3.Connection, doc_ids: Sequence[str], size: int)
     )
 
 
+def all_chunks(connection: sqlite3.Connection, doc_id: str) -> list[Chunk]:
+    """Return all groups of a document, parents first, each in reading order."""
+    rows = connection.execute(
+        f"SELECT {CHUNK_COLUMNS} FROM chunks c WHERE c.doc_id = ?"
+        " ORDER BY c.parent_id IS NOT NULL, c.size DESC, c.position",
+        (doc_id,),
+    )
+    return [chunk(row) for row in rows]
+
+
 def children(connection: sqlite3.Connection, parent_ids: Sequence[str], size: int) -> list[Chunk]:
     """Return a group of parents' children in reading order."""
     return _chunks(
@@ -112,6 +127,16 @@ def summaries(
             " CROSS JOIN summaries s ON s.summary_id = j.value ORDER BY j.key",
             (json.dumps(list(summary_ids)),),
         )
+    return [summary(row) for row in rows]
+
+
+def summaries_of(connection: sqlite3.Connection, doc_id: str) -> list[Summary]:
+    """Return a document's summaries, ordered by place."""
+    rows = connection.execute(
+        f"SELECT {SUMMARY_COLUMNS} FROM summaries s WHERE s.doc_id = ?"
+        " ORDER BY s.start, s.end, s.summary_id",
+        (doc_id,),
+    )
     return [summary(row) for row in rows]
 
 

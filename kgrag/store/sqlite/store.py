@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kgrag.store.sqlite import embeddings, graph, names, read, write
+from kgrag.store.sqlite.bundle import read_bundle
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import current_mark
 from kgrag.store.sqlite.connection import Database
@@ -78,6 +79,11 @@ class SQLiteStore:
         """Return a setting, or None."""
         with self._database.read() as connection:
             return read.get_meta(connection, key)
+
+    def all_meta(self) -> dict[str, str]:
+        """Return every setting, ordered by key."""
+        with self._database.read() as connection:
+            return read.all_meta(connection)
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Record settings, all or none."""
@@ -275,6 +281,11 @@ class SQLiteStore:
             return graph.knowledge_of(connection, doc_id)
 
     # whole
+
+    def bundle(self, doc_id: str) -> DocumentBundle | None:
+        """Return everything that one document brings."""
+        with self._database.read() as connection:
+            return read_bundle(connection, doc_id)
 
     def counts(self) -> Counts:
         """Return how many of each are stored."""

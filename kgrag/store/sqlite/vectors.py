@@ -18,6 +18,7 @@ from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.embeddings import check_query, stored_dimension
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.store import Hit, Vector
+from kgrag.store.vectors import cosine_of
 from kgrag.types import NodeKind
 
 logger = logging.getLogger(__name__)
@@ -151,7 +152,7 @@ class VectorIndex:
             " CROSS JOIN node_vectors n ON n.number = j.value",
             (json.dumps(list(found)),),
         )
-        hits = [(node_id, _cosine(found[number])) for number, node_id in rows]
+        hits = [(node_id, cosine_of(found[number])) for number, node_id in rows]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:top_k]
 
     def state(self, connection: sqlite3.Connection) -> State:
@@ -211,11 +212,6 @@ class VectorIndex:
         except (CacheUnwritableError, OSError) as exc:
             logger.info("%s is kept in memory: %s", self.name, exc)
             return _read(connection, self.kind, None, dimension)
-
-
-def _cosine(score: float) -> float:
-    # The last bits of the sum depend on where in a matrix a row stands.
-    return min(1.0, max(-1.0, round(score, 6)))
 
 
 def _empty(dimension: int) -> Block:

@@ -8,11 +8,12 @@ import numpy as np
 from kgrag.errors import StoreError
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import changed_since, current_mark
-from kgrag.store.sqlite.embeddings import check_vector, from_blob, stored_dimension
+from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.lexical import LexicalIndex
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.store import Problem
+from kgrag.store.vectors import check_vector
 from kgrag.types import NodeKind
 
 _REMEDY = "ingest the document again"

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from kgrag.errors import NotFoundError
+from kgrag.store.checks import check_bundle, check_knowledge
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.settle import Touched, settle
@@ -25,8 +26,7 @@ def upsert_document(connection: sqlite3.Connection, bundle: DocumentBundle, *, s
         ValueError: If a part of the bundle belongs to another document, or a fact lacks evidence.
     """
     doc_id = bundle.document.doc_id
-    _check_chunks(doc_id, bundle.chunks)
-    _check_knowledge(doc_id, bundle.facts, bundle.mentions, bundle.summaries)
+    check_bundle(bundle)
     touched = Touched()
     changed = {doc_id, *_release_source(connection, source, touched, keep=doc_id)}
     sources = {source, *_sources_of(connection, doc_id)}
@@ -82,7 +82,7 @@ def add_knowledge(
         ValueError: If something belongs to another document, or a fact lacks evidence.
     """
     _check_held(connection, doc_id)
-    _check_knowledge(doc_id, facts, mentions, summaries)
+    check_knowledge(doc_id, facts, mentions, summaries)
     touched = Touched()
     parts: list[Part] = []
     before = connection.total_changes
@@ -127,26 +127,6 @@ def _remove(connection: sqlite3.Connection, doc_id: str, touched: Touched) -> bo
 def _check_held(connection: sqlite3.Connection, doc_id: str) -> None:
     if not connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone():
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
-
-
-def _check_chunks(doc_id: str, chunks: Sequence[Chunk]) -> None:
-    for chunk in chunks:
-        if chunk.doc_id != doc_id:
-            raise ValueError(f"chunk {chunk.chunk_id} is of {chunk.doc_id}, not of {doc_id}")
-
-
-def _check_knowledge(
-    doc_id: str, facts: Sequence[Fact], mentions: Sequence[Mention], summaries: Sequence[Summary]
-) -> None:
-    for fact in facts:
-        if not fact.evidence:
-            raise ValueError(f"fact {fact.fact_id} has no evidence")
-    spots = [(f.fact_id, e.doc_id) for f in facts for e in f.evidence]
-    spots += [(m.entity.entity_id, m.evidence.doc_id) for m in mentions]
-    spots += [(s.summary_id, s.doc_id) for s in summaries]
-    for subject, other in spots:
-        if other != doc_id:
-            raise ValueError(f"{subject} is known from {other}, not from {doc_id}")
 
 
 def _add_document(connection: sqlite3.Connection, document: Document, fingerprint: str) -> None:

@@ -3,7 +3,7 @@ import json
 import pytest
 import tantivy
 
-from kgrag.store.sqlite.terms import padded, pair_terms, word_terms
+from kgrag.store.terms import padded, pair_terms, word_terms
 
 
 def test_padded_lengths_are_those_that_tantivy_keeps_exactly():

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.store.sqlite.names import likeness
+from kgrag.store.likeness import likeness
 
 
 @pytest.mark.parametrize(

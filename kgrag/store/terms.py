@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from kgrag.ids import digest
 from kgrag.text import character_pairs, words
 
-# Neither words nor pairs ever hold a control character.
-_PADDING = "\x1f"
+# Words hold no angle brackets, and pairs no more than two characters.
+_PADDING = "<pad>"
+END = "<end>"  # stands between texts that a phrase must not run across
 # Of kgrag: what words and pairs are made with.
 _DEFINING_FILES = ("text.py", "domain_words.txt", "stop_words.txt")
 
@@ -23,11 +24,12 @@ def pair_terms(text: str) -> list[str]:
 
 
 def padded(terms: Sequence[str]) -> list[str]:
-    """Return terms with padding up to the next length that tantivy stores exactly.
+    """Return terms with padding up to the next length that an index stores exactly.
 
-    Lengths are kept in one byte (4 significant bits above 24, as Lucene's SmallFloat), and when
-    segments are merged the total length is summed up from these bytes. With exact lengths the
-    sum stays right, so that scores after many updates are those of a fresh index.
+    tantivy and Lucene keep lengths in one byte (4 significant bits above 24, SmallFloat), and
+    when tantivy merges segments it sums the total length up from these bytes. With exact lengths
+    the sum stays right, so that scores after many updates are those of a fresh index, and both
+    libraries score alike.
 
     >>> len(padded(["a"] * 30)), len(padded(["a"] * 100))
     (30, 104)
@@ -45,4 +47,4 @@ def terms_version() -> str:
 
     package = resources.files("kgrag")
     own = [package.joinpath(name).read_text(encoding="utf-8") for name in _DEFINING_FILES]
-    return digest(*own, *[metadata.version(name) for name in ("jieba", "tantivy")])
+    return digest(*own, metadata.version("jieba"))

@@ -1,0 +1,143 @@
+"""The records of `Store.export`: one function for each kind, so that every store writes alike."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from kgrag.store.store import Vector
+from kgrag.types import Chunk, Document, Entity, Evidence, Heading, Summary
+
+Record = dict[str, object]
+
+# The order of an export: documents by id; settings by key; chunks by document, size (largest
+# first) and position; summaries by id; entities by id; entity names by entity, document, name and
+# type; facts by id; evidence by fact, document, start, end, extractor and chunk; mentions by
+# entity and the same; vectors by node; embeddings by key. Texts compare by their UTF-8 bytes.
+
+
+def document_record(document: Document, fingerprint: str, headings: Sequence[Heading]) -> Record:
+    """Return the record of a document, without its file."""
+    return {
+        "record": "document",
+        "doc_id": document.doc_id,
+        "title": document.title,
+        "media_type": document.media_type,
+        "content_hash": document.content_hash,
+        "fingerprint": fingerprint,
+        "warnings": list(document.warnings),
+        "metadata": dict(sorted(document.metadata.items())),
+        "segments": [[s.start, s.end, s.kind, s.number] for s in document.segments],
+        "headings": [[h.start, h.end, h.level, h.text] for h in headings],
+        "text": document.text,
+    }
+
+
+def meta_record(key: str, value: str) -> Record:
+    """Return the record of a setting."""
+    return {"record": "meta", "key": key, "value": value}
+
+
+def chunk_record(chunk: Chunk) -> Record:
+    """Return the record of a chunk."""
+    return {
+        "record": "chunk",
+        "chunk_id": chunk.chunk_id,
+        "doc_id": chunk.doc_id,
+        "size": chunk.size,
+        "position": chunk.position,
+        "start": chunk.start,
+        "end": chunk.end,
+        "parent_id": chunk.parent_id,
+        "heading_path": list(chunk.heading_path),
+        "text": chunk.text,
+    }
+
+
+def summary_record(summary: Summary) -> Record:
+    """Return the record of a summary."""
+    return {
+        "record": "summary",
+        "summary_id": summary.summary_id,
+        "doc_id": summary.doc_id,
+        "start": summary.start,
+        "end": summary.end,
+        "level": summary.level,
+        "source": summary.source,
+        "target_ids": list(summary.target_ids),
+        "text": summary.text,
+    }
+
+
+def entity_record(entity: Entity) -> Record:
+    """Return the record of an entity, named as most documents name it."""
+    return {
+        "record": "entity",
+        "entity_id": entity.entity_id,
+        "name": entity.name,
+        "type": entity.type,
+    }
+
+
+def entity_name_record(entity: Entity, doc_id: str) -> Record:
+    """Return the record of an entity as a document names it."""
+    return {
+        "record": "entity-name",
+        "entity_id": entity.entity_id,
+        "doc_id": doc_id,
+        "name": entity.name,
+        "type": entity.type,
+    }
+
+
+def fact_record(fact_id: str, subject_id: str, predicate: str, object_id: str) -> Record:
+    """Return the record of a fact, worded as most documents word it."""
+    return {
+        "record": "fact",
+        "fact_id": fact_id,
+        "subject_id": subject_id,
+        "predicate": predicate,
+        "object_id": object_id,
+    }
+
+
+def evidence_record(fact_id: str, evidence: Evidence, predicate: str) -> Record:
+    """Return the record of a fact's evidence, with the wording that stands there."""
+    return {
+        "record": "evidence",
+        "fact_id": fact_id,
+        **_place(evidence),
+        "predicate": predicate,
+    }
+
+
+def mention_record(entity_id: str, evidence: Evidence) -> Record:
+    """Return the record of a place where an entity is named without a fact."""
+    return {"record": "mention", "entity_id": entity_id, **_place(evidence)}
+
+
+def vector_record(node_id: str, kind: str, doc_id: str, key: str) -> Record:
+    """Return the record that says which embedding a node has."""
+    return {"record": "vector", "node_id": node_id, "kind": kind, "doc_id": doc_id, "key": key}
+
+
+def embedding_record(key: str, vector: Vector) -> Record:
+    """Return the record of an embedding: the hash of its `float32` numbers, little endian."""
+    numbers = np.asarray(vector, dtype="<f4")
+    return {
+        "record": "embedding",
+        "key": key,
+        "dimension": numbers.size,
+        "sha256": hashlib.sha256(numbers.tobytes()).hexdigest(),
+    }
+
+
+def _place(evidence: Evidence) -> Record:
+    return {
+        "doc_id": evidence.doc_id,
+        "start": evidence.start,
+        "end": evidence.end,
+        "extractor": evidence.extractor,
+        "chunk_id": evidence.chunk_id,
+        "confidence": evidence.confidence,
+    }

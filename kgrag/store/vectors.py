@@ -1,0 +1,35 @@
+"""What holds for vectors in every store."""
+
+import numpy as np
+
+from kgrag.errors import StoreError
+from kgrag.store.store import Vector
+
+# Encoders normalise in float32 (or float16): rounding, not a mistake, below this.
+UNIT_TOLERANCE = 1e-3
+
+
+def check_vector(vector: Vector, name: str) -> None:
+    """Refuse what cannot be a unit vector; zero vectors stand for empty texts.
+
+    Raises:
+        ValueError: If it is not `(dim,)`, not finite, or neither of unit length nor zero.
+    """
+    if vector.ndim != 1 or not vector.size:
+        raise ValueError(f"vector {name} has shape {vector.shape}: give (dim,)")
+    norm = float(np.linalg.norm(vector))
+    if not (norm == 0.0 or abs(norm - 1.0) <= UNIT_TOLERANCE):  # NaN compares false
+        raise ValueError(f"vector {name} has length {norm:.4f}: normalise it to 1")
+
+
+def other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreError:
+    """Return the error for a vector that the others cannot be compared with."""
+    return StoreError(
+        f"{name} has shape {vector.shape}, the knowledge base has vectors of {dimension}: "
+        "use the model that it was built with, or build a new one"
+    )
+
+
+def cosine_of(score: float) -> float:
+    """Return a cosine rounded to 6 decimals: the sum's last bits depend on where it is made."""
+    return min(1.0, max(-1.0, round(score, 6)))
