@@ -63,10 +63,15 @@ def _plan(ctx: click.Context, paths: tuple[Path, ...], kb: str) -> None:
     """Say what would be done; a knowledge base that is not there is not made."""
     from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory() as empty:
-        with opened(ctx, kb if Path(kb).exists() else empty, create=True) as base:
+    from kgrag.errors import NoKnowledgeBaseError
+
+    try:
+        with opened(ctx, kb) as base:
             outcomes, n_chunks = base.plan(paths)
-        _print_plan(outcomes, n_chunks)
+    except NoKnowledgeBaseError:
+        with TemporaryDirectory() as empty, opened(ctx, empty, create=True) as base:
+            outcomes, n_chunks = base.plan(paths)
+    _print_plan(outcomes, n_chunks)
 
 
 def _print_plan(outcomes: "list[Outcome]", n_chunks: int) -> None:

@@ -20,7 +20,10 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 def kb_option(command: _F) -> _F:
     """Add `--kb` to a command."""
     return click.option(
-        "--kb", default="kb", show_default=True, help="Folder of the knowledge base."
+        "--kb",
+        default="kb",
+        show_default=True,
+        help="Folder of the knowledge base, or its address: bolt://HOST:7687, neo4j://HOST:7687.",
     )(command)
 
 

@@ -19,6 +19,8 @@ from kgrag.types import (
     Summary,
 )
 
+pytest_plugins = ("tests.neo4j_server.plugin",)
+
 PARENT, LEAF = 24, 8  # characters
 DIMENSION = 8
 

@@ -1,4 +1,4 @@
-"""Open the store at a place: a folder."""
+"""Open the store at a place: a folder, or the address of a server."""
 
 from pathlib import Path
 
@@ -10,17 +10,18 @@ def open_store(location: str | Path, *, create: bool) -> Store:
     """Return the store at a place.
 
     Args:
-        location: A folder, which holds an SQLite database.
-        create: Make it where there is none.
+        location: A folder, which holds an SQLite database, or the address of a Neo4j server
+            (`bolt://HOST:7687`, `neo4j://HOST:7687`, `/DATABASE` after it for another than
+            `neo4j`).
+        create: Make a knowledge base where there is none.
 
     Raises:
-        StoreUnavailableError: If it cannot be opened, or names a kind of store that is not
-            supported.
+        StoreUnavailableError: If it cannot be opened.
     """
     if "://" in str(location):
-        raise StoreUnavailableError(
-            f"{location}: only folders are supported as knowledge bases; give --kb a folder"
-        )
+        from kgrag.store.neo4j.store import Neo4jStore
+
+        return Neo4jStore.open(str(location), create=create)
     from kgrag.store.sqlite.store import SQLiteStore
 
     return SQLiteStore.open(Path(location), create=create)

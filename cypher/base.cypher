@@ -1,0 +1,39 @@
+// The knowledge base as such: its one node, its settings.
+
+// name: foreign_nodes
+// Nodes under our labels in a database that has no knowledge base.
+MATCH (n:Document|Chunk|Summary|Entity|Source|Setting|Embedding|Terms) RETURN count(n) AS n;
+
+// name: create_base
+MERGE (k:KnowledgeBase {id: 'kgrag'})
+ON CREATE SET k.version = $version, k.seq = 0, k.sizes = [], k.ready = [], k.terms_version = '',
+  k.deleting = [], k.dead_terms = 0
+RETURN k.version AS version;
+
+// name: base
+MATCH (k:KnowledgeBase {id: 'kgrag'})
+RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
+  k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
+  k.dead_terms AS dead_terms;
+
+// name: lock_base
+// Writing a property takes the node's lock until the transaction ends: one writer at a time.
+MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq
+RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
+  k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
+  k.dead_terms AS dead_terms;
+
+// name: change_base
+MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k += $values;
+
+// name: count_change
+MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq + 1;
+
+// name: setting
+OPTIONAL MATCH (s:Setting {id: $key}) RETURN s.value AS value;
+
+// name: settings
+MATCH (s:Setting) RETURN s.id AS key, s.value AS value;
+
+// name: put_settings
+UNWIND $rows AS row MERGE (s:Setting {id: row.key}) SET s.value = row.value;

@@ -1,0 +1,88 @@
+// Documents, chunks and summaries.
+
+// name: sources
+MATCH (s:Source) MATCH (d:Document {id: s.doc_id})
+RETURN s.id AS source, s.doc_id AS doc_id, d.fingerprint AS fingerprint;
+
+// name: document_ids
+MATCH (d:Document) RETURN d.id AS id;
+
+// name: all_cards
+MATCH (d:Document)
+RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
+  d.warnings AS warnings, d.metadata AS metadata, d.file AS file, d.fingerprint AS fingerprint,
+  d.characters AS characters;
+
+// name: cards
+MATCH (d:Document) WHERE d.id IN $ids
+RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
+  d.warnings AS warnings, d.metadata AS metadata, d.file AS file, d.fingerprint AS fingerprint,
+  d.characters AS characters;
+
+// name: layouts
+MATCH (l:DocumentLayout) WHERE l.id IN $ids
+RETURN l.id AS id, l.headings AS headings, l.segments AS segments;
+
+// name: texts
+// The parents of a document, put together, are its text.
+MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.parent_id IS NULL
+RETURN c.doc_id AS id, c.index AS index, c.text AS text;
+
+// name: chunks
+MATCH (c:Chunk) WHERE c.id IN $ids
+RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
+  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
+
+// name: chunks_of
+MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.size = $size
+RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
+  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
+
+// name: chunks_of_document
+MATCH (c:Chunk {doc_id: $id})
+RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
+  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path,
+  c.embedding_key AS embedding_key;
+
+// name: children
+MATCH (p:Chunk)-[:HAS_CHILD]->(c:ChildChunk) WHERE p.id IN $ids AND c.size = $size
+RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
+  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
+
+// name: families
+MATCH (p:Chunk) WHERE p.id IN $ids
+CALL (p) { RETURN p AS c UNION ALL MATCH (p)-[:HAS_CHILD]->(c:ChildChunk) RETURN c }
+RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
+  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
+
+// name: child_counts
+MATCH (p:Chunk)-[:HAS_CHILD]->(c:ChildChunk) WHERE p.id IN $ids
+RETURN p.id AS id, c.size AS size, count(*) AS n;
+
+// name: summaries
+MATCH (s:Summary) WHERE s.id IN $ids
+RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
+  s.level AS level, s.source AS source, s.target_ids AS target_ids;
+
+// name: all_summaries
+MATCH (s:Summary)
+RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
+  s.level AS level, s.source AS source, s.target_ids AS target_ids;
+
+// name: summaries_of_document
+MATCH (s:Summary {doc_id: $id})
+RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
+  s.level AS level, s.source AS source, s.target_ids AS target_ids,
+  s.embedding_key AS embedding_key;
+
+// name: chunk_sizes
+MATCH (c:Chunk) RETURN c.size AS size, count(*) AS n;
+
+// name: counts
+CALL () { MATCH (d:Document) RETURN count(d) AS documents, coalesce(sum(d.characters), 0) AS characters }
+CALL () { MATCH (s:Summary) RETURN count(s) AS summaries }
+CALL () { MATCH (e:Entity) RETURN count(e) AS entities }
+CALL () { MATCH ()-[r:RELATED]->() RETURN count(r) AS facts }
+CALL () { MATCH (:Chunk)-[m:MENTIONS]->() RETURN coalesce(sum(size(m.starts)), 0) AS mentions }
+CALL () { MATCH (v:Embedding) RETURN count(v) AS vectors }
+RETURN documents, characters, summaries, entities, facts, mentions, vectors;

@@ -1,0 +1,100 @@
+// Searching by words, by vectors and by name.
+
+// name: search_terms
+CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node, score
+RETURN node.id AS id, score;
+
+// name: search_chunk_vectors
+// Equal texts share an embedding, so one hit may stand for several chunks. An index over cosines
+// leaves out the zero vector, which stands for empty texts.
+CALL () {
+  CALL db.index.vector.queryNodes('chunk_embedding', $k, $vector) YIELD node, score
+  RETURN node, score
+  UNION ALL MATCH (node:ZeroEmbedding:ChunkEmbedding) RETURN node, 0.5 AS score
+}
+MATCH (c:Chunk {embedding_key: node.id})
+RETURN c.id AS id, score;
+
+// name: search_summary_vectors
+CALL () {
+  CALL db.index.vector.queryNodes('summary_embedding', $k, $vector) YIELD node, score
+  RETURN node, score
+  UNION ALL MATCH (node:ZeroEmbedding:SummaryEmbedding) RETURN node, 0.5 AS score
+}
+MATCH (s:Summary {embedding_key: node.id})
+RETURN s.id AS id, score;
+
+// name: search_document_vectors
+CALL () {
+  CALL db.index.vector.queryNodes('document_embedding', $k, $vector) YIELD node, score
+  RETURN node, score
+  UNION ALL MATCH (node:ZeroEmbedding:DocumentEmbedding) RETURN node, 0.5 AS score
+}
+MATCH (d:Document {embedding_key: node.id})
+RETURN d.id AS id, score;
+
+// name: some_chunk_with_embedding
+MATCH (c:Chunk) WHERE c.embedding_key IS NOT NULL RETURN c.id AS id ORDER BY id LIMIT $limit;
+
+// name: some_summary_with_embedding
+MATCH (s:Summary) WHERE s.embedding_key IS NOT NULL RETURN s.id AS id ORDER BY id LIMIT $limit;
+
+// name: some_document_with_embedding
+MATCH (d:Document) WHERE d.embedding_key IS NOT NULL RETURN d.id AS id ORDER BY id LIMIT $limit;
+
+// name: chunk_vectors_within
+MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.embedding_key IS NOT NULL
+MATCH (e:Embedding {id: c.embedding_key})
+RETURN c.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+
+// name: summary_vectors_within
+MATCH (s:Summary) WHERE s.doc_id IN $ids AND s.embedding_key IS NOT NULL
+MATCH (e:Embedding {id: s.embedding_key})
+RETURN s.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+
+// name: document_vectors_within
+MATCH (d:Document) WHERE d.id IN $ids AND d.embedding_key IS NOT NULL
+MATCH (e:Embedding {id: d.embedding_key})
+RETURN d.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+
+// name: similarities
+CALL () {
+  MATCH (n:Chunk) WHERE n.id IN $ids RETURN n
+  UNION ALL MATCH (n:Summary) WHERE n.id IN $ids RETURN n
+  UNION ALL MATCH (n:Document) WHERE n.id IN $ids RETURN n
+}
+WITH n WHERE n.embedding_key IS NOT NULL
+MATCH (e:Embedding {id: n.embedding_key})
+RETURN n.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+
+// name: vectors
+MATCH (e:Embedding) WHERE e.id IN $keys RETURN e.id AS key, e.vector AS vector;
+
+// name: find_documents
+MATCH (d:Document) WHERE d.title_key CONTAINS $name
+RETURN d.id AS id, d.title_key AS title_key;
+
+// name: entities_beginning
+MATCH (e:Entity) WHERE e.normalized STARTS WITH $name
+RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
+
+// name: entities_containing
+MATCH (e:Entity) WHERE e.normalized CONTAINS $name
+RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
+
+// name: entities_like
+CALL db.index.fulltext.queryNodes('entity_names', $query, {limit: $limit}) YIELD node
+RETURN node.id AS id, node.normalized AS normalized;
+
+// name: any_chunk
+MATCH (c:Chunk) WHERE c.size = $size RETURN c.id AS id LIMIT 1;
+
+// name: count_terms
+MATCH (t:Terms) RETURN count(t) AS n;
+
+// name: documents_without_terms
+MATCH (c:Chunk) WHERE c.size = $size AND NOT EXISTS { MATCH (t:Terms {id: c.id}) }
+RETURN c.doc_id AS id, count(*) AS n ORDER BY id;
+
+// name: delete_any_terms
+MATCH (t:Terms) WITH t LIMIT $limit DELETE t RETURN count(*) AS n;

@@ -1,0 +1,154 @@
+// What breaks an invariant: rows of (subject, value), none where all is well.
+
+// name: documents_without_source
+MATCH (d:Document) WHERE NOT EXISTS { MATCH (s:Source {doc_id: d.id}) }
+RETURN d.id AS subject, '' AS value ORDER BY subject;
+
+// name: sources_without_document
+MATCH (s:Source) WHERE NOT EXISTS { MATCH (d:Document {id: s.doc_id}) }
+RETURN s.id AS subject, s.doc_id AS value ORDER BY subject;
+
+// name: documents_without_layout
+MATCH (d:Document) WHERE NOT EXISTS { MATCH (l:DocumentLayout {id: d.id}) }
+RETURN d.id AS subject, '' AS value ORDER BY subject;
+
+// name: layouts_without_document
+MATCH (l:DocumentLayout) WHERE NOT EXISTS { MATCH (d:Document {id: l.id}) }
+RETURN l.id AS subject, '' AS value ORDER BY subject;
+
+// name: chunks_without_document
+MATCH (c:Chunk) WHERE NOT EXISTS { MATCH (d:Document {id: c.doc_id}) }
+RETURN c.id AS subject, c.doc_id AS value ORDER BY subject LIMIT 100;
+
+// name: chunks_with_wrong_labels
+MATCH (c:Chunk)
+WHERE (c.parent_id IS NULL) <> (c:ParentChunk) OR (c.parent_id IS NULL) = (c:ChildChunk)
+RETURN c.id AS subject, reduce(text = '', l IN labels(c) | text + ':' + l) AS value
+ORDER BY subject LIMIT 100;
+
+// name: parents_not_part_of_document
+MATCH (c:ParentChunk)
+WHERE COUNT { MATCH (c)-[:PART_OF]->(d:Document) WHERE d.id = c.doc_id } <> 1
+  OR COUNT { (c)-[:PART_OF]->() } <> 1
+RETURN c.id AS subject, c.doc_id AS value ORDER BY subject LIMIT 100;
+
+// name: children_without_parent_link
+MATCH (c:ChildChunk)
+WHERE COUNT { MATCH (p:ParentChunk)-[:HAS_CHILD]->(c) WHERE p.id = c.parent_id } <> 1
+  OR COUNT { ()-[:HAS_CHILD]->(c) } <> 1
+RETURN c.id AS subject, c.parent_id AS value ORDER BY subject LIMIT 100;
+
+// name: chunks_without_neighbour
+MATCH (c:Chunk)
+WHERE c.index > 0 AND COUNT {
+  MATCH (b:Chunk)-[:NEXT_CHUNK]->(c)
+  WHERE b.doc_id = c.doc_id AND b.size = c.size AND b.index = c.index - 1 } <> 1
+  OR COUNT { ()-[:NEXT_CHUNK]->(c) } <> CASE WHEN c.index > 0 THEN 1 ELSE 0 END
+RETURN c.id AS subject, toString(c.index) AS value ORDER BY subject LIMIT 100;
+
+// name: first_chunks_without_link
+MATCH (c:Chunk)
+WHERE COUNT { MATCH (d:Document)-[r:FIRST_CHUNK]->(c) WHERE d.id = c.doc_id AND r.size = c.size }
+    <> CASE WHEN c.index = 0 THEN 1 ELSE 0 END
+  OR COUNT { ()-[:FIRST_CHUNK]->(c) } <> CASE WHEN c.index = 0 THEN 1 ELSE 0 END
+RETURN c.id AS subject, toString(c.size) AS value ORDER BY subject LIMIT 100;
+
+// name: summaries_outside_text
+MATCH (s:Summary)
+OPTIONAL MATCH (d:Document {id: s.doc_id})
+WITH s, d WHERE d IS NULL OR s.start < 0 OR s.end < s.start OR s.end > d.characters
+RETURN s.id AS subject, s.doc_id + ' ' + s.start + '..' + s.end AS value ORDER BY subject;
+
+// name: summaries_without_target
+MATCH (s:Summary)
+UNWIND s.target_ids AS target
+WITH s, target WHERE NOT EXISTS {
+  MATCH (s)-[:SUMMARIZES]->(c:Chunk {id: target}) WHERE c.doc_id = s.doc_id }
+RETURN s.id AS subject, target AS value ORDER BY subject, value;
+
+// name: summaries_with_other_target
+MATCH (s:Summary)-[:SUMMARIZES]->(c) WHERE NOT c.id IN s.target_ids
+RETURN s.id AS subject, c.id AS value ORDER BY subject, value;
+
+// name: nodes_without_stored_embedding
+CALL () {
+  MATCH (n:Chunk) WHERE n.embedding_key IS NOT NULL RETURN n, 'ChunkEmbedding' AS label
+  UNION ALL MATCH (n:Summary) WHERE n.embedding_key IS NOT NULL RETURN n, 'SummaryEmbedding' AS label
+  UNION ALL MATCH (n:Document) WHERE n.embedding_key IS NOT NULL RETURN n, 'DocumentEmbedding' AS label
+}
+OPTIONAL MATCH (e:Embedding {id: n.embedding_key}) WHERE label IN labels(e)
+WITH n, e WHERE e IS NULL
+RETURN n.id AS subject, n.embedding_key AS value ORDER BY subject LIMIT 100;
+
+// name: embeddings_without_node
+MATCH (e:Embedding)
+WHERE e:ChunkEmbedding <> EXISTS { MATCH (n:Chunk {embedding_key: e.id}) }
+  OR e:SummaryEmbedding <> EXISTS { MATCH (n:Summary {embedding_key: e.id}) }
+  OR e:DocumentEmbedding <> EXISTS { MATCH (n:Document {embedding_key: e.id}) }
+  OR NOT (e:ChunkEmbedding OR e:SummaryEmbedding OR e:DocumentEmbedding)
+RETURN e.id AS subject, '' AS value ORDER BY subject LIMIT 100;
+
+// name: embeddings_of_other_dimension
+MATCH (k:KnowledgeBase {id: 'kgrag'})
+MATCH (e:Embedding) WHERE k.dimension IS NULL OR size(e.vector) <> k.dimension
+RETURN e.id AS subject, toString(size(e.vector)) AS value ORDER BY subject LIMIT 100;
+
+// name: terms_without_chunk
+MATCH (k:KnowledgeBase {id: 'kgrag'})
+MATCH (t:Terms)
+OPTIONAL MATCH (c:Chunk {id: t.id})
+WITH k, t, c WHERE NOT t.size IN k.sizes OR c IS NULL OR c.size <> t.size OR c.doc_id <> t.doc_id
+RETURN t.id AS subject, toString(t.size) AS value ORDER BY subject LIMIT 100;
+
+// name: chunks_without_terms
+MATCH (k:KnowledgeBase {id: 'kgrag'})
+UNWIND k.ready AS size
+MATCH (c:Chunk {size: size}) WHERE NOT EXISTS { MATCH (t:Terms {id: c.id}) }
+RETURN c.id AS subject, toString(size) AS value ORDER BY subject LIMIT 100;
+
+// name: entities_without_document
+MATCH (e:Entity) WHERE NOT EXISTS { (:Document)-[:NAMES]->(e) }
+RETURN e.id AS subject, e.name AS value ORDER BY subject;
+
+// name: names_without_use
+// A name is there because a fact or a mention of the document has it.
+MATCH (d:Document)-[:NAMES]->(e:Entity)
+WHERE NOT EXISTS { MATCH (c:Chunk {doc_id: d.id})-[:MENTIONS]->(e) }
+RETURN e.id AS subject, d.id AS value ORDER BY subject, value LIMIT 100;
+
+// name: mentions_without_name
+MATCH (c:Chunk)-[:MENTIONS]->(e:Entity)
+WITH DISTINCT c.doc_id AS doc_id, e
+WHERE NOT EXISTS { (:Document {id: doc_id})-[:NAMES]->(e) }
+RETURN e.id AS subject, doc_id AS value ORDER BY subject, value LIMIT 100;
+
+// name: indexes_not_online
+SHOW INDEXES YIELD name, state WHERE state <> 'ONLINE' RETURN name AS subject, state AS value;
+
+// name: chunk_places
+MATCH (c:Chunk) RETURN c.id AS id, c.doc_id AS doc_id, c.start AS start, c.end AS end;
+
+// name: document_names
+MATCH (d:Document)
+RETURN d.id AS id, d.title AS title, d.title_key AS title_key, d.name_key AS name_key,
+  d.characters AS characters, d.file AS file;
+
+// name: entity_keys
+MATCH (e:Entity) RETURN e.id AS id, e.name AS name, e.type AS type, e.normalized AS normalized;
+
+// name: every_mention_link
+MATCH (c:Chunk)-[m:MENTIONS]->(e:Entity)
+RETURN c.id AS chunk_id, e.id AS entity_id, m.fact_ids AS fact_ids, m.starts AS starts,
+  m.ends AS ends, m.confidences AS confidences, size(m.extractors) AS n;
+
+// name: every_citation
+MATCH (a:Document)-[r:CITES]->(b:Document)
+RETURN a.id AS citing, b.id AS cited, r.predicates AS predicates;
+
+// name: every_citing_fact
+// Whom the facts let a document cite.
+MATCH (o:Entity)<-[r:RELATED]-() WHERE r.predicate IN $predicates
+MATCH (b:Document {name_key: o.normalized})
+UNWIND r.doc_ids AS doc_id
+MATCH (a:Document {id: doc_id}) WHERE a <> b
+RETURN DISTINCT a.id AS citing, b.id AS cited, r.predicate AS predicate;

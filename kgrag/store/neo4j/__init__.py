@@ -1,0 +1,1 @@
+"""The server store: a Neo4j database, opened by every tool that speaks Cypher."""

@@ -1,0 +1,193 @@
+"""The connection: one driver, reads that retry, writes that are whole or not at all."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import neo4j
+from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.neo4j.address import Address, credentials
+from kgrag.store.neo4j.faults import FAULTS, store_error
+from kgrag.store.neo4j.statements import statement
+
+_T = TypeVar("_T")
+
+Row = neo4j.Record
+_OLDEST = (5, 26)  # version of the server
+_CONNECT_S = 10.0
+_RETRY_S = 120.0  # a cluster may take a while to choose a leader
+_UNCERTAIN = 5  # times that a write is repeated whose outcome is not known
+
+
+class Database:
+    """A database on a server; any number of threads may use it.
+
+    Attributes:
+        address: Where it is.
+    """
+
+    def __init__(self, address: Address, driver: neo4j.Driver) -> None:
+        self.address = address
+        self._driver: neo4j.Driver | None = driver
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, address: Address) -> "Database":
+        """Connect.
+
+        Raises:
+            StoreUnavailableError: If the server cannot be reached, refuses us, or is too old.
+        """
+        try:
+            driver = neo4j.GraphDatabase.driver(
+                address.uri,
+                auth=credentials(),
+                user_agent="kgrag",
+                connection_timeout=_CONNECT_S,
+                max_transaction_retry_time=_RETRY_S,
+                notifications_min_severity="OFF",
+            )
+        except (ValueError, *FAULTS) as exc:
+            raise store_error(address, exc) from exc
+        try:
+            version = _version(driver.get_server_info().agent)
+        except FAULTS as exc:
+            driver.close()
+            raise store_error(address, exc) from exc
+        if version < _OLDEST:
+            driver.close()
+            raise StoreUnavailableError(
+                f"{address}: Neo4j {'.'.join(map(str, version))} is too old: use 5.26 or newer"
+            )
+        return cls(address, driver)
+
+    def close(self) -> None:
+        """Close all connections; twice is no error."""
+        with self._lock:
+            driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close()
+
+    @property
+    def driver(self) -> neo4j.Driver:
+        """The driver.
+
+        Raises:
+            StoreError: If it is closed.
+        """
+        if self._driver is None:
+            raise StoreError(f"{self.address} is closed: open it again")
+        return self._driver
+
+    def read(self, name: str, /, **parameters: object) -> list[Row]:
+        """Return the rows of a statement that reads, from any member of a cluster.
+
+        One round trip where all goes well; the driver's retries (a lost connection, a new
+        leader) where it does not.
+        """
+        driver, text = self.driver, statement(name)
+        with self._faults():
+            try:
+                with self._session(neo4j.READ_ACCESS) as session:
+                    return list(session.run(text, parameters))
+            except (Neo4jError, DriverError) as exc:
+                if not exc.is_retryable():
+                    raise
+            result = driver.execute_query(
+                text,
+                parameters,
+                routing_=neo4j.RoutingControl.READ,
+                database_=self.address.database,
+            )
+            return result.records
+
+    def stream(self, name: str, /, **parameters: object) -> Iterator[Row]:
+        """Yield the rows of a statement that reads, without holding all of them."""
+        text = statement(name)
+        with self._faults(), self._session(neo4j.READ_ACCESS) as session:
+            yield from session.run(text, parameters)
+
+    def write(self, work: Callable[["Transaction"], _T]) -> _T:
+        """Return what `work` does in one transaction, which other writers wait for.
+
+        `work` may be called again: after a lost connection, a deadlock or a change of leader,
+        and where it is not known whether the transaction was committed. It must leave the same
+        when it is done twice.
+        """
+        attempts = 0
+        while True:
+            attempts += 1
+            with self._faults(), self._session(neo4j.WRITE_ACCESS) as session:
+                try:
+                    return session.execute_write(lambda tx: work(Transaction(tx)))
+                except IncompleteCommit:
+                    if attempts == _UNCERTAIN:
+                        raise
+
+    def define(self, name: str, /, **numbers: int) -> list[Row]:
+        """Run a statement that defines or shows an index: it is a transaction of its own.
+
+        Args:
+            name: Of the statement.
+            numbers: For its places <…>.
+        """
+        text = statement(name, **numbers)
+        with self._faults():
+            result = self.driver.execute_query(text, database_=self.address.database)
+            return result.records
+
+    def await_indexes(self, seconds: int = 600) -> None:
+        """Wait until every index has caught up."""
+        with self._faults():
+            self.driver.execute_query(
+                statement("await_indexes"), seconds=seconds, database_=self.address.database
+            )
+
+    def _session(self, access: str) -> neo4j.Session:
+        driver = self.driver
+        return driver.session(
+            database=self.address.database,
+            default_access_mode=access,
+            bookmark_manager=driver.execute_query_bookmark_manager,
+        )
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except FAULTS as exc:
+            self.driver  # noqa: B018  # closed meanwhile: that is what to say
+            raise store_error(self.address, exc) from exc
+
+
+class Transaction:
+    """A transaction of a writer: statements by name."""
+
+    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
+        self._transaction = transaction
+
+    def run(self, name: str, /, **parameters: object) -> list[Row]:
+        """Return the rows of a statement."""
+        return list(self._transaction.run(statement(name), parameters))
+
+    def run_rows(
+        self, name: str, rows: Sequence[object], /, *, size: int = 1000, **parameters: object
+    ) -> None:
+        """Run a statement over `$rows`, so many at a time; not at all without any."""
+        text = statement(name)
+        for start in range(0, len(rows), size):
+            batch = rows[start : start + size]
+            self._transaction.run(text, {**parameters, "rows": batch}).consume()
+
+
+def _version(agent: str) -> tuple[int, ...]:
+    """Return the version in a server's name for itself.
+
+    >>> _version("Neo4j/5.26.28")
+    (5, 26, 28)
+    """
+    numbers = agent.partition("/")[2].partition("-")[0].split(".")
+    return tuple(int(n) for n in numbers if n.isdecimal())

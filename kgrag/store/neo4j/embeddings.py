@@ -1,0 +1,100 @@
+"""Vectors as nodes: each distinct text's once, however many nodes share it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kgrag.errors import StoreError
+from kgrag.store.neo4j.connection import Transaction
+from kgrag.store.store import NodeVector, Vector
+from kgrag.store.vectors import check_vector, other_dimension
+from kgrag.types import NodeKind
+
+KINDS: tuple[NodeKind, ...] = ("chunk", "summary", "document")
+_NODES: Mapping[NodeKind, str] = {
+    "chunk": "embed_chunks",
+    "summary": "embed_summaries",
+    "document": "embed_document",
+}
+_ROWS = 250  # of vectors in a statement: about 1 MB
+
+
+def given_vectors(vectors: Sequence[NodeVector]) -> dict[str, Vector]:
+    """Return the vectors that come with their numbers, by key.
+
+    Raises:
+        ValueError: If one is not finite or neither of unit length nor zero.
+        StoreError: If they are not all of one dimension.
+    """
+    given = {v.key: v.vector for v in vectors if v.vector is not None}
+    dimension = None
+    for key, vector in given.items():
+        check_vector(vector, key)
+        dimension = dimension or vector.size
+        if vector.size != dimension:
+            raise other_dimension(f"vector {key}", vector, dimension)
+    return given
+
+
+def add_embeddings(tx: Transaction, vectors: Sequence[NodeVector], dimension: int | None) -> None:
+    """Create the embeddings that are missing, each under the kinds of node that have it.
+
+    Raises:
+        StoreError: If a dimension is not the stored one, or a vector is neither given nor held.
+    """
+    given = given_vectors(vectors)
+    for key, vector in given.items():
+        if dimension is not None and vector.size != dimension:
+            raise other_dimension(f"vector {key}", vector, dimension)
+    keys = sorted({v.key for v in vectors})
+    held = {row["key"] for row in tx.run("embeddings_held", keys=keys)}
+    missing = [key for key in keys if key not in held]
+    for key in missing:
+        if key not in given:
+            raise StoreError(f"vector {key} is not stored: give it with its numbers")
+    rows = [
+        {"key": key, "vector": given[key].astype(np.float32).tolist(), "zero": not given[key].any()}
+        for key in missing
+    ]
+    tx.run_rows("create_embeddings", rows, size=_ROWS)
+    for kind in KINDS:
+        of_kind = sorted({v.key for v in vectors if v.kind == kind})
+        if of_kind:
+            tx.run(f"mark_{kind}_embeddings", keys=of_kind)
+
+
+def embed_nodes(tx: Transaction, nodes: Sequence[tuple[NodeKind, str, str | None]]) -> None:
+    """Let nodes name their embedding.
+
+    Args:
+        tx: The transaction.
+        nodes: (kind, node id, key); None for a node that has no embedding any more.
+    """
+    for kind, name in _NODES.items():
+        pairs = sorted((node, key) for k, node, key in nodes if k == kind)
+        tx.run_rows(name, [{"id": node, "key": key} for node, key in pairs])
+
+
+def keys_of(tx: Transaction, doc_id: str) -> dict[str, tuple[NodeKind, str]]:
+    """Return (kind, key) of each node of a document that has an embedding."""
+    rows = tx.run("embedding_keys_of", id=doc_id)
+    return {row["id"]: (row["kind"], row["key"]) for row in rows}
+
+
+def settle_embeddings(tx: Transaction, keys: Sequence[str]) -> None:
+    """Delete embeddings that no node has any more, and take them out of kinds that lost them."""
+    if not keys:
+        return
+    rows = tx.run("embeddings_used", keys=sorted(keys))
+    unused = [row["key"] for row in rows if not any(row[kind] for kind in KINDS)]
+    for kind in KINDS:
+        lost = [row["key"] for row in rows if row[f"is_{kind}"] and not row[kind]]
+        if lost:
+            tx.run(f"unmark_{kind}_embeddings", keys=lost)
+    if unused:
+        tx.run("delete_embeddings", keys=unused)
+
+
+def to_vector(numbers: Sequence[float]) -> Vector:
+    """Return a stored vector, as it was given."""
+    return np.asarray(numbers, dtype=np.float32)

@@ -1,0 +1,85 @@
+"""Everything that a knowledge base holds as records in a fixed order, and one document's bundle."""
+
+from collections.abc import Iterator
+
+from kgrag.store import records
+from kgrag.store.neo4j import read
+from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.embeddings import to_vector
+from kgrag.store.neo4j.graph_read import said_by, stored_knowledge
+from kgrag.store.neo4j.knowledge import statements_in
+from kgrag.store.records import Record
+from kgrag.store.store import DocumentBundle, NodeVector
+from kgrag.types import Entity, Evidence
+
+
+def read_bundle(database: Database, doc_id: str) -> DocumentBundle | None:
+    """Return everything that a document brings, or None if it is not held."""
+    fingerprint = read.fingerprint_of(database, doc_id)
+    if fingerprint is None:
+        return None
+    facts, mentions = said_by(doc_id, stored_knowledge(database.read, doc_id))
+    nodes = database.read("embedding_keys_of", id=doc_id)
+    keys = sorted({row["key"] for row in nodes})
+    vectors = {row["key"]: to_vector(row["vector"]) for row in database.read("vectors", keys=keys)}
+    return DocumentBundle(
+        document=read.documents(database, [doc_id])[0],
+        fingerprint=fingerprint,
+        headings=read.headings(database, doc_id),
+        chunks=read.all_chunks(database, doc_id),
+        summaries=read.summaries_of(database, doc_id),
+        facts=facts,
+        mentions=mentions,
+        vectors=[
+            NodeVector(row["id"], row["kind"], row["key"], vectors[row["key"]]) for row in nodes
+        ],
+    )
+
+
+def export(database: Database) -> Iterator[Record]:
+    """Yield every record, first those of documents; no file paths, nothing of the server's.
+
+    Documents come one after the other, so that no more than one text is in memory.
+    """
+    doc_ids = sorted(row["id"] for row in database.read("document_ids"))
+    for doc_id in doc_ids:
+        fingerprint = read.fingerprint_of(database, doc_id) or ""
+        for document in read.documents(database, [doc_id]):
+            yield records.document_record(document, fingerprint, read.headings(database, doc_id))
+    for key, value in sorted((r["key"], r["value"]) for r in database.read("settings")):
+        yield records.meta_record(key, value)
+    for doc_id in doc_ids:
+        chunks = read.all_chunks(database, doc_id)
+        for chunk in sorted(chunks, key=lambda c: (-c.size, c.position)):
+            yield records.chunk_record(chunk)
+    for summary in sorted(read.summaries(database), key=lambda s: s.summary_id):
+        yield records.summary_record(summary)
+    yield from _graph(database)
+    yield from _vectors(database)
+
+
+def _graph(database: Database) -> Iterator[Record]:
+    for row in database.stream("every_entity"):
+        yield records.entity_record(Entity(row["id"], row["name"], row["type"]))
+    for row in database.stream("every_name"):
+        for way in sorted(row["ways"]):
+            doc_id, name, type_ = way
+            yield records.entity_name_record(Entity(row["id"], name, type_), doc_id)
+    for row in database.stream("every_fact"):
+        yield records.fact_record(row["id"], row["subject_id"], row["predicate"], row["object_id"])
+    for row in database.stream("every_fact"):
+        for s in sorted(statements_in(row), key=lambda s: s[:5]):
+            yield records.evidence_record(row["id"], s.evidence(), s.predicate)
+    for row in database.stream("every_mention"):
+        for place in sorted(row["places"]):
+            doc_id, start, end, extractor, chunk_id, confidence = place
+            evidence = Evidence(doc_id, start, end, chunk_id, extractor, confidence)
+            yield records.mention_record(row["id"], evidence)
+
+
+def _vectors(database: Database) -> Iterator[Record]:
+    rows = [tuple(row) for row in database.stream("every_node_with_embedding")]
+    for node_id, kind, doc_id, key in sorted(rows):
+        yield records.vector_record(node_id, kind, doc_id, key)
+    for row in database.stream("every_embedding"):
+        yield records.embedding_record(row["key"], to_vector(row["vector"]))

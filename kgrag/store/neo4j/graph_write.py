@@ -1,0 +1,147 @@
+"""Writing what documents say: facts, mentions, names, and the citations that follow from them."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from kgrag.store.neo4j.connection import Transaction
+from kgrag.store.neo4j.knowledge import (
+    Knowledge,
+    Properties,
+    Statement,
+    fact_properties,
+    shown_name,
+    shown_type,
+    statements_in,
+)
+from kgrag.text import normalize_name
+from kgrag.titles import CITING_PREDICATES
+
+
+def write_knowledge(
+    tx: Transaction,
+    doc_id: str,
+    *,
+    known: Knowledge,
+    wanted: Knowledge,
+    linked: Mapping[tuple[str, str], Properties],
+) -> set[str]:
+    """Replace what a document says by what it says now; only differences are written.
+
+    Args:
+        tx: The transaction.
+        doc_id: The document.
+        known: What the graph holds of it.
+        wanted: What it shall hold.
+        linked: MENTIONS relationships that its chunks have.
+
+    Returns:
+        Entities whose name, type or existence may have to change.
+    """
+    names, old_names = wanted.name_rows(), known.name_rows()
+    new_entities = sorted(names.keys() - old_names.keys())
+    rows = [
+        {
+            "id": entity_id,
+            "name": names[entity_id][0][0],
+            "normalized": normalize_name(names[entity_id][0][0]),
+            "type": names[entity_id][1][0],
+        }
+        for entity_id in new_entities
+    ]
+    tx.run_rows("put_entities", rows)
+    _write_facts(tx, doc_id, known, wanted)
+    _write_mentions(tx, linked, wanted.mention_rows())
+    changed = [e for e in sorted(names) if old_names.get(e) != names[e]]
+    tx.run_rows(
+        "put_names",
+        [{"entity_id": e, "names": names[e][0], "types": names[e][1]} for e in changed],
+        id=doc_id,
+    )
+    gone = sorted(old_names.keys() - names.keys())
+    if gone:
+        tx.run("delete_names", ids=gone, id=doc_id)
+    return {*changed, *gone}
+
+
+def settle_entities(tx: Transaction, entity_ids: set[str]) -> None:
+    """Show each entity as most documents write it; delete those that none names any more."""
+    if not entity_ids:
+        return
+    ids = sorted(entity_ids)
+    shown: dict[str, str] = {}
+    types: dict[str, str] = {}
+    names_of: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    types_of: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for row in tx.run("names_counted", ids=ids):
+        shown[row["id"]] = row["shown"]
+        if row["name"] is not None:
+            names_of[row["id"]][row["name"]] = row["documents"]
+    for row in tx.run("types_counted", ids=ids):
+        types[row["id"]] = row["shown"]
+        if row["type"] is not None:
+            types_of[row["id"]][row["type"]] = row["documents"]
+    rows = []
+    for entity_id, counted in sorted(names_of.items()):
+        name, type_ = shown_name(counted), shown_type(types_of[entity_id])
+        if (name, type_) != (shown[entity_id], types[entity_id]):
+            rows.append({"id": entity_id, "name": name, "type": type_})
+    tx.run_rows("show_entities", rows)
+    unnamed = sorted(shown.keys() - names_of.keys())
+    if unnamed:
+        tx.run("delete_entities", ids=unnamed)
+
+
+def cite(tx: Transaction, doc_id: str) -> None:
+    """Draw the citations between a document and the others held, as the facts say them."""
+    tx.run("delete_cites", id=doc_id)
+    predicates: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for name in ("cites", "cited_by"):
+        for row in tx.run(name, id=doc_id, predicates=sorted(CITING_PREDICATES)):
+            predicates[row["citing"], row["cited"]].add(row["predicate"])
+    rows = [
+        {"citing": citing, "cited": cited, "predicates": sorted(found)}
+        for (citing, cited), found in sorted(predicates.items())
+    ]
+    tx.run_rows("put_cites", rows)
+
+
+def _write_facts(tx: Transaction, doc_id: str, known: Knowledge, wanted: Knowledge) -> None:
+    own: defaultdict[str, list[Statement]] = defaultdict(list)
+    for (fact_id, place), (predicate, confidence) in wanted.stated.items():
+        own[fact_id].append(Statement(doc_id, *place, confidence, predicate))
+    ends = known.ends | wanted.ends
+    rows = tx.run("facts_by_id", ids=sorted(ends))
+    held = {row["id"]: statements_in(row) for row in rows}
+    put, gone = [], []
+    for fact_id in sorted(ends):
+        before = held.get(fact_id, [])
+        after = [s for s in before if s.doc_id != doc_id] + own.get(fact_id, [])
+        if not after:
+            gone.append(fact_id)
+        elif sorted(after) != before:
+            subject_id, object_id = ends[fact_id]
+            properties = fact_properties(fact_id, after)
+            put.append(
+                {
+                    "id": fact_id,
+                    "subject_id": subject_id,
+                    "object_id": object_id,
+                    "properties": properties,
+                }
+            )
+    tx.run_rows("put_facts", put)
+    if gone:
+        tx.run("delete_facts", ids=gone)
+
+
+def _write_mentions(
+    tx: Transaction,
+    linked: Mapping[tuple[str, str], Properties],
+    wanted: Mapping[tuple[str, str], Properties],
+) -> None:
+    def row(pair: tuple[str, str], properties: Properties | None = None) -> Properties:
+        return {"chunk_id": pair[0], "entity_id": pair[1], "properties": properties}
+
+    changed = [p for p in sorted(wanted) if linked.get(p) != wanted[p]]
+    tx.run_rows("put_mentions", [row(p, wanted[p]) for p in changed])
+    tx.run_rows("delete_mentions", [row(p) for p in sorted(linked.keys() - wanted.keys())])

@@ -1,0 +1,175 @@
+"""Reading documents, chunks and summaries: one statement a call, however many ids."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.store import Counts, SourceState
+from kgrag.types import Chunk, Document, Heading, Segment, Summary
+
+_T = TypeVar("_T")
+
+
+def get_meta(database: Database, key: str) -> str | None:
+    """Return a setting, or None."""
+    rows = database.read("setting", key=key)
+    return rows[0]["value"] if rows else None
+
+
+def all_meta(database: Database) -> dict[str, str]:
+    """Return every setting, ordered by name."""
+    return dict(sorted((row["key"], row["value"]) for row in database.read("settings")))
+
+
+def sources(database: Database) -> list[SourceState]:
+    """Return every source, ordered by source."""
+    rows = database.read("sources")
+    return sorted((SourceState(*row) for row in rows), key=lambda state: state.source)
+
+
+def documents(database: Database, doc_ids: Sequence[str] | None = None) -> list[Document]:
+    """Return documents with text and segments."""
+    cards = _cards(database, doc_ids)
+    ids = sorted(cards)
+    if not ids:
+        return []
+    layouts = {row["id"]: row for row in database.read("layouts", ids=ids)}
+    parents: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for row in database.read("texts", ids=ids):
+        parents[row["id"]].append((row["index"], row["text"]))
+    found = {
+        doc_id: _document(
+            card,
+            text="".join(text for _, text in sorted(parents[doc_id])),
+            segments=layouts[doc_id]["segments"] if doc_id in layouts else "[]",
+        )
+        for doc_id, card in cards.items()
+    }
+    return _ordered(found, ids if doc_ids is None else doc_ids)
+
+
+def document_cards(database: Database, doc_ids: Sequence[str] | None = None) -> list[Document]:
+    """Return documents without text and segments."""
+    cards = _cards(database, doc_ids)
+    found = {doc_id: _document(card) for doc_id, card in cards.items()}
+    return _ordered(found, sorted(cards) if doc_ids is None else doc_ids)
+
+
+def fingerprint_of(database: Database, doc_id: str) -> str | None:
+    """Return a document's fingerprint; None if it is not held."""
+    card = _cards(database, [doc_id]).get(doc_id)
+    return None if card is None else str(card["fingerprint"])
+
+
+def headings(database: Database, doc_id: str) -> list[Heading]:
+    """Return a document's headings in the order in which they were stored."""
+    rows = database.read("layouts", ids=[doc_id])
+    return [Heading(*heading) for row in rows for heading in json.loads(row["headings"])]
+
+
+def chunks(database: Database, chunk_ids: Sequence[str]) -> list[Chunk]:
+    """Return chunks in the order asked."""
+    rows = database.read("chunks", ids=list(chunk_ids)) if chunk_ids else []
+    return _ordered({row["id"]: chunk(row) for row in rows}, chunk_ids)
+
+
+def chunks_of(database: Database, doc_ids: Sequence[str], size: int) -> list[Chunk]:
+    """Return a group of documents' chunks in reading order."""
+    rows = database.read("chunks_of", ids=list(doc_ids), size=size) if doc_ids else []
+    groups = _grouped((chunk(row) for row in rows), lambda c: c.doc_id)
+    return [c for doc_id in doc_ids for c in groups.get(doc_id, [])]
+
+
+def children(database: Database, parent_ids: Sequence[str], size: int) -> list[Chunk]:
+    """Return a group of parents' children in reading order."""
+    rows = database.read("children", ids=list(parent_ids), size=size) if parent_ids else []
+    groups = _grouped((chunk(row) for row in rows), lambda c: c.parent_id or "")
+    return [c for parent_id in parent_ids for c in groups.get(parent_id, [])]
+
+
+def child_counts(database: Database, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
+    """Return how many children each parent has in each group."""
+    rows = database.read("child_counts", ids=list(parent_ids)) if parent_ids else []
+    return {(row["id"], row["size"]): row["n"] for row in rows}
+
+
+def all_chunks(database: Database, doc_id: str) -> list[Chunk]:
+    """Return all groups of a document, parents first, each in reading order."""
+    found = (chunk(row) for row in database.read("chunks_of_document", id=doc_id))
+    return sorted(found, key=lambda c: (c.parent_id is not None, -c.size, c.position))
+
+
+def summaries(database: Database, summary_ids: Sequence[str] | None = None) -> list[Summary]:
+    """Return summaries in the order asked, or all by document and place."""
+    if summary_ids is None:
+        return _by_place(summary(row) for row in database.read("all_summaries"))
+    rows = database.read("summaries", ids=list(summary_ids)) if summary_ids else []
+    return _ordered({row["id"]: summary(row) for row in rows}, summary_ids)
+
+
+def summaries_of(database: Database, doc_id: str) -> list[Summary]:
+    """Return a document's summaries by place."""
+    rows = database.read("summaries_of_document", id=doc_id)
+    return _by_place(summary(row) for row in rows)
+
+
+def counts(database: Database) -> Counts:
+    """Return how many of each are stored; `vectors` counts distinct ones."""
+    sizes = {row["size"]: row["n"] for row in database.read("chunk_sizes")}
+    row = database.read("counts")[0]
+    return Counts(chunks=dict(sorted(sizes.items(), reverse=True)), **row.data())
+
+
+def chunk(row: Row) -> Chunk:
+    """Return the chunk of a row."""
+    return Chunk(
+        row["id"], row["doc_id"], row["size"], row["index"], row["start"], row["end"],
+        row["text"], row["parent_id"], tuple(row["heading_path"]),
+    )  # fmt: skip
+
+
+def summary(row: Row) -> Summary:
+    """Return the summary of a row."""
+    return Summary(
+        row["id"], row["doc_id"], row["start"], row["end"], row["text"], row["level"],
+        row["source"], tuple(row["target_ids"]),
+    )  # fmt: skip
+
+
+def _cards(database: Database, doc_ids: Sequence[str] | None) -> dict[str, Row]:
+    if doc_ids is None:
+        rows = database.read("all_cards")
+    else:
+        rows = database.read("cards", ids=list(doc_ids)) if doc_ids else []
+    return {row["id"]: row for row in rows}
+
+
+def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
+    return Document(
+        doc_id=card["id"],
+        title=card["title"],
+        text=text,
+        file=card["file"] or "",
+        media_type=card["media_type"],
+        content_hash=card["content_hash"],
+        segments=tuple(Segment(*segment) for segment in json.loads(segments)),
+        warnings=tuple(card["warnings"]),
+        metadata=json.loads(card["metadata"]),
+    )
+
+
+def _ordered(found: dict[str, _T], ids: Iterable[str]) -> list[_T]:
+    return [found[i] for i in ids if i in found]
+
+
+def _grouped(found: Iterable[Chunk], key: Callable[[Chunk], str]) -> dict[str, list[Chunk]]:
+    groups: defaultdict[str, list[Chunk]] = defaultdict(list)
+    for c in sorted(found, key=lambda c: c.position):
+        groups[key(c)].append(c)
+    return groups
+
+
+def _by_place(found: Iterable[Summary]) -> list[Summary]:
+    return sorted(found, key=lambda s: (s.doc_id, s.start, s.end, s.summary_id))

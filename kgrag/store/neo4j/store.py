@@ -1,0 +1,283 @@
+"""The server store: a Neo4j database."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from kgrag.store.checks import check_bundle, check_knowledge
+from kgrag.store.neo4j import graph_read, names, read, schema, write
+from kgrag.store.neo4j.address import parse
+from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.dense import VectorIndexes
+from kgrag.store.neo4j.embeddings import given_vectors
+from kgrag.store.neo4j.export import export, read_bundle
+from kgrag.store.neo4j.lexical import LexicalIndexes
+from kgrag.store.neo4j.verify import verify
+from kgrag.store.store import (
+    Counts,
+    DocumentBundle,
+    Hit,
+    NodeVector,
+    Problem,
+    SourceState,
+    Vector,
+)
+from kgrag.types import (
+    Chunk,
+    Document,
+    Entity,
+    Fact,
+    Heading,
+    Mention,
+    NodeKind,
+    Route,
+    Summary,
+)
+
+
+class Neo4jStore:
+    """A knowledge base in a database of a Neo4j server or cluster.
+
+    See `kgrag.store.store.Store` for what each method promises. Any number of threads and
+    processes may read and write; writers wait for each other. Reads go to any member of a
+    cluster and see what this store wrote before.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lexical = LexicalIndexes(database)
+        self._vectors = VectorIndexes(database)
+
+    @classmethod
+    def open(cls, location: str, *, create: bool = True) -> "Neo4jStore":
+        """Open the knowledge base of a database.
+
+        Args:
+            location: `bolt://HOST:PORT` for a server, `neo4j://HOST:PORT` for a cluster; `/NAME`
+                after it for another database than `neo4j`. User and password come from the
+                environment: NEO4J_USERNAME and NEO4J_PASSWORD.
+            create: Make it where there is none.
+
+        Raises:
+            StoreUnavailableError: If it cannot be reached, refuses us, or holds no knowledge
+                base and `create` is off, or another graph.
+            StoreError: If a newer kgrag made it.
+        """
+        database = Database.open(parse(location))
+        try:
+            schema.prepare(database, create=create)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a setting, or None."""
+        return read.get_meta(self._database, key)
+
+    def all_meta(self) -> dict[str, str]:
+        """Return every setting, ordered by name."""
+        return read.all_meta(self._database)
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Record settings, all or none."""
+        self._database.write(lambda tx: write.set_meta(tx, values))
+
+    def change_counter(self) -> int:
+        """Return the number of changes that were committed."""
+        return int(self._database.read("base")[0]["seq"])
+
+    def refresh(self, *, sizes: Collection[int] = ()) -> None:
+        """Bring the full-text indexes up to date, and finish deletions that were cut off.
+
+        Args:
+            sizes: Chunk sizes that get a full-text index where they have none yet.
+        """
+        self._finish_deletions()
+        self._lexical.refresh(sizes)
+
+    # writing
+
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+        """Store a document whole in place of its old self."""
+        check_bundle(bundle)
+        for vector in given_vectors(bundle.vectors).values():
+            schema.ensure_vector_indexes(self._database, vector.size)
+            break
+        self._database.write(lambda tx: write.upsert_document(tx, bundle, source=source))
+        self._finish_deletions()
+
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record that `source` holds a stored document; NotFoundError if it is not stored."""
+        self._database.write(lambda tx: write.attach_source(tx, source, doc_id))
+        self._finish_deletions()
+
+    def delete_document(self, doc_id: str) -> bool:
+        """Delete a document and exactly what nothing else supports."""
+        held = self._database.write(lambda tx: write.delete_document(tx, doc_id))
+        self._finish_deletions()
+        return held
+
+    def add_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact] = (),
+        mentions: Sequence[Mention] = (),
+        summaries: Sequence[Summary] = (),
+        vectors: Sequence[NodeVector] = (),
+    ) -> None:
+        """Add to a stored document what it does not have yet."""
+        check_knowledge(doc_id, facts, mentions, summaries)
+        for vector in given_vectors(vectors).values():
+            schema.ensure_vector_indexes(self._database, vector.size)
+            break
+        self._database.write(
+            lambda tx: write.add_knowledge(
+                tx, doc_id, facts=facts, mentions=mentions, summaries=summaries, vectors=vectors
+            )
+        )
+
+    # reading documents and chunks
+
+    def sources(self) -> list[SourceState]:
+        """Return every known source, ordered by source."""
+        return read.sources(self._database)
+
+    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with text."""
+        return read.documents(self._database, doc_ids)
+
+    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with empty text and segments."""
+        return read.document_cards(self._database, doc_ids)
+
+    def bundle(self, doc_id: str) -> DocumentBundle | None:
+        """Return everything that a document brings, or None if it is not held."""
+        return read_bundle(self._database, doc_id)
+
+    def headings(self, doc_id: str) -> list[Heading]:
+        """Return a document's headings in text order."""
+        return read.headings(self._database, doc_id)
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return chunks in the order asked."""
+        return read.chunks(self._database, chunk_ids)
+
+    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return a group's chunks of documents."""
+        return read.chunks_of(self._database, doc_ids, size)
+
+    def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return one group of children."""
+        return read.children(self._database, parent_ids, size)
+
+    def child_counts(self, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
+        """Return how many children each parent has in each group."""
+        return read.child_counts(self._database, parent_ids)
+
+    def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
+        """Return summaries."""
+        return read.summaries(self._database, summary_ids)
+
+    # searching
+
+    def find_documents(self, name: str, *, top_k: int) -> list[str]:
+        """Return ids of documents whose title contains a name, shortest first."""
+        return names.find_documents(self._database, name, top_k)
+
+    def search_words(
+        self,
+        terms: Mapping[str, float],
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return chunks by BM25 of weighted words."""
+        self._check_open()
+        return self._lexical.search_words(
+            terms, route=route, size=size, top_k=top_k, doc_ids=doc_ids
+        )
+
+    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
+        """Return chunks that hold a phrase as one."""
+        self._check_open()
+        return self._lexical.search_phrase(phrase, route=route, size=size, top_k=top_k)
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return stored vectors by key."""
+        return self._vectors.vectors(keys)
+
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return the nearest nodes by cosine."""
+        self._check_open()
+        return self._vectors.search(vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
+
+    def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of each node that has a vector."""
+        return self._vectors.similarities(vector, node_ids)
+
+    # the graph
+
+    def find_entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return entities by name."""
+        return graph_read.find_entities(self._database, names)
+
+    def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
+        """Return entities whose name contains, or is like, a text."""
+        return names.search_entities(self._database, text, top_k)
+
+    def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
+        """Return entities in the order asked."""
+        return graph_read.entities(self._database, entity_ids)
+
+    def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
+        """Return facts around entities, at most `limit` for each, each fact once."""
+        return graph_read.facts_around(self._database, entity_ids, limit)
+
+    def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with evidence in chunks."""
+        return graph_read.facts_of_chunks(self._database, chunk_ids)
+
+    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of facts around each entity."""
+        return graph_read.entity_degrees(self._database, entity_ids)
+
+    def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
+        """Return what is known from one document."""
+        knowledge = graph_read.stored_knowledge(self._database.read, doc_id)
+        facts, mentions = graph_read.said_once(doc_id, knowledge)
+        return facts, mentions, read.summaries_of(self._database, doc_id)
+
+    # whole
+
+    def counts(self) -> Counts:
+        """Return how many of each are stored."""
+        return read.counts(self._database)
+
+    def verify(self) -> list[Problem]:
+        """Check every invariant."""
+        return verify(self._database)
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield every record in a fixed order."""
+        return export(self._database)
+
+    def _check_open(self) -> None:
+        self._database.driver  # noqa: B018  # raises when closed
+
+    def _finish_deletions(self) -> None:
+        """Delete what is left of large documents, some at a time."""
+        while self._database.read("base")[0]["deleting"]:
+            self._database.write(write.delete_remains)

@@ -1,0 +1,121 @@
+"""Check every invariant of a knowledge base; each problem names its invariant and a remedy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kgrag.store.invariants import check_chunks, check_places
+from kgrag.store.neo4j import read
+from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.embeddings import to_vector
+from kgrag.store.neo4j.verify_graph import check_graph
+from kgrag.store.store import Problem
+from kgrag.store.vectors import check_vector
+from kgrag.text import normalize_name
+from kgrag.titles import document_name
+
+_REINGEST = "ingest the document again"
+_AGAIN = "run the ingestion again"
+
+# Invariant, the statement that returns what breaks it, what is wrong; `{}` is the value seen.
+_CHECKS: tuple[tuple[str, str, str], ...] = (
+    (
+        "document-has-source",
+        "documents_without_source",
+        "no file holds it: delete it, or ingest its file again",
+    ),
+    (
+        "source-has-document",
+        "sources_without_document",
+        "its document {} is missing: ingest the file again",
+    ),
+    ("document-layout", "documents_without_layout", f"its headings are missing: {_REINGEST}"),
+    ("document-layout", "layouts_without_document", f"there is no such document: {_AGAIN}"),
+    ("chunk-has-document", "chunks_without_document", f"its document {{}} is missing: {_AGAIN}"),
+    ("chunk-labels", "chunks_with_wrong_labels", f"is labelled {{}}: {_REINGEST}"),
+    ("chunk-links", "parents_not_part_of_document", f"is not part of {{}}: {_REINGEST}"),
+    ("chunk-links", "children_without_parent_link", f"is no child of {{}}: {_REINGEST}"),
+    ("chunk-links", "chunks_without_neighbour", f"number {{}} does not follow: {_REINGEST}"),
+    ("chunk-links", "first_chunks_without_link", f"first of group {{}}: {_REINGEST}"),
+    ("summary-span", "summaries_outside_text", f"its span {{}} is outside the text: {_REINGEST}"),
+    ("summary-targets", "summaries_without_target", f"its chunk {{}} is missing: {_REINGEST}"),
+    ("summary-targets", "summaries_with_other_target", f"{{}} is not its chunk: {_REINGEST}"),
+    ("vector-stored", "nodes_without_stored_embedding", f"its vector {{}} is missing: {_REINGEST}"),
+    ("embedding-has-node", "embeddings_without_node", f"no node has this vector{{}}: {_AGAIN}"),
+    (
+        "vector-dimension",
+        "embeddings_of_other_dimension",
+        f"has {{}} numbers, not those of the others: {_REINGEST}",
+    ),
+    ("terms-have-chunk", "terms_without_chunk", f"no chunk of size {{}} has it: {_AGAIN}"),
+    ("chunk-has-terms", "chunks_without_terms", f"of size {{}} lacks its words: {_AGAIN}"),
+    ("entity-supported", "entities_without_document", f"no document names it ({{}}): {_AGAIN}"),
+    ("entity-supported", "names_without_use", f"{{}} says nothing of it: {_REINGEST}"),
+    ("entity-named", "mentions_without_name", f"{{}} mentions it without a name: {_REINGEST}"),
+    ("index-online", "indexes_not_online", "is {}: drop it, then ingest again"),
+)
+
+
+def verify(database: Database) -> list[Problem]:
+    """Return what is wrong with a knowledge base.
+
+    While another process writes, a problem may be reported that is none: run it again.
+    """
+    problems = [
+        Problem(invariant, str(row["subject"]), detail.format(row["value"]))
+        for invariant, statement, detail in _CHECKS
+        for row in database.read(statement)
+    ]
+    problems += _base(database)
+    problems += _names(database)
+    problems += _vectors(database)
+    problems += check_graph(database)
+    return [*problems, *_documents(database)]
+
+
+def _base(database: Database) -> Iterator[Problem]:
+    for doc_id in database.read("base")[0]["deleting"]:
+        detail = f"its deletion was cut off: {_AGAIN}, or delete any document"
+        yield Problem("deletion-finished", doc_id, detail)
+
+
+def _names(database: Database) -> Iterator[Problem]:
+    """Check what is kept normalised, for searching by name, and the file shown."""
+    smallest: dict[str, str] = {}
+    for state in reversed(read.sources(database)):
+        smallest[state.doc_id] = state.source
+    for row in database.read("document_names"):
+        keys = (normalize_name(row["title"]), normalize_name(document_name(row["title"])))
+        if keys != (row["title_key"], row["name_key"]):
+            detail = f"{row['title']!r} is kept for searching as {row['title_key']!r}: {_REINGEST}"
+            yield Problem("document-title", row["id"], detail)
+        if row["file"] != smallest.get(row["id"], row["file"]):
+            detail = f"shows the file {row['file']}, not {smallest[row['id']]}: {_REINGEST}"
+            yield Problem("document-file", row["id"], detail)
+
+
+def _vectors(database: Database) -> Iterator[Problem]:
+    for row in database.stream("every_embedding"):
+        vector = to_vector(row["vector"])
+        try:
+            check_vector(vector, row["key"])
+        except ValueError as exc:
+            yield Problem("vector-length", row["key"], f"{exc}; {_REINGEST}")
+        if not np.array_equal(vector.astype(np.float64), np.asarray(row["vector"])):
+            detail = f"its numbers are not those of float32: {_REINGEST}"
+            yield Problem("vector-numbers", row["key"], detail)
+
+
+def _documents(database: Database) -> Iterator[Problem]:
+    """Check documents one after the other: no more than one text is in memory."""
+    characters = {row["id"]: row["characters"] for row in database.read("document_names")}
+    for doc_id in sorted(characters):
+        for document in read.documents(database, [doc_id]):
+            if characters[doc_id] != len(document.text):
+                detail = (
+                    f"says {characters[doc_id]} characters, its parents have "
+                    f"{len(document.text)}: {_REINGEST}"
+                )
+                yield Problem("document-characters", doc_id, detail)
+            yield from check_places(document, read.headings(database, doc_id))
+            yield from check_chunks(document, read.all_chunks(database, doc_id))

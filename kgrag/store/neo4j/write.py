@@ -1,0 +1,396 @@
+"""Storing and deleting documents, each call within one transaction of the caller's."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kgrag.errors import NotFoundError, StoreError
+from kgrag.ids import digest
+from kgrag.store.checks import check_bundle, check_knowledge
+from kgrag.store.neo4j.connection import Transaction
+from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, settle_embeddings
+from kgrag.store.neo4j.graph_read import stored_knowledge
+from kgrag.store.neo4j.graph_write import cite, settle_entities, write_knowledge
+from kgrag.store.neo4j.knowledge import Knowledge
+from kgrag.store.neo4j.terms import label_of, terms_rows
+from kgrag.store.store import DocumentBundle, NodeVector
+from kgrag.text import normalize_name
+from kgrag.titles import document_name
+from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
+
+_CHUNK_ROWS = 500  # in a statement: about 1 MB of text
+_LARGE = 10_000  # chunks above which a document is deleted in several transactions
+_Keys = Mapping[str, tuple[NodeKind, str]]
+
+
+@dataclass(slots=True)
+class Base:
+    """The knowledge base's node as a writing transaction finds it, and what the writer touches.
+
+    Attributes:
+        sizes: Chunk sizes whose words are indexed.
+        dimension: Of the stored vectors, None before the first.
+        deleting: Documents of which chunks are left over from a deletion that was cut off.
+        dead_terms: Indexed chunks that were deleted since their index was made.
+        touched: Entities that lost or gained a name.
+        keys: Embeddings that lost a node.
+    """
+
+    sizes: tuple[int, ...]
+    dimension: int | None
+    deleting: list[str]
+    dead_terms: int
+    touched: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+
+
+def begin(tx: Transaction) -> Base:
+    """Take the lock that writers share, and return the knowledge base's state.
+
+    Raises:
+        StoreError: If the knowledge base has gone.
+    """
+    rows = tx.run("lock_base")
+    if not rows:
+        raise StoreError("the knowledge base was deleted meanwhile: open it again")
+    row = rows[0]
+    return Base(tuple(row["sizes"]), row["dimension"], list(row["deleting"]), row["dead_terms"])
+
+
+def finish(tx: Transaction, base: Base) -> None:
+    """Bring entities and embeddings in line with what supports them, and count the change."""
+    settle_entities(tx, base.touched)
+    settle_embeddings(tx, sorted(base.keys))
+    if base.keys and not tx.run("any_embedding")[0]["held"]:
+        base.dimension = None  # with the last vector goes its dimension: the next may differ
+    values = {
+        "dimension": base.dimension,
+        "deleting": base.deleting,
+        "dead_terms": base.dead_terms,
+    }
+    tx.run("change_base", values=values)
+    tx.run("count_change")
+
+
+def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
+    """Record settings."""
+    rows = [{"key": key, "value": value} for key, value in sorted(values.items())]
+    tx.run_rows("put_settings", rows)
+
+
+def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> None:
+    """Store a document in place of its old self and of what only `source` held.
+
+    Chunks that stay the same stay untouched: who reads meanwhile goes on seeing them.
+    """
+    check_bundle(bundle)
+    _check_chunks(bundle)
+    doc_id, layout = bundle.document.doc_id, _layout(bundle)
+    base = begin(tx)
+    _release_source(tx, base, source, keep=doc_id)
+    tx.run("put_source", source=source, id=doc_id)
+    stored = tx.run("layout", id=doc_id)[0]
+    held, same = stored["id"] is not None, stored["layout"] == layout
+    known = stored_knowledge(tx.run, doc_id) if held else Knowledge()
+    keys = keys_of(tx, doc_id) if held else {}
+    if held:
+        _delete_summaries(tx, doc_id, keep=[s.summary_id for s in bundle.summaries])
+    if held and not same:
+        _delete_chunks(tx, base, doc_id)
+    _put_document(tx, bundle, layout)
+    if not same:
+        _add_chunks(tx, base, bundle)
+    wanted = Knowledge()
+    wanted.add(bundle.facts, bundle.mentions)
+    linked = known.mention_rows() if same else {}
+    base.touched |= write_knowledge(tx, doc_id, known=known, wanted=wanted, linked=linked)
+    _add_summaries(tx, bundle.summaries)
+    _replace_vectors(tx, base, bundle.vectors, keys, same=same)
+    cite(tx, doc_id)
+    finish(tx, base)
+
+
+def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
+    """Record that `source` holds a stored document, and drop what only it held before.
+
+    Raises:
+        NotFoundError: If the document is not held.
+    """
+    base = begin(tx)
+    _check_held(tx, doc_id)
+    removed = _release_source(tx, base, source, keep=doc_id)
+    tx.run("put_source", source=source, id=doc_id)
+    _show_file(tx, doc_id)
+    if removed:
+        finish(tx, base)
+
+
+def delete_document(tx: Transaction, doc_id: str) -> bool:
+    """Delete a document and what nothing else supports; return whether it was held.
+
+    Of a large one the chunks are left for `delete_remains`.
+    """
+    base = begin(tx)
+    if tx.run("layout", id=doc_id)[0]["id"] is None:
+        return False
+    _remove(tx, base, doc_id)
+    finish(tx, base)
+    return True
+
+
+def delete_remains(tx: Transaction, *, limit: int = 5000) -> bool:
+    """Delete some of the chunks that deletions of large documents left; return whether more are.
+
+    Args:
+        tx: The transaction.
+        limit: Nodes that it may delete.
+    """
+    base = begin(tx)
+    if not base.deleting:
+        return False
+    doc_id = base.deleting[0]
+    n = tx.run("delete_some_terms", id=doc_id, limit=limit)[0]["n"]
+    base.dead_terms += n
+    if not n:
+        rows = tx.run("delete_some_chunks", id=doc_id, limit=limit)
+        n = len(rows)
+        base.keys = {row["key"] for row in rows if row["key"] is not None}
+    if not n:
+        base.deleting = base.deleting[1:]
+    finish(tx, base)
+    return True
+
+
+def add_knowledge(
+    tx: Transaction,
+    doc_id: str,
+    *,
+    facts: Sequence[Fact],
+    mentions: Sequence[Mention],
+    summaries: Sequence[Summary],
+    vectors: Sequence[NodeVector],
+) -> None:
+    """Add to a stored document what it does not have yet.
+
+    Raises:
+        NotFoundError: If the document is not held.
+        ValueError: If something belongs to another document, or a fact lacks evidence.
+    """
+    check_knowledge(doc_id, facts, mentions, summaries)
+    base = begin(tx)
+    _check_held(tx, doc_id)
+    known, wanted = (stored_knowledge(tx.run, doc_id) for _ in range(2))
+    wanted.add(facts, mentions)
+    _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
+    old = {row["id"] for row in tx.run("summaries_of_document", id=doc_id)}
+    new_summaries = [s for s in summaries if s.summary_id not in old]
+    keys = keys_of(tx, doc_id)
+    new_vectors = [v for v in vectors if v.node_id not in keys]
+    if wanted == known and not new_summaries and not new_vectors:
+        return
+    base.touched |= write_knowledge(
+        tx, doc_id, known=known, wanted=wanted, linked=known.mention_rows()
+    )
+    _add_summaries(tx, new_summaries)
+    _add_vectors(tx, base, new_vectors)
+    cite(tx, doc_id)
+    finish(tx, base)
+
+
+def _release_source(tx: Transaction, base: Base, source: str, *, keep: str) -> bool:
+    """Take the source from the document that it held; return whether that had to go."""
+    previous = tx.run("source", source=source)[0]["doc_id"]
+    if previous is None or previous == keep:
+        return False
+    tx.run("delete_source", source=source)
+    if tx.run("sources_of", id=previous):
+        _show_file(tx, previous)
+        return False
+    _remove(tx, base, previous)
+    return True
+
+
+def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
+    known = stored_knowledge(tx.run, doc_id)
+    keys = keys_of(tx, doc_id)
+    gone = Knowledge()
+    base.touched |= write_knowledge(tx, doc_id, known=known, wanted=gone, linked={})
+    _delete_summaries(tx, doc_id, keep=[])
+    n_chunks = tx.run("count_chunks_of", id=doc_id)[0]["n"]
+    if n_chunks > _LARGE:
+        base.deleting = [*base.deleting, doc_id]
+        keys = {node: value for node, value in keys.items() if value[0] != "chunk"}
+    else:
+        _delete_chunks(tx, base, doc_id)
+    base.keys |= {key for _, key in keys.values()}
+    for name in ("delete_document", "delete_layout", "delete_sources_of"):
+        tx.run(name, id=doc_id)
+
+
+def _check_held(tx: Transaction, doc_id: str) -> None:
+    if tx.run("layout", id=doc_id)[0]["id"] is None:
+        raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
+
+
+def _check_chunks(bundle: DocumentBundle) -> None:
+    """Refuse a bundle whose parts name chunks that it does not have, or whose text they are not.
+
+    Raises:
+        StoreError: If so.
+    """
+    doc_id, text = bundle.document.doc_id, bundle.document.text
+    ids = {c.chunk_id for c in bundle.chunks}
+    wanted = Knowledge()
+    wanted.add(bundle.facts, bundle.mentions)
+    named = {c.parent_id for c in bundle.chunks if c.parent_id is not None}
+    lost = sorted((wanted.chunk_ids() | named) - ids)
+    if lost:
+        raise _lost(doc_id, lost)
+    parents = sorted((c for c in bundle.chunks if c.parent_id is None), key=lambda c: c.position)
+    if "".join(c.text for c in parents) != text:
+        raise StoreError(f"the parents of {doc_id} do not make up its text: chunk it again")
+
+
+def _check_evidence(tx: Transaction, doc_id: str, chunk_ids: set[str]) -> None:
+    rows = tx.run("chunk_ids_held", ids=sorted(chunk_ids), doc_id=doc_id)
+    lost = sorted(chunk_ids - {row["id"] for row in rows})
+    if lost:
+        raise _lost(doc_id, lost)
+
+
+def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
+    return StoreError(
+        f"{doc_id} has no chunk {', '.join(chunk_ids[:3])}, which something given for it names: "
+        "nothing was stored"
+    )
+
+
+def _layout(bundle: DocumentBundle) -> str:
+    """Return the hash of what chunk nodes and their terms are made from."""
+    chunks = sorted(bundle.chunks, key=lambda c: c.chunk_id)
+    parts = [
+        (c.chunk_id, c.size, c.position, c.start, c.end, c.parent_id, c.heading_path)
+        for c in chunks
+    ]
+    texts = (c.text for c in chunks if c.text)
+    return digest(bundle.document.title, repr(parts), digest(*texts, length=64))
+
+
+def _put_document(tx: Transaction, bundle: DocumentBundle, layout: str) -> None:
+    document = bundle.document
+    name = document_name(document.title)
+    properties = {
+        "title": document.title,
+        "name": name,
+        "title_key": normalize_name(document.title),
+        "name_key": normalize_name(name),
+        "media_type": document.media_type,
+        "characters": len(document.text),
+        "content_hash": document.content_hash,
+        "fingerprint": bundle.fingerprint,
+        "layout": layout,
+        "warnings": list(document.warnings),
+        "metadata": _json(dict(document.metadata)),
+    }
+    tx.run(
+        "put_document",
+        id=document.doc_id,
+        properties=properties,
+        headings=_json([(h.start, h.end, h.level, h.text) for h in bundle.headings]),
+        segments=_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
+    )
+    _show_file(tx, document.doc_id)
+
+
+def _show_file(tx: Transaction, doc_id: str) -> None:
+    sources = [row["source"] for row in tx.run("sources_of", id=doc_id)]
+    tx.run("show_file", id=doc_id, file=min(sources, default=""))
+
+
+def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
+    document = bundle.document
+    rows = [_chunk_row(c, document) for c in sorted(bundle.chunks, key=lambda c: c.chunk_id)]
+    tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS)
+    for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
+        tx.run(name, id=document.doc_id)
+    for size in base.sizes:
+        terms = terms_rows((c for c in bundle.chunks if c.size == size), document.title)
+        tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size))
+
+
+def _chunk_row(chunk: Chunk, document: Document) -> dict[str, object]:
+    return {
+        "id": chunk.chunk_id,
+        "doc_id": chunk.doc_id,
+        "size": chunk.size,
+        "index": chunk.position,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "parent_id": chunk.parent_id,
+        "heading_path": list(chunk.heading_path),
+        "heading": chunk.heading_path[-1] if chunk.heading_path else document.title,
+    }
+
+
+def _delete_chunks(tx: Transaction, base: Base, doc_id: str) -> None:
+    base.dead_terms += tx.run("delete_terms_of", id=doc_id)[0]["n"]
+    tx.run("delete_chunks_of", id=doc_id)
+
+
+def _add_summaries(tx: Transaction, summaries: Sequence[Summary]) -> None:
+    rows = [
+        {
+            "id": s.summary_id,
+            "doc_id": s.doc_id,
+            "start": s.start,
+            "end": s.end,
+            "level": s.level,
+            "source": s.source,
+            "target_ids": list(s.target_ids),
+            "text": s.text,
+        }
+        for s in sorted(summaries, key=lambda s: s.summary_id)
+    ]
+    tx.run_rows("put_summaries", rows)
+
+
+def _delete_summaries(tx: Transaction, doc_id: str, *, keep: Sequence[str]) -> None:
+    held = {row["id"] for row in tx.run("summaries_of_document", id=doc_id)}
+    gone = sorted(held - set(keep))
+    if gone:
+        tx.run("delete_summaries", ids=gone)
+
+
+def _add_vectors(tx: Transaction, base: Base, vectors: Sequence[NodeVector]) -> None:
+    if not vectors:
+        return
+    add_embeddings(tx, vectors, base.dimension)
+    if base.dimension is None:
+        base.dimension = next(v.vector.size for v in vectors if v.vector is not None)
+    embed_nodes(tx, [(v.kind, v.node_id, v.key) for v in vectors])
+
+
+def _replace_vectors(
+    tx: Transaction, base: Base, vectors: Sequence[NodeVector], keys: _Keys, *, same: bool
+) -> None:
+    """Give a document's nodes the vectors that they have now, and no others.
+
+    Args:
+        tx: The transaction.
+        base: State of the knowledge base.
+        vectors: Of the document.
+        keys: (kind, key) of its nodes before.
+        same: Whether its chunks are the nodes that they were.
+    """
+    wanted = {v.node_id: v.key for v in vectors}
+    base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
+    if same:
+        lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
+        embed_nodes(tx, lost)
+    _add_vectors(tx, base, vectors)
+
+
+def _json(value: object) -> str:
+    """Return compact JSON with sorted keys: the same value gives the same text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
