@@ -1,0 +1,184 @@
+"""Copy one knowledge base into another, of the same or another kind of store."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kgrag.errors import StoreError
+from kgrag.store.bundles import content_records
+from kgrag.store.store import Counts, DocumentBundle, Store
+
+_BOLT_PORT = 7687
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What was copied.
+
+    Attributes:
+        written: Documents written.
+        unchanged: Documents that the target had already, with the same content.
+        source: What the source holds in the end.
+        target: What the target holds in the end; equal to `source` unless the source was
+            changed meanwhile.
+    """
+
+    written: int
+    unchanged: int
+    source: Counts
+    target: Counts
+
+    @property
+    def documents(self) -> int:
+        """How many documents were looked at."""
+        return self.written + self.unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far two exports agree.
+
+    Attributes:
+        records: How many records are equal, from the first on.
+        sha256: Of these as `kgrag export` writes them.
+        difference: The first two lines that differ (None for an export that has ended already),
+            or None if all are equal.
+    """
+
+    records: int
+    sha256: str
+    difference: tuple[str | None, str | None] | None
+
+
+def copy(source: Store, target: Store, *, progress: Progress | None = None) -> CopyReport:
+    """Copy settings and documents, each whole and with all that is known from it.
+
+    Every document is written in one transaction, and those that the target has already are
+    passed over: a copy that was interrupted, or whose source has grown, is simply made again.
+    A document is compared by its content, not by its fingerprint: facts and summaries may have
+    been imported since. Vectors are compared by key.
+
+    Args:
+        source: Read only.
+        target: Empty, or an earlier copy.
+        progress: Called with (file, documents done, documents in all) before each document, and
+            at the end.
+
+    Raises:
+        StoreError: If the target holds what the source does not, or was built with other
+            settings (nothing is written then); or if a store fails: what was copied stays.
+    """
+    held = {state.source: state.doc_id for state in target.sources()}
+    paths: defaultdict[str, list[str]] = defaultdict(list)
+    for state in source.sources():
+        paths[state.doc_id].append(state.source)
+    _check_settings(source.all_meta(), target.all_meta())
+    _check_documents(held, paths)
+    target.set_meta(source.all_meta())
+    written = 0
+    for done, doc_id in enumerate(sorted(paths)):
+        if progress:
+            progress(paths[doc_id][0], done, len(paths))
+        written += _copy_document(source, target, doc_id, paths[doc_id], held)
+    if progress:
+        progress("", len(paths), len(paths))
+    return CopyReport(written, len(paths) - written, source.counts(), target.counts())
+
+
+def compare(source: Store, target: Store) -> Comparison:
+    """Compare the exports of two knowledge bases, up to the first difference."""
+    digest = hashlib.sha256()
+    number = 0
+    for ours, theirs in zip_longest(source.export(), target.export()):
+        line, other = (None if record is None else export_line(record) for record in (ours, theirs))
+        if line is None or line != other:
+            return Comparison(number, digest.hexdigest(), (line, other))
+        digest.update(line.encode() + b"\n")
+        number += 1
+    return Comparison(number, digest.hexdigest(), None)
+
+
+def export_line(record: Mapping[str, object]) -> str:
+    """Return a record as the line, without its end, that `kgrag export` writes."""
+    return json.dumps(record, ensure_ascii=False, sort_keys=True)
+
+
+def same_place(location: str, other: str) -> bool:
+    """Return whether two places are one, as far as their names tell.
+
+    Folders may be named in several ways, and a server by several schemes.
+
+    >>> same_place("kb", "./kb/"), same_place("bolt://h", "neo4j://h:7687/neo4j")
+    (True, True)
+    """
+    return _place(location) == _place(other)
+
+
+def _place(location: str) -> tuple[str | None, int, str]:
+    if "://" not in location:
+        return None, 0, str(Path(location).resolve())
+    parts = urlsplit(location)
+    return parts.hostname, parts.port or _BOLT_PORT, parts.path.strip("/") or "neo4j"
+
+
+def _check_settings(ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
+    """Refuse a target of another encoder, chunk size or other setting."""
+    for key, value in theirs.items():
+        if ours.get(key) != value:
+            raise StoreError(
+                f"the target was made with {key} = {value}, the source with {key} = "
+                f"{ours.get(key)}: copy into a new place"
+            )
+
+
+def _check_documents(held: Mapping[str, str], paths: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a target with documents, or with files of documents, that the source has not."""
+    known = {path for group in paths.values() for path in group}
+    strange = sorted({doc for path, doc in held.items() if doc not in paths or path not in known})
+    if strange:
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        raise StoreError(
+            f"the target holds documents that the source does not have ({', '.join(strange[:3])}"
+            f"{more}), or from other files: delete them there with `kgrag delete`, or copy into "
+            "a new place"
+        )
+
+
+def _copy_document(
+    source: Store, target: Store, doc_id: str, paths: Sequence[str], held: Mapping[str, str]
+) -> bool:
+    """Copy a document unless the target has it; return whether it was written.
+
+    Args:
+        source: From where.
+        target: To where.
+        doc_id: The document.
+        paths: All of its sources.
+        held: Which document each of the target's sources held at the beginning. Copying takes
+            from a document only sources that are not among its `paths`.
+    """
+    bundle = source.bundle(doc_id)
+    if bundle is None:  # deleted meanwhile
+        return False
+    # Ask the target itself: a source that moved may have taken its last document with it.
+    kept = target.bundle(doc_id)
+    attached = {path for path in paths if kept and held.get(path) == doc_id}
+    written = kept is None or _content(kept) != _content(bundle)
+    if written:
+        target.upsert_document(bundle, source=paths[0])
+        attached.add(paths[0])
+    for path in paths:
+        if path not in attached:
+            target.attach_source(path, doc_id)
+    return written
+
+
+def _content(bundle: DocumentBundle) -> set[str]:
+    return {export_line(record) for record in content_records(bundle)}
