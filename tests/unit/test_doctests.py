@@ -6,6 +6,7 @@ import pkgutil
 
 import ingestion
 import kgrag
+from kgrag.errors import MissingDependencyError
 
 
 def test_every_example_in_a_docstring_gives_what_it_says():
@@ -13,7 +14,11 @@ def test_every_example_in_a_docstring_gives_what_it_says():
     attempted = 0
     for package in (kgrag, ingestion):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            results = doctest.testmod(importlib.import_module(found.name))
+            try:
+                module = importlib.import_module(found.name)
+            except MissingDependencyError:  # an integration without its framework
+                continue
+            results = doctest.testmod(module)
             assert results.failed == 0, found.name
             attempted += results.attempted
     assert attempted > 20

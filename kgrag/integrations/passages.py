@@ -1,0 +1,83 @@
+"""Search results with what it takes to cite them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from kgrag.api import KnowledgeBase, preset
+from kgrag.types import Chunk, Document, ScoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved chunk and the document that it stands in.
+
+    Attributes:
+        result: The chunk with its score and reasons.
+        title: Of the document.
+        file: The document's file as ingested.
+        page: 1-based page that the chunk begins on, where the file has pages.
+    """
+
+    result: ScoredChunk
+    title: str
+    file: str
+    page: int | None
+
+
+def check_choice(system: str, top_k: int) -> None:
+    """Raise at once what a search would raise later.
+
+    Raises:
+        ConfigError: If there is no such preset.
+        ValueError: If top_k < 1.
+    """
+    preset(system)
+    if top_k < 1:
+        raise ValueError(f"top_k must be at least 1, got {top_k}")
+
+
+def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> list[Passage]:
+    """Return what a question is best answered from, best first.
+
+    Args:
+        kb: The knowledge base.
+        question: In any words.
+        system: Name of a preset.
+        top_k: Results at most, at least 1.
+    """
+    check_choice(system, top_k)
+    results = kb.search(question, system=system, top_k=top_k)
+    doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
+    documents = {d.doc_id: d for d in kb.store.documents(doc_ids)}
+    return [
+        Passage(r, document.title, document.file, _page(document, r.chunk))
+        for r in results
+        # another process may have deleted the document since the search
+        if (document := documents.get(r.chunk.doc_id))
+    ]
+
+
+def citation(
+    title: str, heading_path: Sequence[str], *, file: str, page: int | None, start: int, end: int
+) -> str:
+    """Return one line that says where a text stands.
+
+    Only the file's name is given: folders tell a reader nothing, and a model too much.
+
+    >>> citation("Plan", ["1. Aims"], file="docs/plan.pdf", page=2, start=10, end=90)
+    'Plan › 1. Aims (plan.pdf, page 2, characters 10-90)'
+    """
+    place = f", page {page}" if page is not None else ""
+    where = " › ".join((title, *heading_path))
+    return f"{where} ({PurePath(file).name}{place}, characters {start}-{end})"
+
+
+def _page(document: Document, chunk: Chunk) -> int | None:
+    """Return the first page that a chunk touches; pages may leave gaps."""
+    touched = (
+        s.number
+        for s in document.segments
+        if s.kind == "page" and s.start < chunk.end and chunk.start < s.end
+    )
+    return next(touched, None)

@@ -1,0 +1,65 @@
+"""Results with what it takes to cite them."""
+
+import pytest
+
+from ingestion.samples import sample_folder
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import ConfigError
+from kgrag.integrations.passages import check_choice, citation, passages
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory):
+    """A knowledge base of a file with pages and one without."""
+    names = ("energy-saving-plan.pdf", "shiqiao-forest-carbon-opinions.md")
+    with KnowledgeBase.open(tmp_path_factory.mktemp("kb"), embedder=HashEmbedder()) as base:
+        base.ingest([sample_folder() / name for name in names])
+        yield base
+
+
+def test_passages_are_the_results_of_a_search_in_its_order(kb):
+    """Nothing is added, dropped or reordered."""
+    found = passages(kb, "节能减排目标", system="bm25", top_k=5)
+    assert [p.result for p in found] == kb.search("节能减排目标", system="bm25", top_k=5)
+    assert len(found) == 5
+
+
+def test_passages_name_the_page_where_the_file_has_pages(kb):
+    """The page is the one that the chunk begins on; a text file has none."""
+    found = passages(kb, "节能减排目标 林业碳汇", system="grim", top_k=20)
+    documents = {d.doc_id: d for d in kb.store.documents()}
+    pages = set()
+    for passage in found:
+        document = documents[passage.result.chunk.doc_id]
+        assert (passage.title, passage.file) == (document.title, document.file)
+        if document.media_type == "pdf":
+            begun = [s for s in document.segments if s.start <= passage.result.chunk.start]
+            assert passage.page == begun[-1].number
+        pages.add(passage.page)
+    assert {None, 1, 2} <= pages
+
+
+def test_passages_when_nothing_is_asked_are_none(kb):
+    """A question without words finds nothing; no error."""
+    assert passages(kb, "？", system="grim", top_k=5) == []
+
+
+def test_passages_when_a_document_went_since_the_search_leave_it_out(kb, monkeypatch):
+    """Another process may delete while this one reads."""
+    monkeypatch.setattr(kb.store, "documents", lambda doc_ids: [])
+    assert passages(kb, "节能减排目标", system="grim", top_k=5) == []
+
+
+def test_citation_leaves_out_what_there_is_not():
+    """No page, no headings: title, file and place remain."""
+    line = citation("通知", [], file="a.jsonl#7", page=None, start=0, end=5)
+    assert line == "通知 (a.jsonl#7, characters 0-5)"
+
+
+def test_check_choice_refuses_what_no_search_takes():
+    """A typo is told when the retriever is made, not when it is asked."""
+    with pytest.raises(ConfigError, match="grim"):
+        check_choice("gram", 5)
+    with pytest.raises(ValueError, match="got 0"):
+        check_choice("grim", 0)
