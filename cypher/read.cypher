@@ -51,13 +51,12 @@ RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start
 
 // name: families
 MATCH (p:Chunk) WHERE p.id IN $ids
-CALL (p) { RETURN p AS c UNION ALL MATCH (p)-[:HAS_CHILD]->(c:ChildChunk) RETURN c }
+CALL (p) {
+  WITH p WHERE p.parent_id IS NULL
+  RETURN p AS c UNION ALL MATCH (p)-[:HAS_CHILD]->(c:ChildChunk) RETURN c
+}
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
-
-// name: child_counts
-MATCH (p:Chunk)-[:HAS_CHILD]->(c:ChildChunk) WHERE p.id IN $ids
-RETURN p.id AS id, c.size AS size, count(*) AS n;
 
 // name: summaries
 MATCH (s:Summary) WHERE s.id IN $ids

@@ -23,8 +23,8 @@ CREATE CONSTRAINT terms_id IF NOT EXISTS FOR (n:Terms) REQUIRE n.id IS UNIQUE;
 // name: constrain_related
 CREATE CONSTRAINT related_id IF NOT EXISTS FOR ()-[r:RELATED]-() REQUIRE r.id IS UNIQUE;
 
-// name: index_chunk_place
-CREATE INDEX chunk_place IF NOT EXISTS FOR (n:Chunk) ON (n.doc_id, n.size);
+// name: index_chunk_document
+CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.doc_id);
 // name: index_chunk_size
 CREATE INDEX chunk_size IF NOT EXISTS FOR (n:Chunk) ON (n.size);
 // name: index_chunk_embedding_key

@@ -12,6 +12,7 @@ CALL () {
   RETURN node, score
   UNION ALL MATCH (node:ZeroEmbedding:ChunkEmbedding) RETURN node, 0.5 AS score
 }
+WITH node, score ORDER BY score DESC LIMIT $limit
 MATCH (c:Chunk {embedding_key: node.id})
 RETURN c.id AS id, score;
 
@@ -21,6 +22,7 @@ CALL () {
   RETURN node, score
   UNION ALL MATCH (node:ZeroEmbedding:SummaryEmbedding) RETURN node, 0.5 AS score
 }
+WITH node, score ORDER BY score DESC LIMIT $limit
 MATCH (s:Summary {embedding_key: node.id})
 RETURN s.id AS id, score;
 
@@ -30,6 +32,7 @@ CALL () {
   RETURN node, score
   UNION ALL MATCH (node:ZeroEmbedding:DocumentEmbedding) RETURN node, 0.5 AS score
 }
+WITH node, score ORDER BY score DESC LIMIT $limit
 MATCH (d:Document {embedding_key: node.id})
 RETURN d.id AS id, score;
 
@@ -42,30 +45,26 @@ MATCH (s:Summary) WHERE s.embedding_key IS NOT NULL RETURN s.id AS id ORDER BY i
 // name: some_document_with_embedding
 MATCH (d:Document) WHERE d.embedding_key IS NOT NULL RETURN d.id AS id ORDER BY id LIMIT $limit;
 
-// name: chunk_vectors_within
+// name: chunk_keys_within
 MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.embedding_key IS NOT NULL
-MATCH (e:Embedding {id: c.embedding_key})
-RETURN c.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+RETURN c.id AS id, c.embedding_key AS key;
 
-// name: summary_vectors_within
+// name: summary_keys_within
 MATCH (s:Summary) WHERE s.doc_id IN $ids AND s.embedding_key IS NOT NULL
-MATCH (e:Embedding {id: s.embedding_key})
-RETURN s.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+RETURN s.id AS id, s.embedding_key AS key;
 
-// name: document_vectors_within
+// name: document_keys_within
 MATCH (d:Document) WHERE d.id IN $ids AND d.embedding_key IS NOT NULL
-MATCH (e:Embedding {id: d.embedding_key})
-RETURN d.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+RETURN d.id AS id, d.embedding_key AS key;
 
-// name: similarities
+// name: embedding_keys
 CALL () {
   MATCH (n:Chunk) WHERE n.id IN $ids RETURN n
   UNION ALL MATCH (n:Summary) WHERE n.id IN $ids RETURN n
   UNION ALL MATCH (n:Document) WHERE n.id IN $ids RETURN n
 }
 WITH n WHERE n.embedding_key IS NOT NULL
-MATCH (e:Embedding {id: n.embedding_key})
-RETURN n.id AS id, vector.similarity.cosine(e.vector, $vector) AS score;
+RETURN n.id AS id, n.embedding_key AS key;
 
 // name: vectors
 MATCH (e:Embedding) WHERE e.id IN $keys RETURN e.id AS key, e.vector AS vector;

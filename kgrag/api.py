@@ -255,7 +255,7 @@ class KnowledgeBase:
         if self._settings_at is None or self._settings_at[0] != counter:
             coarse, leaf = self.sizes.searched
             self._settings_at = (counter, settings_of(self.store, leaf=leaf, coarse=coarse))
-        return for_language(self._settings_at[1], question, self.store.get_meta("languages"))
+        return for_language(self._settings_at[1], question)
 
     # looking
 

@@ -33,7 +33,7 @@ class _Family:
 
 
 class Families:
-    """Parents with their children, fetched in a few batches and kept.
+    """Parents with their children, fetched together and kept.
 
     Attributes:
         store: Where they are.
@@ -47,12 +47,14 @@ class Families:
         """Return the families of results that have a parent, by parent id."""
         wanted = {r.chunk.parent_id for r in results if r.chunk.parent_id is not None}
         missing = sorted(wanted - self._known.keys())
+        parents: list[Chunk] = []
         groups: dict[str, dict[int, list[Chunk]]] = defaultdict(dict)
-        for size in sorted({size for _, size in self.store.child_counts(missing)}):
-            for child in self.store.children(missing, size=size):
-                if child.parent_id is not None:
-                    groups[child.parent_id].setdefault(size, []).append(child)
-        for parent in self.store.chunks(missing):
+        for chunk in self.store.families(missing) if missing else ():
+            if chunk.parent_id is None:
+                parents.append(chunk)
+            else:
+                groups[chunk.parent_id].setdefault(chunk.size, []).append(chunk)
+        for parent in parents:
             self._known[parent.chunk_id] = _Family(parent, groups[parent.chunk_id])
         return self._known
 

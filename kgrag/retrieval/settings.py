@@ -20,6 +20,7 @@ class Settings:
             each other; the unit in which similarities are counted. Depends on the encoder.
         weak_encoder: Whether similarities are worth little, so that words must decide: with
             the stand-in, and for questions in a language that the encoder does not read.
+        languages: Codes of the languages that the encoder reads well; empty for any.
         places: Places that each document is about; documents about none are left out.
         named: Document id by the normalised name that others cite it by.
     """
@@ -29,6 +30,7 @@ class Settings:
     depth: int = 100
     spread: float = 0.07
     weak_encoder: bool = False
+    languages: tuple[str, ...] = ()
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
 
@@ -45,11 +47,13 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         leaf: Size of the chunks that carry vectors.
         coarse: Size of the chunks that plain BM25 ranks.
     """
+    meta = store.all_meta()
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
     return Settings(
         leaf=leaf,
         coarse=coarse,
-        weak_encoder=store.get_meta("stand_in") == "yes",
+        weak_encoder=meta.get("stand_in") == "yes",
+        languages=tuple(filter(None, meta.get("languages", "").split(","))),
         places={
             card.doc_id: frozenset(card.metadata["places"].split("、"))
             for card in cards
@@ -59,14 +63,14 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     )
 
 
-def for_language(settings: Settings, question: str, languages: str | None) -> Settings:
+def for_language(settings: Settings, question: str) -> Settings:
     """Return the settings for a question: words count more where the encoder cannot read it.
 
     Args:
         settings: Of the knowledge base.
         question: Its letters tell the language.
-        languages: Codes that the encoder reads well, comma-separated; empty for any.
     """
-    if not languages or "en" in languages.split(",") or not is_latin(question):
+    languages = settings.languages
+    if not languages or "en" in languages or not is_latin(question):
         return settings
     return replace(settings, weak_encoder=True)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from kgrag.errors import StoreUnavailableError
 from kgrag.store.store import Store
 
 

@@ -212,8 +212,11 @@ class Store(Protocol):
         """Return one group of children, ordered by parent as asked, then position."""
         ...
 
-    def child_counts(self, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
-        """Return how many children each parent has in each group: {(parent_id, size): n}."""
+    def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
+        """Return parents, each followed by all its children, larger groups first, by position.
+
+        Ids of chunks that have a parent themselves are left out.
+        """
         ...
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:

@@ -80,17 +80,25 @@ def test_chunks_of_come_by_document_then_position(store, make):
 
 
 def test_children_come_by_parent_then_position(store, make):
-    """Parents as asked; the counts agree; a child has none."""
+    """Parents as asked; a child has none."""
     bundle = put(store, make.bundle("a", TEXT * 2))
     first, second = (c.chunk_id for c in bundle.chunks[:2])
 
     found = store.children([second, "d-x:24:0", first], size=make.LEAF)
     assert ids(found) == [f"d-a:8:{i}" for i in (3, 4, 5, 0, 1, 2)]
-    assert store.child_counts([first, second, "d-x:24:0", "d-a:8:0"]) == {
-        (first, make.LEAF): 3,
-        (second, make.LEAF): 3,
-    }
-    assert store.child_counts([]) == {}
+    assert store.children(["d-a:8:0"], size=make.LEAF) == []
+
+
+def test_families_come_parent_first(store, make):
+    """Parents as asked, each with its children after it; a child is no parent."""
+    bundle = put(store, make.bundle("a", TEXT * 2))
+    first, second = (c.chunk_id for c in bundle.chunks[:2])
+
+    found = store.families([second, "d-x:24:0", first, "d-a:8:0"])
+    expected = [second, *(f"d-a:8:{i}" for i in (3, 4, 5)), first]
+    assert ids(found) == [*expected, *(f"d-a:8:{i}" for i in (0, 1, 2))]
+    assert set(found) <= set(bundle.chunks)
+    assert store.families([]) == []
 
 
 def test_summaries_come_in_the_order_asked_or_by_place(store, make):

@@ -1,6 +1,8 @@
 """Dense search: the vector indexes, and cosines of chosen nodes."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -10,16 +12,26 @@ from kgrag.store.store import Hit, Vector
 from kgrag.store.vectors import cosine_of, other_dimension
 from kgrag.types import NodeKind
 
-_SPARE = 32  # embeddings fetched beyond those asked for: ties, and what the index overlooks
-_LEAST = 100  # an index looks at as many as it is asked for; fewer make it careless
+_SPARE = 32  # embeddings fetched beyond those asked for, to see the end of a tie
+# An index looks at as many embeddings as it is asked for and overlooks some of the last, so it is
+# asked for more: measured with 4,600, recall of the best 200 is 99.5 % at once and 99.99 % at 3.
+_WIDER = 3
+_LEAST = 300
+_MOST_KEPT = 20_000  # vectors kept: 40 MB of 512 numbers
 
 
 class VectorIndexes:
-    """The vector indexes of a knowledge base, one for each kind of node."""
+    """The vector indexes of a knowledge base, one for each kind of node.
+
+    Vectors that were compared with are kept: their key is made from model and text, so that
+    they never change.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._dimension: int | None = None
+        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
 
     def search(
         self,
@@ -39,23 +51,21 @@ class VectorIndexes:
         """
         if not self._comparable(vector) or top_k < 1:
             return []
-        numbers = vector.astype(np.float32).tolist()
         if doc_ids is not None:
-            rows = self._database.read(
-                f"{kind}_vectors_within", ids=sorted(doc_ids), vector=numbers
-            )
-            return _best(rows, top_k)
+            rows = self._database.read(f"{kind}_keys_within", ids=sorted(doc_ids))
+            return self._compared(vector, rows)[:top_k]
         if not vector.any():  # equally far from everything
             rows = self._database.read(f"some_{kind}_with_embedding", limit=top_k)
             return [(row["id"], 0.0) for row in rows]
-        k = max(top_k + _SPARE, _LEAST)
+        numbers, limit = vector.astype(np.float32).tolist(), top_k + _SPARE
         while True:
-            rows = self._database.read(f"search_{kind}_vectors", k=k, vector=numbers)
-            hits = _best(rows, len(rows))
+            k = max(_WIDER * limit, _LEAST)
+            rows = self._database.read(f"search_{kind}_vectors", k=k, limit=limit, vector=numbers)
+            hits = _best((row["id"], 2 * row["score"] - 1) for row in rows)
             # Equal vectors are one embedding; nearly equal ones may tie when they are rounded.
-            if len(rows) < k or hits[-1][1] < hits[top_k - 1][1]:
+            if len(rows) < limit or hits[-1][1] < hits[top_k - 1][1]:
                 return hits[:top_k]
-            k *= 4
+            limit *= 4
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of each node that has a vector.
@@ -65,14 +75,36 @@ class VectorIndexes:
         """
         if not self._comparable(vector) or not node_ids:
             return {}
-        numbers = vector.astype(np.float32).tolist()
-        rows = self._database.read("similarities", ids=sorted(node_ids), vector=numbers)
-        return dict(_best(rows, len(rows)))
+        rows = self._database.read("embedding_keys", ids=sorted(node_ids))
+        return dict(self._compared(vector, rows))
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return stored vectors by key."""
         rows = self._database.read("vectors", keys=sorted(keys)) if keys else []
         return {row["key"]: to_vector(row["vector"]) for row in rows}
+
+    def _compared(self, vector: Vector, rows: Sequence[Row]) -> list[Hit]:
+        """Return the cosines of nodes, best first, given as rows of id and key."""
+        known = self._known({row["key"] for row in rows})
+        nodes = [row["id"] for row in rows if row["key"] in known]
+        if not nodes:
+            return []
+        matrix = np.stack([known[row["key"]] for row in rows if row["key"] in known])
+        scores = matrix @ vector.astype(np.float32)
+        return _best(zip(nodes, scores.tolist(), strict=True))
+
+    def _known(self, keys: set[str]) -> dict[str, Vector]:
+        """Return vectors by key, those not kept yet from the server."""
+        with self._lock:
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+            for key in found:
+                self._kept.move_to_end(key)
+        new = self.vectors(sorted(keys - found.keys()))
+        with self._lock:
+            self._kept.update(new)
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found | new
 
     def _comparable(self, vector: Vector) -> bool:
         """Return whether there is anything to compare with."""
@@ -85,12 +117,6 @@ class VectorIndexes:
         return True
 
 
-def _best(rows: Iterable[Mapping[str, object] | Row], top_k: int) -> list[Hit]:
-    hits = [(str(row["id"]), _cosine(row["score"])) for row in rows]
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:top_k]
-
-
-def _cosine(score: object) -> float:
-    """Return the cosine behind a score of Neo4j's, (1 + cosine) / 2; 0 with a zero vector."""
-    assert score is None or isinstance(score, float)
-    return 0.0 if score is None or score != score else cosine_of(2 * score - 1)
+def _best(cosines: Iterable[tuple[str, float]]) -> list[Hit]:
+    hits = [(node_id, cosine_of(cosine)) for node_id, cosine in cosines]
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))

@@ -89,16 +89,20 @@ def children(database: Database, parent_ids: Sequence[str], size: int) -> list[C
     return [c for parent_id in parent_ids for c in groups.get(parent_id, [])]
 
 
-def child_counts(database: Database, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
-    """Return how many children each parent has in each group."""
-    rows = database.read("child_counts", ids=list(parent_ids)) if parent_ids else []
-    return {(row["id"], row["size"]): row["n"] for row in rows}
+def families(database: Database, parent_ids: Sequence[str]) -> list[Chunk]:
+    """Return parents, each followed by all its children."""
+    rows = database.read("families", ids=list(parent_ids)) if parent_ids else []
+    groups: defaultdict[str, list[Chunk]] = defaultdict(list)
+    for c in map(chunk, rows):
+        groups[c.parent_id or c.chunk_id].append(c)
+    ordered = [sorted(groups[p], key=_parents_first) for p in parent_ids if p in groups]
+    return [c for group in ordered for c in group]
 
 
 def all_chunks(database: Database, doc_id: str) -> list[Chunk]:
     """Return all groups of a document, parents first, each in reading order."""
     found = (chunk(row) for row in database.read("chunks_of_document", id=doc_id))
-    return sorted(found, key=lambda c: (c.parent_id is not None, -c.size, c.position))
+    return sorted(found, key=_parents_first)
 
 
 def summaries(database: Database, summary_ids: Sequence[str] | None = None) -> list[Summary]:
@@ -169,6 +173,10 @@ def _grouped(found: Iterable[Chunk], key: Callable[[Chunk], str]) -> dict[str, l
     for c in sorted(found, key=lambda c: c.position):
         groups[key(c)].append(c)
     return groups
+
+
+def _parents_first(c: Chunk) -> tuple[bool, int, int]:
+    return (c.parent_id is not None, -c.size, c.position)
 
 
 def _by_place(found: Iterable[Summary]) -> list[Summary]:

@@ -174,9 +174,9 @@ class Neo4jStore:
         """Return one group of children."""
         return read.children(self._database, parent_ids, size)
 
-    def child_counts(self, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
-        """Return how many children each parent has in each group."""
-        return read.child_counts(self._database, parent_ids)
+    def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
+        """Return parents, each followed by all its children."""
+        return read.families(self._database, parent_ids)
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
         """Return summaries."""

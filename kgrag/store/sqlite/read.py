@@ -100,16 +100,15 @@ def children(connection: sqlite3.Connection, parent_ids: Sequence[str], size: in
     )
 
 
-def child_counts(
-    connection: sqlite3.Connection, parent_ids: Sequence[str]
-) -> dict[tuple[str, int], int]:
-    """Return how many children each parent has in each group."""
+def families(connection: sqlite3.Connection, parent_ids: Sequence[str]) -> list[Chunk]:
+    """Return parents, each followed by all its children."""
     rows = connection.execute(
-        "SELECT parent_id, size, count(*) FROM chunks"
-        " WHERE parent_id IN (SELECT value FROM json_each(?)) GROUP BY parent_id, size",
+        f"SELECT {CHUNK_COLUMNS} FROM json_each(?) j CROSS JOIN chunks c"
+        " ON c.parent_id = j.value OR (c.chunk_id = j.value AND c.parent_id IS NULL)"
+        " ORDER BY j.key, c.parent_id IS NOT NULL, c.size DESC, c.position",
         (json.dumps(list(parent_ids)),),
     )
-    return {(parent_id, size): n for parent_id, size, n in rows}
+    return [chunk(row) for row in rows]
 
 
 def summaries(

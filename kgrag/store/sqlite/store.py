@@ -182,10 +182,10 @@ class SQLiteStore:
         with self._database.read() as connection:
             return read.children(connection, parent_ids, size)
 
-    def child_counts(self, parent_ids: Sequence[str]) -> dict[tuple[str, int], int]:
-        """Return how many children each parent has in each group."""
+    def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
+        """Return parents, each followed by all its children."""
         with self._database.read() as connection:
-            return read.child_counts(connection, parent_ids)
+            return read.families(connection, parent_ids)
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
         """Return summaries."""

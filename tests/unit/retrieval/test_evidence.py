@@ -89,12 +89,12 @@ def test_reciprocal_fuses_by_rank_alone(store):
 @pytest.mark.parametrize(
     ("languages", "question", "weak"),
     [
-        ("zh", "Who founded it?", True),
-        ("zh", "谁创办的？", False),
-        ("", "Who?", False),
-        ("zh,en", "Who?", False),
+        (("zh",), "Who founded it?", True),
+        (("zh",), "谁创办的？", False),
+        ((), "Who?", False),
+        (("zh", "en"), "Who?", False),
     ],
 )
 def test_for_language_distrusts_an_encoder_that_cannot_read_the_question(languages, question, weak):
     """A Chinese encoder is no judge of an English question."""
-    assert for_language(Settings(), question, languages).weak_encoder is weak
+    assert for_language(Settings(languages=languages), question).weak_encoder is weak
