@@ -22,7 +22,9 @@ def kb_option(command: _F) -> _F:
     return click.option(
         "--kb",
         default="kb",
+        envvar="KGRAG_KB",
         show_default=True,
+        show_envvar=True,
         help="Folder of the knowledge base, or its address: bolt://HOST:7687, neo4j://HOST:7687.",
     )(command)
 
