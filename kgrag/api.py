@@ -318,6 +318,12 @@ class KnowledgeBase:
         """Return how many of each are stored."""
         return self.store.counts()
 
+    def query(
+        self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
+    ) -> list[dict[str, object]]:
+        """Return the rows of a query that only reads: Cypher on Neo4j, SQL in a folder."""
+        return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
+
     def verify(self) -> list[Problem]:
         """Check every invariant; an empty list means that all hold."""
         return self.store.verify()

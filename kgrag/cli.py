@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from kgrag import cli_content, cli_look, cli_measure, cli_models
+from kgrag import (
+    cli_browser,
+    cli_content,
+    cli_copy,
+    cli_look,
+    cli_measure,
+    cli_models,
+    cli_query,
+)
 from kgrag.cli_shared import FILE
 from kgrag.errors import KgragError
 
@@ -45,6 +53,10 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     ctx.obj = read_config(config)
 
 
-for _module in (cli_content, cli_look, cli_measure, cli_models):
+_MODULES = (
+    *(cli_content, cli_copy, cli_look, cli_query, cli_browser),
+    *(cli_measure, cli_models),
+)
+for _module in _MODULES:
     for _command in _module.COMMANDS:
         main.add_command(_command)

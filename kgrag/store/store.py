@@ -343,3 +343,18 @@ class Store(Protocol):
         Two knowledge bases with the same content give the same lines.
         """
         ...
+
+    def run_query(
+        self, text: str, /, *, max_rows: int, timeout_s: float
+    ) -> list[dict[str, object]]:
+        """Return the rows of one statement that only reads, in the store's own language.
+
+        Args:
+            text: Of a person or a model: nothing in it is trusted.
+            max_rows: At most so many rows.
+            timeout_s: Seconds after which it is stopped.
+
+        Raises:
+            StatementError: If it is refused, malformed or stopped.
+        """
+        ...

@@ -10,6 +10,7 @@ from kgrag.store.neo4j.dense import VectorIndexes
 from kgrag.store.neo4j.embeddings import given_vectors
 from kgrag.store.neo4j.export import export, read_bundle
 from kgrag.store.neo4j.lexical import LexicalIndexes
+from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.store import (
     Counts,
@@ -273,6 +274,12 @@ class Neo4jStore:
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record in a fixed order."""
         return export(self._database)
+
+    def run_query(
+        self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
+    ) -> list[dict[str, object]]:
+        """Return the rows of one statement of Cypher; see `kgrag.store.neo4j.query`."""
+        return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
 
     def _check_open(self) -> None:
         self._database.driver  # noqa: B018  # raises when closed

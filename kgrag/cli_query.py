@@ -1,0 +1,105 @@
+"""The command that passes on a query: Cypher on Neo4j, SQL over the views in a folder."""
+
+import json
+import unicodedata
+from collections.abc import Sequence
+
+import click
+
+from kgrag.cli_shared import json_option, kb_option, opened
+
+_WIDEST = 60  # columns of a cell; the rest of its text is cut
+
+
+@click.command()
+@click.argument("text")
+@kb_option
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows at most."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="Seconds after which it is stopped.",
+)
+@json_option
+@click.pass_context
+def query(
+    ctx: click.Context, text: str, kb: str, limit: int, timeout: float, as_json: bool
+) -> None:
+    """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
+    with opened(ctx, kb) as base:
+        rows = base.query(text, max_rows=limit + 1, timeout_s=timeout)
+    cut = len(rows) > limit
+    rows = rows[:limit]
+    if as_json:
+        # Bytes, which only SQL returns, as their text.
+        click.echo(json.dumps({"rows": rows, "cut": cut}, ensure_ascii=False, default=str))
+        return
+    click.echo(table(rows) if rows else "no rows")
+    if cut:
+        click.echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
+
+
+def table(rows: Sequence[dict[str, object]]) -> str:
+    """Return rows as aligned columns under their names; numbers stand to the right.
+
+    >>> print(table([{"name": "绿色", "n": 12}, {"name": "a", "n": 3}]))
+    name   n
+    ────  ──
+    绿色  12
+    a      3
+    """
+    names = list(rows[0])
+    lines = [[_shortened(name) for name in names]]
+    lines += [[_cell(row[name]) for name in names] for row in rows]
+    widths = [max(_width(line[at]) for line in lines) for at in range(len(names))]
+    right = [all(isinstance(row[name], int | float) for row in rows) for name in names]
+    lines.insert(1, ["─" * width for width in widths])
+    return "\n".join(_line(line, widths, right) for line in lines)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = []
+    for cell, width, to_right in zip(cells, widths, right, strict=True):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if to_right else cell + space)
+    return "  ".join(padded).rstrip()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, str | bytes):
+        return _shortened(str(value))
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shortened(text: str) -> str:
+    """Return a text on one line, without what would move a terminal's cursor."""
+    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    if _width(line) <= _WIDEST:
+        return line
+    room = _WIDEST - 1  # for the …
+    kept = []
+    for character in line:
+        room -= _width(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def _width(text: str) -> int:
+    """Return the columns that a terminal needs: two for a Chinese character.
+
+    >>> _width("GDP增长"), _width("e\u0301")
+    (7, 1)
+    """
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(bool(unicodedata.combining(c)) for c in text)
+
+
+COMMANDS = (query,)

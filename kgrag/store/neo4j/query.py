@@ -1,0 +1,165 @@
+"""Cypher that others wrote, a language model for instance: read-only, within limits.
+
+Five steps, each of which would stop most of what it should not do: its words (`gate`), its plan
+(`plan`), the run in read mode with time, rows and size bounded, values without vectors
+(`values`), and a record in the log.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import TypeVar
+
+import neo4j
+from neo4j.exceptions import Neo4jError
+
+from kgrag.errors import StatementError, StoreError
+from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.faults import FAULTS, store_error
+from kgrag.store.neo4j.gate import check_words
+from kgrag.store.neo4j.plan import check_plan
+from kgrag.store.neo4j.values import plain
+
+_T = TypeVar("_T")
+Row = dict[str, object]
+
+_MOST_BYTES = 10_000_000  # of all rows
+_FETCHED = 100  # rows that the server sends at a time
+_GRACE_S = 1.0  # for the server to say itself that time is up
+_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
+# Codes of what a statement itself brings about, rather than the server's state.
+_ITS_OWN = re.compile(
+    r"Neo\.(ClientError\.(Statement|Procedure|Transaction)\.|DatabaseError\.(General|Statement)\."
+    r"|TransientError\.General\.\w*(Memory|StackOver))"
+)
+
+_log = logging.getLogger(__name__)
+
+
+def run_query(
+    database: Database, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
+) -> list[Row]:
+    """Return the rows of one statement that reads the graph.
+
+    Args:
+        database: What to query.
+        text: Cypher without parameters.
+        max_rows: At most so many rows; the rest is not computed.
+        timeout_s: Seconds after which it is stopped.
+
+    Raises:
+        StatementError: If it is refused, malformed, takes too long or returns too much.
+        StoreUnavailableError: If the server cannot be reached.
+        ValueError: If there is nothing that max_rows or timeout_s allow.
+    """
+    if max_rows < 1 or timeout_s <= 0:
+        raise ValueError(f"max_rows and timeout_s must be positive, got {max_rows} and {timeout_s}")
+    try:
+        check_words(text)
+    except ValueError as exc:
+        raise StatementError(f"{_short(text)}: {exc}") from None
+    deadline = time.monotonic() + timeout_s
+    try:
+        rows = _within(
+            timeout_s + _GRACE_S, lambda: _run(database, text, max_rows=max_rows, until=deadline)
+        )
+    except TimeoutError:
+        raise _late(text, timeout_s) from None
+    except FAULTS as exc:
+        raise _error(database, text, exc, timeout_s) from exc
+    _log.info("%d rows of %s", len(rows), text)
+    return rows
+
+
+def _run(database: Database, text: str, *, max_rows: int, until: float) -> list[Row]:
+    driver = database.driver
+    with driver.session(
+        database=database.address.database,
+        default_access_mode=neo4j.READ_ACCESS,
+        bookmark_manager=driver.execute_query_bookmark_manager,
+        fetch_size=min(max_rows, _FETCHED),
+        notifications_min_severity="OFF",
+    ) as session:
+        summary = session.run(_query("EXPLAIN " + text, until)).consume()
+        try:
+            check_plan(summary.query_type, summary.plan)
+        except ValueError as exc:
+            raise StatementError(f"{_short(text)}: {exc}") from None
+        rows: list[Row] = []
+        size = 0
+        result = session.run(_query(text, until))
+        names = result.keys()
+        for record in result:
+            row = dict(zip(names, map(plain, record.values()), strict=True))
+            size += _size(row)
+            if size > _MOST_BYTES:
+                raise StatementError(
+                    f"{_short(text)}: its rows hold more than {_MOST_BYTES // 1_000_000} MB: "
+                    "return fewer of them, or only some properties"
+                )
+            rows.append(row)
+            if len(rows) == max_rows:
+                break
+        return rows
+
+
+def _query(text: str, until: float) -> neo4j.Query:
+    # A timeout of 0 would mean none.
+    seconds = max(until - time.monotonic(), 0.001)
+    return neo4j.Query(text, timeout=seconds)
+
+
+def _within(seconds: float, work: Callable[[], _T]) -> _T:
+    """Return what `work` returns; wait no longer than so many seconds.
+
+    The server heeds a timeout between two rows, not within an expression or while it plans. The
+    thread that still waits for it then ends with the server's answer, or with the driver.
+
+    Raises:
+        TimeoutError: If it takes longer.
+    """
+    future: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as exc:
+            future.set_exception(exc)
+
+    Thread(target=run, name="kgrag-query", daemon=True).start()
+    return future.result(timeout=seconds)
+
+
+def _size(value: object) -> int:
+    """Return about how many bytes a plain value holds."""
+    if isinstance(value, str):
+        return len(value.encode())
+    if isinstance(value, dict):
+        return sum(_size(key) + _size(v) for key, v in value.items())
+    if isinstance(value, list):
+        return sum(map(_size, value)) + 8
+    return 8
+
+
+def _error(database: Database, text: str, exc: Exception, timeout_s: float) -> StoreError:
+    code = str(getattr(exc, "code", None) or "")
+    if code.startswith(_TIMED_OUT):
+        return _late(text, timeout_s)
+    if isinstance(exc, Neo4jError) and _ITS_OWN.match(code):
+        message = (exc.message or code).partition(" (line ")[0].partition("\n")[0]
+        return StatementError(f"{_short(text)}: {message}: correct the statement, or ask for less")
+    return store_error(database.address, exc)
+
+
+def _late(text: str, timeout_s: float) -> StatementError:
+    return StatementError(
+        f"{_short(text)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
+    )
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else line[:199] + "…"

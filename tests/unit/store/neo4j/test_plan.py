@@ -1,0 +1,47 @@
+import pytest
+
+from kgrag.store.neo4j.plan import OPERATORS, check_plan
+
+
+def plan(*operators, details=""):
+    """Return a plan of operators, each the child of the one before."""
+    first, *rest = operators
+    children = [plan(*rest, details=details)] if rest else []
+    return {"operatorType": f"{first}@neo4j", "args": {"Details": details}, "children": children}
+
+
+def test_a_plan_of_reading_operators_passes():
+    """At any depth."""
+    check_plan("r", plan("ProduceResults", "Projection", "Expand(All)", "NodeByLabelScan"))
+
+
+@pytest.mark.parametrize("query_type", ["w", "rw", "s", None])
+def test_a_plan_of_another_type_is_refused(query_type):
+    """Whatever its operators."""
+    with pytest.raises(ValueError, match="only reading"):
+        check_plan(query_type, plan("ProduceResults"))
+
+
+def test_a_missing_plan_is_refused():
+    """What cannot be seen is not run."""
+    with pytest.raises(ValueError, match="only reading"):
+        check_plan("r", None)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    ["LoadCSV", "ShowIndexes", "TerminateTransactions", "TransactionApply", "Create", ""],
+)
+def test_an_unknown_operator_is_refused_by_name(operator):
+    """An operator of a later version waits until it is known."""
+    assert operator not in OPERATORS
+    with pytest.raises(ValueError, match=f"holds {operator}"):
+        check_plan("r", plan("ProduceResults", "Apply", operator))
+
+
+def test_a_procedure_in_the_plan_must_be_allowed():
+    """By the name that the plan shows."""
+    check_plan("r", plan("ProduceResults", "ProcedureCall", details="db.labels() :: (label)"))
+    for details in ("dbms.x() :: ()", "db.labelsX() :: ()", "", "`db.labels`()"):
+        with pytest.raises(ValueError, match="plan calls"):
+            check_plan("r", plan("ProcedureCall", details=details))

@@ -1,0 +1,168 @@
+import threading
+from types import SimpleNamespace
+
+import neo4j
+import pytest
+from neo4j.exceptions import Neo4jError, ServiceUnavailable
+
+from kgrag.errors import StatementError, StoreUnavailableError
+from kgrag.store.neo4j.address import Address
+from kgrag.store.neo4j.query import run_query
+
+READS = {"operatorType": "ProduceResults@neo4j"}
+LATE = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+
+
+class Result:
+    """Rows of one column, and a summary."""
+
+    def __init__(self, rows, summary=None):
+        self._rows = rows
+        self._summary = summary
+
+    def keys(self):
+        """Return the name of the column."""
+        return ["x"]
+
+    def __iter__(self):
+        return (SimpleNamespace(values=lambda row=row: [row]) for row in self._rows)
+
+    def consume(self):
+        """Return the summary."""
+        return self._summary
+
+
+class Server:
+    """A database that answers as it is told, and keeps what it was asked."""
+
+    def __init__(self, rows=(), *, query_type="r", plan=READS, fault=None):
+        self.address = Address("bolt://there:7687", "neo4j")
+        self.driver = self
+        self.execute_query_bookmark_manager = None
+        self.asked = []
+        self.options = {}
+        self._rows, self._fault = rows, fault
+        self._summary = SimpleNamespace(query_type=query_type, plan=plan)
+
+    def session(self, **options):
+        """Return itself, and keep the options."""
+        self.options = options
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def run(self, query):
+        """Return what it was told to, and keep the query."""
+        self.asked.append(query)
+        if query.text.startswith("EXPLAIN "):
+            return Result([], self._summary)
+        if self._fault:
+            raise self._fault
+        return Result(self._rows)
+
+
+def server_fault(code, message="No"):
+    return Neo4jError._hydrate_neo4j(code=code, message=message)
+
+
+def test_a_statement_is_explained_then_run_in_read_mode_with_a_timeout():
+    """As it was written, nothing but EXPLAIN before it."""
+    server = Server([1, 2])
+    assert run_query(server, "RETURN 1 AS x;", timeout_s=3) == [{"x": 1}, {"x": 2}]
+    assert [query.text for query in server.asked] == ["EXPLAIN RETURN 1 AS x;", "RETURN 1 AS x;"]
+    assert all(2 < query.timeout <= 3 for query in server.asked)
+    assert server.options["default_access_mode"] == neo4j.READ_ACCESS
+    assert server.options["database"] == "neo4j"
+
+
+def test_what_the_words_show_to_be_refused_never_reaches_the_server():
+    """The error names the statement on one line."""
+    server = Server()
+    with pytest.raises(StatementError, match=r"^MATCH \(n\) DELETE n: DELETE is refused"):
+        run_query(server, "MATCH (n)\n DELETE n")
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "answer", [{"query_type": "s"}, {"plan": {"operatorType": "LoadCSV@neo4j"}}, {"plan": None}]
+)
+def test_what_the_plan_shows_to_be_refused_is_not_run(answer):
+    """Only EXPLAIN was sent."""
+    server = Server(**answer)
+    with pytest.raises(StatementError, match=r"^RETURN 1: its? "):
+        run_query(server, "RETURN 1")
+    assert [query.text for query in server.asked] == ["EXPLAIN RETURN 1"]
+
+
+def test_no_more_rows_are_fetched_than_asked_for():
+    """The rest is left with the server."""
+    rows = iter(range(10))
+    assert len(run_query(Server(rows), "RETURN 1", max_rows=4)) == 4
+    assert next(rows) == 4
+
+
+def test_rows_of_more_than_ten_megabytes_are_refused():
+    """Texts count as UTF-8, in lists and mappings too."""
+    row = {"a": ["字" * 1_000_000]}
+    assert len(run_query(Server([row] * 3), "RETURN 1")) == 3
+    with pytest.raises(StatementError, match="more than 10 MB: return fewer"):
+        run_query(Server([row] * 4), "RETURN 1")
+
+
+def test_a_statement_that_the_server_stops_took_too_long():
+    """The remedy is the user's."""
+    server = Server(fault=server_fault(LATE))
+    with pytest.raises(StatementError, match=r"stopped after 2 s: ask for less, or allow more"):
+        run_query(server, "RETURN 1", timeout_s=2)
+
+
+def test_the_caller_does_not_wait_for_a_server_that_does_not_stop():
+    """It heeds no timeout within an expression."""
+    free = threading.Event()
+    server = Server()
+    server.session = lambda **_: free.wait(30)
+    with pytest.raises(StatementError, match=r"stopped after 0\.01 s"):
+        run_query(server, "RETURN 1", timeout_s=0.01)
+    free.set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Neo.ClientError.Statement.SyntaxError",
+        "Neo.ClientError.Procedure.ProcedureCallFailed",
+        "Neo.TransientError.General.OutOfMemoryError",
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        "Neo.DatabaseError.General.UnknownError",
+    ],
+)
+def test_what_a_statement_brings_about_is_its_own_fault(code):
+    """Without the place and echo that the server adds, which count EXPLAIN."""
+    fault = server_fault(code, 'Wrong (line 1, column 16 (offset: 15))\n"EXPLAIN RETURN 1"')
+    with pytest.raises(StatementError, match=r"^RETURN 1: Wrong: correct the statement"):
+        run_query(Server(fault=fault), "RETURN 1")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ServiceUnavailable("gone"),
+        server_fault("Neo.TransientError.General.DatabaseUnavailable"),
+        server_fault("Neo.ClientError.Security.Unauthorized"),
+    ],
+)
+def test_a_server_that_does_not_serve_is_unavailable(fault):
+    """Not the statement is at fault."""
+    with pytest.raises(StoreUnavailableError, match=r"^bolt://there:7687"):
+        run_query(Server(fault=fault), "RETURN 1")
+
+
+@pytest.mark.parametrize("limits", [{"max_rows": 0}, {"timeout_s": 0.0}])
+def test_limits_that_allow_nothing_are_wrong(limits):
+    """A timeout of 0 would mean none to the server."""
+    with pytest.raises(ValueError, match="must be positive"):
+        run_query(Server(), "RETURN 1", **limits)
