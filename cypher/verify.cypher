@@ -134,7 +134,9 @@ RETURN d.id AS id, d.title AS title, d.title_key AS title_key, d.name_key AS nam
   d.characters AS characters, d.file AS file;
 
 // name: entity_keys
-MATCH (e:Entity) RETURN e.id AS id, e.name AS name, e.type AS type, e.normalized AS normalized;
+MATCH (e:Entity)
+RETURN e.id AS id, e.name AS name, e.type AS type, e.normalized AS normalized,
+  e.caption AS caption;
 
 // name: every_mention_link
 MATCH (c:Chunk)-[m:MENTIONS]->(e:Entity)

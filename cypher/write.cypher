@@ -89,7 +89,8 @@ MATCH (c:Chunk) WHERE c.id IN $ids AND c.doc_id = $doc_id RETURN c.id AS id;
 // name: put_entities
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
-ON CREATE SET e.name = row.name, e.normalized = row.normalized, e.type = row.type;
+ON CREATE SET e.name = row.name, e.normalized = row.normalized, e.type = row.type,
+  e.caption = row.caption;
 
 // name: put_facts
 UNWIND $rows AS row
@@ -139,7 +140,8 @@ RETURN e.id AS id, e.type AS shown, type, count(DISTINCT d) AS documents;
 
 // name: show_entities
 UNWIND $rows AS row
-MATCH (e:Entity {id: row.id}) SET e.name = row.name, e.type = row.type;
+MATCH (e:Entity {id: row.id})
+SET e.name = row.name, e.type = row.type, e.caption = row.caption;
 
 // name: delete_entities
 MATCH (e:Entity) WHERE e.id IN $ids DETACH DELETE e;

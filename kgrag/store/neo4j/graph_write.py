@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.knowledge import (
     Knowledge,
@@ -45,6 +46,7 @@ def write_knowledge(
             "name": names[entity_id][0][0],
             "normalized": normalize_name(names[entity_id][0][0]),
             "type": names[entity_id][1][0],
+            "caption": caption(names[entity_id][0][0]),
         }
         for entity_id in new_entities
     ]
@@ -84,7 +86,7 @@ def settle_entities(tx: Transaction, entity_ids: set[str]) -> None:
     for entity_id, counted in sorted(names_of.items()):
         name, type_ = shown_name(counted), shown_type(types_of[entity_id])
         if (name, type_) != (shown[entity_id], types[entity_id]):
-            rows.append({"id": entity_id, "name": name, "type": type_})
+            rows.append({"id": entity_id, "name": name, "type": type_, "caption": caption(name)})
     tx.run_rows("show_entities", rows)
     unnamed = sorted(shown.keys() - names_of.keys())
     if unnamed:

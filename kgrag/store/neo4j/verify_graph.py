@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.knowledge import (
     Statement,
@@ -97,6 +98,9 @@ def _entities(database: Database) -> Iterator[Problem]:
             names[row["id"]][name].add(doc_id)
             types[row["id"]][type_].add(doc_id)
     for row in database.stream("entity_keys"):
+        if row["caption"] != caption(row["name"]):
+            detail = f"{row['name']!r} is drawn as {row['caption']!r}: {_REINGEST}"
+            yield Problem("entity-caption", row["id"], detail)
         if normalize_name(row["name"]) != row["normalized"]:
             detail = f"{row['name']!r} is kept for searching as {row['normalized']!r}: {_REINGEST}"
             yield Problem("entity-name", row["id"], detail)

@@ -1,0 +1,14 @@
+// 02 全图概览
+// Overview of the whole graph
+// 被两个以上文件提到的实体，和提到它们的文件；最多 60 条连线。
+// The entities that two or more documents name, with those documents; at most 60 links.
+MATCH (e:Entity)
+WITH e, COUNT { (e)<-[:NAMES]-(:Document) } AS documents
+WHERE documents > 1
+WITH e ORDER BY documents DESC, e.name LIMIT 12
+CALL (e) {
+  MATCH (d:Document)-[n:NAMES]->(e)
+  RETURN d, n ORDER BY COUNT { (d)-[:NAMES]->() } DESC LIMIT 10
+}
+RETURN d, n, e
+LIMIT 60

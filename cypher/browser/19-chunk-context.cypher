@@ -1,0 +1,23 @@
+// 19 条款的上下文
+// Siblings, parent and summary of a clause
+// 与所查词语最相关的一条：所在大块、同级条款、摘要和提到的实体；改下一行引号里的词语。
+// The clause that fits the words best: its parent, siblings, summary and entities.
+WITH '现场核查' AS words
+CALL (words) {
+  CALL db.index.fulltext.queryNodes(
+    'chunk_text', '"' + replace(words, '"', ' ') + '"', {limit: 100}
+  ) YIELD node AS c, score
+  WHERE c:ChildChunk AND c.size = 256
+  RETURN c, score ORDER BY score DESC LIMIT 1
+  UNION
+  MATCH (c:ChildChunk {size: 256})
+  RETURN c, 0.0 AS score LIMIT 1
+}
+WITH c ORDER BY score DESC LIMIT 1
+MATCH (d:Document)<-[part:PART_OF]-(parent:ParentChunk)-[:HAS_CHILD]->(c)
+MATCH (parent)-[has:HAS_CHILD]->(sibling:ChildChunk {size: c.size})
+OPTIONAL MATCH (sibling)-[next:NEXT_CHUNK]->(:ChildChunk {parent_id: parent.id})
+OPTIONAL MATCH (parent)<-[sums]-(summary:Summary)
+OPTIONAL MATCH (c)-[m:MENTIONS]->(e:Entity)
+RETURN d, part, parent, has, sibling, next, sums, summary, m, e
+LIMIT 100

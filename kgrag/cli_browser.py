@@ -1,0 +1,114 @@
+"""The command that hands out the pack for Neo4j Browser: a style sheet and saved queries."""
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import click
+
+STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    """A query of the pack.
+
+    Attributes:
+        file: Its file's name.
+        title: Its number and name in Chinese.
+        english: Its name in English.
+        text: The query with its comments, the first of which is the title.
+    """
+
+    file: str
+    title: str
+    english: str
+    text: str
+
+
+def saved_queries() -> list[SavedQuery]:
+    """Return the queries of the pack in the order of their numbers."""
+    files = resources.files("cypher").joinpath("browser").iterdir()
+    queries = []
+    for file in sorted(files, key=lambda file: file.name):
+        if not file.name.endswith(".cypher"):
+            continue
+        text = file.read_text(encoding="utf-8")
+        title, english = (line.removeprefix("// ") for line in text.splitlines()[:2])
+        queries.append(SavedQuery(file.name, title, english, text))
+    return queries
+
+
+def style_sheet() -> str:
+    """Return the style sheet in GraSS, the language of Neo4j Browser for styles."""
+    return resources.files("cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
+
+
+def write_pack(folder: Path) -> list[SavedQuery]:
+    """Write the style sheet and the saved queries to a folder; return the queries.
+
+    The queries are one archive, because the Browser takes one file at a time. It lists them in a
+    folder of the archive's name for it, by their first lines.
+    """
+    from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+    queries = saved_queries()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STYLE).write_text(style_sheet(), encoding="utf-8")
+    with ZipFile(folder / QUERIES, "w", ZIP_DEFLATED) as archive:
+        for query in queries:  # ZipInfo without a date: the same queries give the same bytes
+            archive.writestr(ZipInfo(f"kgrag/{query.file}"), query.text, ZIP_DEFLATED)
+    return queries
+
+
+def page_address(kb: str, page: str | None = None) -> str:
+    """Return the address of the Browser's page that connects to a knowledge base.
+
+    Args:
+        kb: Address of the knowledge base.
+        page: Address of the Browser; by default the server's own on its usual port.
+
+    Raises:
+        StoreUnavailableError: If `kb` is not the address of a Neo4j server.
+    """
+    from kgrag.store.neo4j.address import credentials, parse
+
+    address = parse(kb)
+    parts = urlsplit(address.uri)
+    server = "https://{}:7473" if "+" in parts.scheme else "http://{}:7474"
+    query = {"dbms": address.uri}
+    if str(address) != address.uri:
+        query["db"] = address.database
+    if credentials() is None:
+        query["preselectAuthMethod"] = "NO_AUTH"  # connects without asking
+    base = page or server.format(parts.hostname) + "/browser/"
+    return f"{base}?{urlencode(query, safe=':/')}"
+
+
+@click.command()
+@click.option(
+    "--kb", default="bolt://localhost:7687", show_default=True, help="Its address on a server."
+)
+@click.option("--page", help="Address of Neo4j Browser; port 7474 of the server by default.")
+@click.option(
+    "--out", type=FOLDER, default="kgrag-browser", show_default=True, help="Folder to write to."
+)
+@click.option("--open", "open_page", is_flag=True, help="Open the page.")
+def browser(kb: str, page: str | None, out: Path, open_page: bool) -> None:
+    """Look at a knowledge base in Neo4j Browser: style sheet and saved queries."""
+    address = page_address(kb, page)
+    queries = write_pack(out)
+    click.echo(f"1. open the page   {address}")
+    click.echo(f"2. drag onto it    {out / STYLE}   (colours and captions)")
+    click.echo(f"3. drag onto it    {out / QUERIES}   (saved queries: the star on the left)\n")
+    for query in queries:
+        click.echo(f"{query.title}  {query.english}")
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(address)
+
+
+COMMANDS = (browser,)
