@@ -7,24 +7,27 @@ MATCH (n:Document|Chunk|Summary|Entity|Source|Setting|Embedding|Terms) RETURN co
 // name: create_base
 MERGE (k:KnowledgeBase {id: 'kgrag'})
 ON CREATE SET k.version = $version, k.seq = 0, k.sizes = [], k.ready = [], k.terms_version = '',
-  k.deleting = [], k.dead_terms = 0
+  k.deleting = [], k.dead_terms = 0, k.indexed = 0
 RETURN k.version AS version;
 
 // name: base
 MATCH (k:KnowledgeBase {id: 'kgrag'})
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
-  k.dead_terms AS dead_terms;
+  k.dead_terms AS dead_terms, k.indexed AS indexed;
 
 // name: lock_base
 // Writing a property takes the node's lock until the transaction ends: one writer at a time.
 MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
-  k.dead_terms AS dead_terms;
+  k.dead_terms AS dead_terms, k.indexed AS indexed;
 
 // name: change_base
 MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k += $values;
+
+// name: count_embeddings
+MATCH (e:Embedding) RETURN count(e) AS n;
 
 // name: count_change
 MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq + 1;

@@ -1,5 +1,46 @@
 // What breaks an invariant: rows of (subject, value), none where all is well.
 
+// name: nodes_without_property
+// What every node of a label has.
+CALL () {
+  MATCH (n:KnowledgeBase) RETURN n, ['id', 'version', 'seq', 'sizes', 'ready', 'terms_version',
+    'deleting', 'dead_terms', 'indexed'] AS keys
+  UNION ALL MATCH (n:Setting) RETURN n, ['id', 'value'] AS keys
+  UNION ALL MATCH (n:Source) RETURN n, ['id', 'doc_id'] AS keys
+  UNION ALL MATCH (n:Document) RETURN n, ['id', 'title', 'name', 'caption', 'file', 'media_type',
+    'characters', 'content_hash', 'fingerprint', 'layout', 'warnings', 'metadata', 'title_key',
+    'name_key'] AS keys
+  UNION ALL MATCH (n:DocumentLayout) RETURN n, ['id', 'headings', 'segments'] AS keys
+  UNION ALL MATCH (n:Chunk) RETURN n, ['id', 'doc_id', 'size', 'index', 'start', 'end', 'text',
+    'heading_path', 'heading'] AS keys
+  UNION ALL MATCH (n:Summary) RETURN n, ['id', 'doc_id', 'start', 'end', 'level', 'source',
+    'target_ids', 'text'] AS keys
+  UNION ALL MATCH (n:Entity) RETURN n, ['id', 'name', 'caption', 'normalized', 'type'] AS keys
+  UNION ALL MATCH (n:Embedding) RETURN n, ['id', 'vector'] AS keys
+  UNION ALL MATCH (n:Terms) RETURN n, ['id', 'doc_id', 'doc_key', 'size', 'words', 'pairs',
+    'path_words', 'path_pairs'] AS keys
+}
+WITH n, [key IN keys WHERE n[key] IS NULL] AS missing WHERE size(missing) > 0
+RETURN coalesce(n.id, labels(n)[0]) AS subject, missing[0] AS value ORDER BY subject LIMIT 100;
+
+// name: relationships_without_property
+CALL () {
+  MATCH (n)-[r:FIRST_CHUNK]->() RETURN n, r, ['size'] AS keys
+  UNION ALL MATCH (n)-[r:MENTIONS]->()
+  RETURN n, r, ['fact_ids', 'starts', 'ends', 'extractors', 'confidences'] AS keys
+  UNION ALL MATCH (n)-[r:NAMES]->() RETURN n, r, ['names', 'types'] AS keys
+  UNION ALL MATCH (n)-[r:RELATED]->() RETURN n, r, ['id', 'predicate', 'doc_ids', 'chunk_ids',
+    'starts', 'ends', 'extractors', 'confidences', 'predicates'] AS keys
+  UNION ALL MATCH (n)-[r:CITES]->() RETURN n, r, ['predicates'] AS keys
+}
+WITH n, r, [key IN keys WHERE r[key] IS NULL] AS missing WHERE size(missing) > 0
+RETURN n.id AS subject, type(r) + '.' + missing[0] AS value ORDER BY subject LIMIT 100;
+
+// name: relationships_doubled
+MATCH (a)-[r:NAMES|SUMMARIZES|CITES]->(b)
+WITH a, type(r) AS type, b, count(r) AS n WHERE n > 1
+RETURN a.id AS subject, type + ' ' + b.id AS value ORDER BY subject, value LIMIT 100;
+
 // name: documents_without_source
 MATCH (d:Document) WHERE NOT EXISTS { MATCH (s:Source {doc_id: d.id}) }
 RETURN d.id AS subject, '' AS value ORDER BY subject;
@@ -97,7 +138,9 @@ RETURN e.id AS subject, toString(size(e.vector)) AS value ORDER BY subject LIMIT
 MATCH (k:KnowledgeBase {id: 'kgrag'})
 MATCH (t:Terms)
 OPTIONAL MATCH (c:Chunk {id: t.id})
-WITH k, t, c WHERE NOT t.size IN k.sizes OR c IS NULL OR c.size <> t.size OR c.doc_id <> t.doc_id
+WITH k, t, c
+WHERE NOT t.size IN k.sizes OR c IS NULL OR c.size <> t.size OR c.doc_id <> t.doc_id
+  OR NOT 'Terms' + toString(t.size) IN labels(t)
 RETURN t.id AS subject, toString(t.size) AS value ORDER BY subject LIMIT 100;
 
 // name: chunks_without_terms
@@ -131,7 +174,7 @@ MATCH (c:Chunk) RETURN c.id AS id, c.doc_id AS doc_id, c.start AS start, c.end A
 // name: document_names
 MATCH (d:Document)
 RETURN d.id AS id, d.title AS title, d.title_key AS title_key, d.name_key AS name_key,
-  d.characters AS characters, d.file AS file;
+  d.characters AS characters, d.file AS file, d.name AS name, d.caption AS caption;
 
 // name: entity_keys
 MATCH (e:Entity)

@@ -213,7 +213,7 @@ RETURN e.id AS key, e:ChunkEmbedding AS is_chunk, e:SummaryEmbedding AS is_summa
 MATCH (e:Embedding) WHERE e.id IN $keys DELETE e;
 
 // name: any_embedding
-OPTIONAL MATCH (e:Embedding) RETURN count(e) > 0 AS held;
+MATCH (e:Embedding) RETURN count(e) > 0 AS held;
 
 // name: cites
 // What a document cites among those held, as its facts say it now.

@@ -44,6 +44,7 @@ def delete_nodes(uri):
 def bm25_tolerance(request, new_store):
     """How far a score may be from that in a fresh store, relative to it.
 
-    Lucene counts deleted chunks among those that it has until it merges their segment.
+    Lucene counts deleted chunks among those that hold a word until it merges their segment; a
+    rare word is the rarer for it by a tenth.
     """
-    return {"sqlite": 3e-3, "neo4j": 2e-2}[request.node.callspec.params["new_store"]]
+    return {"sqlite": 3e-3, "neo4j": 0.15}[request.node.callspec.params["new_store"]]

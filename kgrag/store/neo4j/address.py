@@ -25,7 +25,10 @@ class Address:
 
     def __str__(self) -> str:
         """Return what the user would write."""
-        return self.uri if self.database == _DATABASE else f"{self.uri}/{self.database}"
+        if self.database == _DATABASE:
+            return self.uri
+        parts = urlsplit(self.uri)
+        return urlunsplit((parts.scheme, parts.netloc, f"/{self.database}", parts.query, ""))
 
 
 def is_address(location: str) -> bool:
@@ -46,8 +49,12 @@ def parse(location: str) -> Address:
     Raises:
         StoreUnavailableError: If it is none, or holds a password.
     """
-    parts = urlsplit(location)
-    if parts.scheme not in SCHEMES or not parts.hostname:
+    try:
+        parts = urlsplit(location)
+        is_server = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets around what is no IPv6 address; a port that is no number
+        is_server = False
+    if not is_server:
         raise StoreUnavailableError(
             f"{_without_secret(location)}: not the address of a Neo4j server: write "
             "bolt://HOST:7687, neo4j://HOST:7687 (cluster) or one of the encrypted forms "

@@ -2,11 +2,17 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import neo4j
-from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
+from neo4j.exceptions import (
+    DriverError,
+    ForbiddenOnReadOnlyDatabase,
+    IncompleteCommit,
+    Neo4jError,
+    WriteServiceUnavailable,
+)
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import Address, credentials
@@ -17,9 +23,10 @@ _T = TypeVar("_T")
 
 Row = neo4j.Record
 _OLDEST = (5, 26)  # version of the server
-_CONNECT_S = 10.0
+_CONNECT_S = 10.0  # until a port that listens has to have answered, too
 _RETRY_S = 120.0  # a cluster may take a while to choose a leader
-_UNCERTAIN = 5  # times that a write is repeated whose outcome is not known
+_UNCERTAIN = 5  # tries of a transaction whose outcome is not known
+_REFUSED = 5  # tries, about 15 s, where this server takes no writes, which may be for good
 
 
 class Database:
@@ -47,6 +54,7 @@ class Database:
                 auth=credentials(),
                 user_agent="kgrag",
                 connection_timeout=_CONNECT_S,
+                connection_acquisition_timeout=_CONNECT_S,
                 max_transaction_retry_time=_RETRY_S,
                 notifications_min_severity="OFF",
             )
@@ -54,7 +62,7 @@ class Database:
             raise store_error(address, exc) from exc
         try:
             version = _version(driver.get_server_info().agent)
-        except FAULTS as exc:
+        except (ValueError, *FAULTS) as exc:
             driver.close()
             raise store_error(address, exc) from exc
         if version < _OLDEST:
@@ -96,11 +104,13 @@ class Database:
             except (Neo4jError, DriverError) as exc:
                 if not exc.is_retryable():
                     raise
-            result = driver.execute_query(
-                text,
-                parameters,
-                routing_=neo4j.RoutingControl.READ,
-                database_=self.address.database,
+            result = _certain(
+                lambda: driver.execute_query(
+                    text,
+                    parameters,
+                    routing_=neo4j.RoutingControl.READ,
+                    database_=self.address.database,
+                )
             )
             return result.records
 
@@ -117,34 +127,57 @@ class Database:
         and where it is not known whether the transaction was committed. It must leave the same
         when it is done twice.
         """
-        attempts = 0
-        while True:
-            attempts += 1
-            with self._faults(), self._session(neo4j.WRITE_ACCESS) as session:
-                try:
-                    return session.execute_write(lambda tx: work(Transaction(tx)))
-                except IncompleteCommit:
-                    if attempts == _UNCERTAIN:
-                        raise
+        return self._write(lambda tx, earlier: work(Transaction(tx, earlier)))
 
-    def define(self, name: str, /, **numbers: int) -> list[Row]:
-        """Run a statement that defines or shows an index: it is a transaction of its own.
+    def define(self, *names: str, **numbers: int) -> list[Row]:
+        """Run statements that define or show indexes in one transaction, without other writes.
 
         Args:
-            name: Of the statement.
-            numbers: For its places <…>.
+            names: Of the statements.
+            numbers: For their places <…>.
+
+        Returns:
+            The rows of the last.
         """
-        text = statement(name, **numbers)
-        with self._faults():
-            result = self.driver.execute_query(text, database_=self.address.database)
-            return result.records
+        texts = [statement(name, **numbers) for name in names]
+        return self._write(lambda tx, _: [list(tx.run(text)) for text in texts][-1])
 
     def await_indexes(self, seconds: int = 600) -> None:
         """Wait until every index has caught up."""
+        self.read("await_indexes", seconds=seconds)
+
+    def _write(self, work: Callable[[neo4j.ManagedTransaction, Sequence[_T]], _T]) -> _T:
+        """Return what `work` does in a transaction that the driver repeats where it may.
+
+        Args:
+            work: Gets the transaction, and what tries returned of which it is not known whether
+                they were committed.
+        """
+        last: list[_T] = []
+        uncertain: list[_T] = []
+        n_refused = 0
+
+        def attempt(tx: neo4j.ManagedTransaction) -> _T:
+            nonlocal n_refused
+            try:
+                last[:] = [work(tx, tuple(uncertain))]
+            except (ForbiddenOnReadOnlyDatabase, WriteServiceUnavailable) as exc:
+                n_refused += 1
+                if n_refused < _REFUSED:
+                    raise
+                raise store_error(self.address, exc) from exc
+            return last[0]
+
+        def run() -> _T:
+            with self._session(neo4j.WRITE_ACCESS) as session:
+                try:
+                    return session.execute_write(attempt)
+                except IncompleteCommit:
+                    uncertain.append(last[0])
+                    raise
+
         with self._faults():
-            self.driver.execute_query(
-                statement("await_indexes"), seconds=seconds, database_=self.address.database
-            )
+            return _certain(run)
 
     def _session(self, access: str) -> neo4j.Session:
         driver = self.driver
@@ -164,9 +197,16 @@ class Database:
 
 
 class Transaction:
-    """A transaction of a writer: statements by name."""
+    """A transaction of a writer: statements by name.
 
-    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
+    Attributes:
+        earlier: What earlier tries returned of which it is not known whether they were committed.
+    """
+
+    def __init__(
+        self, transaction: neo4j.ManagedTransaction, earlier: Sequence[object] = ()
+    ) -> None:
+        self.earlier = earlier
         self._transaction = transaction
 
     def run(self, name: str, /, **parameters: object) -> list[Row]:
@@ -181,6 +221,14 @@ class Transaction:
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
             self._transaction.run(text, {**parameters, "rows": batch}).consume()
+
+
+def _certain(run: Callable[[], _T]) -> _T:
+    """Return what a transaction returns; it is repeated while its outcome is not known."""
+    for _ in range(_UNCERTAIN - 1):
+        with suppress(IncompleteCommit):
+            return run()
+    return run()
 
 
 def _version(agent: str) -> tuple[int, ...]:

@@ -3,11 +3,15 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
+from math import inf
 
 import numpy as np
 
+from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.embeddings import to_vector
+from kgrag.store.neo4j.read import base as base_of
+from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.store import Hit, Vector
 from kgrag.store.vectors import cosine_of, other_dimension
 from kgrag.types import NodeKind
@@ -17,6 +21,7 @@ _SPARE = 32  # embeddings fetched beyond those asked for, to see the end of a ti
 # asked for more: measured with 4,600, recall of the best 200 is 99.5 % at once and 99.99 % at 3.
 _WIDER = 3
 _LEAST = 300
+_GROWN = 1.5  # times as many vectors as when the indexes were made: they are made anew
 _MOST_KEPT = 20_000  # vectors kept: 40 MB of 512 numbers
 
 
@@ -57,10 +62,10 @@ class VectorIndexes:
         if not vector.any():  # equally far from everything
             rows = self._database.read(f"some_{kind}_with_embedding", limit=top_k)
             return [(row["id"], 0.0) for row in rows]
-        numbers, limit = vector.astype(np.float32).tolist(), top_k + _SPARE
+        limit = top_k + _SPARE
         while True:
             k = max(_WIDER * limit, _LEAST)
-            rows = self._database.read(f"search_{kind}_vectors", k=k, limit=limit, vector=numbers)
+            rows = self._nearest(kind, k=k, limit=limit, vector=vector)
             hits = _best((row["id"], 2 * row["score"] - 1) for row in rows)
             # Equal vectors are one embedding; nearly equal ones may tie when they are rounded.
             if len(rows) < limit or hits[-1][1] < hits[top_k - 1][1]:
@@ -78,19 +83,45 @@ class VectorIndexes:
         rows = self._database.read("embedding_keys", ids=sorted(node_ids))
         return dict(self._compared(vector, rows))
 
+    def refresh(self) -> None:
+        """Have the indexes, and make them anew where the vectors are many more than then."""
+        self._dimension = ensure_vector_indexes(self._database, grown=_GROWN)
+
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return stored vectors by key."""
         rows = self._database.read("vectors", keys=sorted(keys)) if keys else []
         return {row["key"]: to_vector(row["vector"]) for row in rows}
 
+    def _nearest(self, kind: NodeKind, *, k: int, limit: int, vector: Vector) -> list[Row]:
+        numbers = vector.astype(np.float32).tolist()
+        try:
+            rows = self._database.read(f"search_{kind}_vectors", k=k, limit=limit, vector=numbers)
+        except StoreUnavailableError:
+            raise
+        except StoreError:
+            self._check_dimension(vector)
+            raise
+        if not rows:
+            self._check_dimension(vector)
+        return rows
+
+    def _check_dimension(self, vector: Vector) -> None:
+        """Refuse a vector where the knowledge base was built anew meanwhile, by another model."""
+        dimension = base_of(self._database)["dimension"]
+        if dimension not in (None, vector.size):
+            raise other_dimension("the query", vector, dimension)
+
     def _compared(self, vector: Vector, rows: Sequence[Row]) -> list[Hit]:
         """Return the cosines of nodes, best first, given as rows of id and key."""
         known = self._known({row["key"] for row in rows})
-        nodes = [row["id"] for row in rows if row["key"] in known]
-        if not nodes:
+        held = [row for row in rows if row["key"] in known]
+        if not held:
             return []
-        matrix = np.stack([known[row["key"]] for row in rows if row["key"] in known])
-        scores = matrix @ vector.astype(np.float32)
+        nodes, vectors = [row["id"] for row in held], [known[row["key"]] for row in held]
+        for other in vectors:
+            if other.size != vector.size:  # the knowledge base was built anew meanwhile
+                raise other_dimension("the query", vector, other.size)
+        scores = np.stack(vectors) @ vector.astype(np.float32)
         return _best(zip(nodes, scores.tolist(), strict=True))
 
     def _known(self, keys: set[str]) -> dict[str, Vector]:
@@ -109,7 +140,7 @@ class VectorIndexes:
     def _comparable(self, vector: Vector) -> bool:
         """Return whether there is anything to compare with."""
         if self._dimension != vector.size:
-            self._dimension = self._database.read("base")[0]["dimension"]
+            self._dimension = ensure_vector_indexes(self._database, grown=inf)
         if self._dimension is None:
             return False
         if vector.shape != (self._dimension,):

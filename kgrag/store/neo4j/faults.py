@@ -1,6 +1,7 @@
 """Turn what the driver reports into kgrag's errors, with a remedy."""
 
 from neo4j.exceptions import (
+    AuthConfigurationError,
     AuthError,
     ClientError,
     ConfigurationError,
@@ -9,6 +10,7 @@ from neo4j.exceptions import (
     ServiceUnavailable,
     SessionExpired,
     TransientError,
+    WriteServiceUnavailable,
 )
 
 from kgrag.errors import StoreError, StoreUnavailableError
@@ -55,18 +57,28 @@ def store_error(address: Address, exc: Exception) -> StoreError:
             f"{address}: a text holds half a character ({exc.reason}, offset {exc.start}): "
             "save its file as UTF-8 and try again"
         )
-    message = " ".join(str(getattr(exc, "message", None) or exc).split())
+    said = exc.message if isinstance(exc, Neo4jError) else None  # a DriverError's is a general one
+    message = " ".join((said or str(exc)).split())
     code = str(getattr(exc, "code", None) or "")
     for beginning, (kind, remedy) in _REMEDIES.items():
         if code.startswith(beginning):
             return kind(f"{address}: {message}: {remedy}")
+    if isinstance(exc, WriteServiceUnavailable):
+        return StoreUnavailableError(
+            f"{address}: takes no writes ({message}): it may only be read, or a cluster chooses "
+            "its leader: use neo4j:// for a cluster, and try again later"
+        )
     if isinstance(exc, ServiceUnavailable | SessionExpired | OSError):
         return StoreUnavailableError(
             f"{address}: cannot be reached ({message}): check the address and that the server "
             "runs, then try again; nothing was half written"
         )
-    if isinstance(exc, AuthError | ConfigurationError):
+    if isinstance(exc, AuthError | AuthConfigurationError):
         return StoreUnavailableError(f"{address}: {message}: set {USERNAME} and {PASSWORD}")
+    if isinstance(exc, ConfigurationError | ValueError):
+        return StoreUnavailableError(
+            f"{address}: {message}: check the address, and that the server is Neo4j 5.26 or newer"
+        )
     if isinstance(exc, TransientError):
         return StoreUnavailableError(f"{address}: {message}: the server is busy: try again later")
     return StoreError(f"{address}: {message}: run `kgrag verify` on the knowledge base")

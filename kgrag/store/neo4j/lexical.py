@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from kgrag.store.neo4j.connection import Database, Transaction
+from kgrag.store.neo4j.read import base as base_of
 from kgrag.store.neo4j.read import chunk
 from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
 from kgrag.store.neo4j.write import begin
@@ -27,7 +28,7 @@ _MOST_TERMS = 800  # of a query; Lucene takes 1024 clauses
 _SPARE = 32  # hits fetched beyond those asked for, to see the end of a tie
 _DIGITS = 5  # of a score: Lucene adds up in float32
 _FACTOR = 2.2  # k1 + 1, which Lucene leaves out of BM25 and tantivy does not
-_MOST_DEAD = 0.2  # share of deleted chunks above which an index is built anew
+_MOST_DEAD = 0.05  # share of deleted chunks above which an index is built anew
 _BATCH = 500  # chunks whose words are written in one transaction
 
 
@@ -78,7 +79,7 @@ class LexicalIndexes:
 
     def refresh(self, sizes: Collection[int]) -> None:
         """Bring the indexes of sizes up to date, and build anew what has too much dead in it."""
-        base = self._database.read("base")[0]
+        base = base_of(self._database)
         self._renew(base["terms_version"], base["dead_terms"])
         known = {int(size) for size in base["sizes"]}
         for size in sorted({*known, *sizes}):
@@ -101,7 +102,7 @@ class LexicalIndexes:
         if size in self._ready:
             return True
         with self._lock:
-            base = self._database.read("base")[0]
+            base = base_of(self._database)
             if base["terms_version"] != terms_version() or size not in base["ready"]:
                 if not self._database.read("any_chunk", size=size):
                     return False
@@ -118,10 +119,9 @@ class LexicalIndexes:
             return
         logger.info("the full-text indexes are built anew: %s deleted, %s held", dead, n)
         self._ready.clear()
-        for size in self._database.read("base")[0]["sizes"]:
-            self._database.define("drop_index_terms", size=size)
-            if not stale:
-                self._database.define("index_terms", size=size)
+        again = [] if stale else ["index_terms"]  # at once: others go on searching it
+        for size in base_of(self._database)["sizes"]:
+            self._database.define("drop_index_terms", *again, size=size)
         values: dict[str, object] = {"dead_terms": 0}
         if stale:
             values |= {"sizes": [], "ready": [], "terms_version": ""}
@@ -184,6 +184,9 @@ def _rounded(score: float) -> float:
 
 
 def _delete_some(tx: Transaction) -> bool:
+    """Delete some words; return whether there may be more, made otherwise than now."""
+    if tx.run("lock_base")[0]["terms_version"]:
+        return False  # another process has begun to make them anew
     return bool(tx.run("delete_any_terms", limit=5000)[0]["n"])
 
 

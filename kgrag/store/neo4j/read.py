@@ -5,11 +5,26 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from kgrag.errors import StoreError
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 _T = TypeVar("_T")
+
+
+def base(database: Database) -> Row:
+    """Return the state of the knowledge base.
+
+    Raises:
+        StoreError: If it has gone.
+    """
+    rows = database.read("base")
+    if not rows:
+        raise StoreError(
+            f"{database.address}: the knowledge base was deleted meanwhile: open it again"
+        )
+    return rows[0]
 
 
 def get_meta(database: Database, key: str) -> str | None:

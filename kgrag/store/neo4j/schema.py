@@ -1,10 +1,14 @@
 """Constraints and indexes: made once, and again where they are missing."""
 
-from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
-from kgrag.store.neo4j.connection import Database
-from kgrag.store.neo4j.embeddings import KINDS
-from kgrag.store.neo4j.statements import statements_of
+import re
 
+from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.store.neo4j import read
+from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.embeddings import KINDS
+from kgrag.store.neo4j.statements import statement, statements_of
+
+_MADE = re.compile(r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS")
 VERSION = 1  # of the graph's shape
 
 
@@ -27,7 +31,7 @@ def prepare(database: Database, *, create: bool) -> None:
         raise NoKnowledgeBaseError(
             f"{database.address}: no knowledge base in this database: `kgrag ingest` makes one"
         )
-    elif foreign := database.read("foreign_nodes")[0]["n"]:
+    elif (foreign := database.read("foreign_nodes")[0]["n"]) and not database.read("base"):
         raise StoreUnavailableError(
             f"{database.address}: the database holds another graph ({foreign} nodes called "
             "Document, Chunk, Entity or the like): use an empty database"
@@ -40,21 +44,44 @@ def prepare(database: Database, *, create: bool) -> None:
         _check_version(database, row["version"])
 
 
-def ensure_vector_indexes(database: Database, dimension: int) -> None:
-    """Have the vector indexes for vectors of a dimension, unless others are held.
+def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
+    """Have the vector indexes for the vectors held; return their dimension, None without any.
 
-    An index is made outside of the transaction that brings its first vectors: Neo4j does not
-    define indexes and write data in one.
+    They are made from vectors that are there already: at once that is several times faster than
+    one by one, and the graph in which the index looks for neighbours comes out better.
+
+    Args:
+        database: The knowledge base.
+        grown: Make them anew where there are more than so many times as many vectors as when
+            they were made.
     """
-    if database.read("base")[0]["dimension"] is not None:
-        return
-    states = {row["name"]: row for row in database.define("index_states")}
+    base = read.base(database)
+    if base["dimension"] is None:
+        return None
+    n = database.read("count_embeddings")[0]["n"]
+    states = {row["name"]: row for row in database.read("index_states")}
+    outgrown = n > grown * base["indexed"]
+    made = False
     for kind in KINDS:
         index = states.get(f"{kind}_embedding")
-        if index is not None and index["options"]["indexConfig"]["vector.dimensions"] != dimension:
-            database.define(f"drop_{kind}_vectors")
-        database.define(f"index_{kind}_vectors", dimension=dimension)
+        fits = index and index["options"]["indexConfig"]["vector.dimensions"] == base["dimension"]
+        if outgrown or not fits:
+            made = True
+            names = (f"drop_{kind}_vectors", f"index_{kind}_vectors")
+            database.define(*names, dimension=base["dimension"])
+    if made:
+        database.write(lambda tx: tx.run("change_base", values={"indexed": n}))
     database.await_indexes()
+    return int(base["dimension"])
+
+
+def index_names(base: Row) -> set[str]:
+    """Return the names of the indexes and constraints that a knowledge base in this state has."""
+    texts = [statement(name) for name in statements_of("schema")]
+    texts += [statement("index_terms", size=size) for size in base["ready"]]
+    if base["indexed"] and base["dimension"]:
+        texts += [statement(f"index_{kind}_vectors", dimension=base["dimension"]) for kind in KINDS]
+    return {match[1] for text in texts for match in _MADE.finditer(text)}
 
 
 def _check_version(database: Database, version: int) -> None:

@@ -1,6 +1,7 @@
 """The Cypher statements of the package `cypher`, by name."""
 
 import functools
+import operator
 import re
 from collections.abc import Mapping
 from importlib import resources
@@ -20,9 +21,10 @@ def statement(name: str, **numbers: int) -> str:
 
     Raises:
         KeyError: If there is no such statement, or a number is missing.
+        TypeError: If a number is none, or not a whole one.
     """
     text = _statements()[name]
-    return _NUMBER.sub(lambda match: str(int(numbers[match.group(1)])), text)
+    return _NUMBER.sub(lambda match: str(operator.index(numbers[match.group(1)])), text)
 
 
 def statements_of(file: str) -> tuple[str, ...]:

@@ -2,12 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from kgrag.store.checks import check_bundle, check_knowledge
 from kgrag.store.neo4j import graph_read, names, read, schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.dense import VectorIndexes
-from kgrag.store.neo4j.embeddings import given_vectors
 from kgrag.store.neo4j.export import export, read_bundle
 from kgrag.store.neo4j.lexical import LexicalIndexes
 from kgrag.store.neo4j.query import run_query
@@ -88,25 +86,22 @@ class Neo4jStore:
 
     def change_counter(self) -> int:
         """Return the number of changes that were committed."""
-        return int(self._database.read("base")[0]["seq"])
+        return int(read.base(self._database)["seq"])
 
     def refresh(self, *, sizes: Collection[int] = ()) -> None:
-        """Bring the full-text indexes up to date, and finish deletions that were cut off.
+        """Bring the indexes up to date, and finish deletions that were cut off.
 
         Args:
             sizes: Chunk sizes that get a full-text index where they have none yet.
         """
         self._finish_deletions()
         self._lexical.refresh(sizes)
+        self._vectors.refresh()
 
     # writing
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
         """Store a document whole in place of its old self."""
-        check_bundle(bundle)
-        for vector in given_vectors(bundle.vectors).values():
-            schema.ensure_vector_indexes(self._database, vector.size)
-            break
         self._database.write(lambda tx: write.upsert_document(tx, bundle, source=source))
         self._finish_deletions()
 
@@ -131,10 +126,6 @@ class Neo4jStore:
         vectors: Sequence[NodeVector] = (),
     ) -> None:
         """Add to a stored document what it does not have yet."""
-        check_knowledge(doc_id, facts, mentions, summaries)
-        for vector in given_vectors(vectors).values():
-            schema.ensure_vector_indexes(self._database, vector.size)
-            break
         self._database.write(
             lambda tx: write.add_knowledge(
                 tx, doc_id, facts=facts, mentions=mentions, summaries=summaries, vectors=vectors
@@ -286,5 +277,5 @@ class Neo4jStore:
 
     def _finish_deletions(self) -> None:
         """Delete what is left of large documents, some at a time."""
-        while self._database.read("base")[0]["deleting"]:
+        while read.base(self._database)["deleting"]:
             self._database.write(write.delete_remains)

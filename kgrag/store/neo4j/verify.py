@@ -1,11 +1,12 @@
 """Check every invariant of a knowledge base; each problem names its invariant and a remedy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from kgrag.store.invariants import check_chunks, check_places
-from kgrag.store.neo4j import read
+from kgrag.store.neo4j import read, schema
+from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.verify_graph import check_graph
@@ -17,6 +18,11 @@ from kgrag.titles import document_name
 _REINGEST = "ingest the document again"
 _AGAIN = "run the ingestion again"
 
+# What makes the other checks fail rather than report, so that they wait.
+_FIRST: tuple[tuple[str, str, str], ...] = (
+    ("property-there", "nodes_without_property", f"lacks {{}}: {_REINGEST}"),
+    ("property-there", "relationships_without_property", f"its {{}} is missing: {_REINGEST}"),
+)
 # Invariant, the statement that returns what breaks it, what is wrong; `{}` is the value seen.
 _CHECKS: tuple[tuple[str, str, str], ...] = (
     (
@@ -52,6 +58,7 @@ _CHECKS: tuple[tuple[str, str, str], ...] = (
     ("entity-supported", "entities_without_document", f"no document names it ({{}}): {_AGAIN}"),
     ("entity-supported", "names_without_use", f"{{}} says nothing of it: {_REINGEST}"),
     ("entity-named", "mentions_without_name", f"{{}} mentions it without a name: {_REINGEST}"),
+    ("link-once", "relationships_doubled", f"{{}} is there twice: {_REINGEST}"),
     ("index-online", "indexes_not_online", "is {}: drop it, then ingest again"),
 )
 
@@ -61,11 +68,11 @@ def verify(database: Database) -> list[Problem]:
 
     While another process writes, a problem may be reported that is none: run it again.
     """
-    problems = [
-        Problem(invariant, str(row["subject"]), detail.format(row["value"]))
-        for invariant, statement, detail in _CHECKS
-        for row in database.read(statement)
-    ]
+    if not database.read("base"):
+        return [Problem("knowledge-base", "kgrag", f"its node is missing: {_AGAIN}")]
+    if problems := _checked(database, _FIRST):
+        return problems
+    problems = _checked(database, _CHECKS)
     problems += _base(database)
     problems += _names(database)
     problems += _vectors(database)
@@ -73,10 +80,22 @@ def verify(database: Database) -> list[Problem]:
     return [*problems, *_documents(database)]
 
 
+def _checked(database: Database, checks: Sequence[tuple[str, str, str]]) -> list[Problem]:
+    return [
+        Problem(invariant, str(row["subject"]), detail.format(row["value"]))
+        for invariant, statement, detail in checks
+        for row in database.read(statement)
+    ]
+
+
 def _base(database: Database) -> Iterator[Problem]:
-    for doc_id in database.read("base")[0]["deleting"]:
+    base = database.read("base")[0]
+    for doc_id in base["deleting"]:
         detail = f"its deletion was cut off: {_AGAIN}, or delete any document"
         yield Problem("deletion-finished", doc_id, detail)
+    held = {row["name"] for row in database.read("index_states")}
+    for name in sorted(schema.index_names(base) - held):
+        yield Problem("index-exists", name, f"is missing: {_AGAIN}, which makes it")
 
 
 def _names(database: Database) -> Iterator[Problem]:
@@ -85,7 +104,11 @@ def _names(database: Database) -> Iterator[Problem]:
     for state in reversed(read.sources(database)):
         smallest[state.doc_id] = state.source
     for row in database.read("document_names"):
-        keys = (normalize_name(row["title"]), normalize_name(document_name(row["title"])))
+        name = document_name(row["title"])
+        if (name, caption(name)) != (row["name"], row["caption"]):
+            detail = f"is drawn as {row['caption']!r}, not as {name!r}: {_REINGEST}"
+            yield Problem("document-caption", row["id"], detail)
+        keys = (normalize_name(row["title"]), normalize_name(name))
         if keys != (row["title_key"], row["name_key"]):
             detail = f"{row['title']!r} is kept for searching as {row['title_key']!r}: {_REINGEST}"
             yield Problem("document-title", row["id"], detail)

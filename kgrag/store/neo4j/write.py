@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.ids import digest
 from kgrag.store.checks import check_bundle, check_knowledge
+from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, settle_embeddings
 from kgrag.store.neo4j.graph_read import stored_knowledge
@@ -91,12 +92,14 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     tx.run("put_source", source=source, id=doc_id)
     stored = tx.run("layout", id=doc_id)[0]
     held, same = stored["id"] is not None, stored["layout"] == layout
+    left = doc_id in base.deleting  # chunks of its deletion, which was cut off
     known = stored_knowledge(tx.run, doc_id) if held else Knowledge()
-    keys = keys_of(tx, doc_id) if held else {}
+    keys = keys_of(tx, doc_id) if held or left else {}
     if held:
         _delete_summaries(tx, doc_id, keep=[s.summary_id for s in bundle.summaries])
-    if held and not same:
+    if left or (held and not same):
         _delete_chunks(tx, base, doc_id)
+        base.deleting = [other for other in base.deleting if other != doc_id]
     _put_document(tx, bundle, layout)
     if not same:
         _add_chunks(tx, base, bundle)
@@ -132,7 +135,7 @@ def delete_document(tx: Transaction, doc_id: str) -> bool:
     """
     base = begin(tx)
     if tx.run("layout", id=doc_id)[0]["id"] is None:
-        return False
+        return any(tx.earlier)  # it was this call that deleted it, though nobody heard of it
     _remove(tx, base, doc_id)
     finish(tx, base)
     return True
@@ -282,6 +285,7 @@ def _put_document(tx: Transaction, bundle: DocumentBundle, layout: str) -> None:
     properties = {
         "title": document.title,
         "name": name,
+        "caption": caption(name),
         "title_key": normalize_name(document.title),
         "name_key": normalize_name(name),
         "media_type": document.media_type,

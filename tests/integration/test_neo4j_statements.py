@@ -1,0 +1,152 @@
+"""Every statement on a real Neo4j: it is understood, reads only where it says so, and seeks."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kgrag.store.neo4j.statements import statement, statements_of
+from kgrag.store.neo4j.store import Neo4jStore
+from tests.neo4j_server import plugin
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(p.stem for p in (ROOT / "cypher").glob("*.cypher"))
+READING = {"graph", "integrations", "read", "verify", "whole"}  # files that only read
+# Statements in the other files that only read.
+ALSO_READING = {
+    *(
+        "foreign_nodes",
+        "base",
+        "count_embeddings",
+        "setting",
+        "settings",
+        "index_states",
+        "await_indexes",
+    ),
+    *("source", "sources_of", "layout", "count_chunks_of", "chunk_ids_held", "names_counted"),
+    *("types_counted", "embeddings_held", "embedding_keys_of", "embeddings_used", "any_embedding"),
+    *("cites", "cited_by", *(set(statements_of("search")) - {"delete_any_terms"})),
+}
+# What is meant to read everything of a kind; `verify` and `whole` are.
+WHOLE = {
+    *("foreign_nodes", "settings", "delete_any_terms"),
+    *("sources", "document_ids", "all_cards", "all_summaries", "chunk_sizes", "counts"),
+    # Vectors of empty texts, of which there are few.
+    *("search_chunk_vectors", "search_summary_vectors", "search_document_vectors"),
+}
+SCANS = re.compile(
+    r"(AllNodes|NodeByLabel|\w*NodeByLabels|\w*RelationshipType|\w*AllRelationships|"
+    r"\w*RelationshipIndex|NodeIndex)Scan"
+)
+# Indexes read from their beginning: up to a limit that is asked for.
+LIMITED = {f"some_{kind}_with_embedding" for kind in ("chunk", "summary", "document")}
+
+EXPECTED = {"01N60"}  # of all notifications: EXPLAIN is given no parameters
+
+# Documents enough for the planner to care; of each chunk two entities and a fact.
+MANY = """
+CREATE (:Embedding:ChunkEmbedding:ZeroEmbedding {id: 'zero'})
+WITH 1 AS one
+UNWIND range(0, 99) AS i
+WITH 'x-' + i AS doc_id
+CREATE (d:Document {id: doc_id, title_key: doc_id, name_key: doc_id, embedding_key: doc_id})
+CREATE (:Source {id: doc_id, doc_id: doc_id}), (:DocumentLayout {id: doc_id})
+CREATE (:Summary {id: doc_id, doc_id: doc_id, embedding_key: 's' + doc_id})
+CREATE (:Embedding:DocumentEmbedding {id: doc_id})
+CREATE (:Embedding:SummaryEmbedding {id: 's' + doc_id})
+WITH d
+CALL (d) {
+  UNWIND range(0, 3) AS i
+  CREATE (p:Chunk:ParentChunk {id: d.id + ':' + i, doc_id: d.id, size: 24})-[:PART_OF]->(d)
+  WITH d, p
+  UNWIND range(0, 3) AS j
+  CREATE (p)-[:HAS_CHILD]->(c:Chunk:ChildChunk {id: p.id + ':' + j, doc_id: d.id, size: 8,
+    parent_id: p.id, embedding_key: p.id + j})
+  CREATE (:Embedding:ChunkEmbedding {id: p.id + j})
+  CREATE (:Terms {id: c.id, doc_id: d.id, size: 8})
+  CREATE (s:Entity {id: c.id, normalized: c.id})
+  CREATE (o:Entity {id: 'o' + c.id, normalized: 'o' + c.id})
+  CREATE (s)-[:RELATED {id: c.id, predicate: '有', doc_ids: [d.id]}]->(o)
+  CREATE (c)-[:MENTIONS {fact_ids: [c.id]}]->(s), (c)-[:MENTIONS {fact_ids: [c.id]}]->(o)
+  CREATE (d)-[:NAMES]->(s), (d)-[:NAMES]->(o)
+}
+"""
+
+
+def names():
+    """Return (file, name) of every statement."""
+    return [(file, name) for file in FILES for name in statements_of(file)]
+
+
+@pytest.fixture(scope="module")
+def explain(neo4j_uri, make):
+    """Return a function that gives the summary of EXPLAIN, on a graph of some size."""
+    with (
+        plugin.driver_of(neo4j_uri) as driver,
+        driver.session(notifications_min_severity="INFORMATION") as session,
+    ):
+        if plugin.server_of_user():
+            plugin.refuse_to_wipe_what_is_not_ours(session)
+        plugin.wipe(session)
+        store = Neo4jStore.open(neo4j_uri)
+        bundle = make.bundle("a", "工信部印发绿色工厂标准", summaries=["摘要"])
+        store.upsert_document(bundle, source="/archive/a.txt")
+        store.refresh(sizes=[8])
+        session.run(MANY).consume()
+        session.run("CALL db.prepareForReplanning(120)").consume()
+        yield lambda text: session.run("EXPLAIN " + text).consume()
+        store.close()
+
+
+def text_of(file, name):
+    text = statement(name, size=8, dimension=8)
+    if file == "integrations":  # pieces that follow a search
+        index = "CALL db.index.vector.queryNodes('chunk_embedding', $k, $v) YIELD node, score"
+        return f"{index} {text}"
+    return text
+
+
+def operators(plan):
+    """Yield (name, details) of each operator of a plan."""
+    yield plan["operatorType"].partition("@")[0], plan["args"].get("Details", "")
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+@pytest.mark.parametrize(("file", "name"), names())
+def test_a_statement_is_understood(explain, file, name):
+    """With the type that its file stands for; nothing in it is deprecated or unknown."""
+    summary = explain(text_of(file, name))
+
+    if file in READING or name in ALSO_READING:
+        assert summary.query_type == "r"
+    elif file in ("schema", "indexes"):
+        assert summary.query_type == "s"
+    else:
+        assert summary.query_type in ("w", "rw")
+    said = {s.gql_status for s in summary.gql_status_objects if s.is_notification}
+    assert said - EXPECTED == set()
+
+
+@pytest.mark.parametrize(("file", "name"), names())
+def test_a_statement_reads_no_more_than_it_needs(explain, file, name):
+    """Only what is meant to read everything of a kind does so, and nothing reads all nodes."""
+    plan = explain(text_of(file, name)).plan
+    found = list(operators(plan)) if plan else []
+    assert "AllNodesScan" not in {operator for operator, _ in found}
+    if file in ("verify", "whole") or name in WHOLE | LIMITED:
+        return
+    scans = [f"{operator} {details}" for operator, details in found if SCANS.fullmatch(operator)]
+    assert scans == []
+
+
+def test_what_reads_everything_is_known(explain):
+    """An exception that is none any more leaves the list."""
+    scanning = {
+        name
+        for file, name in names()
+        if file not in ("verify", "whole")
+        and (plan := explain(text_of(file, name)).plan)
+        and any(SCANS.fullmatch(operator) for operator, _ in operators(plan))
+    }
+    assert scanning == WHOLE | LIMITED

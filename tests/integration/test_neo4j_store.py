@@ -1,0 +1,404 @@
+"""The store on a real Neo4j: how it opens, what its graph is made of, how its indexes keep up."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ingestion.samples import sample_folder
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.store.neo4j import lexical
+from kgrag.store.neo4j.schema import VERSION
+from kgrag.store.neo4j.store import Neo4jStore
+from tests.neo4j_server import plugin
+
+KEYS = "UNWIND keys(n) AS key RETURN DISTINCT key"
+# What the graph is made of: labels, relationship types and their properties. Whoever queries or
+# draws the graph relies on these names; they change with VERSION only.
+NODES = {
+    "KnowledgeBase": {"id", "version", "seq", "sizes", "ready", "terms_version", "dimension",
+                      "indexed", "deleting", "dead_terms"},
+    "Setting": {"id", "value"},
+    "Source": {"id", "doc_id"},
+    "Document": {"id", "title", "name", "caption", "file", "media_type", "characters",
+                 "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key",
+                 "name_key", "embedding_key"},
+    "DocumentLayout": {"id", "headings", "segments"},
+    "ParentChunk": {"id", "doc_id", "size", "index", "start", "end", "text", "heading_path",
+                    "heading"},
+    "ChildChunk": {"id", "doc_id", "size", "index", "start", "end", "text", "parent_id",
+                   "heading_path", "heading", "embedding_key"},
+    "Summary": {"id", "doc_id", "start", "end", "level", "source", "target_ids", "text",
+                "embedding_key"},
+    "Entity": {"id", "name", "caption", "normalized", "type"},
+    "ChunkEmbedding": {"id", "vector"},
+    "SummaryEmbedding": {"id", "vector"},
+    "DocumentEmbedding": {"id", "vector"},
+    "Terms512": {"id", "doc_id", "doc_key", "size", "words", "pairs", "path_words", "path_pairs"},
+}  # fmt: skip
+NODES["Chunk"] = NODES["ParentChunk"] | NODES["ChildChunk"]
+NODES["Embedding"] = NODES["ChunkEmbedding"]
+NODES["Terms"] = NODES["Terms256"] = NODES["Terms512"]
+# (label, type, label): properties.
+LINKS = {
+    ("ParentChunk", "PART_OF", "Document"): set(),
+    ("Document", "FIRST_CHUNK", "Chunk"): {"size"},
+    ("Chunk", "NEXT_CHUNK", "Chunk"): set(),
+    ("ParentChunk", "HAS_CHILD", "ChildChunk"): set(),
+    ("Summary", "SUMMARIZES", "ParentChunk"): set(),
+    ("Chunk", "MENTIONS", "Entity"): {"fact_ids", "starts", "ends", "extractors", "confidences"},
+    ("Document", "NAMES", "Entity"): {"names", "types"},
+    ("Entity", "RELATED", "Entity"): {"id", "predicate", "doc_ids", "chunk_ids", "starts", "ends",
+                                      "extractors", "confidences", "predicates"},
+    ("Document", "CITES", "Document"): {"predicates"},
+}  # fmt: skip
+UNIQUE = {
+    *("KnowledgeBase", "Setting", "Document", "DocumentLayout", "Source", "Chunk", "Summary"),
+    *("Entity", "Embedding", "Terms", "RELATED"),
+}
+INDEXES = {
+    ("RANGE", "Chunk", "doc_id"), ("RANGE", "Chunk", "size"), ("RANGE", "Chunk", "embedding_key"),
+    ("RANGE", "Summary", "doc_id"), ("RANGE", "Summary", "embedding_key"),
+    ("RANGE", "Document", "embedding_key"), ("RANGE", "Document", "name_key"),
+    ("RANGE", "Entity", "normalized"), ("RANGE", "Source", "doc_id"), ("RANGE", "Terms", "doc_id"),
+    ("TEXT", "Entity", "normalized"), ("TEXT", "Document", "title_key"),
+    ("FULLTEXT", "Chunk Summary", "text"), ("FULLTEXT", "Entity", "name normalized"),
+    ("FULLTEXT", "Terms512", "words pairs path_words path_pairs doc_key"),
+    ("FULLTEXT", "Terms256", "words pairs path_words path_pairs doc_key"),
+    ("VECTOR", "ChunkEmbedding", "vector"), ("VECTOR", "SummaryEmbedding", "vector"),
+    ("VECTOR", "DocumentEmbedding", "vector"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(neo4j_uri):
+    """A function that runs Cypher and returns the values of its rows."""
+    with plugin.driver_of(neo4j_uri) as driver:
+        yield lambda text, **values: [
+            r.values() for r in driver.execute_query(text, values).records
+        ]
+
+
+@pytest.fixture
+def opened(empty_neo4j):
+    """Open stores on an empty server; they are closed in the end."""
+    stores = []
+
+    def open_(**more):
+        stores.append(Neo4jStore.open(empty_neo4j, **more))
+        return stores[-1]
+
+    yield open_
+    for store in stores:
+        store.close()
+
+
+def put(store, *bundles):
+    for bundle in bundles:
+        store.upsert_document(bundle, source=f"/archive/{bundle.document.file}")
+
+
+def words(store, *terms, size=8, top_k=100, route="text"):
+    return store.search_words(dict.fromkeys(terms, 1.0), route=route, size=size, top_k=top_k)
+
+
+def test_an_empty_database_is_no_knowledge_base_until_it_is_made_one(opened, run):
+    """Looking for one leaves nothing behind."""
+    with pytest.raises(NoKnowledgeBaseError, match=r"no knowledge base.*kgrag ingest"):
+        opened(create=False)
+    assert run("MATCH (n) RETURN count(n)") == [[0]]
+    assert run("SHOW CONSTRAINTS YIELD name RETURN count(*)") == [[0]]
+
+    opened()
+    assert opened(create=False).counts().documents == 0
+    assert opened().verify() == []
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize("label", ["Document", "Chunk", "Summary", "Entity", "Embedding", "Source"])
+def test_another_graph_is_refused_and_left_alone(opened, run, label, create):
+    """Whoever has nodes of these names has other plans with them."""
+    run(f"CREATE (:{label} {{name: 'mine'}})")
+    with pytest.raises(StoreUnavailableError, match=r"another graph|no knowledge base"):
+        opened(create=create)
+    assert run("MATCH (n) RETURN labels(n), properties(n)") == [[[label], {"name": "mine"}]]
+    assert run("SHOW CONSTRAINTS YIELD name RETURN count(*)") == [[0]]
+
+
+def test_nodes_of_other_names_are_no_reason_to_refuse(opened, run):
+    """They are left alone as well."""
+    run("CREATE (:Person {name: 'Ann'})")
+    assert opened().verify() == []
+    assert run("MATCH (p:Person) RETURN p.name") == [["Ann"]]
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_newer_version_is_refused(opened, run, create):
+    """With both versions; nothing is touched."""
+    opened()
+    run("MATCH (k:KnowledgeBase) SET k.version = $version", version=VERSION + 1)
+    with pytest.raises(StoreError, match=rf"is of version {VERSION + 1}.*reads version {VERSION}"):
+        opened(create=create)
+    assert run("MATCH (k:KnowledgeBase) RETURN k.version") == [[VERSION + 1]]
+
+
+@pytest.fixture(scope="module")
+def samples(neo4j_uri, make):
+    """The sample documents, and one with what they lack: a summary and the vector of nothing."""
+    with plugin.driver_of(neo4j_uri) as driver, driver.session() as session:
+        if plugin.server_of_user():
+            plugin.refuse_to_wipe_what_is_not_ours(session)
+        plugin.wipe(session)
+    with KnowledgeBase.open(neo4j_uri, embedder=HashEmbedder()) as base:
+        base.ingest([sample_folder()])
+        doc_id = base.store.document_cards()[0].doc_id
+        held = base.store.bundle(doc_id)
+        assert held is not None
+        summary = make.summary(doc_id, held.document.text, "摘要")
+        parents = tuple(c.chunk_id for c in held.chunks if c.parent_id is None)
+        size = held.vectors[0].vector.size
+        base.store.add_knowledge(
+            doc_id,
+            summaries=[replace(summary, target_ids=parents)],
+            vectors=[
+                make.node_vector(summary.summary_id, "summary", "摘要", dimension=size),
+                make.node_vector(doc_id, "document", "摘要", dimension=size),
+            ],
+        )
+        assert base.store.verify() == []
+        yield base
+
+
+def test_the_graph_is_made_of_known_names(samples, run):
+    """Nodes, relationships and properties are those of the tables above, no more and no less."""
+    nodes = {
+        label: {key for (key,) in run(f"MATCH (n:{label}) {KEYS}")}
+        for (label,) in run("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label")
+    }
+    links: dict[tuple[str, str, str], set[str]] = {}
+    for a, type_, b, keys in run(
+        "MATCH (a)-[r]->(b) RETURN DISTINCT labels(a), type(r), labels(b), keys(r)"
+    ):
+        (kind,) = (k for k in LINKS if k[1] == type_ and k[0] in a and k[2] in b)
+        links.setdefault(kind, set()).update(keys)
+
+    assert nodes == NODES
+    assert links == LINKS
+
+
+def test_constraints_and_indexes_are_the_known_ones(samples, run):
+    """Every label has a unique id; every search has its index."""
+    unique = run("SHOW CONSTRAINTS YIELD labelsOrTypes, properties, type "
+                 "RETURN labelsOrTypes[0], properties, type")  # fmt: skip
+    assert {label for label, _, _ in unique} == UNIQUE
+    assert all(keys == ["id"] and "UNIQUENESS" in type_ for _, keys, type_ in unique)
+    found = run("SHOW INDEXES YIELD type, labelsOrTypes, properties, owningConstraint, state "
+                "WHERE owningConstraint IS NULL AND type <> 'LOOKUP' "
+                "RETURN type, labelsOrTypes, properties, state")  # fmt: skip
+    assert {
+        (type_, " ".join(labels), " ".join(keys)) for type_, labels, keys, _ in found
+    } == INDEXES
+    assert {state for *_, state in found} == {"ONLINE"}
+
+
+def test_no_node_that_is_drawn_holds_a_vector(samples, run):
+    """Lists of numbers are in embeddings only; nor is one kept in a relationship."""
+    drawn = run(
+        "MATCH (n) WHERE n:Document OR n:Chunk OR n:Summary OR n:Entity UNWIND keys(n) AS key "
+        "WITH key, n[key] AS value WHERE valueType(value) CONTAINS 'FLOAT' RETURN DISTINCT key"
+    )
+    assert drawn == []
+    kept = run("MATCH ()-[r]->() UNWIND keys(r) AS key WITH key, r[key] AS value "
+               "WHERE valueType(value) CONTAINS 'FLOAT' RETURN DISTINCT key")  # fmt: skip
+    assert kept == [["confidences"]]
+    assert run("MATCH (e:Embedding)--() RETURN count(*)") == [[0]]
+
+
+def test_bookkeeping_is_not_drawn(samples, run):
+    """What has no relationship never shows up in an expanded view."""
+    labels = ["KnowledgeBase", "Setting", "Source", "DocumentLayout", "Embedding", "Terms"]
+    assert run("MATCH (n)--() WHERE any(l IN labels(n) WHERE l IN $labels) RETURN count(n)",
+               labels=labels) == [[0]]  # fmt: skip
+
+
+def found_by_text(run, query):
+    return [
+        i for (i,) in run("CALL db.index.fulltext.queryNodes('chunk_text', $query) YIELD node "
+                          "RETURN node.id ORDER BY node.id", query=query)
+    ]  # fmt: skip
+
+
+def test_the_text_index_finds_chinese_phrases(opened, run, make):
+    """For everyone who searches in Cypher: chunks of every size, and summaries."""
+    put(
+        opened(),
+        make.bundle("a", "推进绿色工厂。节能降碳", summaries=["绿色工厂的摘要"]),
+        make.bundle("b", "工厂绿色化。降碳节能"),
+    )
+    run("CALL db.awaitIndexes(60)")
+
+    assert found_by_text(run, '"绿色工厂"')[:2] == ["d-a:24:0", "d-a:8:0"]
+    assert len(found_by_text(run, '"绿色工厂"')) == 3  # with the summary
+    assert found_by_text(run, '"工厂绿色"') == ["d-b:24:0", "d-b:8:0"]
+    assert found_by_text(run, '"色厂"') == []
+    assert {i[:3] for i in found_by_text(run, "节能")} == {"d-a", "d-b"}
+
+
+def words_held(run):
+    return run("MATCH (t:Terms) RETURN t.id, labels(t), t.words ORDER BY t.id")
+
+
+@pytest.mark.parametrize("way", ["search", "refresh"])
+def test_words_that_were_made_otherwise_are_made_anew(opened, run, make, monkeypatch, way):
+    """By the next search or refresh; from then on the knowledge base says so."""
+    store = opened()
+    put(store, make.bundle("a", "推进绿色工厂。节能降碳"), make.bundle("b", "节能标准"))
+    before = words(store, "节能")
+    held = words_held(run)
+    assert before
+    run("MATCH (t:Terms) SET t.words = 'old', t.pairs = 'old'")
+    run("MATCH (t:Terms {id: 'd-b:8:0'}) DELETE t")
+    run("MATCH (k:KnowledgeBase) SET k.terms_version = 'old'")
+
+    other = opened(create=False)
+    if way == "refresh":
+        other.refresh(sizes=[8])
+    assert words(other, "节能") == before
+    assert words(other, "old") == []
+    assert words_held(run) == held
+    version = lexical.terms_version()
+    assert run("MATCH (k:KnowledgeBase) RETURN k.terms_version, k.ready") == [[version, [8]]]
+    assert other.verify() == []
+
+
+def archive(make, numbers):
+    """Return documents whose lengths differ, as BM25 needs them to."""
+    return [
+        make.bundle(
+            f"{i:02}", "节能工厂，" * (i % 5 + 1) + "绿色标准。" * (i % 3), title=f"第{i}号"
+        )
+        for i in numbers
+    ]
+
+
+def test_too_many_dead_words_are_left_behind(opened, run, make, neo4j_uri):
+    """Lucene counts what was deleted; after a refresh, scores are those of a fresh index."""
+    store = opened()
+    put(store, *archive(make, range(20)))
+    store.refresh(sizes=[8])
+    for i in range(0, 20, 2):
+        store.delete_document(f"d-{i:02}")
+    dead = run("MATCH (k:KnowledgeBase) RETURN k.dead_terms")[0][0]
+    held = run("MATCH (t:Terms) RETURN count(t)")[0][0]
+    assert dead > 0.2 * (held + dead)
+
+    store.refresh(sizes=[8])
+    assert run("MATCH (k:KnowledgeBase) RETURN k.dead_terms") == [[0]]
+    scores = [words(store, "节能", "标准"), words(store, "号", route="path")]
+    phrase = store.search_phrase("绿色标准", route="text", size=8, top_k=100)
+    assert all([*scores, phrase])
+    assert store.verify() == []
+
+    with plugin.driver_of(neo4j_uri) as driver, driver.session() as session:
+        plugin.wipe(session)
+    fresh = opened()
+    put(fresh, *archive(make, range(1, 20, 2)))
+    fresh.refresh(sizes=[8])
+    assert [words(fresh, "节能", "标准"), words(fresh, "号", route="path")] == scores
+    assert fresh.search_phrase("绿色标准", route="text", size=8, top_k=100) == phrase
+
+
+def test_few_dead_words_stay(opened, run, make):
+    """An index is not made anew for every document."""
+    store = opened()
+    put(store, *archive(make, range(20)))
+    store.refresh(sizes=[8])
+    store.delete_document("d-00")
+    dead = run("MATCH (k:KnowledgeBase) RETURN k.dead_terms")
+    assert dead[0][0] > 0
+    store.refresh(sizes=[8])
+    assert run("MATCH (k:KnowledgeBase) RETURN k.dead_terms") == dead
+
+
+def test_the_dimension_goes_with_the_last_vector(opened, make):
+    """Then another model may come; a reader that is open already notices."""
+    store, reader = opened(), opened()
+    put(store, make.bundle("a", "节能工厂"))
+    assert reader.search_vectors(make.unit_vector("节能工厂"), kind="chunk", top_k=1)
+    store.delete_document("d-a")
+    put(store, make.bundle("a", "节能工厂", dimension=16))
+
+    vector = make.unit_vector("节能工厂", 16)
+    for base in (store, reader):
+        hits = base.search_vectors(vector, kind="chunk", top_k=1)
+        assert hits == [("d-a:8:0", pytest.approx(1.0))]
+    for within in (None, ["d-a"]):
+        with pytest.raises(StoreError, match="shape"):
+            reader.search_vectors(make.unit_vector("x", 8), kind="chunk", top_k=1, doc_ids=within)
+
+
+def test_a_reader_notices_another_dimension_whatever_it_asks(opened, make):
+    """Its question was encoded by the model that the knowledge base had when it was opened."""
+    store, reader = opened(), opened()
+    put(store, make.bundle("a", "节能工厂"))
+    question = make.unit_vector("节能工厂")
+    assert reader.search_vectors(question, kind="chunk", top_k=1)
+    store.delete_document("d-a")
+    put(store, make.bundle("a", "节能工厂", dimension=16))
+
+    for within in (None, ["d-a"]):
+        with pytest.raises(StoreError, match=r"shape .* use the model"):
+            reader.search_vectors(question, kind="chunk", top_k=1, doc_ids=within)
+    with pytest.raises(StoreError, match=r"shape .* use the model"):
+        reader.similarities(question, ["d-a:8:0"])
+
+
+def test_vectors_come_back_bit_by_bit(opened, make):
+    """Through the driver and the server's own numbers."""
+    store = opened()
+    bundle = make.bundle("a", "节能工厂标准，绿色")
+    put(store, bundle)
+    back = store.vectors([v.key for v in bundle.vectors])
+    for v in bundle.vectors:
+        assert back[v.key].dtype == np.float32
+        assert back[v.key].tobytes() == v.vector.tobytes()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store, make: store.change_counter(),
+        lambda store, make: store.refresh(sizes=[8]),
+        lambda store, make: put(store, make.bundle("a", "节能工厂")),
+        lambda store, make: store.delete_document("d-a"),
+        lambda store, make: words(store, "节能", size=24),
+        lambda store, make: store.search_vectors(make.unit_vector("x", 9), kind="chunk", top_k=1),
+    ],
+)
+def test_a_knowledge_base_that_was_deleted_meanwhile_is_told(opened, run, make, use):
+    """Whatever is asked of it."""
+    store = opened()
+    put(store, make.bundle("a", "节能工厂"))
+    run("MATCH (n) DETACH DELETE n")
+    with pytest.raises(StoreError, match="deleted meanwhile: open it again"):
+        use(store, make)
+
+
+def test_indexes_that_were_dropped_are_made_again(opened, run, make):
+    """By opening it and by the refresh that ends every ingestion."""
+    store = opened()
+    put(store, make.bundle("a", "节能工厂", summaries=["摘要"]))
+    store.refresh(sizes=[8])
+    names = [name for (name,) in run("SHOW INDEXES YIELD name, type, owningConstraint "
+             "WHERE owningConstraint IS NULL AND type <> 'LOOKUP' RETURN name")]  # fmt: skip
+    for name in names:
+        run(f"DROP INDEX {name}")
+    assert {p.subject for p in store.verify()} == set(names)
+
+    other = opened()
+    other.refresh(sizes=[8])
+    assert other.verify() == []
+    assert words(other, "节能")
+    assert other.search_vectors(make.unit_vector("节能工厂"), kind="chunk", top_k=1)

@@ -1,0 +1,156 @@
+"""What the driver reports, as errors of ours with a remedy."""
+
+import re
+
+import pytest
+from neo4j.exceptions import (
+    AuthConfigurationError,
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    IncompleteCommit,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.neo4j.address import parse
+from kgrag.store.neo4j.faults import _REMEDIES, FAULTS, store_error
+
+ADDRESS = parse("bolt://graph:7687/kb")
+SECRET = "s3cret-秘"
+
+
+def server_error(code, message="it said so"):
+    """Return the error that the driver makes of a server's."""
+    return Neo4jError._hydrate_neo4j(code=code, message=message)
+
+
+CODES = [
+    ("Neo.ClientError.Security.AuthenticationRateLimit", StoreUnavailableError, "wait a few"),
+    ("Neo.ClientError.Security.Unauthorized", StoreUnavailableError, "NEO4J_PASSWORD"),
+    ("Neo.ClientError.Security.Forbidden", StoreUnavailableError, "may read and write"),
+    ("Neo.ClientError.Security.CredentialsExpired", StoreUnavailableError, "NEO4J_USERNAME"),
+    ("Neo.ClientError.Database.DatabaseNotFound", StoreUnavailableError, "HOST:7687/NAME"),
+    ("Neo.ClientError.Cluster.NotALeader", StoreUnavailableError, "use neo4j://"),
+    ("Neo.ClientError.Statement.AccessMode", StoreError, "may only be read"),
+    ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", StoreError, "primary copy"),
+    ("Neo.ClientError.Schema.ConstraintValidationFailed", StoreError, "nothing was stored"),
+    (
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        StoreError,
+        "db.memory.transaction.max",
+    ),
+    ("Neo.TransientError.General.OutOfMemoryError", StoreError, "heap.max_size"),
+    ("Neo.TransientError.Transaction.DeadlockDetected", StoreUnavailableError, "try again later"),
+    ("Neo.TransientError.Transaction.LockAcquisitionTimeout", StoreUnavailableError, "busy"),
+    ("Neo.ClientError.Statement.SyntaxError", StoreError, "kgrag verify"),
+    ("Neo.DatabaseError.General.UnknownError", StoreError, "kgrag verify"),
+    ("Neo.ClientError.Procedure.ProcedureCallFailed", StoreError, "kgrag verify"),
+]
+
+
+@pytest.mark.parametrize(("code", "kind", "remedy"), CODES)
+def test_a_code_of_the_server_has_its_class_and_remedy(code, kind, remedy):
+    """With the address, and the server's own words on one line."""
+    error = store_error(ADDRESS, server_error(code, "it\n  said\nso"))
+
+    assert type(error) is kind
+    assert str(error).startswith("bolt://graph:7687/kb: it said so")
+    assert remedy in str(error)
+
+
+def test_every_remedy_is_tried():
+    """A new one comes with a code that it is for."""
+    tried = {next((b for b in _REMEDIES if code.startswith(b)), None) for code, _, _ in CODES} - {
+        None
+    }
+    assert tried == set(_REMEDIES)
+
+
+def test_a_longer_code_goes_before_a_shorter():
+    """Otherwise the first that fits would hide the second."""
+    beginnings = list(_REMEDIES)
+    for i, beginning in enumerate(beginnings):
+        assert not any(later.startswith(beginning) for later in beginnings[i + 1 :])
+
+
+@pytest.mark.parametrize(
+    "exc",
+    [
+        ServiceUnavailable("Couldn't connect"),
+        SessionExpired("the leader changed"),
+        ConnectionRefusedError(111, "Connection refused"),
+        TimeoutError("timed out"),
+    ],
+)
+def test_what_cannot_be_reached_is_unavailable(exc):
+    """Nothing is half written; trying again is safe."""
+    error = store_error(ADDRESS, exc)
+    assert type(error) is StoreUnavailableError
+    assert re.search("cannot be reached .*check the address.*try again", str(error))
+
+
+def test_a_commit_of_unknown_outcome_is_unavailable():
+    """It may be done again: every write leaves the same when it is done twice."""
+    assert type(store_error(ADDRESS, IncompleteCommit("cut off"))) is StoreUnavailableError
+
+
+@pytest.mark.parametrize("exc", [AuthError("no"), AuthConfigurationError("no such scheme")])
+def test_refused_credentials_name_the_variables(exc):
+    """User and password come from the environment only."""
+    error = store_error(ADDRESS, exc)
+    assert type(error) is StoreUnavailableError
+    assert "NEO4J_USERNAME and NEO4J_PASSWORD" in str(error)
+
+
+@pytest.mark.parametrize("exc", [ConfigurationError("no routing"), ValueError("no such host")])
+def test_refused_settings_name_the_address(exc):
+    """Which is all that the user sets beside the credentials."""
+    error = store_error(ADDRESS, exc)
+    assert type(error) is StoreUnavailableError
+    assert re.search(f"{exc}: check the address", str(error))
+
+
+@pytest.mark.parametrize("exc", [ClientError("?"), TransientError("?")])
+def test_an_error_without_a_code_is_told_nevertheless(exc):
+    """Whatever the driver makes of an older or newer server."""
+    error = store_error(ADDRESS, exc)
+    assert isinstance(error, StoreError)
+    assert re.search("graph:7687/kb: .*(verify|try again)", str(error))
+
+
+def test_half_a_character_is_told_with_its_place():
+    """A text that is no Unicode cannot be sent."""
+    with pytest.raises(UnicodeEncodeError) as caught:
+        "节\ud800能".encode()
+    error = store_error(ADDRESS, caught.value)
+
+    assert type(error) is StoreError
+    assert re.search("half a character.*offset 1.*UTF-8", str(error))
+    assert str(error).isprintable()
+
+
+@pytest.mark.parametrize(
+    "exc",
+    [
+        server_error("Neo.ClientError.Security.Unauthorized", "wrong password"),
+        AuthError("wrong password"),
+        ServiceUnavailable("graph:7687"),
+    ],
+)
+def test_passwords_are_not_repeated(monkeypatch, exc):
+    """Only the variable that holds it is named."""
+    monkeypatch.setenv("NEO4J_PASSWORD", SECRET)
+    assert SECRET not in str(store_error(ADDRESS, exc))
+
+
+def test_all_faults_of_the_driver_are_caught():
+    """What `with` a connection raises is one of these, or a mistake of ours."""
+    for kind in (Neo4jError, ServiceUnavailable, SessionExpired, IncompleteCommit, AuthError,
+                 ConfigurationError, UnicodeEncodeError, ConnectionResetError):  # fmt: skip
+        assert issubclass(kind, FAULTS)
+    assert not issubclass(KeyError, FAULTS)
+    assert not issubclass(ValueError, FAULTS)

@@ -1,0 +1,65 @@
+"""What every store refuses before it writes."""
+
+from dataclasses import replace
+
+import pytest
+
+from kgrag.store.checks import check_bundle, check_knowledge
+
+TEXT = "工信部印发绿色工厂标准"
+
+
+@pytest.fixture
+def bundle(make):
+    return make.bundle(
+        "a", TEXT, facts=[("工信部", "印发", "绿色工厂")], mentions=["标准"], summaries=["摘要"]
+    )
+
+
+def test_a_whole_bundle_is_taken(bundle, make):
+    """So is one without anything but its text."""
+    check_bundle(bundle)
+    check_bundle(make.bundle("b", ""))
+
+
+def test_a_chunk_of_another_document_is_refused(bundle):
+    """Named with both documents."""
+    lost = replace(bundle.chunks[-1], doc_id="d-b")
+    with pytest.raises(ValueError, match=rf"{lost.chunk_id} is of d-b, not of d-a"):
+        check_bundle(replace(bundle, chunks=[*bundle.chunks, lost]))
+
+
+def of_other(bundle, part):
+    """Return the bundle with one thing that another document says."""
+    fact, mention, summary = bundle.facts[0], bundle.mentions[0], bundle.summaries[0]
+    spot = replace(fact.evidence[0], doc_id="d-b")
+    return replace(
+        bundle,
+        **{
+            "facts": {"facts": [fact, replace(fact, evidence=(*fact.evidence, spot))]},
+            "mentions": {"mentions": [mention, replace(mention, evidence=spot)]},
+            "summaries": {"summaries": [summary, replace(summary, doc_id="d-b")]},
+        }[part],
+    )
+
+
+@pytest.mark.parametrize("part", ["facts", "mentions", "summaries"])
+def test_knowledge_of_another_document_is_refused(bundle, part):
+    """Wherever among the right ones it stands; in a bundle as added later."""
+    other = of_other(bundle, part)
+    with pytest.raises(ValueError, match="is known from d-b, not from d-a"):
+        check_bundle(other)
+    with pytest.raises(ValueError, match="is known from d-b, not from d-a"):
+        check_knowledge("d-a", other.facts, other.mentions, other.summaries)
+
+
+def test_a_fact_without_evidence_is_refused(bundle):
+    """Nothing would say where it comes from."""
+    fact = replace(bundle.facts[0], evidence=())
+    with pytest.raises(ValueError, match=f"{fact.fact_id} has no evidence"):
+        check_bundle(replace(bundle, facts=[fact]))
+
+
+def test_nothing_is_known_of_any_document():
+    """An empty addition is none."""
+    check_knowledge("d-a", [], [], [])
