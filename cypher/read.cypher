@@ -4,9 +4,6 @@
 MATCH (s:Source) MATCH (d:Document {id: s.doc_id})
 RETURN s.id AS source, s.doc_id AS doc_id, d.fingerprint AS fingerprint;
 
-// name: document_ids
-MATCH (d:Document) RETURN d.id AS id;
-
 // name: all_cards
 MATCH (d:Document)
 RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
@@ -38,11 +35,10 @@ MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.size = $size
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
-// name: chunks_of_document
-MATCH (c:Chunk {doc_id: $id})
+// name: chunks_of_documents
+MATCH (c:Chunk) WHERE c.doc_id IN $ids
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
-  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path,
-  c.embedding_key AS embedding_key;
+  c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
 // name: children
 MATCH (p:Chunk)-[:HAS_CHILD]->(c:ChildChunk) WHERE p.id IN $ids AND c.size = $size

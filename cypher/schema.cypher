@@ -49,8 +49,9 @@ CREATE INDEX source_document IF NOT EXISTS FOR (n:Source) ON (n.doc_id);
 CREATE INDEX terms_document IF NOT EXISTS FOR (n:Terms) ON (n.doc_id);
 
 // name: index_chunk_text
+// For people and other tools; our own searches do not use it, so writers need not wait for it.
 CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS FOR (n:Chunk|Summary) ON EACH [n.text]
-OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk'}};
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk', `fulltext.eventually_consistent`: true}};
 // name: index_entity_names
 CREATE FULLTEXT INDEX entity_names IF NOT EXISTS FOR (n:Entity) ON EACH [n.name, n.normalized]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk'}};

@@ -30,7 +30,7 @@ ALSO_READING = {
 # What is meant to read everything of a kind; `verify` and `whole` are.
 WHOLE = {
     *("foreign_nodes", "settings", "delete_any_terms"),
-    *("sources", "document_ids", "all_cards", "all_summaries", "chunk_sizes", "counts"),
+    *("sources", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     # Vectors of empty texts, of which there are few.
     *("search_chunk_vectors", "search_summary_vectors", "search_document_vectors"),
 }

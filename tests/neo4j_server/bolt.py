@@ -13,6 +13,7 @@ REQUESTS = {
 RECORD = 0x71  # the one answer after which more follows
 FAILURE = 0x7F
 READS = b"\x84mode\x81r"  # in the options of BEGIN and RUN; without it they write
+BOOKMARKS = b"\x89bookmarks"  # in the options of BEGIN and RUN, where there are any
 END = b"\0\0"
 NOOP = END  # a frame without a message keeps a connection alive
 IGNORED = b"\x00\x02\xb0\x7e" + END

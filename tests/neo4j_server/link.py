@@ -38,7 +38,7 @@ class Fault:
 class Fate(Protocol):
     """Decides what befalls a connection."""
 
-    def strike(self, message: str, *, writes: bool) -> Fault | None:
+    def strike(self, message: str, *, writes: bool, bookmarked: bool) -> Fault | None:
         """Return the fault for a message that a client sent."""
 
     def allow(self, to: Side, n_bytes: int) -> tuple[int, bool]:
@@ -109,7 +109,11 @@ class Link:
 
     def _request(self, frame: bytes) -> None:
         name = bolt.REQUESTS.get(bolt.signature(frame) or 0, "")
-        fault = self._fate.strike(name, writes=self._note_mode(name, frame)) if name else None
+        fault = None
+        if name:
+            fault = self._fate.strike(
+                name, writes=self._note_mode(name, frame), bookmarked=bolt.BOOKMARKS in frame
+            )
         if fault is not None:
             self._suffer(fault, name, frame)
         elif self._failed and name not in ("RESET", "GOODBYE"):

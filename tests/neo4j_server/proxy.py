@@ -28,10 +28,14 @@ class BoltProxy:
     Attributes:
         port: Of this machine, where it listens.
         seen: How many messages of each name clients have sent.
+        writing: How many of them belonged to what may write.
+        bookmarked: How many of them named a bookmark, after which the server has to be.
     """
 
     def __init__(self, uri: str) -> None:
         self.seen: Counter[str] = Counter()
+        self.writing: Counter[str] = Counter()
+        self.bookmarked: Counter[str] = Counter()
         server = urlsplit(uri)
         self._server = (server.hostname or HOST, server.port or 7687)
         self._lock = threading.Lock()
@@ -76,6 +80,18 @@ class BoltProxy:
         """Answer the next transactions that write as a follower of a cluster does."""
         self._add(Fault("RUN", "fail", NOT_A_LEADER, writes=True, times=times))
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a fault was asked for that has not struck yet."""
+        with self._lock:
+            return bool(self._faults or self._budget)
+
+    def forget(self) -> None:
+        """Let pass what was to be struck."""
+        with self._lock:
+            self._faults.clear()
+            self._budget.clear()
+
     def refuse(self) -> None:
         """Take no new connections, until `listen`; open ones stay."""
         listener, self._listener = self._listener, None
@@ -119,12 +135,19 @@ class BoltProxy:
             except OSError:  # the server is down: so is its proxy
                 client.close()
                 continue
+            for sock in (
+                client,
+                server,
+            ):  # a frame goes in pieces: do not wait for an answer to one
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._links.append(Link(self, client, server))
 
-    def strike(self, message: str, *, writes: bool) -> Fault | None:
+    def strike(self, message: str, *, writes: bool, bookmarked: bool) -> Fault | None:
         """Count a message and return the fault that strikes it."""
         with self._lock:
             self.seen[message] += 1
+            self.writing[message] += writes
+            self.bookmarked[message] += bookmarked
             for fault in self._faults:
                 if fault.message != message or (fault.writes and not writes):
                     continue

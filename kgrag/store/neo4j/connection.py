@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import neo4j
 from neo4j.exceptions import (
@@ -23,6 +23,7 @@ _T = TypeVar("_T")
 
 Row = neo4j.Record
 _OLDEST = (5, 26)  # version of the server
+_DEFINED_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _CONNECT_S = 10.0  # until a port that listens has to have answered, too
 _RETRY_S = 120.0  # a cluster may take a while to choose a leader
 _UNCERTAIN = 5  # tries of a transaction whose outcome is not known
@@ -42,7 +43,7 @@ class Database:
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, address: Address) -> "Database":
+    def open(cls, address: Address) -> Self:
         """Connect.
 
         Raises:
@@ -140,7 +141,12 @@ class Database:
             The rows of the last.
         """
         texts = [statement(name, **numbers) for name in names]
-        return self._write(lambda tx, _: [list(tx.run(text)) for text in texts][-1])
+        try:
+            return self._write(lambda tx, _: [list(tx.run(text)) for text in texts][-1])
+        except StoreError as exc:
+            if getattr(exc.__cause__, "code", None) == _DEFINED_MEANWHILE:
+                return []  # by another process, between the look at what is there and now
+            raise
 
     def await_indexes(self, seconds: int = 600) -> None:
         """Wait until every index has caught up."""

@@ -37,21 +37,22 @@ def read_bundle(database: Database, doc_id: str) -> DocumentBundle | None:
 
 
 def export(database: Database) -> Iterator[Record]:
-    """Yield every record, first those of documents; no file paths, nothing of the server's.
-
-    Documents come one after the other, so that no more than one text is in memory.
-    """
-    doc_ids = sorted(row["id"] for row in database.read("document_ids"))
-    for doc_id in doc_ids:
-        fingerprint = read.fingerprint_of(database, doc_id) or ""
-        for document in read.documents(database, [doc_id]):
-            yield records.document_record(document, fingerprint, read.headings(database, doc_id))
+    """Yield every record, first those of documents; no file paths, nothing of the server's."""
+    fingerprints = read.fingerprints(database)
+    doc_ids = sorted(fingerprints)
+    for ids in read.batches(doc_ids):
+        headings = read.headings_of(database, ids)
+        for document in read.documents(database, ids):
+            doc_id = document.doc_id
+            fingerprint, found = fingerprints[doc_id], headings.get(doc_id, [])
+            yield records.document_record(document, fingerprint, found)
     for key, value in sorted((r["key"], r["value"]) for r in database.read("settings")):
         yield records.meta_record(key, value)
-    for doc_id in doc_ids:
-        chunks = read.all_chunks(database, doc_id)
-        for chunk in sorted(chunks, key=lambda c: (-c.size, c.position)):
-            yield records.chunk_record(chunk)
+    for ids in read.batches(doc_ids):
+        chunks = read.chunks_by_document(database, ids)
+        for doc_id in ids:
+            for chunk in sorted(chunks.get(doc_id, ()), key=lambda c: (-c.size, c.position)):
+                yield records.chunk_record(chunk)
     for summary in sorted(read.summaries(database), key=lambda s: s.summary_id):
         yield records.summary_record(summary)
     yield from _graph(database)

@@ -35,6 +35,14 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
         StoreError,
         "the database may only be read: write to its primary copy",
     ),
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase": (
+        StoreError,
+        "the database may only be read: write to its primary copy",
+    ),
+    "Neo.ClientError.Cluster.NotALeader": (
+        StoreUnavailableError,
+        "this member of a cluster takes no writes: use neo4j:// in place of bolt://",
+    ),
     "Neo.ClientError.Schema.ConstraintValidationFailed": (
         StoreError,
         "what was given contradicts what is held; nothing was stored",

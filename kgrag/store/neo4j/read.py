@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from kgrag.errors import StoreError
@@ -78,10 +78,22 @@ def fingerprint_of(database: Database, doc_id: str) -> str | None:
     return None if card is None else str(card["fingerprint"])
 
 
+def fingerprints(database: Database) -> dict[str, str]:
+    """Return the fingerprint of every document."""
+    return {row["id"]: row["fingerprint"] for row in database.read("all_cards")}
+
+
 def headings(database: Database, doc_id: str) -> list[Heading]:
     """Return a document's headings in the order in which they were stored."""
-    rows = database.read("layouts", ids=[doc_id])
-    return [Heading(*heading) for row in rows for heading in json.loads(row["headings"])]
+    return headings_of(database, [doc_id]).get(doc_id, [])
+
+
+def headings_of(database: Database, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+    """Return the headings of documents by document."""
+    return {
+        row["id"]: [Heading(*heading) for heading in json.loads(row["headings"])]
+        for row in database.read("layouts", ids=list(doc_ids))
+    }
 
 
 def chunks(database: Database, chunk_ids: Sequence[str]) -> list[Chunk]:
@@ -116,8 +128,21 @@ def families(database: Database, parent_ids: Sequence[str]) -> list[Chunk]:
 
 def all_chunks(database: Database, doc_id: str) -> list[Chunk]:
     """Return all groups of a document, parents first, each in reading order."""
-    found = (chunk(row) for row in database.read("chunks_of_document", id=doc_id))
-    return sorted(found, key=_parents_first)
+    return chunks_by_document(database, [doc_id]).get(doc_id, [])
+
+
+def chunks_by_document(database: Database, doc_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+    """Return all groups of documents by document, parents first, each in reading order."""
+    groups: defaultdict[str, list[Chunk]] = defaultdict(list)
+    for row in database.read("chunks_of_documents", ids=list(doc_ids)):
+        groups[row["doc_id"]].append(chunk(row))
+    return {doc_id: sorted(group, key=_parents_first) for doc_id, group in groups.items()}
+
+
+def batches(doc_ids: Sequence[str], size: int = 16) -> Iterator[list[str]]:
+    """Yield so many documents at a time: few round trips, few texts in memory."""
+    for start in range(0, len(doc_ids), size):
+        yield list(doc_ids[start : start + size])
 
 
 def summaries(database: Database, summary_ids: Sequence[str] | None = None) -> list[Summary]:

@@ -67,8 +67,8 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
         fits = index and index["options"]["indexConfig"]["vector.dimensions"] == base["dimension"]
         if outgrown or not fits:
             made = True
-            names = (f"drop_{kind}_vectors", f"index_{kind}_vectors")
-            database.define(*names, dimension=base["dimension"])
+            drop = (f"drop_{kind}_vectors",) if index else ()
+            database.define(*drop, f"index_{kind}_vectors", dimension=base["dimension"])
     if made:
         database.write(lambda tx: tx.run("change_base", values={"indexed": n}))
     database.await_indexes()

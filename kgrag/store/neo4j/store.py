@@ -97,6 +97,7 @@ class Neo4jStore:
         self._finish_deletions()
         self._lexical.refresh(sizes)
         self._vectors.refresh()
+        self._database.define("await_fulltext")
 
     # writing
 

@@ -130,15 +130,17 @@ def _vectors(database: Database) -> Iterator[Problem]:
 
 
 def _documents(database: Database) -> Iterator[Problem]:
-    """Check documents one after the other: no more than one text is in memory."""
+    """Check documents a few at a time: not all texts are in memory."""
     characters = {row["id"]: row["characters"] for row in database.read("document_names")}
-    for doc_id in sorted(characters):
-        for document in read.documents(database, [doc_id]):
+    for ids in read.batches(sorted(characters)):
+        headings, chunks = read.headings_of(database, ids), read.chunks_by_document(database, ids)
+        for document in read.documents(database, ids):
+            doc_id = document.doc_id
             if characters[doc_id] != len(document.text):
                 detail = (
                     f"says {characters[doc_id]} characters, its parents have "
                     f"{len(document.text)}: {_REINGEST}"
                 )
                 yield Problem("document-characters", doc_id, detail)
-            yield from check_places(document, read.headings(database, doc_id))
-            yield from check_chunks(document, read.all_chunks(database, doc_id))
+            yield from check_places(document, headings.get(doc_id, []))
+            yield from check_chunks(document, chunks.get(doc_id, []))

@@ -37,6 +37,7 @@ CODES = [
     ("Neo.ClientError.Cluster.NotALeader", StoreUnavailableError, "use neo4j://"),
     ("Neo.ClientError.Statement.AccessMode", StoreError, "may only be read"),
     ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", StoreError, "primary copy"),
+    ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", StoreError, "primary copy"),
     ("Neo.ClientError.Schema.ConstraintValidationFailed", StoreError, "nothing was stored"),
     (
         "Neo.TransientError.General.MemoryPoolOutOfMemoryError",

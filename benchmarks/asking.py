@@ -1,0 +1,260 @@
+"""How long questions take on both stores, and whether both find the same."""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import neo4j
+import numpy as np
+
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config
+from kgrag.embedding.choose import open_embedder
+from kgrag.embedding.embedder import Task, Vectors
+from kgrag.store.neo4j.address import Address
+from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.store import Hit, Store, Vector
+from kgrag.types import ScoredChunk
+
+_TOP_K = 20  # chunks
+_DOCUMENTS = 5  # in whose agreement we are interested
+_WARM = 10  # every so-manieth question warms up
+_ROUNDED = 1e-4  # relative difference of BM25 scores below which only their sums were rounded
+_COSINE = 2e-6  # difference of cosines that were rounded to 6 decimals
+
+
+class TimedDatabase(Database):
+    """A connection that notes each round trip of a search.
+
+    Attributes:
+        reads: (name of the statement, seconds).
+    """
+
+    def __init__(self, address: Address, driver: neo4j.Driver) -> None:
+        super().__init__(address, driver)
+        self.reads: list[tuple[str, float]] = []
+
+    def read(self, name: str, /, **parameters: object) -> list[Row]:
+        """Return the rows of a statement."""
+        started = time.perf_counter()
+        rows = super().read(name, **parameters)
+        self.reads.append((name, time.perf_counter() - started))
+        return rows
+
+
+class Remembering:
+    """An encoder that encodes each text once."""
+
+    def __init__(self, name: str) -> None:
+        self._embedder = open_embedder(name)
+        self._kept: dict[tuple[str, Task], Vector] = {}
+        self.name = self._embedder.name
+        self.dimension = self._embedder.dimension
+        self.is_stand_in = self._embedder.is_stand_in
+        self.languages = self._embedder.languages
+
+    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return `float32[len(texts), dimension]`."""
+        for text in texts:
+            if (text, task) not in self._kept:
+                self._kept[text, task] = self._embedder.embed([text], task)[0]
+        return np.stack([self._kept[text, task] for text in texts])
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same knowledge base in both stores.
+
+    Attributes:
+        sqlite: In a folder.
+        neo4j: On a server.
+        database: The connection to that.
+        embedder: Of both.
+    """
+
+    sqlite: KnowledgeBase
+    neo4j: KnowledgeBase
+    database: TimedDatabase
+    embedder: Remembering
+
+    @property
+    def bases(self) -> dict[str, KnowledgeBase]:
+        """Both, by name."""
+        return {"sqlite": self.sqlite, "neo4j": self.neo4j}
+
+    def in_turn(self, turn: int) -> list[tuple[str, KnowledgeBase]]:
+        """Return both, in the other order every other turn: noise hits both alike."""
+        both = list(self.bases.items())
+        return both[::-1] if turn % 2 else both
+
+
+class Recorded:
+    """A store that notes what it was asked and what it answered."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.calls: list[tuple[str, str, object]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        """Return a method of the store."""
+        method = getattr(self._store, name)
+
+        def call(*args: object, **options: object) -> object:
+            result = method(*args, **options)
+            self.calls.append((name, repr((args, options)), result))
+            return result
+
+        return call
+
+
+def knowledge_base(store: Store, embedder: Remembering) -> KnowledgeBase:
+    """Return the knowledge base in a store."""
+    return KnowledgeBase(store, config=Config(), choose_embedder=lambda: embedder)
+
+
+def ask_all(pair: Pair, questions: Sequence[str], presets: Sequence[str]) -> dict[str, object]:
+    """Ask all questions with each preset on both stores; print and return times and agreement."""
+    for question in questions:  # all are encoded now
+        for base in pair.bases.values():
+            base.search(question, system="vector", top_k=1)
+    print(f"\nasking {len(questions)} questions, {_TOP_K} chunks each; ms")
+    print(
+        f"{'':16} {'SQLite p50':>11} {'p99':>7} {'Neo4j p50':>11} {'p99':>7} {'p50 ratio':>10} "
+        f"{'trips':>6} {'ms in them':>11}   {'same documents':>15} {'same order':>11}"
+    )
+    report = {preset: _ask(pair, questions, preset) for preset in presets}
+    for preset, found in report.items():
+        causes = Counter(cause for one in found["differing"] for cause in one["causes"])
+        if causes:
+            print(f"  {preset}: {len(found['differing'])} differ:", end=" ")
+            print("; ".join(f"{cause} ({n})" for cause, n in causes.most_common()))
+    return report
+
+
+def _ask(pair: Pair, questions: Sequence[str], preset: str) -> dict[str, object]:
+    for question in questions[::_WARM]:
+        for base in pair.bases.values():
+            base.search(question, system=preset, top_k=_TOP_K)
+    pair.database.reads.clear()
+    seconds: dict[str, list[float]] = {name: [] for name in pair.bases}
+    documents: dict[str, list[list[str]]] = {name: [] for name in pair.bases}
+    for turn, question in enumerate(questions):
+        for name, base in pair.in_turn(turn):
+            started = time.perf_counter()
+            results = base.search(question, system=preset, top_k=_TOP_K)
+            seconds[name].append(time.perf_counter() - started)
+            documents[name].append(_documents(results))
+    trips = _trips(pair.database.reads, len(questions))
+    differing = [
+        {
+            "question": question,
+            "sqlite": here,
+            "neo4j": there,
+            "only order": set(here) == set(there),
+            "causes": _causes(pair, question, preset),
+        }
+        for question, here, there in zip(
+            questions, documents["sqlite"], documents["neo4j"], strict=True
+        )
+        if here != there
+    ]
+    n = len(questions)
+    found = {
+        "ms": {name: _percentiles(column) for name, column in seconds.items()},
+        "trips": sum(trip["times"] for trip in trips.values()),
+        "ms in trips": sum(trip["ms"] for trip in trips.values()),
+        "each trip": trips,
+        "same documents": 1 - sum(not one["only order"] for one in differing) / n,
+        "same order": 1 - len(differing) / n,
+        "differing": differing,
+    }
+    _print(preset, found)
+    return found
+
+
+def _print(preset: str, found: dict[str, object]) -> None:
+    here, there = found["ms"]["sqlite"], found["ms"]["neo4j"]
+    print(
+        f"{preset:16} {here['p50']:11.1f} {here['p99']:7.1f} {there['p50']:11.1f} "
+        f"{there['p99']:7.1f} {there['p50'] / here['p50']:10.1f} {found['trips']:6.1f} "
+        f"{found['ms in trips']:11.1f}   {found['same documents']:15.1%} "
+        f"{found['same order']:11.1%}",
+        flush=True,
+    )
+
+
+def _documents(results: Sequence[ScoredChunk]) -> list[str]:
+    return list(dict.fromkeys(result.chunk.doc_id for result in results))[:_DOCUMENTS]
+
+
+def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    p50, p99 = np.percentile(seconds, (50, 99)) * 1000
+    return {"p50": float(p50), "p99": float(p99)}
+
+
+def _trips(reads: Sequence[tuple[str, float]], n: int) -> dict[str, dict[str, float]]:
+    """Return by statement how often a question sends it, and the milliseconds of a question."""
+    seconds: defaultdict[str, list[float]] = defaultdict(list)
+    for name, spent in reads:
+        seconds[name].append(spent)
+    ordered = sorted(seconds.items(), key=lambda item: -sum(item[1]))
+    return {name: {"times": len(s) / n, "ms": 1000 * sum(s) / n} for name, s in ordered}
+
+
+def _causes(pair: Pair, question: str, preset: str) -> list[str]:
+    """Return why the stores answer a question differently: how their searches differ.
+
+    The same question asks the same of both stores until an answer differs, so that calls are
+    compared one by one until they are not the same any more.
+    """
+    calls = []
+    for base in pair.bases.values():
+        recorded = Recorded(base.store)
+        again = knowledge_base(recorded, pair.embedder)
+        again.search(question, system=preset, top_k=_TOP_K)
+        calls.append([call for call in recorded.calls if call[0] != "change_counter"])
+    found = dict.fromkeys(_differences(*calls))
+    weighty = [cause for cause in found if not cause.startswith("(")]
+    return weighty or list(found) or ["nothing that the stores answered"]
+
+
+def _differences(
+    here: Sequence[tuple[str, str, object]], there: Sequence[tuple[str, str, object]]
+) -> Iterator[str]:
+    for (name, asked, result), (other_name, other_asked, other) in zip(here, there, strict=False):
+        if (name, asked) != (other_name, other_asked):
+            return
+        if result == other:
+            continue
+        if name == "search_vectors":
+            yield _cause_of_vectors(result, other)
+        elif name in ("search_words", "search_phrase"):
+            yield _cause_of_words(name, result, other)
+        elif name == "similarities":
+            yield "(last digit of a cosine)"
+        else:
+            yield name
+
+
+def _cause_of_vectors(exact: Sequence[Hit], found: Sequence[Hit]) -> str:
+    """Say why the index differs from the exact product, which SQLite computes."""
+    worst = found[-1][1] if found else -1.0
+    held = {node for node, _ in found}
+    if any(node not in held and score > worst + _COSINE for node, score in exact):
+        return "overlooked by the vector index"
+    if any(node not in held for node, _ in exact):
+        return "tie of cosines at the cut"
+    return "(last digit of a cosine)"
+
+
+def _cause_of_words(name: str, here: Sequence[Hit], there: Sequence[Hit]) -> str:
+    scores = dict(there)
+    apart = [abs(s - scores[node]) / max(abs(s), 1e-9) for node, s in here if node in scores]
+    if max(apart, default=0.0) > _ROUNDED:
+        return f"other BM25 scores ({name})"
+    if {node for node, _ in here} != set(scores):
+        return "tie of BM25 scores at the cut"
+    if [node for node, _ in here] != list(scores):
+        return "tie of BM25 scores, rounded sums"
+    return "(last digit of a BM25 score)"

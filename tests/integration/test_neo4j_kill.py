@@ -1,0 +1,224 @@
+"""A server knowledge base survives kill -9 of either side, and several writers at once."""
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ingestion.samples import sample_folder
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import StoreUnavailableError
+from kgrag.store.neo4j import connection
+from kgrag.store.neo4j.store import Neo4jStore
+from tests.neo4j_server.proxy import BoltProxy
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+
+RECORDS = 60
+CLIENT_KILLS = 6
+INGEST = """
+import sys
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+with KnowledgeBase.open(sys.argv[1], embedder=HashEmbedder()) as base:
+    print("open", flush=True)
+    report = base.ingest(sys.argv[2:])
+    sys.exit(1 if report.failed else 0)
+"""
+COMMAND = """
+import sys
+from kgrag.store.neo4j import connection
+from kgrag.cli import main
+connection._RETRY_S = 1.0
+main(sys.argv[1:])
+"""
+
+
+def write_records(path: Path, numbers: range) -> Path:
+    rows = [
+        {
+            "id": f"r{i}",
+            "title": f"云岭省第{i}号方案",
+            "text": f"一、目标\n到20{25 + i % 10}年，绿色工厂达到{i}家。\n"
+            + "推动节能降碳。" * 150,
+        }
+        for i in numbers
+    ]
+    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8")
+    return path
+
+
+def exported(base: KnowledgeBase) -> list[str]:
+    return [json.dumps(record, sort_keys=True) for record in base.export()]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """The sample documents and two files of records, of which some stand in both."""
+    folder = tmp_path_factory.mktemp("corpus")
+    middle = RECORDS // 2
+    return [
+        sample_folder(),
+        write_records(folder / "first.jsonl", range(middle)),
+        write_records(folder / "second.jsonl", range(middle, RECORDS)),
+    ]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(corpus, tmp_path_factory):
+    """The export of the same documents taken into a folder, in one go."""
+    kb = tmp_path_factory.mktemp("undisturbed") / "kb"
+    with KnowledgeBase.open(kb, embedder=HashEmbedder()) as base:
+        assert not base.ingest(corpus).failed
+        return exported(base)
+
+
+def check_whole(uri: str, undisturbed: list[str]) -> list[str]:
+    """Check that nothing is half stored, and return what is."""
+    with KnowledgeBase.open(uri, embedder=HashEmbedder()) as base:
+        assert base.verify() == []
+        lines = exported(base)
+    of_documents = {x for x in lines if json.loads(x)["record"] not in ("entity", "fact")}
+    assert of_documents <= set(undisturbed)
+    return lines
+
+
+class Ingest(threading.Thread):
+    """An ingestion beside the test, which keeps its error."""
+
+    def __init__(self, uri: str, paths: list[Path]) -> None:
+        super().__init__()
+        self.uri, self.paths = uri, paths
+        self.error: Exception | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Ingest, once."""
+        try:
+            with KnowledgeBase.open(self.uri, embedder=HashEmbedder()) as base:
+                assert not base.ingest(self.paths).failed
+        except Exception as exc:  # the test looks at it
+            self.error = exc
+
+
+def await_commits(proxy: BoltProxy, n: int) -> None:
+    """Wait until so many more COMMIT have passed, the last of them just now."""
+    wanted = proxy.seen["COMMIT"] + n
+    deadline = time.monotonic() + 60
+    while proxy.seen["COMMIT"] < wanted:
+        assert time.monotonic() < deadline, "the ingestion does not go on"
+        time.sleep(0.0005)
+
+
+def test_ingest_is_whole_after_each_kill_of_the_server(
+    new_neo4j_server, corpus, undisturbed, monkeypatch
+):
+    """The outage is told; what was committed before is there; the same again completes it."""
+    rng = random.Random(5)
+    server = new_neo4j_server()
+    with BoltProxy(server.uri) as proxy:
+        for commits, pause in ((rng.randint(2, 30), 0.0), (25, rng.uniform(0, 0.1))):
+            with monkeypatch.context() as patch:
+                patch.setattr(connection, "_RETRY_S", 1.0)
+                ingest = Ingest(proxy.uri(), corpus)
+                await_commits(proxy, commits)
+                time.sleep(pause)
+                server.kill()
+                ingest.join()
+            assert isinstance(ingest.error, StoreUnavailableError)
+            assert "check the address and that the server runs" in str(ingest.error)
+            server.start()
+            check_whole(server.uri, undisturbed)
+
+        command = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, "ingest", "--kb", proxy.uri(), *map(str, corpus)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        await_commits(proxy, 2)
+        server.kill()
+        _, told = command.communicate()
+        assert command.returncode == 1
+        assert "kgrag: bolt://" in told
+        assert "cannot be reached" in told
+        assert "Traceback" not in told
+        server.start()
+        check_whole(server.uri, undisturbed)
+
+        ingest = Ingest(proxy.uri(), corpus)  # of one that comes back soon nothing is heard
+        await_commits(proxy, 3)
+        server.kill()
+        server.start()
+        ingest.join()
+        assert ingest.error is None
+    assert check_whole(server.uri, undisturbed) == undisturbed
+
+
+def start(uri: str, *paths: Path) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", INGEST, uri, *map(str, paths)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_ingest_is_whole_after_each_kill_of_the_client(empty_neo4j, corpus, undisturbed):
+    """The server rolls back what was not committed; the same again completes it."""
+    rng = random.Random(20)
+    killed = 0
+    for _ in range(CLIENT_KILLS):
+        with start(empty_neo4j, *corpus) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(rng.uniform(0, 2.0))
+            killed += process.poll() is None
+            process.kill()
+        check_whole(empty_neo4j, undisturbed)
+    assert killed >= CLIENT_KILLS // 2, "the runs ended before they could be killed"
+    with start(empty_neo4j, *corpus) as process:
+        process.communicate()
+    assert process.returncode == 0
+    assert check_whole(empty_neo4j, undisturbed) == undisturbed
+
+
+def test_writers_at_once_leave_what_one_would(empty_neo4j, corpus, undisturbed):
+    """They make the knowledge base at once, too; who reads meanwhile sees whole documents."""
+    samples, first, second = corpus
+    texts = {
+        record["doc_id"]: record["text"]
+        for record in map(json.loads, undisturbed)
+        if record["record"] == "document"
+    }
+    assert len(texts) == RECORDS + 10
+    writers = [
+        start(empty_neo4j, first, samples),
+        start(empty_neo4j, samples, first, second),
+        start(empty_neo4j, second),
+    ]
+    n_reads = seen = 0
+    store = None
+    while any(process.poll() is None for process in writers):
+        if store is None:
+            store = opened(empty_neo4j)
+            continue
+        found = store.documents()
+        assert {d.doc_id: d.text for d in found}.items() <= texts.items()
+        assert len(found) >= seen
+        n_reads, seen = n_reads + 1, len(found)
+    for process in writers:
+        process.communicate()
+        assert process.returncode == 0
+    assert n_reads > 3
+    assert store is not None
+    store.close()
+    assert check_whole(empty_neo4j, undisturbed) == undisturbed
+
+
+def opened(uri: str) -> Neo4jStore | None:
+    try:
+        return Neo4jStore.open(uri, create=False)
+    except StoreUnavailableError:
+        time.sleep(0.05)
+        return None
