@@ -26,7 +26,8 @@ MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.parent_id IS NULL
 RETURN c.doc_id AS id, c.index AS index, c.text AS text;
 
 // name: chunks
-MATCH (c:Chunk) WHERE c.id IN $ids
+// Those that a deletion of a large document has not reached yet are gone for readers.
+MATCH (c:Chunk) WHERE c.id IN $ids AND EXISTS { MATCH (d:Document {id: c.doc_id}) }
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 

@@ -234,11 +234,12 @@ class KnowledgeBase:
         pipeline = preset(system or self.config.search.system)
         results = pipeline.retrieve(search, top_k=top_k or _CONTEXT_CHUNKS)
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
+        held = {d.doc_id: d for d in self.store.documents(doc_ids)}  # some may be gone since
         found = answer(
             search.query,
-            results,
-            documents={d.doc_id: d for d in self.store.documents(doc_ids)},
-            headings={doc_id: self.store.headings(doc_id) for doc_id in doc_ids},
+            [r for r in results if r.chunk.doc_id in held],
+            documents=held,
+            headings={doc_id: self.store.headings(doc_id) for doc_id in held},
             embedder=self.embedder,
             max_sentences=self.config.answer.max_sentences,
         )

@@ -1,6 +1,7 @@
 """What every command shares: options, opening the knowledge base, printing."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,8 @@ def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["Kn
     """Open the knowledge base of a command and close it after."""
     from kgrag.api import KnowledgeBase
 
+    # What the driver of Neo4j has to say, its errors say, too, and ours say it in words.
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())
     with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
         yield knowledge_base
 

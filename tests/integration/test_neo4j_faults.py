@@ -372,6 +372,7 @@ def cut_off(store, large):
             store.delete_document(large.document.doc_id)
     assert "deletion-finished" in {p.invariant for p in store.verify()}
     assert store.documents([large.document.doc_id]) == []
+    assert store.chunks([c.chunk_id for c in large.chunks]) == []  # nor what is left of it
 
 
 def test_a_cut_off_deletion_is_ended_by_what_is_written_next(direct, large, make, wanted):

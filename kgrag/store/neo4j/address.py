@@ -1,6 +1,7 @@
 """Where a Neo4j knowledge base is: its address, its database, and who we are there."""
 
 import os
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
@@ -9,6 +10,7 @@ from kgrag.errors import StoreUnavailableError
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 USERNAME, PASSWORD = "NEO4J_USERNAME", "NEO4J_PASSWORD"  # names of environment variables
 _DATABASE = "neo4j"
+_QUERY = re.compile(r"(?:policy=\w+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,11 @@ def parse(location: str) -> Address:
             "bolt://HOST:7687, neo4j://HOST:7687 (cluster) or one of the encrypted forms "
             f"{', '.join(s for s in SCHEMES if '+' in s)}; or the folder of a knowledge base"
         )
-    if "@" in parts.netloc:
+    if "@" in parts.netloc or not _QUERY.fullmatch(parts.query):
         raise StoreUnavailableError(
             f"{_without_secret(location)}: name and password do not belong into the address, where "
-            f"other programs can read them: set {USERNAME} and {PASSWORD}"
+            f"other programs can read them: set {USERNAME} and {PASSWORD}; only ?policy=NAME may "
+            "follow it"
         )
     database = parts.path.strip("/") or _DATABASE
     return Address(urlunsplit((parts.scheme, parts.netloc, "", parts.query, "")), database)
@@ -77,4 +80,4 @@ def credentials() -> tuple[str, str] | None:
 
 def _without_secret(location: str) -> str:
     scheme, _, rest = location.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from kgrag.errors import StoreError
@@ -11,6 +11,7 @@ from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 _T = TypeVar("_T")
+_TRIES = 3  # at a document that others replace meanwhile
 
 
 def base(database: Database) -> Row:
@@ -45,24 +46,20 @@ def sources(database: Database) -> list[SourceState]:
 
 
 def documents(database: Database, doc_ids: Sequence[str] | None = None) -> list[Document]:
-    """Return documents with text and segments."""
-    cards = _cards(database, doc_ids)
-    ids = sorted(cards)
-    if not ids:
-        return []
-    layouts = {row["id"]: row for row in database.read("layouts", ids=ids)}
-    parents: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-    for row in database.read("texts", ids=ids):
-        parents[row["id"]].append((row["index"], row["text"]))
-    found = {
-        doc_id: _document(
-            card,
-            text="".join(text for _, text in sorted(parents[doc_id])),
-            segments=layouts[doc_id]["segments"] if doc_id in layouts else "[]",
-        )
-        for doc_id, card in cards.items()
-    }
-    return _ordered(found, ids if doc_ids is None else doc_ids)
+    """Return documents with text and segments.
+
+    Card and text are two statements: a document that is replaced between them is read again.
+    """
+    found: dict[str, Document] = {}
+    wanted = doc_ids
+    for _ in range(_TRIES):
+        cards = _cards(database, wanted)
+        read = _with_text(database, cards)
+        found |= read
+        wanted = [d for d, card in cards.items() if len(read[d].text) != card["characters"]]
+        if not wanted:
+            break
+    return _ordered(found, sorted(found) if doc_ids is None else doc_ids)
 
 
 def document_cards(database: Database, doc_ids: Sequence[str] | None = None) -> list[Document]:
@@ -188,6 +185,24 @@ def _cards(database: Database, doc_ids: Sequence[str] | None) -> dict[str, Row]:
     else:
         rows = database.read("cards", ids=list(doc_ids)) if doc_ids else []
     return {row["id"]: row for row in rows}
+
+
+def _with_text(database: Database, cards: Mapping[str, Row]) -> dict[str, Document]:
+    ids = sorted(cards)
+    if not ids:
+        return {}
+    layouts = {row["id"]: row["segments"] for row in database.read("layouts", ids=ids)}
+    parents: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for row in database.read("texts", ids=ids):
+        parents[row["id"]].append((row["index"], row["text"]))
+    return {
+        doc_id: _document(
+            card,
+            text="".join(text for _, text in sorted(parents[doc_id])),
+            segments=layouts.get(doc_id, "[]"),
+        )
+        for doc_id, card in cards.items()
+    }
 
 
 def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
