@@ -93,7 +93,7 @@ def test_an_address_where_no_bolt_server_is_is_refused_soon(neo4j_server):
     for scheme in ("bolt", "neo4j"):
         refused(f"{scheme}://127.0.0.1:{port}", "check the address")  # closed now
         refused(f"{scheme}://no-such-host.invalid:7687", "check the address")
-    refused("bolt://127.0.0.1:7687?x=y", "check the address")
+    refused("bolt://127.0.0.1:7687?x=y", "only .policy=NAME")
     if neo4j_server is not None:
         for scheme in ("bolt", "neo4j"):
             refused(neo4j_server.http.replace("http", scheme), "check the address")
