@@ -22,6 +22,7 @@ ALSO_READING = {
         "settings",
         "index_states",
         "await_indexes",
+        "await_fulltext",
     ),
     *("source", "sources_of", "layout", "count_chunks_of", "chunk_ids_held", "names_counted"),
     *("types_counted", "embeddings_held", "embedding_keys_of", "embeddings_used", "any_embedding"),

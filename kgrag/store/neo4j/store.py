@@ -97,7 +97,7 @@ class Neo4jStore:
         self._finish_deletions()
         self._lexical.refresh(sizes)
         self._vectors.refresh()
-        self._database.define("await_fulltext")
+        self._database.read("await_fulltext")
 
     # writing
 
