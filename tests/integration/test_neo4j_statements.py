@@ -90,8 +90,12 @@ def explain(neo4j_uri, make):
             plugin.refuse_to_wipe_what_is_not_ours(session)
         plugin.wipe(session)
         store = Neo4jStore.open(neo4j_uri)
-        bundle = make.bundle("a", "工信部印发绿色工厂标准", summaries=["摘要"])
+        # With every kind of node, relationship and property: the planner names unknown ones.
+        text, fact = "工信部印发绿色工厂标准", ("工信部", "印发", "绿色工厂")
+        bundle = make.bundle("a", text, facts=[fact], mentions=["标准"], summaries=["摘要"])
+        store.set_meta({"embedder": "test"})
         store.upsert_document(bundle, source="/archive/a.txt")
+        store.upsert_document(make.bundle("b", "正文", title="绿色工厂"), source="/archive/b.txt")
         store.refresh(sizes=[8])
         session.run(MANY).consume()
         session.run("CALL db.prepareForReplanning(120)").consume()
