@@ -12,17 +12,17 @@ DROP INDEX terms_<size> IF EXISTS;
 // Vectors are kept as they are: a quantised index would give other cosines than were stored.
 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (n:ChunkEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
-  `vector.quantization.enabled`: false}};
+  `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: index_summary_vectors
 CREATE VECTOR INDEX summary_embedding IF NOT EXISTS FOR (n:SummaryEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
-  `vector.quantization.enabled`: false}};
+  `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: index_document_vectors
 CREATE VECTOR INDEX document_embedding IF NOT EXISTS FOR (n:DocumentEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
-  `vector.quantization.enabled`: false}};
+  `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: drop_chunk_vectors
 DROP INDEX chunk_embedding IF EXISTS;
