@@ -92,7 +92,7 @@ class LexicalIndexes:
         limit = top_k + _SPARE
         while True:
             rows = self._database.read("search_terms", index=_index(size), query=query, limit=limit)
-            found = [(row["id"], _rounded(row["score"])) for row in rows]
+            found = [(row["id"], _bm25(row["score"])) for row in rows]
             if len(found) < limit or found[-1][1] < found[top_k - 1][1]:
                 return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:top_k]
             limit *= 4
@@ -179,7 +179,8 @@ def _index(size: int) -> str:
     return f"terms_{size:d}"
 
 
-def _rounded(score: float) -> float:
+def _bm25(score: float) -> float:
+    """Return Lucene's score as tantivy gives it, rounded."""
     return float(f"{_FACTOR * score:.{_DIGITS}g}")
 
 

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgrag.store.neo4j import graph_read, names, read, schema, write
 from kgrag.store.neo4j.address import parse
+from kgrag.store.neo4j.bundle import read_bundle
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.dense import VectorIndexes
-from kgrag.store.neo4j.export import export, read_bundle
+from kgrag.store.neo4j.export import export
 from kgrag.store.neo4j.lexical import LexicalIndexes
 from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.verify import verify

@@ -10,8 +10,8 @@ from kgrag.store.neo4j.lexical import (
     _FACTOR,
     _MOST_TERMS,
     LexicalIndexes,
+    _bm25,
     _index,
-    _rounded,
     _weighted,
     any_of,
     quoted,
@@ -80,8 +80,8 @@ def test_an_index_is_named_by_a_whole_number():
 @given(st.floats(1e-3, 1e3))
 def test_a_score_is_rounded_to_what_float32_holds(score):
     """Five digits, and with the factor k1 + 1 that Lucene leaves out."""
-    assert _rounded(score) == pytest.approx(_FACTOR * score, rel=1e-4)
-    assert len(re.sub(r"e.*|\.|^0\.0*|-", "", f"{_rounded(score):.15g}").strip("0")) <= 5
+    assert _bm25(score) == pytest.approx(_FACTOR * score, rel=1e-4)
+    assert len(re.sub(r"e.*|\.|^0\.0*|-", "", f"{_bm25(score):.15g}").strip("0")) <= 5
 
 
 class Recorder:
