@@ -8,7 +8,11 @@ KgragError
 │   └── StatementError          a query to it was refused
 ├── ModelError                  a model cannot be used
 │   ├── ModelNotFoundError      its files are not on this machine
-│   └── ModelMismatchError      it is not the model that the knowledge base was built with
+│   ├── ModelMismatchError      it is not the model that the knowledge base was built with
+│   ├── ModelUnavailableError   its endpoint cannot be reached, or refuses the key or the model
+│   ├── TransientModelError     a call failed in a way that may pass: 5xx, timeout, reset
+│   │   └── RateLimitError      it was asked too often
+│   └── ModelOutputError        its answer cannot be used
 ├── IngestionError              a document cannot be taken in
 │   └── UnsupportedFormatError  no loader for this kind of file
 ├── NotFoundError               a document, entity or chunk that was asked for is not held
@@ -24,10 +28,14 @@ __all__ = [
     "ModelError",
     "ModelMismatchError",
     "ModelNotFoundError",
+    "ModelOutputError",
+    "ModelUnavailableError",
     "NotFoundError",
+    "RateLimitError",
     "StatementError",
     "StoreError",
     "StoreUnavailableError",
+    "TransientModelError",
     "UnsupportedFormatError",
 ]
 
@@ -70,6 +78,39 @@ class ModelNotFoundError(ModelError):
 
 class ModelMismatchError(ModelError):
     """The model is not the one that the knowledge base was built with."""
+
+
+class ModelUnavailableError(ModelError):
+    """A model's endpoint cannot be reached, or refuses the key or the model."""
+
+
+class TransientModelError(ModelError):
+    """A call to a model failed in a way that may pass."""
+
+
+class RateLimitError(TransientModelError):
+    """A model was asked too often.
+
+    Attributes:
+        retry_after_s: Seconds to wait as the endpoint says; None where it does not.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelOutputError(ModelError):
+    """A model's answer cannot be used.
+
+    Attributes:
+        kind: What is wrong: `empty`, `truncated`, `repeating`, `refused`, `filtered`,
+            `malformed` (no JSON), `invalid` (JSON of another form), `language`.
+    """
+
+    def __init__(self, message: str, *, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class IngestionError(KgragError):

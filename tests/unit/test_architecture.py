@@ -25,11 +25,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("ingestion", "kgrag.copying", "kgrag.retrieval", "kgrag.generation", "kgrag.verification",
      "kgrag.evaluation"),
+    ("kgrag.asking", "kgrag.taking_in"),
     ("kgrag.api",),
     ("kgrag.integrations",),
     ("kgrag.cli", "kgrag.cli_*"),
 )  # fmt: skip
-OPEN = {0, 1, 6}
+OPEN = {0, 1, 7}
 
 # Who may import what is not ours.
 THIRD_PARTY = {

@@ -1,0 +1,1 @@
+"""Chat models: any OpenAI-compatible endpoint, with cache, limits, retries and a ledger."""

@@ -1,0 +1,111 @@
+"""What every chat model is: one call with messages in, one completion out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
+Finish = Literal["stop", "length", "filter", "other"]
+Schema = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one call asks.
+
+    Attributes:
+        messages: The conversation so far, the last one by the user.
+        stage: Who asks, for settings and the ledger.
+        schema: JSON schema of the answer; None where the answer is plain text.
+        schema_name: Its name, letters and underscores; empty without a schema.
+        doc_id: The document that it is about, for the ledger; no part of the cache's key, so
+            that equal text is paid once across documents.
+        max_tokens: Longest answer; the model's configured limit for None.
+    """
+
+    messages: tuple[Message, ...]
+    stage: Stage
+    schema: Schema | None = None
+    schema_name: str = ""
+    doc_id: str = ""
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of a call.
+
+    Attributes:
+        prompt: Tokens sent.
+        completion: Tokens answered.
+        cached: Those of `prompt` that the endpoint had in its own cache.
+        estimated: Whether the endpoint did not tell and they are our estimate.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a call gave.
+
+    Attributes:
+        text: The answer.
+        model: The model that gave it.
+        finish: Why it ended: `stop`, `length` (cut at the limit), `filter` (withheld), `other`.
+        usage: Tokens.
+        from_cache: Whether it was paid before and nothing was sent now.
+    """
+
+    text: str
+    model: str
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    from_cache: bool = False
+
+
+Accept = Callable[[Completion], object]
+OnText = Callable[[str], None]
+
+
+class ChatModel(Protocol):
+    """A chat model, or a wrapper around one."""
+
+    @property
+    def name(self) -> str:
+        """Return the model's name, as facts record it."""
+        ...
+
+    def complete(
+        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
+    ) -> Completion:
+        """Return the answer to a request.
+
+        Safe to call from several threads.
+
+        Args:
+            request: What is asked.
+            accept: Called with the completion; raises ModelOutputError where it cannot be used.
+                The error goes on to the caller, and the answer is not kept for later.
+            on_text: Called with each piece of the answer as it comes; in one piece where it is
+                known already.
+
+        Raises:
+            RateLimitError: If the endpoint goes on refusing for being asked too often.
+            ModelUnavailableError: If it cannot be reached, or refuses the key or model.
+            ModelOutputError: If the answer cannot be used.
+            ModelError: If the call fails otherwise.
+        """
+        ...

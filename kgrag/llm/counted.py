@@ -1,0 +1,43 @@
+"""Count the calls that one question, or one step of it, makes."""
+
+import threading
+
+from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+
+
+class Counted:
+    """A chat model that remembers the completions that it gave, oldest first.
+
+    Answers that could not be used count, too: they were paid for.
+
+    Attributes:
+        completions: What came back so far.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._lock = threading.Lock()
+        self.completions: list[tuple[Request, Completion]] = []
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    @property
+    def calls(self) -> int:
+        """Return how many calls were made, those answered from the cache included."""
+        return len(self.completions)
+
+    def complete(
+        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
+    ) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`."""
+
+        def counting(completion: Completion) -> None:
+            with self._lock:
+                self.completions.append((request, completion))
+            if accept is not None:
+                accept(completion)
+
+        return self._model.complete(request, accept=counting, on_text=on_text)

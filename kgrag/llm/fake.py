@@ -1,0 +1,55 @@
+"""A chat model for tests: scripted answers, no network."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
+
+Scripted = str | Completion | Exception
+
+
+class ScriptedChat:
+    """Gives scripted answers in order, or what a function makes of each request.
+
+    Attributes:
+        requests: What was asked so far, oldest first.
+    """
+
+    def __init__(
+        self,
+        script: Sequence[Scripted] | Callable[[Request], Scripted],
+        *,
+        name: str = "scripted",
+    ) -> None:
+        self._script = script
+        self._name = name
+        self._lock = threading.Lock()
+        self.requests: list[Request] = []
+
+    @property
+    def name(self) -> str:
+        """Return the name that it was given."""
+        return self._name
+
+    def complete(
+        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
+    ) -> Completion:
+        """Return the next answer; raise it where it is an error.
+
+        Raises:
+            IndexError: If the script has ended.
+        """
+        with self._lock:
+            number = len(self.requests)
+            self.requests.append(request)
+        answer = self._script(request) if callable(self._script) else self._script[number]
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, str):
+            length = sum(len(m.content) for m in request.messages)
+            answer = Completion(answer, self._name, usage=Usage(length, len(answer)))
+        if on_text is not None:
+            on_text(answer.text)
+        if accept is not None:
+            accept(answer)
+        return answer

@@ -1,0 +1,9 @@
+"""Every prompt as named text, in Chinese and English; `kgrag prompts` prints them.
+
+A file `LANGUAGE/NAME.txt` begins with `#` lines that say what it is for and where it comes from,
+then has a part `[system]` and a part `[user]`; `$name` is filled in, `$$` is a dollar sign.
+"""
+
+from kgrag.llm.prompts.read import LANGUAGES, Language, Prompt, prompt, prompt_names
+
+__all__ = ["LANGUAGES", "Language", "Prompt", "prompt", "prompt_names"]

@@ -1,0 +1,69 @@
+import ast
+from pathlib import Path
+
+import pytest
+
+from kgrag.llm.prompts import LANGUAGES, Prompt, prompt, prompt_names
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.fixture
+def greeting():
+    return Prompt(
+        "greeting", "en", "Says hello.", "Be kind to $name.", "Hello $name, $$5 for $what."
+    )
+
+
+def test_every_place_is_filled_in(greeting):
+    """Two messages, `$$` is a dollar."""
+    system, user = greeting.fill(name="Ann", what="tea")
+    assert (system.role, system.content) == ("system", "Be kind to Ann.")
+    assert (user.role, user.content) == ("user", "Hello Ann, $5 for tea.")
+
+
+def test_values_are_not_read_for_places(greeting):
+    """A document that writes $what stays as it is."""
+    assert greeting.fill(name="$what", what="x")[0].content == "Be kind to $what."
+
+
+@pytest.mark.parametrize("values", [{"name": "a"}, {"name": "a", "what": "b", "more": "c"}])
+def test_a_place_left_or_a_value_too_many_is_an_error(greeting, values):
+    """A prompt with a hole would be sent, and paid for."""
+    with pytest.raises(ValueError, match="places"):
+        greeting.fill(**values)
+
+
+def test_unknown_prompt_is_an_error():
+    """It names what was asked for."""
+    with pytest.raises(ValueError, match="'nothing'"):
+        prompt("nothing", "zh")
+
+
+def test_every_prompt_stands_in_every_language_with_the_same_places():
+    """Otherwise one language fails at run time."""
+    for name in prompt_names():
+        fields = {language: prompt(name, language).fields for language in LANGUAGES}
+        assert len(set(fields.values())) == 1, (name, fields)
+    for language in LANGUAGES:
+        folder = ROOT / "kgrag/llm/prompts" / language
+        assert sorted(f.stem for f in folder.iterdir()) == prompt_names()
+
+
+def test_every_prompt_says_what_it_is_for():
+    """`kgrag prompts` prints it."""
+    for name in prompt_names():
+        for language in LANGUAGES:
+            assert prompt(name, language).about, (name, language)
+
+
+def test_every_prompt_is_used():
+    """A prompt that no code names is never sent."""
+    texts = {
+        node.value
+        for package in ("kgrag", "ingestion")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert [name for name in prompt_names() if name not in texts] == []

@@ -1,0 +1,37 @@
+import pytest
+
+from kgrag.errors import ModelOutputError
+from kgrag.llm.chat import Message, Request
+from kgrag.llm.counted import Counted
+from kgrag.llm.fake import ScriptedChat
+
+REQUEST = Request((Message("user", "问"),), "answer")
+
+
+def test_each_completion_is_counted_with_its_request():
+    """One call, one entry, in order."""
+    model = Counted(ScriptedChat(["甲", "乙"]))
+    for _ in range(2):
+        model.complete(REQUEST)
+    assert [c.text for _, c in model.completions] == ["甲", "乙"]
+    assert model.calls == 2
+
+
+def test_an_answer_that_is_refused_counts():
+    """It was paid for."""
+    model = Counted(ScriptedChat(["坏"]))
+
+    def refuse(_):
+        raise ModelOutputError("no", kind="malformed")
+
+    with pytest.raises(ModelOutputError):
+        model.complete(REQUEST, accept=refuse)
+    assert model.calls == 1
+
+
+def test_a_call_that_fails_does_not_count():
+    """Nothing came back."""
+    model = Counted(ScriptedChat([RuntimeError("away")]))
+    with pytest.raises(RuntimeError):
+        model.complete(REQUEST)
+    assert model.calls == 0
