@@ -1,6 +1,6 @@
 """Recursive routes: from the nearest nodes down to the chunks that summaries stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kgrag.retrieval.recursive import IndexNode, Node, Retriever, TextNode, retrieve_recursively
 from kgrag.retrieval.search import Ranking, Search
@@ -12,10 +12,13 @@ _CHILDREN = 8  # chunks taken from each, most similar first
 
 
 def chunks_and_summaries(search: Search) -> Ranking:
-    """Return chunks reached by recursive retrieval from chunks and summaries, by cosine.
+    """Return chunks reached by recursive retrieval from chunks and summaries, by similarity.
 
     GRIM, section 3.2.1: the vector retriever is the entry; chunks are terminal nodes, a
     summary is an index node that leads to a retriever over the chunks of what it summarises.
+    There a node gets the similarity with which it was reached. A summary may stand for many
+    chunks here, so that a chunk gets the mean of its summary's cosine and its own: the summary
+    lifts all of them, and they keep an order.
     """
     hits = search.store.search_vectors(search.vector, kind="chunk", top_k=search.settings.depth)
     chunks: list[Node] = [TextNode(c, score, (f"vector {score:.2f}",)) for c, score in hits]
@@ -23,7 +26,7 @@ def chunks_and_summaries(search: Search) -> Ranking:
 
 
 def summarised_chunks(search: Search) -> Ranking:
-    """Return only the chunks that the nearest summaries lead to, by cosine."""
+    """Return only the chunks that the nearest summaries lead to, by similarity."""
     return _retrieve(search, [])
 
 
@@ -36,7 +39,7 @@ def _retrieve(search: Search, chunks: Sequence[Node]) -> Ranking:
     ]
     entry = sorted([*chunks, *index], key=lambda node: (-node.score, node.node_id))
     retrievers: dict[str, Retriever] = {_ROOT: lambda _: entry}
-    retrievers.update(_inside(search, summaries))
+    retrievers.update(_inside(search, summaries, hits))
     nodes = retrieve_recursively(_ROOT, retrievers)
     ordered = sorted(nodes, key=lambda node: (-node.score, node.node_id))
     return Ranking(
@@ -49,7 +52,9 @@ def _reason(summary: Summary, hits: dict[str, float]) -> tuple[str, ...]:
     return (f"summary {hits[summary.summary_id]:.2f}: {summary.text[:40]}",)
 
 
-def _inside(search: Search, summaries: Sequence[Summary]) -> dict[str, Retriever]:
+def _inside(
+    search: Search, summaries: Sequence[Summary], reached_with: Mapping[str, float]
+) -> dict[str, Retriever]:
     """Return a retriever for each summary, over the leaf chunks of its span; fetched at once."""
     if not summaries:
         return {}
@@ -58,12 +63,13 @@ def _inside(search: Search, summaries: Sequence[Summary]) -> dict[str, Retriever
     cosines = search.store.similarities(search.vector, [c.chunk_id for c in leaves])
 
     def over(summary: Summary) -> Retriever:
+        reached = reached_with[summary.summary_id]
         inside = [c for c in leaves if _within(c, summary) and c.chunk_id in cosines]
         best = sorted(inside, key=lambda c: (-cosines[c.chunk_id], c.chunk_id))[:_CHILDREN]
 
         def retrieve(source: IndexNode | None) -> list[Node]:
             via = source.via if source else ()
-            return [TextNode(c.chunk_id, cosines[c.chunk_id], via) for c in best]
+            return [TextNode(c.chunk_id, (reached + cosines[c.chunk_id]) / 2, via) for c in best]
 
         return retrieve
 
