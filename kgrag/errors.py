@@ -11,7 +11,8 @@ KgragError
 │   ├── ModelMismatchError      it is not the model that the knowledge base was built with
 │   ├── ModelUnavailableError   its endpoint cannot be reached, or refuses the key or the model
 │   ├── TransientModelError     a call failed in a way that may pass: 5xx, timeout, reset
-│   │   └── RateLimitError      it was asked too often
+│   │   ├── RateLimitError      it was asked too often
+│   │   └── ModelUnreachableError  no connection to it came about
 │   └── ModelOutputError        its answer cannot be used
 ├── IngestionError              a document cannot be taken in
 │   └── UnsupportedFormatError  no loader for this kind of file
@@ -30,6 +31,7 @@ __all__ = [
     "ModelNotFoundError",
     "ModelOutputError",
     "ModelUnavailableError",
+    "ModelUnreachableError",
     "NotFoundError",
     "RateLimitError",
     "StatementError",
@@ -98,6 +100,10 @@ class RateLimitError(TransientModelError):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class ModelUnreachableError(TransientModelError):
+    """No connection to a model's endpoint came about."""
 
 
 class ModelOutputError(ModelError):

@@ -27,13 +27,24 @@ _LOCK_TIMEOUT_S = 900  # longer than any pull may take
 def models_folder() -> Path:
     """Return the folder that holds a folder for every model; it may not exist yet.
 
-    It is `models` in `$KGRAG_CACHE`, or in the platform's place for caches.
+    It is `models` in `cache_folder()`.
+
+    Raises:
+        ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.
+    """
+    return cache_folder() / "models"
+
+
+def cache_folder() -> Path:
+    """Return the user's folder for what kgrag keeps; it may not exist yet.
+
+    It is `$KGRAG_CACHE`, or the platform's place for caches.
 
     Raises:
         ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.
     """
     chosen = os.environ.get("KGRAG_CACHE")
-    return (Path(chosen) if chosen else _platform_cache()) / "models"
+    return Path(chosen) if chosen else _platform_cache()
 
 
 def _platform_cache() -> Path:
@@ -46,7 +57,7 @@ def _platform_cache() -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kgrag"
     except RuntimeError as exc:
         raise ModelError(
-            f"there is no place for models: {exc} Remedy: set KGRAG_CACHE to a folder"
+            f"there is no place for models and caches: {exc} Remedy: set KGRAG_CACHE to a folder"
         ) from exc
 
 

@@ -30,6 +30,8 @@ class Request:
         doc_id: The document that it is about, for the ledger; no part of the cache's key, so
             that equal text is paid once across documents.
         max_tokens: Longest answer; the model's configured limit for None.
+        added: How many of the last messages were added after a bad answer; no part of the
+            cache's key, so that the corrected answer is kept for the question itself.
     """
 
     messages: tuple[Message, ...]
@@ -38,6 +40,7 @@ class Request:
     schema_name: str = ""
     doc_id: str = ""
     max_tokens: int | None = None
+    added: int = 0
 
 
 @dataclass(frozen=True, slots=True)

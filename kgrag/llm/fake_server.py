@@ -1,0 +1,284 @@
+"""A local server that speaks the OpenAI protocol and fails as it is told: no model is behind it.
+
+`python -m kgrag.llm.fake_server --port 8099 --latency 1.0` runs it by itself.
+"""
+
+import argparse
+import contextlib
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+
+from kgrag.llm.fake_reply import Body, Reply, envelope, stand_in, wants_usage
+
+__all__ = ["FakeServer", "Received", "Reply", "main"]
+
+_PIECE = 4  # characters of a streamed piece
+_CUT = 2  # pieces that come before a stream is cut
+_Connection = socket.socket | tuple[bytes, socket.socket]  # as socketserver has it
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as it came.
+
+    Attributes:
+        body: Parsed JSON.
+        headers: Names in lower case.
+        at: Seconds on the monotonic clock.
+    """
+
+    body: Body
+    headers: Mapping[str, str]
+    at: float
+
+
+class FakeServer:
+    """A stand-in endpoint on this machine, for as long as its context lasts.
+
+    Example:
+        with FakeServer(lambda body: Reply("好")) as server:
+            ask(server.base_url)
+    """
+
+    def __init__(
+        self,
+        reply: Callable[[Body], Reply] | None = None,
+        *,
+        latency_s: float = 0.0,
+        port: int = 0,
+        api_key: str = "",
+    ) -> None:
+        """Prepare; the server begins to listen with its context.
+
+        Args:
+            reply: Says what to do with a request's body; answers by rules for None.
+            latency_s: Seconds that every answer takes.
+            port: 0 for any that is free.
+            api_key: The key that clients must send; empty takes any. Others are refused with
+                401 and, as some providers do, told what they sent.
+        """
+        self._reply = reply or stand_in
+        self._latency_s = latency_s
+        self._port = port
+        self._api_key = api_key
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._requests: list[Received] = []
+        self._paid = self._under_way = self._most = 0
+        self._http: _Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> "FakeServer":
+        """Begin to listen."""
+        self._http = _Server(self._port, self)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop listening and close every connection."""
+        self._closing.set()
+        if self._http is not None and self._thread is not None:
+            self._http.shutdown()
+            self._http.close_all()
+            self._thread.join()
+
+    @property
+    def base_url(self) -> str:
+        """Return the address for clients."""
+        port = self._http.server_address[1] if self._http else self._port
+        return f"http://127.0.0.1:{port}/v1"
+
+    @property
+    def requests(self) -> list[Received]:
+        """Return what came so far, oldest first."""
+        with self._lock:
+            return list(self._requests)
+
+    @property
+    def paid(self) -> int:
+        """Return how many answers of status 200 were sent in full."""
+        with self._lock:
+            return self._paid
+
+    @property
+    def most(self) -> int:
+        """Return the most requests that were under way at the same time."""
+        with self._lock:
+            return self._most
+
+    def take(self, received: Received) -> Reply:
+        """Enter a request, wait as told, and return what to do."""
+        with self._lock:
+            self._requests.append(received)
+            self._under_way += 1
+            self._most = max(self._most, self._under_way)
+        sent = received.headers.get("authorization", "")
+        if self._api_key and sent != f"Bearer {self._api_key}":
+            return Reply(f"Incorrect API key provided: {sent}", status=401)
+        reply = self._reply(received.body)
+        wait = self._latency_s + reply.hang_s
+        return Reply(drop="before") if wait and self._closing.wait(wait) else reply
+
+    def done(self, *, paid: bool) -> None:
+        """Enter the end of a request."""
+        with self._lock:
+            self._under_way -= 1
+            self._paid += paid
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256
+    daemon_threads = True
+
+    def __init__(self, port: int, fake: FakeServer) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.fake = fake
+        self._connections: set[socket.socket] = set()
+        self._guard = threading.Lock()
+
+    def process_request(self, request: _Connection, client_address: object) -> None:
+        if isinstance(request, socket.socket):
+            with self._guard:
+                self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: _Connection) -> None:
+        if isinstance(request, socket.socket):
+            with self._guard:
+                self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def close_all(self) -> None:
+        """Stop listening, and hang up on clients that keep their connection."""
+        self.server_close()
+        with self._guard:
+            for connection in self._connections:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: _Connection, client_address: object) -> None:
+        """Say nothing of clients that hang up; other errors are a test's own."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write no log."""
+
+    def do_POST(self) -> None:
+        """Answer a chat completion request."""
+        length = int(self.headers.get("Content-Length", 0))
+        body = json.loads(self.rfile.read(length))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = self.server.fake.take(Received(body, headers, time.monotonic()))
+        self._counted = False
+        try:
+            if self._hung_up() or reply.drop == "before":
+                self.close_connection = True
+            elif reply.status == 200 and not reply.raw and body.get("stream"):
+                self._stream(body, reply)
+            else:
+                self._whole(body, reply)
+        finally:
+            if not self._counted:
+                self.server.fake.done(paid=False)
+
+    def _count(self, *, paid: bool) -> None:
+        """Count the request as answered: just before its end is sent, or clients would be ahead."""
+        self._counted = True
+        self.server.fake.done(paid=paid)
+
+    def _hung_up(self) -> bool:
+        """Say whether the client has gone: what is sent to it would be counted as paid."""
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:  # nothing came, so it waits
+            return False
+
+    def _whole(self, body: Body, reply: Reply) -> None:
+        if reply.raw:
+            content = reply.raw
+        elif reply.status != 200:
+            content = json.dumps({"error": {"message": reply.text}}, ensure_ascii=False)
+        else:
+            message = {"role": "assistant", "content": reply.text}
+            content = json.dumps(envelope(body, reply, "message", message), ensure_ascii=False)
+        data = content.encode("utf-8")
+        self._head(reply, {"Content-Type": "application/json", "Content-Length": str(len(data))})
+        if reply.drop:
+            self.wfile.write(data[: len(data) // 2])
+            self.close_connection = True
+            return
+        self._count(paid=reply.status == 200 and not reply.raw)
+        self.wfile.write(data)
+
+    def _stream(self, body: Body, reply: Reply) -> None:
+        self._head(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
+        going_on = replace(reply, usage=None, finish_reason=None)
+        pieces = [reply.text[i : i + _PIECE] for i in range(0, len(reply.text), _PIECE)]
+        broken = bool(reply.drop) or reply.stream_cut
+        for piece in pieces[:_CUT] if broken else pieces:
+            self._event(envelope(body, going_on, "delta", {"content": piece}))
+        if reply.drop:
+            self.close_connection = True
+            return
+        if not broken:
+            self._event(envelope(body, replace(reply, usage=None), "delta", {}))
+            if wants_usage(body) and reply.usage is not None:
+                self._event(envelope(body, reply, "delta", {}) | {"choices": []})
+            self._count(paid=True)
+            self._chunk(b"data: [DONE]\n\n")
+        self._chunk(b"")
+
+    def _head(self, reply: Reply, headers: Mapping[str, str]) -> None:
+        self.send_response(reply.status)
+        for name, value in {**headers, **reply.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _event(self, event: Body) -> None:
+        data = json.dumps(event, ensure_ascii=False)
+        self._chunk(f"data: {data}\n\n".encode())
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=8099)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds for each answer")
+    options = parser.parse_args()
+    with FakeServer(latency_s=options.latency, port=options.port) as server:
+        sys.stderr.write(
+            f"A stand-in for a model listens at {server.base_url}: its answers are made by rules,"
+            " none is a model's. Ctrl-C ends it.\n"
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Keep within what an endpoint allows: calls at a time, calls and tokens a minute."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kgrag.errors import RateLimitError
+from kgrag.llm.budget import Budget, Entry
+from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.tokens import estimate_request
+
+_log = logging.getLogger(__name__)
+_LONGEST_PAUSE_S = 60.0  # without Retry-After
+_LONGEST_ASKED_S = 120.0
+_WEIGHT = 0.1  # of the newest answer in the mean length of answers
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Leave for one call.
+
+    Attributes:
+        epoch: How often the endpoint had refused when the call began.
+        tokens: What it takes from the tokens of a minute.
+        prompt: Tokens sent, as estimated.
+    """
+
+    epoch: int
+    tokens: Entry
+    prompt: int
+
+
+class Limits:
+    """What may be under way at an endpoint, shared by all who call it; safe for threads.
+
+    The calls at a time adapt as TCP's window does: a refusal (429) halves them and makes all
+    callers pause, a window full of successes adds one, up to what is configured. Refusals of
+    calls that began before the last halving say nothing new and halve nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        concurrency: int,
+        requests_per_minute: int = 0,
+        tokens_per_minute: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """Begin with everything allowed.
+
+        Args:
+            concurrency: Most calls at a time, at least 1.
+            requests_per_minute: Calls begun in any 60 seconds; 0 for no limit.
+            tokens_per_minute: Tokens in and out in any 60 seconds; 0 for no limit.
+            clock: Gives seconds.
+            sleep: Waits so many seconds.
+        """
+        self._most = self._allowed = concurrency
+        self._requests = Budget(requests_per_minute)
+        self._tokens = Budget(tokens_per_minute)
+        self._clock = clock
+        self._sleep = sleep
+        self._door = threading.Lock()  # held by the one caller who waits to be let in next
+        self._changed = threading.Condition()
+        self._under_way = 0
+        self._epoch = 0
+        self._refused = 0  # times in a row
+        self._successes = 0  # since `_allowed` changed
+        self._paused_until = float("-inf")
+        self._mean_answer = 0.0  # tokens
+
+    @property
+    def allowed(self) -> int:
+        """Return how many calls may be under way now."""
+        return self._allowed
+
+    def enter(self, prompt: int) -> Pass:
+        """Wait until a call may begin, and begin it.
+
+        Args:
+            prompt: Tokens that it sends, as estimated.
+        """
+        with self._door:
+            while True:
+                with self._changed:
+                    while self._under_way >= self._allowed:
+                        self._changed.wait()
+                    now, tokens = self._clock(), prompt + self._mean_answer
+                    wait = max(
+                        self._paused_until - now,
+                        self._requests.wait(now, 1),
+                        self._tokens.wait(now, tokens),
+                    )
+                    if wait <= 0:
+                        self._under_way += 1
+                        self._requests.use(now, 1)
+                        return Pass(self._epoch, self._tokens.use(now, tokens), prompt)
+                self._sleep(wait)
+
+    def leave(self) -> None:
+        """End a call, whatever came of it."""
+        with self._changed:
+            self._under_way -= 1
+            self._changed.notify()
+
+    def answered(self, leave: Pass, completion: Completion) -> None:
+        """Take note of an answer: of its true tokens, and that the endpoint did not refuse."""
+        usage = completion.usage
+        with self._changed:
+            leave.tokens.amount = usage.prompt + usage.completion
+            self._mean_answer += _WEIGHT * (usage.completion - self._mean_answer)
+            if leave.epoch == self._epoch:
+                self._refused = 0
+            self._successes += 1
+            if self._allowed < self._most and self._successes >= self._allowed:
+                self._allowed += 1
+                self._successes = 0
+                self._changed.notify()
+
+    def refused(self, leave: Pass, retry_after_s: float | None) -> None:
+        """Take note that the endpoint was asked too often.
+
+        Args:
+            leave: Of the call that was refused.
+            retry_after_s: The pause that it asks for; None where it does not.
+        """
+        with self._changed:
+            leave.tokens.amount = 0
+            if leave.epoch == self._epoch:
+                self._epoch += 1
+                self._refused += 1
+                self._allowed = max(1, self._allowed // 2)
+                self._successes = 0
+            elif retry_after_s is None:
+                return
+            if retry_after_s is None:
+                pause = min(_LONGEST_PAUSE_S, 2.0 ** min(self._refused - 1, 6))
+            else:
+                pause = min(_LONGEST_ASKED_S, retry_after_s)
+            self._paused_until = max(self._paused_until, self._clock() + pause)
+            _log.info("asked too often: %d at a time, after %.1f s", self._allowed, pause)
+
+
+class Limited:
+    """A chat model that is asked no more than its limits allow."""
+
+    def __init__(self, model: ChatModel, *, limits: Limits) -> None:
+        self._model = model
+        self._limits = limits
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    def complete(
+        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
+    ) -> Completion:
+        """Return the model's answer, when its turn has come; see `ChatModel.complete`."""
+        leave = self._limits.enter(estimate_request(request))
+
+        def answered(completion: Completion) -> None:
+            self._limits.answered(leave, completion)
+            if accept is not None:
+                accept(completion)
+
+        try:
+            return self._model.complete(request, accept=answered, on_text=on_text)
+        except RateLimitError as exc:
+            self._limits.refused(leave, exc.retry_after_s)
+            raise
+        finally:
+            self._limits.leave()

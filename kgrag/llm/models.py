@@ -1,0 +1,136 @@
+"""The chat model of every stage, put together from the settings."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from kgrag.config import ModelConfig
+from kgrag.errors import ConfigError
+from kgrag.llm.breaker import Breaker, Circuit
+from kgrag.llm.cached import Cached
+from kgrag.llm.calls import Calls
+from kgrag.llm.chat import ChatModel
+from kgrag.llm.limited import Limited, Limits
+from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.llm.providers import Endpoint, read_key, settings_for
+from kgrag.llm.recorded import Recorded
+from kgrag.llm.retried import Retried
+
+_Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
+
+
+class Models:
+    """Builds the model of a stage when it is first asked for, and keeps it; safe for threads.
+
+    Stages that ask the same model at the same endpoint share what is known of its health and,
+    where their limits are the same, those: it counts them together.
+    """
+
+    def __init__(
+        self,
+        config_of: Callable[[str], ModelConfig],
+        *,
+        calls: Calls,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """Keep the settings; nothing is built yet.
+
+        Args:
+            config_of: Gives the settings of a stage.
+            calls: Keeps answers and the ledger; stays open when the models are closed.
+            clock: Gives seconds.
+            sleep: Waits so many seconds.
+        """
+        self._config_of = config_of
+        self._calls = calls
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._models: dict[ModelConfig, ChatModel] = {}
+        self._clients: list[OpenAIChat] = []
+        self._circuits: dict[_Shared, Circuit] = {}
+        self._limits: dict[tuple[_Shared, int, int, int], Limits] = {}
+
+    def is_configured(self, stage: str) -> bool:
+        """Return whether a stage has a model."""
+        return self._config_of(stage).is_configured
+
+    def endpoint(self, stage: str) -> Endpoint:
+        """Return where a stage's model is, and what it costs; needs no key.
+
+        Raises:
+            ConfigError: If it has none, or its settings lack something.
+        """
+        config = self._config_of(stage)
+        if not config.is_configured:
+            raise ConfigError(
+                f"no model is configured for the stage {stage!r}: set llm.provider or"
+                " llm.base_url in kgrag.toml"
+            )
+        return settings_for(config)
+
+    def parameters(self, stage: str) -> dict[str, str]:
+        """Return what an answer depends on besides model and request, for the cache's key.
+
+        Raises:
+            ConfigError: As `endpoint`.
+        """
+        config, endpoint = self._config_of(stage), self.endpoint(stage)
+        return {
+            "base_url": endpoint.base_url,
+            "json": endpoint.json,
+            "max_tokens": str(config.max_tokens),
+            "temperature": str(config.temperature),
+        }
+
+    def of(self, stage: str) -> ChatModel:
+        """Return the model of a stage.
+
+        Raises:
+            ConfigError: As `endpoint`.
+            ModelUnavailableError: If its key is not in the environment.
+        """
+        endpoint, config = self.endpoint(stage), self._config_of(stage)
+        with self._lock:
+            if config not in self._models:
+                self._models[config] = self._built(config, endpoint, self.parameters(stage))
+            return self._models[config]
+
+    def close(self) -> None:
+        """Close the connections of all models."""
+        with self._lock:
+            clients, self._clients = self._clients, []
+            self._models.clear()
+        for client in clients:
+            client.close()
+
+    def _built(
+        self, config: ModelConfig, endpoint: Endpoint, parameters: Mapping[str, str]
+    ) -> ChatModel:
+        client = OpenAIChat(
+            base_url=endpoint.base_url,
+            model=endpoint.model,
+            api_key=read_key(endpoint),
+            api_key_env=endpoint.api_key_env,
+            timeout_s=config.timeout_s,
+            max_tokens=config.max_tokens,
+            temperature=config.temperature,
+            json_mode=endpoint.json,
+        )
+        self._clients.append(client)
+        shared = (endpoint.base_url, endpoint.model, endpoint.api_key_env)
+        rates = (config.concurrency, config.requests_per_minute, config.tokens_per_minute)
+        limits = self._limits.get((shared, *rates))
+        if limits is None:
+            limits = self._limits[(shared, *rates)] = Limits(
+                concurrency=config.concurrency,
+                requests_per_minute=config.requests_per_minute,
+                tokens_per_minute=config.tokens_per_minute,
+                clock=self._clock,
+                sleep=self._sleep,
+            )
+        limited = Limited(Recorded(client, calls=self._calls), limits=limits)
+        retried = Retried(limited, attempts=config.attempts, sleep=self._sleep)
+        circuit = self._circuits.setdefault(shared, Circuit(clock=self._clock))
+        return Cached(Breaker(retried, circuit=circuit), calls=self._calls, parameters=parameters)

@@ -1,0 +1,257 @@
+"""What is known of providers: addresses, default models, the keys' variables, prices."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from kgrag.config import ModelConfig
+from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.llm.dialect import JSON_MODES, JsonMode
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What tokens cost, per million.
+
+    Attributes:
+        sent: Of tokens sent.
+        cached: Of tokens sent that the endpoint had in its cache.
+        answered: Of tokens answered.
+        currency: `CNY`, `USD`, ...; empty where nobody said.
+        as_of: Month of the list that it is from, e.g. `2025-10`; empty for your own.
+    """
+
+    sent: float
+    cached: float
+    answered: float
+    currency: str
+    as_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A preset.
+
+    Attributes:
+        base_url: Its endpoint.
+        model: The model taken where none is named; empty where it is yours to name.
+        api_key_env: The environment variable that holds the key; empty where none is needed.
+        json: How JSON is asked for.
+        prices: By model.
+    """
+
+    base_url: str
+    model: str
+    api_key_env: str
+    json: JsonMode
+    prices: Mapping[str, Price]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model's settings with everything filled in.
+
+    Attributes:
+        base_url: Where to post to, without `/chat/completions`.
+        model: Name of the model.
+        api_key_env: The environment variable that holds the key; empty where none is needed.
+        json: How JSON is asked for.
+        price: None where nobody said.
+    """
+
+    base_url: str
+    model: str
+    api_key_env: str
+    json: JsonMode
+    price: Price | None
+
+
+def _prices(
+    currency: str, as_of: str, models: Mapping[str, tuple[float, float, float]]
+) -> Mapping[str, Price]:
+    """Return prices by model from (sent, cached, answered)."""
+    return MappingProxyType({name: Price(*of, currency, as_of) for name, of in models.items()})
+
+
+_NO_PRICES: Mapping[str, Price] = MappingProxyType({})
+
+# Prices change, and differ by length of the prompt and time of day: set your own in kgrag.toml
+# (price_in, price_cached, price_out) before relying on them. Where no discount for cached tokens
+# was known, they cost as much as others.
+PROVIDERS: Mapping[str, Provider] = MappingProxyType(
+    {
+        "glm": Provider(
+            "https://open.bigmodel.cn/api/paas/v4",
+            "glm-4-plus",  # of the GraphRAG paper that kgrag follows
+            "ZHIPUAI_API_KEY",
+            "object",
+            _prices(
+                "CNY",
+                "2025-06",
+                {
+                    "glm-4-plus": (5, 5, 5),
+                    "glm-4-air": (0.5, 0.5, 0.5),
+                    "glm-4-flash": (0, 0, 0),
+                },
+            ),
+        ),
+        "deepseek": Provider(
+            "https://api.deepseek.com",
+            "deepseek-chat",
+            "DEEPSEEK_API_KEY",
+            "object",
+            _prices(
+                "CNY",
+                "2025-10",
+                {"deepseek-chat": (2, 0.2, 3), "deepseek-reasoner": (2, 0.2, 3)},
+            ),
+        ),
+        "qwen": Provider(
+            "https://dashscope.aliyuncs.com/compatible-mode/v1",
+            "qwen-plus",
+            "DASHSCOPE_API_KEY",
+            "object",
+            _prices(
+                "CNY",
+                "2025-07",
+                {
+                    "qwen-max": (2.4, 0.48, 9.6),
+                    "qwen-plus": (0.8, 0.16, 2),
+                    "qwen-turbo": (0.3, 0.06, 0.6),
+                },
+            ),
+        ),
+        "moonshot": Provider(
+            "https://api.moonshot.cn/v1",
+            "moonshot-v1-32k",
+            "MOONSHOT_API_KEY",
+            "object",
+            _prices(
+                "CNY",
+                "2025-09",
+                {
+                    "moonshot-v1-8k": (2, 2, 10),
+                    "moonshot-v1-32k": (5, 5, 20),
+                    "moonshot-v1-128k": (10, 10, 30),
+                    "kimi-k2-0905-preview": (4, 1, 16),
+                },
+            ),
+        ),
+        "openai": Provider(
+            "https://api.openai.com/v1",
+            "gpt-4.1-mini",
+            "OPENAI_API_KEY",
+            "schema",
+            _prices(
+                "USD",
+                "2025-08",
+                {
+                    "gpt-4o": (2.5, 1.25, 10),
+                    "gpt-4o-mini": (0.15, 0.075, 0.6),
+                    "gpt-4.1": (2, 0.5, 8),
+                    "gpt-4.1-mini": (0.4, 0.1, 1.6),
+                    "gpt-4.1-nano": (0.1, 0.025, 0.4),
+                },
+            ),
+        ),
+        "vllm": Provider("http://localhost:8000/v1", "", "", "schema", _NO_PRICES),
+        "ollama": Provider("http://localhost:11434/v1", "", "", "schema", _NO_PRICES),
+    }
+)
+_OWN = Provider("", "", "", "schema", _NO_PRICES)
+
+
+def settings_for(config: ModelConfig) -> Endpoint:
+    """Return a model's settings with what is empty filled in from its provider.
+
+    Raises:
+        ConfigError: If the provider is not known, the endpoint's address is missing or no web
+            address, or no model is named.
+    """
+    if config.provider and config.provider not in PROVIDERS:
+        raise ConfigError(
+            f"llm.provider {config.provider!r} is not known; known are {', '.join(PROVIDERS)}"
+        )
+    provider = PROVIDERS.get(config.provider, _OWN)
+    base_url = _checked(config.base_url or provider.base_url)
+    model = config.model or provider.model
+    if not model:
+        raise ConfigError(
+            f'no model is named for {base_url}: set llm.model = "..." in kgrag.toml'
+            f" (GET {base_url}/models lists what is served)"
+        )
+    return Endpoint(
+        base_url,
+        model,
+        config.api_key_env or provider.api_key_env,
+        _json_mode(config.json or provider.json),
+        _price(config, provider.prices.get(model)),
+    )
+
+
+def _checked(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        whole = False
+    if not whole:
+        raise ConfigError(
+            f"llm.base_url must be a web address like http://localhost:8000/v1, got {base_url!r}"
+            " (or name an llm.provider)"
+        )
+    if parts.password or parts.username:
+        raise ConfigError("llm.base_url must not hold a password: name it by llm.api_key_env")
+    return base_url.rstrip("/").removesuffix("/chat/completions")
+
+
+def _json_mode(name: str) -> JsonMode:
+    for mode in JSON_MODES:
+        if mode == name:
+            return mode
+    raise ConfigError(f"llm.json must be one of {', '.join(JSON_MODES)}, got {name!r}")
+
+
+def _price(config: ModelConfig, listed: Price | None) -> Price | None:
+    """Return the list's price with what the settings say put in."""
+    own = (config.price_in, config.price_cached, config.price_out)
+    if max(own) < 0:
+        return listed
+    sent = _first(config.price_in, listed.sent if listed else 0.0)
+    # An own price of tokens sent makes the list's price of cached ones meaningless.
+    known = listed.cached if listed and config.price_in < 0 else sent
+    return Price(
+        sent,
+        _first(config.price_cached, known),
+        _first(config.price_out, listed.answered if listed else 0.0),
+        config.currency or (listed.currency if listed else ""),
+    )
+
+
+def _first(own: float, listed: float) -> float:
+    return own if own >= 0 else listed
+
+
+def read_key(endpoint: Endpoint) -> str:
+    """Return the key of an endpoint from the environment; empty where it wants none.
+
+    Raises:
+        ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.
+    """
+    if not endpoint.api_key_env:
+        return ""
+    name = endpoint.api_key_env
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise ModelUnavailableError(
+            f"{endpoint.model} at {endpoint.base_url} needs a key: set the environment variable"
+            f" {name}"
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelUnavailableError(
+            f"the environment variable {name} holds blanks or characters that no key has;"
+            " copy the key again"
+        )
+    return key

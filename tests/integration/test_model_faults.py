@@ -1,0 +1,263 @@
+"""What a user sees of an endpoint that misbehaves: the whole chain of wrappers, and a server."""
+
+import logging
+import socket
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from kgrag.config import ModelConfig
+from kgrag.errors import (
+    ModelError,
+    ModelOutputError,
+    ModelUnavailableError,
+    RateLimitError,
+    TransientModelError,
+)
+from kgrag.llm.calls import Calls
+from kgrag.llm.chat import Message, Request
+from kgrag.llm.fake_server import FakeServer, Reply
+from kgrag.llm.models import Models
+from kgrag.llm.structured import ask_text
+
+KEY = "k-0123456789abcdef"
+REQUEST = Request((Message("user", "问"),), "answer", doc_id="d")
+GOOD = Reply("好。")
+
+
+def scripted(*replies):
+    """Return a function that gives replies in order, the last one for ever."""
+    left = list(replies)
+    return lambda body: left.pop(0) if len(left) > 1 else left[0]
+
+
+class Time:
+    """A clock that goes on when somebody sleeps, and at once."""
+
+    def __init__(self):
+        self.now, self.slept = 0.0, []
+
+    def clock(self):
+        """Return seconds."""
+        return self.now
+
+    def sleep(self, seconds):
+        """Let seconds pass."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def time():
+    return Time()
+
+
+@pytest.fixture
+def calls(tmp_path):
+    opened = Calls.open(tmp_path / "calls.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def model_at(calls, time, monkeypatch):
+    """Return a maker of models as users have them: three attempts, no real pauses."""
+    monkeypatch.setenv("SOME_KEY", KEY)
+    made = []
+    plain = ModelConfig(model="some-model", api_key_env="SOME_KEY", attempts=3)
+
+    def make(base_url, **options):
+        config = replace(plain, base_url=base_url, **options)
+        models = Models(lambda stage: config, calls=calls, clock=time.clock, sleep=time.sleep)
+        made.append(models)
+        return models.of("answer")
+
+    yield make
+    for models in made:
+        models.close()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply("slow down", status=429, headers={"Retry-After": "7"}),
+        Reply("slow down", status=429),
+        Reply("oops", status=500),
+        Reply(raw="<html>502 Bad Gateway</html>", status=502),
+        Reply(raw="<html>we will be back</html>", headers={"Content-Type": "text/html"}),
+        Reply(raw='{"choices": [{"message"'),
+        Reply(raw='{"error": {"message": "busy"}}'),
+        Reply(raw="null"),
+        Reply("好。", finish_reason="network_error"),
+        Reply("好。" * 50, drop="before"),
+        Reply("好。" * 50, drop="inside"),
+    ],
+)
+@pytest.mark.parametrize("on_text", [None, len], ids=["whole", "streamed"])
+def test_a_fault_that_passes_is_never_seen(model_at, fault, on_text, calls):
+    """It is tried again; the answer comes, and only that one is kept."""
+    if on_text and not fault.raw and fault.status == 200:
+        fault = replace(fault, drop="before", finish_reason="stop")  # nothing was shown yet
+    with FakeServer(scripted(fault, GOOD)) as server:
+        model = model_at(server.base_url)
+        assert model.complete(REQUEST, on_text=on_text).text == "好。"
+        assert model.complete(REQUEST).from_cache
+        assert (len(server.requests), server.paid) == (2, 1 + (fault.finish_reason != "stop"))
+    (total,) = calls.totals("stage")
+    assert (total.sent, total.failed, total.from_cache) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "text"),
+    [
+        (Reply("slow down", status=429), RateLimitError, "slow down.*after 3 attempts.*concurr"),
+        (Reply("oops", status=500), TransientModelError, "500: .*oops.*after 3 attempts"),
+        (Reply(raw="<html>back soon"), TransientModelError, "broke off.*after 3 attempts"),
+        (Reply(raw="{}"), TransientModelError, "no choices: {}.*after 3 attempts"),
+        (Reply("好。" * 50, drop="before"), TransientModelError, "broke off.*after 3 attempts"),
+        (Reply("好。" * 50, drop="inside"), TransientModelError, "broke off.*after 3 attempts"),
+        (Reply("balance", 429), RateLimitError, "after 3 attempts"),
+    ],
+)
+def test_a_fault_that_stays_is_told_after_the_last_attempt(model_at, fault, kind, text):
+    """With what happened, how often it was tried, and where."""
+    with FakeServer(lambda body: fault) as server:
+        with pytest.raises(kind, match=text) as caught:
+            model_at(server.base_url).complete(REQUEST)
+        assert type(caught.value) is kind
+        assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "text"),
+    [
+        (Reply("no such model", 404), ModelUnavailableError, "check llm.base_url and llm.model"),
+        (Reply("insufficient_quota", 429), ModelUnavailableError, "top it up"),
+        (Reply("forbidden", 403), ModelUnavailableError, "SOME_KEY"),
+        (Reply("maximum context length is 8192", 400), ModelError, "passage_chars"),
+        (Reply("unknown field", 422), ModelError, "unknown field"),
+    ],
+)
+def test_a_fault_that_cannot_pass_is_told_at_once(model_at, fault, kind, text, time):
+    """Another try would only cost time."""
+    with FakeServer(lambda body: fault) as server:
+        with pytest.raises(kind, match=text) as caught:
+            model_at(server.base_url).complete(REQUEST)
+        assert type(caught.value) is kind
+        assert len(server.requests) == 1
+    assert time.slept == []
+
+
+def test_a_wrong_key_stops_a_long_run_at_once_and_is_never_shown(model_at, caplog):
+    """One call finds out; a thousand others do not wait, and no text or log tells the key."""
+    told = []
+    with caplog.at_level(logging.DEBUG), FakeServer(api_key="k-right") as server:
+        model = model_at(server.base_url)
+        for number in range(1000):
+            question = Request((Message("user", str(number)),), "answer")
+            with pytest.raises(ModelUnavailableError, match="variable SOME_KEY") as caught:
+                model.complete(question)
+            told += traceback.format_exception(caught.value)
+        assert len(server.requests) == 1
+    assert "Incorrect API key provided: Bearer ***" in told[-1]
+    assert KEY not in "".join(told)
+    assert KEY not in caplog.text
+
+
+def test_a_server_that_is_not_there_is_unavailable(model_at, time):
+    """It may be starting, so it is tried again; then the address is what to look at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    model = model_at(address)
+    with pytest.raises(ModelUnavailableError, match=r"no connection.*after 3.*llm.base_url right"):
+        model.complete(REQUEST)
+    assert len(time.slept) == 2
+    with pytest.raises(ModelUnavailableError, match="no connection"):
+        model.complete(REQUEST)
+    assert len(time.slept) == 2  # the second call did not try
+
+
+def test_a_name_that_nobody_knows_is_unavailable(model_at):
+    """`.invalid` is kept free of hosts for ever (RFC 2606)."""
+    with pytest.raises(ModelUnavailableError, match="no connection"):
+        model_at("http://kgrag.invalid/v1").complete(REQUEST)
+
+
+@pytest.mark.parametrize("on_text", [None, len], ids=["whole", "streamed"])
+def test_an_answer_that_takes_too_long_is_tried_again(model_at, on_text):
+    """And in the end the setting is named that allows more."""
+    with FakeServer(scripted(Reply("好", hang_s=5), GOOD)) as server:
+        model = model_at(server.base_url, timeout_s=0.2)
+        assert model.complete(REQUEST, on_text=on_text).text == "好。"
+    with FakeServer(lambda body: Reply("好", hang_s=5)) as server:
+        model = model_at(server.base_url, timeout_s=0.05)
+        with pytest.raises(TransientModelError, match=r"llm.timeout_s.*after 3 attempts"):
+            model.complete(REQUEST, on_text=on_text)
+
+
+@pytest.mark.parametrize(
+    "fault", [Reply("好。" * 9, stream_cut=True), Reply("好。" * 9, drop="inside")]
+)
+def test_a_stream_that_breaks_off_is_said_to_and_not_begun_again(model_at, fault):
+    """The reader has seen half an answer; the cache must not keep it."""
+    seen = []
+    with FakeServer(scripted(fault, GOOD)) as server:
+        model = model_at(server.base_url)
+        with pytest.raises(TransientModelError, match="the answer broke off"):
+            model.complete(REQUEST, on_text=seen.append)
+        assert len(server.requests) == 1
+        assert "".join(seen) == "好。" * 4
+        assert not model.complete(REQUEST).from_cache
+
+
+def test_an_empty_answer_is_asked_for_once_more_and_not_kept(model_at):
+    """Then it is told as what it is."""
+    with FakeServer(scripted(Reply(""), GOOD)) as server:
+        assert ask_text(model_at(server.base_url), REQUEST).text == "好。"
+    with FakeServer(lambda body: Reply("")) as server:
+        model = model_at(server.base_url)
+        for calls in (2, 4):
+            with pytest.raises(ModelOutputError) as caught:
+                ask_text(model, REQUEST)
+            assert caught.value.kind == "empty"
+            assert len(server.requests) == calls
+
+
+def test_retry_after_holds_all_callers_back(model_at, time):
+    """Nothing is sent before the time that the endpoint asked for is over."""
+    begun = []
+    answers = scripted(Reply("slow", 429, {"Retry-After": "30"}), GOOD)
+
+    def reply(body):
+        begun.append(time.now)
+        return answers(body)
+
+    with FakeServer(reply) as server:
+        model = model_at(server.base_url)
+        model.complete(REQUEST)
+        model.complete(Request((Message("user", "另一个"),), "answer"))
+    assert begun[0] == 0.0
+    assert min(begun[1:]) >= 30.0
+
+
+def test_an_endpoint_that_allows_few_calls_at_a_time_loses_none(model_at):
+    """32 callers at an endpoint that refuses the fifth: all are answered in the end."""
+    slots = []
+
+    def reply(body):
+        slots.append(1)
+        try:
+            return GOOD if len(slots) <= 4 else Reply("too many at a time", 429)
+        finally:
+            slots.pop()
+
+    with FakeServer(reply, latency_s=0.002) as server:
+        model = model_at(server.base_url, concurrency=32, attempts=8)
+        requests = [Request((Message("user", str(i)),), "answer") for i in range(64)]
+        with ThreadPoolExecutor(32) as pool:
+            texts = [c.text for c in pool.map(model.complete, requests)]
+        assert texts == ["好。"] * 64
+        assert server.paid == 64

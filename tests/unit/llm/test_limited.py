@@ -1,0 +1,177 @@
+"""Keeping within what an endpoint allows."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from kgrag.errors import ModelOutputError, RateLimitError, TransientModelError
+from kgrag.llm.chat import Completion, Message, Request, Usage
+from kgrag.llm.fake import ScriptedChat
+from kgrag.llm.limited import Limited, Limits
+from kgrag.llm.tokens import estimate_request
+
+REQUEST = Request((Message("user", "问" * 100),), "answer")
+PROMPT = estimate_request(REQUEST)
+
+
+class Time:
+    """A clock that goes on when somebody sleeps."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.slept = []
+
+    def clock(self):
+        """Return seconds."""
+        return self.now
+
+    def sleep(self, seconds):
+        """Let seconds pass at once."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def limited(script, **options):
+    time = Time()
+    limits = Limits(**{"concurrency": 8} | options, clock=time.clock, sleep=time.sleep)
+    return Limited(ScriptedChat(script), limits=limits), limits, time
+
+
+def refused(model):
+    with pytest.raises(RateLimitError):
+        model.complete(REQUEST)
+
+
+def test_complete_really_has_as_many_calls_under_way_as_configured():
+    """32 calls meet inside the model: none waits for another to end."""
+    barrier = threading.Barrier(32, timeout=20)
+
+    def meet(request):
+        barrier.wait()
+        return "好"
+
+    model = Limited(ScriptedChat(meet), limits=Limits(concurrency=32))
+    with ThreadPoolExecutor(64) as pool:
+        texts = [c.text for c in pool.map(model.complete, [REQUEST] * 64)]
+    assert texts == ["好"] * 64
+
+
+def test_complete_never_has_more_calls_under_way_than_configured():
+    """Three of many callers at a time."""
+    lock, counts = threading.Lock(), [0, 0]
+
+    def count(request):
+        with lock:
+            counts[0] += 1
+            counts[1] = max(counts)
+        threading.Event().wait(0.001)
+        with lock:
+            counts[0] -= 1
+        return "好"
+
+    model = Limited(ScriptedChat(count), limits=Limits(concurrency=3))
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(model.complete, [REQUEST] * 60))
+    assert counts[1] == 3
+
+
+def test_a_refusal_halves_the_calls_at_a_time_and_successes_bring_them_back():
+    """8, 4, 2, 1, 1 going down; going up, a window full of successes adds one."""
+    model, limits, _ = limited([RateLimitError("slow")] * 4 + ["好"] * 40)
+    seen = []
+    for _ in range(4):
+        refused(model)
+        seen.append(limits.allowed)
+    assert seen == [4, 2, 1, 1]
+    up = []
+    for _ in range(40):
+        model.complete(REQUEST)
+        up.append(limits.allowed)
+    assert up[:7] == [2, 2, 3, 3, 3, 4, 4]
+    assert up[27:] == [8] * 13
+
+
+def test_a_refusal_makes_all_wait_as_long_as_the_endpoint_says():
+    """The next caller begins when Retry-After is over, and no sooner."""
+    model, _, time = limited([RateLimitError("slow", retry_after_s=7.5), "好"])
+    refused(model)
+    model.complete(REQUEST)
+    assert time.slept == [7.5]
+
+
+def test_refusals_without_a_time_make_pauses_that_double():
+    """1, 2, 4 seconds; after a success, 1 again."""
+    slow = RateLimitError("slow")
+    model, _, time = limited([slow, slow, slow, "好", slow, "好"])
+    for _ in range(3):
+        refused(model)
+    model.complete(REQUEST)
+    refused(model)
+    model.complete(REQUEST)
+    assert time.slept == [1.0, 2.0, 4.0, 1.0]
+
+
+def test_refusals_of_calls_that_were_under_way_together_halve_once():
+    """One moment of being too fast is one piece of news, however many calls it hits."""
+    limits = Limits(concurrency=8)
+    passes = [limits.enter(1) for _ in range(8)]
+    for one in passes:
+        limits.refused(one, None)
+        limits.leave()
+    assert limits.allowed == 4
+
+
+def test_complete_keeps_to_the_calls_of_a_minute():
+    """Two a minute: the third begins when the first is a minute old."""
+    model, _, time = limited(["好"] * 5, requests_per_minute=2)
+    for _ in range(5):
+        model.complete(REQUEST)
+    assert time.slept == [60.0, 60.0]
+
+
+def test_complete_keeps_to_the_tokens_of_a_minute_as_they_really_were():
+    """Estimated before; after the answer the endpoint's own count stands."""
+    small = Completion("好", "m", usage=Usage(1, 1))
+    model, _, time = limited([small] * 20, tokens_per_minute=2 * PROMPT)
+    for _ in range(20):
+        model.complete(REQUEST)
+    assert time.slept == []
+    large = Completion("好", "m", usage=Usage(PROMPT, PROMPT))
+    model, _, time = limited([large] * 2, tokens_per_minute=2 * PROMPT)
+    for _ in range(2):
+        model.complete(REQUEST)
+    assert time.slept == [60.0]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [TransientModelError("500"), ModelOutputError("bad", kind="empty"), KeyboardInterrupt()],
+)
+def test_complete_gives_its_place_back_whatever_happens(error):
+    """A call that fails must not take a place for ever."""
+
+    class Failing:
+        name = "failing"
+
+        def complete(self, request, *, accept=None, on_text=None):
+            raise error
+
+    limits = Limits(concurrency=1)
+    for _ in range(3):
+        with pytest.raises(type(error)):
+            Limited(Failing(), limits=limits).complete(REQUEST)
+    assert limits.allowed == 1
+
+
+def test_complete_counts_an_answer_that_the_caller_refuses_as_answered():
+    """Its tokens were used, and the endpoint did not refuse."""
+
+    def refuse(completion):
+        raise ModelOutputError("no JSON", kind="malformed")
+
+    model, limits, _ = limited([RateLimitError("slow"), "好"], concurrency=2)
+    refused(model)
+    with pytest.raises(ModelOutputError):
+        model.complete(REQUEST, accept=refuse)
+    assert limits.allowed == 2

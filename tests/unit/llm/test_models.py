@@ -1,0 +1,117 @@
+"""Models put together from settings."""
+
+from dataclasses import replace
+
+import pytest
+
+from kgrag.config import ModelConfig
+from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.llm.calls import Calls
+from kgrag.llm.chat import Message, Request
+from kgrag.llm.fake_reply import Reply
+from kgrag.llm.fake_server import FakeServer
+from kgrag.llm.models import Models
+
+REQUEST = Request((Message("user", "问"),), "answer")
+
+
+@pytest.fixture
+def calls(tmp_path):
+    with_file = Calls.open(tmp_path / "calls.db")
+    yield with_file
+    with_file.close()
+
+
+@pytest.fixture
+def models_of(calls):
+    """Return a maker of models from settings by stage, which are closed afterwards."""
+    made = []
+
+    def make(**stages):
+        made.append(
+            Models(lambda s: stages.get(s, ModelConfig()), calls=calls, sleep=lambda seconds: None)
+        )
+        return made[-1]
+
+    yield make
+    for models in made:
+        models.close()
+
+
+def test_of_gives_a_model_whose_answers_are_paid_once(models_of, calls):
+    """The cache stands outermost: what was answered is not sent again, nor after a restart."""
+    with FakeServer(lambda body: Reply("好")) as server:
+        config = ModelConfig(base_url=server.base_url, model="m")
+        first = models_of(answer=config).of("answer").complete(REQUEST)
+        again = models_of(answer=config).of("answer").complete(REQUEST)
+    assert (first.text, first.from_cache) == ("好", False)
+    assert (again.text, again.from_cache) == ("好", True)
+    assert len(server.requests) == 1
+    assert [(t.sent, t.from_cache) for t in calls.totals("stage")] == [(1, 1)]
+
+
+def test_of_gives_the_same_model_when_asked_again(models_of):
+    """And to stages with the same settings."""
+    config = ModelConfig(base_url="http://localhost:9/v1", model="m")
+    models = models_of(answer=config, verify=config)
+    assert models.of("answer") is models.of("answer") is models.of("verify")
+    assert models.of("answer").name == "m"
+
+
+def test_an_answer_of_another_temperature_is_another(models_of):
+    """What the answer depends on is in the key."""
+    with FakeServer(lambda body: Reply("好")) as server:
+        cold = ModelConfig(base_url=server.base_url, model="m")
+        warm = replace(cold, temperature=0.7, max_tokens=99)
+        models = models_of(answer=cold, verify=warm)
+        models.of("answer").complete(REQUEST)
+        assert not models.of("verify").complete(REQUEST).from_cache
+    assert models.parameters("verify") == {
+        "base_url": server.base_url, "json": "schema", "max_tokens": "99", "temperature": "0.7",
+    }  # fmt: skip
+
+
+def test_stages_at_the_same_endpoint_share_its_health(models_of):
+    """One stage finds the model gone; the other does not ask again."""
+    with FakeServer(lambda body: Reply("no such model", status=404)) as server:
+        cold = ModelConfig(base_url=server.base_url, model="m")
+        warm = ModelConfig(base_url=server.base_url, model="m", temperature=0.7)
+        models = models_of(answer=cold, verify=warm)
+        for stage in ("answer", "verify"):
+            with pytest.raises(ModelUnavailableError, match="no such model"):
+                models.of(stage).complete(REQUEST)
+    assert len(server.requests) == 1
+
+
+def test_stages_at_the_same_endpoint_share_its_limits(models_of):
+    """Eight threads in two stages with one call at a time: never two under way."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with FakeServer(lambda body: Reply("好"), latency_s=0.005) as server:
+        cold = ModelConfig(base_url=server.base_url, model="m", concurrency=1)
+        warm = ModelConfig(base_url=server.base_url, model="m", concurrency=1, temperature=0.7)
+        models = models_of(answer=cold, verify=warm)
+        requests = [Request((Message("user", str(i)),), "answer") for i in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            for stage in ("answer", "verify"):
+                pool.map(models.of(stage).complete, requests)
+    assert (server.most, len(server.requests)) == (1, 16)
+
+
+def test_a_stage_without_a_model_is_said_so(models_of):
+    """Asked whether, it says no; asked for it, what to set."""
+    models = models_of(answer=ModelConfig(provider="ollama", model="m"))
+    assert models.is_configured("answer")
+    assert not models.is_configured("extract")
+    with pytest.raises(ConfigError, match=r"'extract'.*kgrag.toml"):
+        models.of("extract")
+
+
+def test_a_missing_key_is_said_before_anything_is_sent(models_of, monkeypatch):
+    """But what needs no key works without: a prediction wants to know the endpoint only."""
+    monkeypatch.delenv("ZHIPUAI_API_KEY", raising=False)
+    models = models_of(answer=ModelConfig(provider="glm"))
+    assert models.endpoint("answer").model == "glm-4-plus"
+    assert models.parameters("answer")["json"] == "object"
+    with pytest.raises(ModelUnavailableError, match="ZHIPUAI_API_KEY"):
+        models.of("answer")

@@ -1,0 +1,221 @@
+"""The client, against a server on this machine."""
+
+import logging
+
+import pytest
+
+from kgrag.errors import ModelError, ModelOutputError, ModelUnavailableError, TransientModelError
+from kgrag.llm.chat import Message, Request, Usage
+from kgrag.llm.fake_reply import Reply, count_tokens
+from kgrag.llm.fake_server import FakeServer
+from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.llm.tokens import estimate_request, estimate_tokens
+
+REQUEST = Request((Message("system", "你是"), Message("user", "问")), "answer")
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+JSON_REQUEST = Request((Message("user", "问"),), "extract", schema=SCHEMA, schema_name="facts")
+
+
+@pytest.fixture
+def chat():
+    """Return a maker of clients, which are closed afterwards."""
+    made = []
+
+    def make(server, **options):
+        made.append(OpenAIChat(base_url=server.base_url, model="m", **{"timeout_s": 5} | options))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+def refusing(*fields):
+    """Return a reply that complains of the first of the fields that a request has."""
+
+    def reply(body):
+        found = next((f for f in fields if f in body or f in str(body.get("response_format"))), "")
+        return Reply(f"{found} is not known", status=400) if found else Reply("好")
+
+    return reply
+
+
+def test_complete_gives_text_end_and_usage(chat):
+    """What the endpoint says, cached tokens included."""
+    reply = Reply("好", finish_reason="length", usage=Usage(9, 2, 4))
+    with FakeServer(lambda body: reply) as server:
+        completion = chat(server).complete(REQUEST)
+    assert (completion.text, completion.model, completion.finish) == ("好", "m", "length")
+    assert completion.usage == Usage(9, 2, 4)
+    assert not completion.from_cache
+
+
+def test_complete_sends_settings_and_key(chat):
+    """The request on the wire."""
+    with FakeServer(lambda body: Reply("好")) as server:
+        chat(server, api_key="k-1", max_tokens=7, temperature=0.25).complete(REQUEST)
+    sent = server.requests[0]
+    assert sent.headers["authorization"] == "Bearer k-1"
+    assert (sent.body["max_tokens"], sent.body["temperature"]) == (7, 0.25)
+    assert sent.body["messages"][1] == {"role": "user", "content": "问"}
+
+
+def test_complete_sends_nothing_that_is_meant_for_openai(chat, monkeypatch):
+    """Its variables in the environment are no business of another endpoint."""
+    for name in ("API_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", "for-openai-only")
+    with FakeServer(lambda body: Reply("好")) as server:
+        chat(server).complete(REQUEST)
+    assert "for-openai-only" not in str(server.requests[0])
+
+
+def test_complete_goes_around_proxies_for_this_machine(chat, monkeypatch):
+    """A proxy for the world does not lead to a server on this machine."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with FakeServer(lambda body: Reply("好")) as server:
+        assert chat(server).complete(REQUEST).text == "好"
+
+
+def test_complete_estimates_usage_when_the_endpoint_does_not_tell(chat):
+    """And says that it is an estimate, streamed or not."""
+    expected = Usage(estimate_request(REQUEST), estimate_tokens("好的"), estimated=True)
+    with FakeServer(lambda body: Reply("好的", usage=None)) as server:
+        assert chat(server).complete(REQUEST).usage == expected
+        assert chat(server).complete(REQUEST, on_text=str).usage == expected
+
+
+def test_complete_streams_piece_by_piece(chat):
+    """The pieces make up the answer, and the stream ends with its usage."""
+    pieces = []
+    with FakeServer(lambda body: Reply("一二三四五六七八九")) as server:
+        completion = chat(server).complete(REQUEST, on_text=pieces.append)
+    assert pieces == ["一二三四", "五六七八", "九"]
+    assert completion.text == "一二三四五六七八九"
+    assert completion.finish == "stop"
+    assert completion.usage == Usage(count_tokens("你是问"), count_tokens("一二三四五六七八九"))
+
+
+@pytest.mark.parametrize("on_text", [None, str])
+def test_complete_leaves_thoughts_out(chat, on_text):
+    """What a model thinks aloud is neither answer nor shown."""
+    with FakeServer(lambda body: Reply("<think>是吗？</think>\n是。")) as server:
+        assert chat(server).complete(REQUEST, on_text=on_text).text == "是。"
+
+
+def test_complete_takes_a_whole_answer_when_the_endpoint_does_not_stream(chat):
+    """It is shown in one piece then."""
+    raw = '{"choices": [{"message": {"content": "好"}, "finish_reason": "stop"}]}'
+    headers, pieces = {"Content-Type": "application/json"}, []
+    with FakeServer(lambda body: Reply(raw=raw, headers=headers)) as server:
+        assert chat(server).complete(REQUEST, on_text=pieces.append).text == "好"
+    assert pieces == ["好"]
+
+
+@pytest.mark.parametrize(
+    ("refused", "left_out"),
+    [
+        (["json_schema"], "response_format"),
+        (["response_format"], "response_format"),
+        (["stream_options"], "stream_options"),
+        (["temperature"], "temperature"),
+        (["response_format", "stream_options", "temperature"], "temperature"),
+    ],
+)
+def test_complete_goes_on_without_what_the_endpoint_refuses(chat, caplog, refused, left_out):
+    """Found out once per client and said once, as a warning; later calls do not try again."""
+    with (
+        FakeServer(refusing(*refused)) as server,
+        caplog.at_level(logging.WARNING, logger="kgrag.llm.openai_chat"),
+    ):
+        model = chat(server)
+        assert model.complete(JSON_REQUEST, on_text=str).text == "好"
+        calls, warnings = len(server.requests), len(caplog.records)
+        assert model.complete(JSON_REQUEST, on_text=str).text == "好"
+    assert len(server.requests) == calls + 1
+    assert len(caplog.records) == warnings == calls - 1
+    last = server.requests[-1].body
+    assert left_out not in last or last[left_out] == {"type": "json_object"}
+
+
+def test_complete_names_the_limit_as_newer_models_want_it(chat):
+    """OpenAI's reasoning models refuse `max_tokens`."""
+
+    def reply(body):
+        wrong = "max_tokens" in body
+        return Reply(
+            "Use 'max_completion_tokens' instead." if wrong else "好", 400 if wrong else 200
+        )
+
+    with FakeServer(reply) as server:
+        assert chat(server, max_tokens=7).complete(REQUEST).text == "好"
+    assert server.requests[-1].body["max_completion_tokens"] == 7
+
+
+def test_complete_gives_up_when_the_simplest_form_is_refused(chat):
+    """The refusal is raised, not tried for ever."""
+    with (
+        FakeServer(lambda body: Reply("response_format is not known", status=400)) as server,
+        pytest.raises(ModelError, match="response_format is not known"),
+    ):
+        chat(server).complete(JSON_REQUEST)
+    assert len(server.requests) == 3
+
+
+def test_complete_hands_the_completion_to_accept(chat):
+    """Its error goes on to the caller as it is."""
+
+    def refuse(completion):
+        raise ModelOutputError(f"got {completion.text}", kind="invalid")
+
+    with FakeServer(lambda body: Reply("好")) as server, pytest.raises(ModelOutputError) as caught:
+        chat(server).complete(REQUEST, accept=refuse)
+    assert str(caught.value) == "got 好"
+
+
+def test_complete_lets_the_readers_own_error_through(chat):
+    """A pager that was closed is no fault of the endpoint."""
+
+    def closed(piece):
+        raise BrokenPipeError("pager")
+
+    with FakeServer(lambda body: Reply("好")) as server, pytest.raises(BrokenPipeError):
+        chat(server).complete(REQUEST, on_text=closed)
+
+
+def test_no_error_or_log_tells_the_key(chat, caplog):
+    """Nor does what an error was raised from: tracebacks show it."""
+    key = "k-0123456789abcdef"
+    with caplog.at_level(logging.DEBUG), FakeServer(api_key="k-another-one") as server:
+        model = chat(server, api_key=key, api_key_env="SOME_KEY")
+        with pytest.raises(ModelUnavailableError, match="SOME_KEY") as caught:
+            model.complete(REQUEST)
+    assert key not in repr(model)
+    assert "***" in str(caught.value)
+    link, links = caught.value, []
+    while link is not None:
+        links.append(f"{link} {link!r}")
+        link = link.__cause__ or link.__context__
+    assert key not in "".join(links)
+    assert key not in caplog.text
+
+
+def test_errors_are_raised_from_what_caused_them_when_that_tells_nothing(chat):
+    """For whoever reads the traceback."""
+    with (
+        FakeServer(lambda body: Reply("oops", status=500)) as server,
+        pytest.raises(TransientModelError) as caught,
+    ):
+        chat(server, api_key="k-0123456789abcdef").complete(REQUEST)
+    assert type(caught.value.__cause__).__name__ == "InternalServerError"
+
+
+def test_close_may_be_followed_by_a_call(chat):
+    """And may come before the first, or twice."""
+    with FakeServer(lambda body: Reply("好")) as server:
+        model = chat(server)
+        model.close()
+        assert model.complete(REQUEST).text == "好"
+        model.close()
+        model.close()
+        assert model.complete(REQUEST).text == "好"

@@ -1,0 +1,240 @@
+"""Errors of the endpoint as errors of ours."""
+
+import email.utils
+import importlib
+import json
+
+import openai
+import pytest
+
+from kgrag.errors import (
+    KgragError,
+    ModelError,
+    ModelOutputError,
+    ModelUnavailableError,
+    ModelUnreachableError,
+    RateLimitError,
+    TransientModelError,
+)
+from kgrag.llm.openai_errors import Place, mapped, retry_after, said_by
+
+KEY = "k-0123456789abcdef"
+PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
+
+
+class Response:
+    """What openai's errors read of a response."""
+
+    def __init__(self, status=500, headers=None):
+        self.status_code = status
+        self.headers = headers or {}
+        self.request = None
+
+
+def status_error(status, message="", headers=None, **fields):
+    """Return the error that openai raises for a status."""
+    body = {"message": message, **fields}
+    return openai.APIStatusError(
+        f"Error code: {status} - {body}", response=Response(status, headers), body=body
+    )
+
+
+def caused(exc, cause):
+    exc.__cause__ = cause
+    return exc
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (status_error(429, "slow down"), RateLimitError, "asked too often"),
+        (status_error(429, code="insufficient_quota"), ModelUnavailableError, "top it up"),
+        (status_error(429, "账户余额不足", code="1113"), ModelUnavailableError, "top it up"),
+        (status_error(429, "当前并发过高", code="1302"), RateLimitError, "1302"),
+        (status_error(402, "Insufficient Balance"), ModelUnavailableError, "top it up"),
+        (status_error(400, "Access denied", code="Arrearage"), ModelUnavailableError, "top it up"),
+        (status_error(500, "oops"), TransientModelError, "answers 500"),
+        (status_error(503), TransientModelError, "503"),
+        (status_error(408), TransientModelError, "408"),
+        (status_error(409), TransientModelError, "409"),
+        (status_error(401, "bad key"), ModelUnavailableError, "variable SOME_KEY"),
+        (status_error(403, "no access"), ModelUnavailableError, "variable SOME_KEY"),
+        (status_error(400, "API key not valid"), ModelUnavailableError, "variable SOME_KEY"),
+        (status_error(404, "Not Found"), ModelUnavailableError, "llm.base_url and llm.model"),
+        (status_error(405), ModelUnavailableError, "llm.base_url"),
+        (
+            status_error(404, "The model `some-model` does not exist"),
+            ModelUnavailableError,
+            "check llm.model",
+        ),
+        (status_error(400, "模型不存在", code="1211"), ModelUnavailableError, "check llm.model"),
+        (status_error(400, "Model Not Exist"), ModelUnavailableError, "check llm.model"),
+        (
+            status_error(400, "maximum context length is 8192"),
+            ModelError,
+            "extract.passage_chars or answer.context_tokens",
+        ),
+        (status_error(413), ModelError, "too long for the model"),
+        (status_error(422, "messages: field required"), ModelError, "field required"),
+        (status_error(400, "系统检测到敏感内容", code="1301"), ModelOutputError, "withheld"),
+        (status_error(418, "teapot"), ModelError, "teapot"),
+    ],
+)
+def test_a_status_becomes_the_error_that_tells_what_to_do(error, kind, text):
+    """What may pass, what needs the user's hand, and what is wrong with this request alone."""
+    found = mapped(error, PLACE)
+    assert type(found) is kind
+    assert text in str(found)
+    assert "some-model at http://x/v1" in str(found)
+
+
+def test_an_error_without_a_key_variable_names_the_setting():
+    """An endpoint of one's own that turns out to want a key."""
+    assert "llm.api_key_env" in str(mapped(status_error(401), Place("http://x", "m")))
+
+
+def test_a_rate_limit_carries_the_pause_that_is_asked_for():
+    """None where the endpoint does not say."""
+    assert mapped(status_error(429, headers={"retry-after": "3"}), PLACE).retry_after_s == 3.0
+    assert mapped(status_error(429), PLACE).retry_after_s is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after": email.utils.formatdate(1_000_030, usegmt=True)}, 30.0),
+        ({"retry-after": email.utils.formatdate(999_000, usegmt=True)}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_reads_seconds_milliseconds_and_dates(headers, expected):
+    """A date is compared with now; what cannot be read is left out."""
+    assert retry_after(headers, now=1_000_000) == expected
+
+
+ConnectError = type("ConnectError", (Exception,), {"__module__": "httpx"})
+ReadError = type("ReadError", (Exception,), {"__module__": "httpx"})
+ReadTimeout = type("ReadTimeout", (Exception,), {"__module__": "httpx2._exceptions"})
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (
+            caused(openai.APIConnectionError(request=None), ConnectError("refused")),
+            ModelUnreachableError,
+            "no connection (refused)",
+        ),
+        (
+            caused(openai.APIConnectionError(request=None), ReadError("reset")),
+            TransientModelError,
+            "broke off (ReadError: reset)",
+        ),
+        (openai.APITimeoutError(request=None), TransientModelError, "llm.timeout_s"),
+        (ReadTimeout("slow"), TransientModelError, "llm.timeout_s"),
+        (ReadError("reset"), TransientModelError, "broke off"),
+        (json.JSONDecodeError("no JSON", "<html>", 0), TransientModelError, "broke off"),
+        (
+            openai.APIError("x", None, body={"message": "overloaded"}),
+            TransientModelError,
+            "overloaded",
+        ),
+        (openai.APIError("x", None, body={"code": "429"}), RateLimitError, "429"),
+        (
+            openai.APIError("x", None, body="insufficient_quota"),
+            ModelUnavailableError,
+            "top it up",
+        ),
+    ],
+)
+def test_an_error_without_a_status_becomes_what_it_means(error, kind, text):
+    """Also where the HTTP library's own error comes through, as it does from streams."""
+    found = mapped(error, PLACE)
+    assert type(found) is kind
+    assert text in str(found)
+
+
+def below(*kinds):
+    """Return classes with all their subclasses, at any depth."""
+    found = list(kinds)
+    for kind in found:
+        found += [k for k in kind.__subclasses__() if k not in found]
+    return found
+
+
+def http_errors():
+    """Return every exception class of the HTTP library that openai uses."""
+    library = openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0]
+    http = importlib.import_module(library)
+    return below(http.HTTPError, http.StreamError, http.InvalidURL)
+
+
+@pytest.mark.parametrize(
+    "kind", [*below(openai.OpenAIError), *http_errors()], ids=lambda kind: kind.__name__
+)
+def test_no_error_of_openai_or_the_http_library_leaks(kind):
+    """Each of their classes, also those that later versions add, becomes one of ours."""
+    error = kind.__new__(kind)  # their ways to be made differ too much
+    status = getattr(kind, "status_code", 500)
+    error.__dict__.update(body=None, response=Response(status), status_code=status)
+    assert isinstance(mapped(error, PLACE), ModelError)
+
+
+def test_mapped_leaves_alone_what_is_not_the_endpoints():
+    """A caller's own error in the midst of a stream is the caller's."""
+    assert mapped(BrokenPipeError("pager closed"), PLACE) is None
+    assert mapped(KgragError("ours"), PLACE) is None
+    assert mapped(KeyError("bug"), PLACE) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        status_error(401, f"Incorrect key {KEY}"),
+        status_error(500, f"trace: {KEY}"),
+        status_error(418, KEY),
+        openai.APIError("x", None, body={"message": KEY}),
+        caused(openai.APIConnectionError(request=None), ConnectError(f"bad header {KEY}")),
+        caused(openai.APIConnectionError(request=None), ReadError(f"bad header {KEY}")),
+        TransientModelError(f"no choices: {KEY}"),
+    ],
+)
+def test_no_text_holds_the_key(error):
+    """Wherever it was echoed."""
+    found = mapped(error, PLACE)
+    assert KEY not in str(found) + repr(found)
+    assert "***" in str(found)
+
+
+def test_hide_hides_the_parts_of_a_key_that_has_dots():
+    """Zhipu's keys are `id.secret`, and errors echo one of them."""
+    place = Place("", "", "0123456789.abcdefghij.v1")
+    assert place.hide("id 0123456789, secret abcdefghij, v1") == "id ***, secret ***, v1"
+
+
+def test_tells_looks_through_the_whole_chain():
+    """A traceback shows what an error was raised from."""
+    error = caused(ValueError("x"), caused(KeyError("y"), OSError(KEY)))
+    assert PLACE.tells(error)
+    assert not PLACE.tells(ValueError("x"))
+    assert not Place("", "").tells(error)
+
+
+def test_said_by_is_in_words_where_the_endpoint_says_some():
+    """The message, then what stands beside it; other bodies as they are."""
+    assert said_by(status_error(429, "欠费", code="1113")).startswith("欠费 (")
+    assert "{" not in said_by(status_error(429, "欠费"))
+
+
+def test_said_by_keeps_codes_and_is_short():
+    """Some providers tell apart by nothing but a number; bodies may be whole web pages."""
+    assert "1113" in said_by(status_error(429, "欠费", code="1113"))
+    assert len(said_by(status_error(502, "<html>" * 1000))) <= 200

@@ -1,0 +1,122 @@
+"""Presets, and what the settings make of them."""
+
+import pytest
+
+from kgrag.config import ModelConfig
+from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.llm.providers import PROVIDERS, Endpoint, Price, read_key, settings_for
+
+OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")
+
+
+def test_settings_for_fills_in_the_preset_when_a_provider_is_named():
+    """The model of the GraphRAG paper that kgrag follows, with one line of settings."""
+    endpoint = settings_for(ModelConfig(provider="glm"))
+    assert endpoint.base_url == "https://open.bigmodel.cn/api/paas/v4"
+    assert (endpoint.model, endpoint.api_key_env) == ("glm-4-plus", "ZHIPUAI_API_KEY")
+    assert endpoint.json == "object"
+    assert endpoint.price is not None
+
+
+def test_settings_for_takes_what_the_settings_say_before_the_preset():
+    """Each field by itself; an unlisted model has no price."""
+    config = ModelConfig(
+        provider="glm", model="x", base_url="http://proxy/v4/", api_key_env="MY", json="none"
+    )
+    assert settings_for(config) == Endpoint("http://proxy/v4", "x", "MY", "none", None)
+
+
+@pytest.mark.parametrize("name", sorted(PROVIDERS))
+def test_every_preset_is_complete(name):
+    """Named with a model it can be asked; a provider that takes money wants a key."""
+    provider = PROVIDERS[name]
+    endpoint = settings_for(ModelConfig(provider=name, model=provider.model or "served"))
+    local = endpoint.base_url.startswith("http://localhost")
+    assert local is not bool(endpoint.api_key_env)
+    assert local is not bool(provider.model)
+    assert local or endpoint.base_url.startswith("https://")
+    assert local or provider.model in provider.prices
+    assert all(0 <= p.cached <= p.sent <= p.answered for p in provider.prices.values())
+
+
+def test_the_settings_file_knows_the_presets():
+    """What kgrag.toml lets pass as a provider is here."""
+    from kgrag.config import _CHOICES
+
+    assert set(_CHOICES["llm.provider"]) - {""} == set(PROVIDERS)
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        (ModelConfig(model="m"), "llm.base_url must be a web address"),
+        (ModelConfig(base_url="localhost:8000/v1", model="m"), "localhost:8000/v1"),
+        (ModelConfig(base_url="http://x:port/v1", model="m"), "http://x:port/v1"),
+        (ModelConfig(base_url="ftp://x/v1", model="m"), "ftp://x/v1"),
+        (ModelConfig(base_url="http://x/v1"), "set llm.model"),
+        (ModelConfig(provider="vllm"), "set llm.model"),
+        (ModelConfig(provider="nobody"), "nobody"),
+        (ModelConfig(base_url="http://x/v1", model="m", json="xml"), "xml"),
+    ],
+)
+def test_settings_for_says_what_is_missing(config, text):
+    """With the value seen and what to write."""
+    with pytest.raises(ConfigError, match=text):
+        settings_for(config)
+
+
+def test_settings_for_refuses_a_password_in_the_address_without_showing_it():
+    """Addresses stand in errors, logs and the cache's keys."""
+    with pytest.raises(ConfigError, match="must not hold a password") as caught:
+        settings_for(ModelConfig(base_url="http://me:secret@x/v1", model="m"))
+    assert "secret" not in str(caught.value)
+
+
+def test_settings_for_takes_the_address_that_people_copy():
+    """With the path of the call at its end."""
+    config = ModelConfig(base_url="http://x/v1/chat/completions", model="m")
+    assert settings_for(config).base_url == "http://x/v1"
+
+
+@pytest.mark.parametrize(
+    ("config", "price"),
+    [
+        (OWN, None),
+        (ModelConfig(provider="deepseek"), Price(2, 0.2, 3, "CNY", "2025-10")),
+        (ModelConfig(provider="deepseek", price_out=9.0), Price(2, 0.2, 9.0, "CNY")),
+        (ModelConfig(provider="deepseek", price_in=1.0), Price(1.0, 1.0, 3, "CNY")),
+        (
+            ModelConfig(
+                base_url="http://x", model="m", price_in=4.0, price_out=8.0, currency="EUR"
+            ),
+            Price(4.0, 4.0, 8.0, "EUR"),
+        ),
+        (ModelConfig(base_url="http://x", model="m", price_in=0.0), Price(0.0, 0.0, 0.0, "")),
+    ],
+)
+def test_own_prices_go_before_the_table(config, price):
+    """One by one; tokens from the endpoint's cache cost as others where nobody said."""
+    assert settings_for(config).price == price
+
+
+def test_read_key_takes_the_key_from_its_variable(monkeypatch):
+    """Blanks at its ends come from copying."""
+    monkeypatch.setenv("SOME_KEY", " k-1 \n")
+    assert read_key(Endpoint("http://x", "m", "SOME_KEY", "none", None)) == "k-1"
+    assert read_key(Endpoint("http://x", "m", "", "none", None)) == ""
+
+
+def test_read_key_names_the_variable_when_it_is_missing(monkeypatch):
+    """What to set, and for whom."""
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    with pytest.raises(ModelUnavailableError, match=r"m at http://x.*variable SOME_KEY"):
+        read_key(Endpoint("http://x", "m", "SOME_KEY", "none", None))
+
+
+@pytest.mark.parametrize("key", ["“k-12345”", "k 12345", "k-12\n345"])
+def test_read_key_refuses_what_cannot_be_sent_without_showing_it(monkeypatch, key):
+    """A header cannot carry it, and the HTTP library's error would show it."""
+    monkeypatch.setenv("SOME_KEY", key)
+    with pytest.raises(ModelUnavailableError, match="SOME_KEY") as caught:
+        read_key(Endpoint("http://x", "m", "SOME_KEY", "none", None))
+    assert "12" not in str(caught.value)
