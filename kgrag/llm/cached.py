@@ -1,0 +1,117 @@
+"""Pay for an answer once: keep it, and give it again to the same request."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from kgrag.errors import ModelOutputError
+from kgrag.ids import digest
+from kgrag.llm.calls import CACHED, Calls
+from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.recorded import record_of
+
+
+def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) -> str:
+    """Return the key of a request's answer: a hash of all that the answer depends on.
+
+    Stage and document are left out, so that equal text is paid once; so are messages that were
+    added after a bad answer (`Request.added`), so that the corrected answer is found by the
+    question itself.
+
+    Args:
+        request: What is asked.
+        model: Name of the model.
+        parameters: What else decides the answer, e.g. endpoint and temperature.
+    """
+    schema = json.dumps(request.schema, ensure_ascii=False, sort_keys=True)
+    settings = [part for name in sorted(parameters) for part in (name, parameters[name])]
+    asked = request.messages[: len(request.messages) - request.added]
+    messages = [part for message in asked for part in (message.role, message.content)]
+    return digest(
+        "answer",
+        model,
+        *(str(len(settings)), *settings),
+        *(schema, request.schema_name, str(request.max_tokens)),
+        *messages,
+        length=32,
+    )
+
+
+class Cached:
+    """A chat model that pays for each answer once, over all runs that share the file.
+
+    Only answers that `accept` let pass are kept. Equal requests that are under way at the same
+    time are sent once: the others wait for the answer.
+    """
+
+    def __init__(self, model: ChatModel, *, calls: Calls, parameters: Mapping[str, str]) -> None:
+        self._model = model
+        self._calls = calls
+        self._parameters = dict(parameters)
+        self._lock = threading.Lock()
+        self._under_way: dict[str, threading.Event] = {}
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    def key(self, request: Request) -> str:
+        """Return the key under which the answer to a request is kept."""
+        return request_key(request, model=self.name, parameters=self._parameters)
+
+    def complete(
+        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
+    ) -> Completion:
+        """Return the kept answer, or else the model's; see `ChatModel.complete`.
+
+        Raises:
+            StoreError: If the file of kept answers cannot be read or written.
+        """
+        key = self.key(request)
+
+        def keeping(completion: Completion) -> None:
+            if accept is not None:
+                accept(completion)
+            self._calls.keep(key, completion)  # before anything else can happen to it
+
+        with self._alone(key):
+            kept = self._kept(key, request, accept)
+            if kept is not None:
+                if on_text is not None:
+                    on_text(kept.text)
+                return kept
+            return self._model.complete(request, accept=keeping, on_text=on_text)
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """Let one caller in at a time; the next one finds the answer, or tries for itself."""
+        while True:
+            with self._lock:
+                other = self._under_way.get(key)
+                if other is None:
+                    mine = self._under_way[key] = threading.Event()
+                    break
+            other.wait()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._under_way[key]
+            mine.set()
+
+    def _kept(self, key: str, request: Request, accept: Accept | None) -> Completion | None:
+        """Return the kept answer; None where there is none, or what reads it has changed."""
+        completion = self._calls.answer(key)
+        if completion is None:
+            return None
+        if accept is not None:
+            try:
+                accept(completion)
+            except ModelOutputError:
+                return None
+        self._calls.record(
+            record_of(request, self.name, usage=completion.usage, seconds=0.0, outcome=CACHED)
+        )
+        return completion

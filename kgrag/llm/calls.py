@@ -1,0 +1,280 @@
+"""The file that keeps every paid answer, and the ledger of all calls."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.llm.chat import Completion, Finish, Stage, Usage
+from kgrag.llm.rates import PastCall, Rates, rates_of
+
+CACHED = "cached"
+OK = "ok"
+
+_APPLICATION_ID = 0x6B67_6361  # "kgca": tells our files from other SQLite databases
+_VERSION = 1
+_BUSY_TIMEOUT_S = 30.0
+_GROUPS = ("stage", "doc_id", "model")
+_RECENT = 500  # past calls that rates rest on: prompts and models change
+_DELETE = "delete it: only answers that were paid for and the ledger are lost"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One line of the ledger.
+
+    Attributes:
+        stage: Who asked.
+        doc_id: The document that it was about; may be empty.
+        model: The model's name as configured.
+        schema_name: Of the answer's schema; empty for plain text.
+        usage: Tokens; zeros where nothing came back, and for a hit those that were paid once.
+        material_chars: Characters of fenced documents in the request.
+        estimated_prompt: Tokens of the request as `kgrag.llm.tokens` estimates them.
+        seconds: From asking to the last piece of the answer.
+        outcome: `ok`, `cached`, the kind of a ModelOutputError, or an error's class name.
+        at: Unix time at the end of the call.
+    """
+
+    stage: Stage
+    doc_id: str
+    model: str
+    schema_name: str
+    usage: Usage
+    material_chars: int
+    estimated_prompt: int
+    seconds: float
+    outcome: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What a stage, a document or a model took of one model.
+
+    Attributes:
+        group: The stage, document id or model.
+        model: The model, since prices differ.
+        sent: Calls sent, failed ones included.
+        from_cache: Answers that were paid before.
+        failed: Calls sent whose answer did not come or could not be used.
+        usage: Tokens of the calls sent.
+        seconds: Sum over the calls sent; longer than the clock's where calls ran side by side.
+    """
+
+    group: str
+    model: str
+    sent: int
+    from_cache: int
+    failed: int
+    usage: Usage
+    seconds: float
+
+
+class Calls:
+    """One SQLite file, for any number of threads and processes.
+
+    One connection behind a lock: a call of a model takes a second, keeping its answer 0.1 ms.
+    """
+
+    def __init__(self, file: Path, connection: sqlite3.Connection) -> None:
+        self._file = file
+        self._connection = connection
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Calls":
+        """Open the file, making it and its folder where they are missing.
+
+        Args:
+            path: The file, by convention `calls.db`.
+
+        Raises:
+            StoreUnavailableError: If it cannot be read and written, or is not such a file.
+            StoreError: If it is damaged, or a newer kgrag made it.
+        """
+        file = Path(path)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise StoreUnavailableError(f"{file.parent}: {exc}: name another file") from exc
+        with _mapped(file):
+            connection = _connect(file)
+            try:
+                _prepare(connection, file)
+            except BaseException:
+                connection.close()
+                raise
+            return cls(file, connection)
+
+    def close(self) -> None:
+        """Close the file; further use raises StoreError."""
+        with self._lock:
+            self._connection.close()
+
+    def answer(self, key: str) -> Completion | None:
+        """Return a kept answer, with the tokens that it was paid with, or None."""
+        sql = (
+            "SELECT text, model, finish, prompt, completion, cached, estimated "
+            "FROM answers WHERE key = ?"
+        )
+        row = next(iter(self._run(sql, key)), None)
+        if row is None:
+            return None
+        text, model, finish, prompt, completion, cached, estimated = row
+        usage = Usage(int(prompt), int(completion), int(cached), bool(estimated))
+        return Completion(text, model, cast(Finish, finish), usage, from_cache=True)
+
+    def has_answer(self, key: str) -> bool:
+        """Return whether an answer is kept."""
+        return bool(self._run("SELECT 1 FROM answers WHERE key = ?", key))
+
+    def keep(self, key: str, completion: Completion) -> None:
+        """Keep an answer, in place of an older one; once this returns, a kill cannot lose it."""
+        usage = completion.usage
+        self._run(
+            "INSERT OR REPLACE INTO answers "
+            "(key, text, model, finish, prompt, completion, cached, estimated, created) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            key,
+            _storable(completion.text),
+            completion.model,
+            completion.finish,
+            *(usage.prompt, usage.completion, usage.cached, usage.estimated),
+            time.time(),
+        )
+
+    def record(self, call: CallRecord) -> None:
+        """Add a line to the ledger."""
+        usage = call.usage
+        self._run(
+            "INSERT INTO ledger (stage, doc_id, model, schema_name, prompt, completion, cached, "
+            "estimated, material_chars, estimated_prompt, seconds, outcome, at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *(call.stage, call.doc_id, call.model, call.schema_name),
+            *(usage.prompt, usage.completion, usage.cached, usage.estimated),
+            *(call.material_chars, call.estimated_prompt, call.seconds, call.outcome, call.at),
+        )
+
+    def totals(self, by: Literal["stage", "doc_id", "model"], *, since: float = 0.0) -> list[Total]:
+        """Return sums of the ledger, by group and model, in alphabetical order.
+
+        Args:
+            by: What is summed up.
+            since: Unix time; what was recorded before is left out.
+
+        Raises:
+            ValueError: If `by` is none of the three.
+        """
+        if by not in _GROUPS:
+            raise ValueError(f"totals by {by!r}: name one of {_GROUPS}")
+        rows = self._run(
+            f"SELECT {by}, model, sum(outcome <> '{CACHED}'), sum(outcome = '{CACHED}'), "
+            f"sum(outcome NOT IN ('{OK}', '{CACHED}')), "
+            + ", ".join(
+                f"sum(CASE outcome WHEN '{CACHED}' THEN 0 ELSE {column} END)"
+                for column in ("prompt", "completion", "cached", "estimated", "seconds")
+            )
+            + f" FROM ledger WHERE at >= ? GROUP BY {by}, model ORDER BY {by}, model",
+            since,
+        )
+        return [
+            Total(group, model, sent, hits, failed, Usage(p, out, c, bool(guessed)), float(seconds))
+            for group, model, sent, hits, failed, p, out, c, guessed, seconds in rows
+        ]
+
+    def rates(self, model: str, stage: Stage, schema_name: str) -> Rates | None:
+        """Return what past calls of this kind took; None where none was answered.
+
+        The latest 500 that were paid count, those whose answers could not be used included.
+        """
+        rows = self._run(
+            "SELECT prompt, completion, cached, estimated_prompt, material_chars, outcome "
+            f"FROM ledger WHERE model = ? AND stage = ? AND schema_name = ? AND prompt > 0 "
+            f"AND outcome <> '{CACHED}' ORDER BY number DESC LIMIT {_RECENT}",
+            *(model, stage, schema_name),
+        )
+        return rates_of(
+            [
+                PastCall(prompt, completion, cached, estimated, chars, outcome == OK)
+                for prompt, completion, cached, estimated, chars, outcome in rows
+            ]
+        )
+
+    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock, _mapped(self._file):
+            return self._connection.execute(sql, values).fetchall()
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        file,
+        timeout=_BUSY_TIMEOUT_S,
+        isolation_level=None,  # each statement is a transaction of its own
+        check_same_thread=False,  # the lock sees to that
+    )
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, file: Path) -> None:
+    """Check whose file it is, and make the tables in a new one.
+
+    Raises:
+        StoreUnavailableError: If it is another program's database.
+        StoreError: If a newer kgrag made it.
+    """
+    application, version, tables = (
+        connection.execute(sql).fetchone()[0]
+        for sql in (
+            "PRAGMA application_id",
+            "PRAGMA user_version",
+            "SELECT count(*) FROM sqlite_master",
+        )
+    )
+    if application != _APPLICATION_ID and (application or version or tables):
+        raise StoreUnavailableError(
+            f"{file} is a database of another program: name another file for [llm] calls"
+        )
+    if version > _VERSION:
+        raise StoreError(f"{file} was made by a newer kgrag: install that one, or {_DELETE}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    script = resources.files("kgrag.llm").joinpath("calls.sql").read_text(encoding="utf-8")
+    marks = f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_VERSION};"
+    connection.executescript(f"BEGIN IMMEDIATE; {marks} {script} COMMIT")
+
+
+@contextmanager
+def _mapped(file: Path) -> Iterator[None]:
+    """Raise StoreError or StoreUnavailableError for what SQLite reports inside."""
+    try:
+        yield
+    except sqlite3.Error as exc:
+        name = getattr(exc, "sqlite_errorname", "")
+        for start, (kind, remedy) in _REMEDIES.items():
+            if name.startswith(start):
+                raise kind(f"{file}: {exc}: {remedy}") from exc
+        raise StoreError(f"{file}: {exc}: open it again; if that does not help, {_DELETE}") from exc
+
+
+_REMEDIES: dict[str, tuple[type[StoreError], str]] = {
+    "SQLITE_BUSY": (StoreUnavailableError, "another process holds it: wait for it, and try again"),
+    "SQLITE_CANTOPEN": (StoreUnavailableError, "name a file that you may read and write"),
+    "SQLITE_READONLY": (StoreUnavailableError, "name a file that you may read and write"),
+    "SQLITE_PERM": (StoreUnavailableError, "name a file that you may read and write"),
+    "SQLITE_FULL": (StoreError, "free space on the disk and try again; kept answers are safe"),
+    "SQLITE_IOERR": (StoreError, "check the disk and its free space, then try again"),
+    "SQLITE_NOTADB": (StoreError, f"it is damaged; {_DELETE}"),
+    "SQLITE_CORRUPT": (StoreError, f"it is damaged; {_DELETE}"),
+}
+
+
+def _storable(text: str) -> str:
+    """Return text with half characters, which no file can hold, replaced by question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,103 @@
+"""Add up what the calls of one run take, by stage."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls and their tokens.
+
+    Attributes:
+        calls: Answers that were paid for, also those that could not be used.
+        kept: Answers that had been paid for before; they add no tokens.
+        prompt: Tokens sent.
+        completion: Tokens answered.
+        cached: Those of `prompt` that the endpoint had in its own cache.
+    """
+
+    calls: int = 0
+    kept: int = 0
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """Return the tokens as prices are put on them."""
+        return Usage(self.prompt, self.completion, self.cached)
+
+    def __add__(self, other: "Spent") -> "Spent":
+        """Return both together."""
+        return Spent(
+            self.calls + other.calls,
+            self.kept + other.kept,
+            self.prompt + other.prompt,
+            self.completion + other.completion,
+            self.cached + other.cached,
+        )
+
+
+class Meter:
+    """Adds up over all models that it is given to; unlike `Counted` it keeps no answers."""
+
+    def __init__(self) -> None:
+        self._spent: defaultdict[str, Spent] = defaultdict(Spent)
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> Mapping[str, Spent]:
+        """Return what was spent so far, by stage."""
+        with self._lock:
+            return dict(self._spent)
+
+    def add(self, stage: str, completion: Completion) -> None:
+        """Add one answer."""
+        usage = completion.usage
+        one = (
+            Spent(kept=1)
+            if completion.from_cache
+            else Spent(1, 0, usage.prompt, usage.completion, usage.cached)
+        )
+        with self._lock:
+            self._spent[stage] += one
+
+
+class Metered:
+    """A chat model whose answers a meter counts."""
+
+    def __init__(self, model: ChatModel, meter: Meter, *, stage: str) -> None:
+        """Wrap a model.
+
+        Args:
+            model: Whom to ask.
+            meter: Counts.
+            stage: Whose model it is, whatever stage a request names: its price counts.
+        """
+        self._model = model
+        self._meter = meter
+        self._stage = stage
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    def complete(
+        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
+    ) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`."""
+
+        def metering(completion: Completion) -> None:
+            if not completion.from_cache:  # paid, whether it can be used or not
+                self._meter.add(self._stage, completion)
+            if accept is not None:
+                accept(completion)
+            if completion.from_cache:
+                self._meter.add(self._stage, completion)
+
+        return self._model.complete(request, accept=metering, on_text=on_text)

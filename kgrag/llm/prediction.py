@@ -1,0 +1,119 @@
+"""Predict what requests will take before they are sent, and price what they took."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kgrag.llm.cached import request_key
+from kgrag.llm.calls import Calls
+from kgrag.llm.chat import Request, Stage, Usage
+from kgrag.llm.rates import Rates
+from kgrag.llm.tokens import estimate_request, material_chars
+
+_PER_MILLION = 1_000_000
+
+# Without history, by name of the schema: (tokens a call, tokens a character of material) of the
+# answer. Assumed, not measured, as models differ by a factor of two: a fact with its quote takes
+# about 70 tokens, and a policy states one in about 100 characters; a summary has a seventh of
+# its text's length, at 0.63 tokens a character, and parents and children are both summarised.
+_DEFAULTS = {
+    "facts": (20.0, 0.7),
+    "summaries": (20.0, 0.2),
+    "knowledge": (30.0, 0.9),
+}
+_DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short whatever is read
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What requests are expected to take.
+
+    Attributes:
+        calls: Calls that will be paid, repeated ones included.
+        cached_calls: Requests whose answer is kept already and costs nothing.
+        prompt_tokens: Tokens sent.
+        cached_tokens: Those of them that the endpoint will have in its own cache.
+        completion_tokens: Tokens answered.
+        basis: Past calls that this rests on, the fewest of any kind of request; 0 where one of
+            the kinds has no history and the defaults stand in.
+    """
+
+    calls: int
+    cached_calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    basis: int
+
+    @property
+    def usage(self) -> Usage:
+        """Return the tokens as `cost` takes them."""
+        return Usage(self.prompt_tokens, self.completion_tokens, self.cached_tokens, estimated=True)
+
+
+def predict(
+    requests: Iterable[Request], *, model: str, parameters: Mapping[str, str], calls: Calls
+) -> Prediction:
+    """Return what requests will take of one model.
+
+    A request takes what past requests of its stage and schema took (`Calls.rates`): the prompt
+    in proportion to its estimated tokens, the answer to the characters of its material. Requests
+    that are equal are sent once; those whose answer is kept, not at all.
+
+    Args:
+        requests: Read one by one; they may be many.
+        model: Name of the model.
+        parameters: As `kgrag.llm.cached.Cached` is given them.
+        calls: Kept answers and the ledger.
+    """
+    seen: set[str] = set()
+    history: dict[tuple[Stage, str], Rates | None] = {}
+    kept = 0
+    n = prompt = cached = completion = 0.0
+    for request in requests:
+        key = request_key(request, model=model, parameters=parameters)
+        if key in seen:
+            continue
+        seen.add(key)
+        if calls.has_answer(key):
+            kept += 1
+            continue
+        kind = (request.stage, request.schema_name)
+        if kind not in history:
+            history[kind] = calls.rates(model, *kind)
+        rates = history[kind] or _assumed(request.schema_name)
+        sent = estimate_request(request) * rates.prompt
+        n += rates.attempts
+        prompt += sent
+        cached += sent * rates.cached
+        completion += rates.completion(material_chars(request))
+    basis = min((rates.calls if rates else 0 for rates in history.values()), default=0)
+    return Prediction(round(n), kept, round(prompt), round(cached), round(completion), basis)
+
+
+def cost(usage: Usage, *, price_in: float, price_cached: float, price_out: float) -> float:
+    """Return what tokens cost.
+
+    Args:
+        usage: Of one call, or a sum.
+        price_in: Of a million tokens sent.
+        price_cached: Of a million tokens sent that the endpoint had in its cache.
+        price_out: Of a million tokens answered.
+
+    >>> cost(Usage(2_000_000, 1_000_000, cached=500_000), price_in=4, price_cached=1, price_out=9)
+    15.5
+    """
+    fresh = usage.prompt - usage.cached
+    total = fresh * price_in + usage.cached * price_cached + usage.completion * price_out
+    return total / _PER_MILLION
+
+
+def _assumed(schema_name: str) -> Rates:
+    per_call, per_char = _DEFAULTS.get(schema_name, _DEFAULT)
+    return Rates(
+        calls=0,
+        attempts=1.0,
+        prompt=1.0,
+        cached=0.0,
+        completion_per_call=per_call,
+        completion_per_char=per_char,
+    )
