@@ -64,7 +64,7 @@ def _heading_of_line(line: str) -> tuple[int, int, int] | None:
         rank = inner[0] if inner else len(markdown.group(1))
         return rank, start, start + len(body)
     marker = _rank(body)
-    if marker is None or _CONTENTS_LINE.search(body):
+    if marker is None or is_contents_line(body):
         return None
     if marker[0] >= 6 and body[-1] in "；;、，":  # an item of a running list
         return None
@@ -99,3 +99,12 @@ def _heading_length(body: str, marker: tuple[int, int]) -> int:
 def _with_dense_levels(found: Sequence[tuple[int, int, int, str]]) -> list[Heading]:
     levels = {rank: i for i, rank in enumerate(sorted({f[0] for f in found}), 1)}
     return [Heading(start, end, levels[rank], title) for rank, start, end, title in found]
+
+
+def is_contents_line(line: str) -> bool:
+    """Return whether a line stands in a table of contents: dot leaders, or a page at its end.
+
+    >>> is_contents_line("一、总体要求 ........ 3"), is_contents_line("一、总体要求")
+    (True, False)
+    """
+    return _CONTENTS_LINE.search(line) is not None

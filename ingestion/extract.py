@@ -1,0 +1,233 @@
+"""Read the facts of a model's answer: each tied to the words that state it, or dropped."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ingestion.anchor import evidence_for
+from ingestion.locate import Match, Place, locate_all
+from ingestion.meta_model import MetaModel, TypedTriple
+from ingestion.passages import Passage
+from ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
+from kgrag.ids import entity_id, fact_id
+from kgrag.llm.chat import Schema
+from kgrag.llm.prompts import Language
+from kgrag.text import normalize
+from kgrag.types import Chunk, Entity, Evidence, Fact
+
+Facts = Literal["free", "schema", "both"]
+
+_CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}
+_LONGEST_NAME = 120  # characters; a longer one is a clause
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNTYPED = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A triple as a model gave it, and the words that it took it from."""
+
+    quote: str
+    triple: TypedTriple
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What statements are read against.
+
+    Attributes:
+        passage: That the model was given.
+        leaves: The document's smallest chunks in reading order.
+        names: What the document's words for itself stand for.
+        extractor: Name of the model.
+        language: Of the passage.
+        facts: What was asked for.
+        meta_model: Types and relations; None for open triples.
+    """
+
+    passage: Passage
+    leaves: Sequence[Chunk]
+    names: SelfNames
+    extractor: str
+    language: Language
+    facts: Facts
+    meta_model: MetaModel | None
+
+
+def items_schema(meta_model: MetaModel | None) -> Schema:
+    """Return the JSON schema of the facts of an answer.
+
+    Triples stand under the quote that states them, and their keys are short: against a quote and
+    long keys for each triple that saves about a third of the tokens answered.
+    """
+    text: Schema = {"type": "string"}
+    triple: dict[str, Schema] = {"s": text, "p": text, "o": text}
+    if meta_model is not None:
+        key: Schema = {"type": "string", "enum": [t.key for t in meta_model.types]}
+        triple = {"s": text, "st": key, "p": text, "o": text, "ot": key}
+    return _list_of({"quote": text, "triples": _list_of(triple)})
+
+
+def read_items(items: Iterable[object]) -> list[Statement]:
+    """Return the statements of an answer; what is missing in one is empty.
+
+    Triples that stand beside their quote, or have long keys, are taken as well.
+
+    Raises:
+        ValueError: If no item has the form asked for, though there are some.
+    """
+    items = list(items)
+    found = [
+        Statement(_text(item, "quote"), triple)
+        for item in items
+        if isinstance(item, Mapping)
+        for triple in _triples(item)
+    ]
+    if items and not any(s.triple.subject and s.triple.object for s in found):
+        raise ValueError('no item of "facts" has a "quote" and "triples" with "s", "p" and "o"')
+    return found
+
+
+def facts_of(statements: Sequence[Statement], source: Source) -> tuple[list[Fact], Counter[str]]:
+    """Return the facts that statements make, and how many could not be used, by reason.
+
+    A statement is dropped where its quote is not in the passage, a number of it is in neither
+    passage nor headings, a name of it names nothing, or the meta-model, if it alone is asked
+    for, does not allow it.
+
+    Returns:
+        Facts unique by id with all their evidence, in the statements' order; counts by reason.
+    """
+    quotes = list(dict.fromkeys(s.quote for s in statements))
+    places = dict(zip(quotes, locate_all(quotes, source.passage.text), strict=True))
+    numbers = _numbers_held(source.passage.text, *source.passage.heading_path)
+    facts: dict[str, Fact] = {}
+    dropped: Counter[str] = Counter()
+    for statement in statements:
+        place = places[statement.quote]
+        reason = _refused(statement.triple, place, numbers, source)
+        if reason or place is None:
+            dropped[reason] += 1
+            continue
+        fact = _fact(statement.triple, place, source)
+        known = facts.get(fact.fact_id)
+        if fact.subject.entity_id == fact.object.entity_id:
+            dropped["subject is object"] += 1
+        elif known and set(fact.evidence) <= set(known.evidence):
+            dropped["repeated"] += 1
+        elif known:
+            facts[fact.fact_id] = with_evidence(known, fact.evidence)
+        else:
+            facts[fact.fact_id] = fact
+    return list(facts.values()), dropped
+
+
+def with_evidence(fact: Fact, evidence: Iterable[Evidence]) -> Fact:
+    """Return a fact with further evidence, each record once, in order."""
+    records = dict.fromkeys((*fact.evidence, *evidence))
+    return replace(fact, evidence=tuple(sorted(records, key=_order)))
+
+
+def _list_of(properties: Mapping[str, object]) -> Schema:
+    return {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        },
+    }
+
+
+def _triples(item: Mapping[str, object]) -> Iterator[TypedTriple]:
+    inner = item.get("triples")
+    for row in inner if isinstance(inner, list) else [item]:
+        if isinstance(row, list) and len(row) == 3:
+            row = dict(zip(("s", "p", "o"), row, strict=True))
+        if isinstance(row, Mapping):
+            yield TypedTriple(
+                subject=_text(row, "s", "subject"),
+                subject_type=_text(row, "st", "subject_type"),
+                predicate=_text(row, "p", "predicate"),
+                object=_text(row, "o", "object"),
+                object_type=_text(row, "ot", "object_type"),
+            )
+
+
+def _text(row: Mapping[str, object], *keys: str) -> str:
+    value = next((row[key] for key in keys if key in row), "")
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+
+
+def _refused(
+    triple: TypedTriple, place: Place | None, numbers: frozenset[str], source: Source
+) -> str:
+    """Return why a statement is dropped; empty where it is not."""
+    parts = (triple.subject, triple.predicate, triple.object)
+    if not all(parts):
+        return "empty"
+    if place is None:
+        return "quote not in the text"
+    if names_nothing(triple.subject) or names_nothing(triple.object):
+        return "stop word"
+    if max(map(len, parts)) > _LONGEST_NAME:
+        return "name too long"
+    if not numbers.issuperset(_NUMBER.findall(normalize(" ".join(parts)))):
+        return "number not in the text"
+    if source.facts == "schema" and source.meta_model is not None:
+        return source.meta_model.check(triple) or ""
+    return ""
+
+
+def _numbers_held(*texts: str) -> frozenset[str]:
+    """Return the numbers in texts, also those that blanks or thousands' commas divide."""
+    found: set[str] = set()
+    for text in map(normalize, texts):
+        found.update(_NUMBER.findall(text))
+        found.update(_NUMBER.findall("".join(text.split()).replace(",", "")))
+    return frozenset(found)
+
+
+def _fact(triple: TypedTriple, place: Place, source: Source) -> Fact:
+    subject = _entity(triple.subject, triple.subject_type, source)
+    object_ = _entity(triple.object, triple.object_type, source)
+    predicate = _predicate(triple, source)
+    start = source.passage.start
+    return Fact(
+        fact_id=fact_id(subject.entity_id, predicate, object_.entity_id),
+        subject=subject,
+        predicate=predicate,
+        object=object_,
+        evidence=evidence_for(
+            source.leaves,
+            start + place.start,
+            start + place.end,
+            extractor=source.extractor,
+            confidence=_CONFIDENCE[place.match],
+        ),
+    )
+
+
+def _entity(name: str, type_: str, source: Source) -> Entity:
+    resolved = source.names.resolve(name)
+    if resolved != name and resolved == source.names.document:
+        return Entity(entity_id(resolved), resolved, DOCUMENT_TYPE)
+    known = source.meta_model.type_of(type_) if source.meta_model and type_ else None
+    return Entity(entity_id(resolved), resolved, known or _UNTYPED)
+
+
+def _predicate(triple: TypedTriple, source: Source) -> str:
+    """Return a predicate as written, or the meta-model's word where the triple follows it."""
+    if source.meta_model is None or source.meta_model.check(triple):
+        return triple.predicate
+    relation = source.meta_model.relation_of(triple.predicate)
+    if relation is None:
+        return triple.predicate
+    return relation.zh if source.language == "zh" else relation.en
+
+
+def _order(evidence: Evidence) -> tuple[str, int, int, str]:
+    return evidence.doc_id, evidence.start, evidence.end, evidence.extractor

@@ -1,0 +1,258 @@
+"""Read a meta-model: the types of entities, and the relations that may hold between them."""
+
+import functools
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from kgrag.errors import ConfigError
+from kgrag.ids import digest
+from kgrag.llm.prompts import Language
+from kgrag.text import normalize_name
+
+SHIPPED = ("dual-carbon",)
+ANY = "*"  # in a relation: every type
+
+_Table = Mapping[str, object]
+
+_TYPE_KEYS = frozenset(["key", "zh", "en", "description"])
+_RELATION_KEYS = frozenset(["zh", "en", "subject", "object", "description", "aliases"])
+
+
+@dataclass(frozen=True, slots=True)
+class EntityType:
+    """A type of entity.
+
+    Attributes:
+        key: Under which entities are stored, e.g. `agency`.
+        zh: Chinese name.
+        en: English name.
+        description: What belongs to it, in few words.
+    """
+
+    key: str
+    zh: str
+    en: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation between entities.
+
+    Attributes:
+        zh: Predicate in Chinese.
+        en: Predicate in English.
+        subjects: Keys of the types that its subject may have; `*` is every type.
+        objects: Keys of the types that its object may have.
+        description: What it says, in few words; may be empty.
+        aliases: Other words for it, in any language.
+    """
+
+    zh: str
+    en: str
+    subjects: tuple[str, ...]
+    objects: tuple[str, ...]
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return every word for it."""
+        return frozenset([self.zh, self.en, *self.aliases])
+
+
+@dataclass(frozen=True, slots=True)
+class TypedTriple:
+    """A triple as a model gave it, with the types that it gave."""
+
+    subject: str
+    subject_type: str
+    predicate: str
+    object: str
+    object_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetaModel:
+    """Types and relations of a field; GRIM (sections 4.6(2) and 7) asks for one.
+
+    Attributes:
+        name: What it is called.
+        types: Types of entities.
+        relations: Relations between them.
+    """
+
+    name: str
+    types: tuple[EntityType, ...]
+    relations: tuple[Relation, ...]
+
+    @property
+    def identity(self) -> str:
+        """Return a digest of all that it says."""
+        return digest("meta-model", repr(self))
+
+    def type_of(self, name: str) -> str | None:
+        """Return the key of a type that is named by its key or by one of its names."""
+        return _types_by_name(self).get(normalize_name(name))
+
+    def relation_of(self, predicate: str) -> Relation | None:
+        """Return the relation that a predicate, or an alias of it, names."""
+        return _relations_by_name(self).get(normalize_name(predicate))
+
+    def check(self, triple: TypedTriple) -> str | None:
+        """Return what speaks against a triple: `relation not allowed`, `type not allowed`.
+
+        None for a triple as the meta-model wants it.
+        """
+        relation = self.relation_of(triple.predicate)
+        if relation is None:
+            return "relation not allowed"
+        ends = (
+            (triple.subject_type, relation.subjects),
+            (triple.object_type, relation.objects),
+        )
+        for type_, allowed in ends:
+            key = self.type_of(type_)
+            if key is None or (ANY not in allowed and key not in allowed):
+                return "type not allowed"
+        return None
+
+    def listing(self, language: Language) -> str:
+        """Return types and relations as a prompt lists them.
+
+        Relations between the same types share a line, so that the prompt is short.
+        """
+        zh = language == "zh"
+        colon, comma = ("：", "、") if zh else (": ", ", ")
+        types = [
+            t.key if name == t.key else f"{t.key}{colon}{name}"
+            for t in self.types
+            for name in [t.zh if zh else t.en]
+        ]
+        lines: dict[str, list[str]] = {}
+        for r in self.relations:
+            ends = f"{'/'.join(r.subjects)} → {'/'.join(r.objects)}"
+            lines.setdefault(ends, []).append(r.zh if zh else r.en)
+        relations = [f"{comma.join(names)}{colon}{ends}" for ends, names in lines.items()]
+        return "\n".join([comma.join(types), *relations])
+
+
+@functools.lru_cache(maxsize=8)
+def _types_by_name(model: MetaModel) -> Mapping[str, str]:
+    return {normalize_name(name): t.key for t in model.types for name in (t.en, t.zh, t.key)}
+
+
+@functools.lru_cache(maxsize=8)
+def _relations_by_name(model: MetaModel) -> Mapping[str, Relation]:
+    return {normalize_name(name): r for r in model.relations for name in r.names}
+
+
+def read_meta_model(name_or_path: str) -> MetaModel:
+    """Return a meta-model.
+
+    Args:
+        name_or_path: Name of one that is shipped (`dual-carbon`), or a TOML file.
+
+    Raises:
+        ConfigError: If there is none, or it is malformed; names file and key.
+    """
+    if name_or_path in SHIPPED:
+        file = resources.files("ingestion").joinpath("meta_models", f"{name_or_path}.toml")
+        return _parsed(name_or_path, f"{name_or_path}.toml", file.read_text(encoding="utf-8"))
+    path = Path(name_or_path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(
+            f"meta-model {name_or_path!r} cannot be read: {exc}; shipped are {', '.join(SHIPPED)}, "
+            "others are given as a TOML file"
+        ) from exc
+    return _parsed(path.stem, str(path), text)
+
+
+def _parsed(name: str, file: str, text: str) -> MetaModel:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError(f"{file}: cannot be read as TOML: {exc}") from exc
+    unknown = sorted(data.keys() - {"name", "types", "relations"})
+    if unknown:
+        raise ConfigError(f"{file}: unknown key {unknown[0]!r}; known are name, types, relations")
+    types = tuple(_entity_type(row, f"{file}: types[{i}]") for i, row in _rows(data, "types", file))
+    keys = [t.key for t in types]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice:
+        raise ConfigError(f"{file}: types: key {twice!r} stands twice")
+    relations = tuple(
+        _relation(row, keys, f"{file}: relations[{i}]") for i, row in _rows(data, "relations", file)
+    )
+    _unambiguous(relations, file)
+    return MetaModel(_text(data, "name", file) if "name" in data else name, types, relations)
+
+
+def _rows(data: _Table, key: str, file: str) -> list[tuple[int, _Table]]:
+    rows = data.get(key)
+    if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):
+        raise ConfigError(f"{file}: {key} must be one or more tables [[{key}]]")
+    return list(enumerate(rows))
+
+
+def _known(row: _Table, keys: frozenset[str], where: str) -> None:
+    unknown = sorted(row.keys() - keys)
+    if unknown:
+        raise ConfigError(f"{where}: unknown key {unknown[0]!r}; known are {sorted(keys)}")
+
+
+def _text(row: _Table, key: str, where: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{where}.{key} must be a text that is not blank, got {value!r}")
+    return value.strip()
+
+
+def _texts(row: _Table, key: str, where: str) -> tuple[str, ...]:
+    values = row.get(key)
+    if not isinstance(values, list) or not all(isinstance(v, str) and v.strip() for v in values):
+        raise ConfigError(f"{where}.{key} must be a list of texts, got {values!r}")
+    return tuple(v.strip() for v in values)
+
+
+def _entity_type(row: _Table, where: str) -> EntityType:
+    _known(row, _TYPE_KEYS, where)
+    return EntityType(
+        key=_text(row, "key", where),
+        zh=_text(row, "zh", where),
+        en=_text(row, "en", where),
+        description=_text(row, "description", where) if "description" in row else "",
+    )
+
+
+def _relation(row: _Table, types: Sequence[str], where: str) -> Relation:
+    _known(row, _RELATION_KEYS, where)
+    ends = []
+    for key in ("subject", "object"):
+        named = _texts(row, key, where)
+        unknown = [t for t in named if t not in types and t != ANY]
+        if unknown or not named:
+            raise ConfigError(f"{where}.{key} must name types {list(types)} or '*', got {named}")
+        ends.append(named)
+    return Relation(
+        zh=_text(row, "zh", where),
+        en=_text(row, "en", where),
+        subjects=ends[0],
+        objects=ends[1],
+        description=_text(row, "description", where) if "description" in row else "",
+        aliases=_texts(row, "aliases", where) if "aliases" in row else (),
+    )
+
+
+def _unambiguous(relations: Sequence[Relation], file: str) -> None:
+    owner: dict[str, Relation] = {}
+    for relation in relations:
+        for word in relation.names:
+            other = owner.setdefault(normalize_name(word), relation)
+            if other is not relation:
+                raise ConfigError(f"{file}: {word!r} names both {other.zh!r} and {relation.zh!r}")

@@ -1,0 +1,254 @@
+"""Read one passage with a chat model: its facts and its summaries."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ingestion import extract, summarize
+from ingestion.meta_model import MetaModel
+from ingestion.passages import Passage
+from ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
+from ingestion.self_names import SelfNames, self_names
+from kgrag.errors import ModelOutputError
+from kgrag.ids import digest
+from kgrag.llm.chat import ChatModel, Request, Stage
+from kgrag.llm.prompts import LANGUAGES, Language
+from kgrag.llm.structured import Json, ask
+from kgrag.types import Chunk, Document, Fact, Summary
+
+Calls = Literal["combined", "separate", "facts", "summaries"]
+ModelOf = Callable[[Stage], ChatModel]
+
+READING_VERSION = "1"  # raise it when an answer is read into other facts or summaries
+_TASKS: Mapping[Calls, tuple[Task, ...]] = {
+    "combined": ("knowledge",),
+    "separate": ("facts", "summaries"),
+    "facts": ("facts",),
+    "summaries": ("summaries",),
+}
+_TOO_LONG = frozenset(["truncated", "repeating"])  # kinds of failure that less text may cure
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractSettings:
+    """What a model is asked for.
+
+    Attributes:
+        calls: `combined` asks for facts and summaries in one call a passage, `separate` in two,
+            `facts` and `summaries` for one of them only.
+        facts: `free` for open triples, `schema` for those of the meta-model only, `both` for
+            the meta-model's types and relations with open triples beside them.
+        meta_model: Types and relations; needed unless `facts` is `free`.
+        passage_chars: Most characters of a passage.
+    """
+
+    calls: Calls = "combined"
+    facts: extract.Facts = "free"
+    meta_model: MetaModel | None = None
+    passage_chars: int = 3584
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot be followed.
+
+        Raises:
+            ValueError: If a meta-model is needed and missing, or `passage_chars` is below 1.
+        """
+        if self.facts != "free" and self.meta_model is None:
+            raise ValueError(f"facts {self.facts!r} need a meta-model, got none")
+        if self.passage_chars < 1:
+            raise ValueError(f"passage_chars must be at least 1, got {self.passage_chars}")
+
+    @property
+    def identity(self) -> str:
+        """Return a digest of all that decides the outcome, prompts and meta-model included."""
+        typed = self.meta_model is not None and self.facts != "free"
+        prompts = [
+            repr(prompt_of(task, self.facts, language))
+            for task in _TASKS[self.calls]
+            for language in LANGUAGES
+        ]
+        return digest(
+            READING_VERSION,
+            self.calls,
+            self.facts,
+            self.meta_model.identity if self.meta_model and typed else "",
+            str(self.passage_chars),
+            *prompts,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PassageKnowledge:
+    """What a passage gave.
+
+    Attributes:
+        facts: Unique by id, each with all its evidence.
+        summaries: Of its parents and children.
+        dropped: How many statements and summaries could not be used, by reason.
+    """
+
+    facts: list[Fact]
+    summaries: list[Summary]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_passage(
+    passage: Passage,
+    document: Document,
+    leaves: Sequence[Chunk],
+    *,
+    settings: ExtractSettings,
+    model_of: ModelOf,
+) -> PassageKnowledge:
+    """Return what a model reads in a passage.
+
+    Where the answer would be too long, or runs in circles, the passage is cut in two near the
+    middle and each half is read, down to about 500 characters.
+
+    Args:
+        passage: Of the document.
+        document: The document, with its places in the metadata as `ingestion.prepare` leaves it.
+        leaves: Its smallest chunks in reading order.
+        settings: What is asked for.
+        model_of: Gives the model of stage `extract` or `summarize`. Passages may be read in
+            several threads.
+
+    Raises:
+        ModelError: If a call fails for good.
+    """
+    reader = _Reader(self_names(document), leaves, settings, model_of)
+    return _joined(reader.read(task, passage) for task in _tasks(passage, settings))
+
+
+def planned_requests(
+    passage: Passage, document: Document, *, settings: ExtractSettings
+) -> list[Request]:
+    """Return the requests that `read_passage` sends if all goes well; may be empty."""
+    return [
+        replace(_request(task, passage, settings), doc_id=document.doc_id)
+        for task in _tasks(passage, settings)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    statements: Sequence[extract.Statement]
+    summaries: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads passages of one document.
+
+    Attributes:
+        names: What the document's words for itself stand for.
+        leaves: The document's smallest chunks in reading order.
+        settings: What is asked for.
+        model_of: Gives the model of a stage.
+    """
+
+    names: SelfNames
+    leaves: Sequence[Chunk]
+    settings: ExtractSettings
+    model_of: ModelOf
+
+    def read(self, task: Task, passage: Passage) -> PassageKnowledge:
+        try:
+            return self._read_whole(task, passage)
+        except ModelOutputError as error:
+            halves = passage.halves() if error.kind in _TOO_LONG else None
+            if halves is None:
+                raise
+        lost = _spans(passage).difference(*map(_spans, halves))
+        if task == "knowledge" and lost:
+            # the cut goes through what is summarised: summaries apart, the facts in halves
+            return _joined([self.read("summaries", passage), self._read_halves("facts", halves)])
+        missing = Counter({summarize.MISSING: len(lost) if task == "summaries" else 0})
+        known = self._read_halves(task, halves)
+        return replace(known, dropped=dict(missing + Counter(known.dropped)))
+
+    def _read_halves(self, task: Task, halves: Iterable[Passage]) -> PassageKnowledge:
+        return _joined(self.read(t, half) for half in halves for t in _possible((task,), half))
+
+    def _read_whole(self, task: Task, passage: Passage) -> PassageKnowledge:
+        model = self.model_of(STAGES[task])
+        language = language_of(passage.text)
+
+        def parse(json: Json) -> _Answer:
+            return _parsed(json, task, language)
+
+        answer = ask(model, _request(task, passage, self.settings), parse)
+        source = extract.Source(
+            passage=passage,
+            leaves=self.leaves,
+            names=self.names,
+            extractor=model.name,
+            language=language,
+            facts=self.settings.facts,
+            meta_model=None if self.settings.facts == "free" else self.settings.meta_model,
+        )
+        facts, dropped = extract.facts_of(answer.statements, source)
+        if task == "facts":
+            return PassageKnowledge(facts, [], dropped)
+        summaries, lost = summarize.summaries_of(answer.summaries, passage, source=model.name)
+        return PassageKnowledge(facts, summaries, dropped + lost)
+
+
+def _tasks(passage: Passage, settings: ExtractSettings) -> tuple[Task, ...]:
+    return _possible(_TASKS[settings.calls], passage)
+
+
+def _possible(tasks: Sequence[Task], passage: Passage) -> tuple[Task, ...]:
+    """Return the tasks that a passage gives something to do for."""
+    if not passage.text.strip():
+        return ()
+    if summarize.parts(passage):
+        return tuple(tasks)
+    return tuple("facts" if task == "knowledge" else task for task in tasks if task != "summaries")
+
+
+def _spans(passage: Passage) -> set[tuple[int, int]]:
+    return {(part.start, part.end) for part in summarize.parts(passage)}
+
+
+def _request(task: Task, passage: Passage, settings: ExtractSettings) -> Request:
+    return passage_request(task, passage, facts=settings.facts, meta_model=settings.meta_model)
+
+
+def _parsed(json: Json, task: Task, language: Language) -> _Answer:
+    """Return the statements and summaries of an answer.
+
+    Raises:
+        ValueError: If it has another form.
+        ModelOutputError: If its summaries are in another language than the text (`language`).
+    """
+    statements = extract.read_items([] if task == "summaries" else _list(json, "facts"))
+    summaries = summarize.read_items([] if task == "facts" else _list(json, "summaries"))
+    foreign = sum(language_of(text) != language for _, text in summaries)
+    if 2 * foreign > len(summaries):
+        wanted = "Chinese" if language == "zh" else "English"
+        raise ModelOutputError(
+            f"summaries must be in the language of the text, {wanted}", kind="language"
+        )
+    return _Answer(statements, summaries)
+
+
+def _list(json: Json, key: str) -> list[Json]:
+    value = json.get(key) if isinstance(json, dict) else None
+    if not isinstance(value, list):
+        raise ValueError(f'the answer needs a list "{key}"')
+    return value
+
+
+def _joined(parts: Iterable[PassageKnowledge]) -> PassageKnowledge:
+    facts: dict[str, Fact] = {}
+    summaries: dict[str, Summary] = {}
+    dropped: Counter[str] = Counter()
+    for part in parts:
+        for fact in part.facts:
+            known = facts.get(fact.fact_id)
+            facts[fact.fact_id] = extract.with_evidence(known, fact.evidence) if known else fact
+        summaries.update((s.summary_id, s) for s in part.summaries)
+        dropped.update(part.dropped)
+    return PassageKnowledge(list(facts.values()), list(summaries.values()), dict(dropped))

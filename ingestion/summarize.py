@@ -1,0 +1,152 @@
+"""Number the parts of a passage that are worth a summary, and read the summaries of a model."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ingestion.passages import Passage
+from ingestion.prepare import target_ids
+from ingestion.structure import is_contents_line
+from kgrag.ids import summary_id
+from kgrag.llm.chat import Schema
+from kgrag.types import Chunk, Summary
+
+LEVEL = "chunk"
+MISSING = "summary missing"  # why one that was asked for is not there
+_LEAST_PARENT = 100  # characters, blanks left out: a shorter text is its own summary
+_LEAST_CHILD = 300
+_NUMBERS = re.compile(r"\d+")
+
+ITEMS: Schema = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"part": {"type": "string"}, "summary": {"type": "string"}},
+        "required": ["part", "summary"],
+        "additionalProperties": False,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one summary is asked for: a child, or a parent.
+
+    Attributes:
+        key: `3` for the child that is marked ⟦3⟧ in the prompt, `1-3` for a parent of several.
+        start: First character offset in the document's text.
+        end: Offset after the last character.
+    """
+
+    key: str
+    start: int
+    end: int
+
+
+def parts(passage: Passage) -> list[Part]:
+    """Return what is worth a summary: parents, each followed by its children.
+
+    A parent is, unless it is a mere line or two; a child is where its parent has several, it has
+    300 characters or more (blanks left out), and it is no table of contents. After GRIM, section
+    3.1.1: summaries are nodes of their own beside those of the text.
+    """
+    numbered = dict(enumerate(_units(passage), 1))
+    found = []
+    for parent in passage.parents:
+        own = {n: u for n, u in numbered.items() if parent.start <= u.start < parent.end}
+        if not own or _length(parent.text) < _LEAST_PARENT:
+            continue
+        first, last = min(own), max(own)
+        key = f"{first}-{last}" if last > first else f"{first}"
+        found.append(Part(key, parent.start, parent.end))
+        if last > first:
+            found += [Part(f"{n}", u.start, u.end) for n, u in own.items() if _is_worth(u)]
+    if not passage.parents:  # a part of a parent: see `Passage.halves`
+        found = [Part(f"{n}", u.start, u.end) for n, u in numbered.items() if _is_worth(u)]
+    return found
+
+
+def marked(passage: Passage) -> str:
+    """Return a passage's text with ⟦1⟧, ⟦2⟧ where its children begin.
+
+    Such marks of the document's own become [1], [2], so that they cannot be taken for ours.
+    """
+    pieces, at = [], passage.start
+    for number, unit in enumerate(_units(passage), 1):
+        pieces += [_shown(passage, at, unit.start), f"⟦{number}⟧"]
+        at = unit.start
+    return "".join([*pieces, _shown(passage, at, passage.end)])
+
+
+def read_items(items: Iterable[object]) -> list[tuple[str, str]]:
+    """Return (key, summary) of each item of an answer; keys as `Part` has them.
+
+    Raises:
+        ValueError: If no item has the form asked for, though there are some.
+    """
+    items = list(items)
+    found = []
+    for item in items:
+        if isinstance(item, Mapping):
+            key = "-".join(_NUMBERS.findall(str(item.get("part", ""))))
+            text = item.get("summary")
+            if key and isinstance(text, str) and text.strip():
+                found.append((key, " ".join(text.split())))
+    if items and not found:
+        raise ValueError('no item of "summaries" has a "part" and a "summary" that is a text')
+    return found
+
+
+def summaries_of(
+    items: Sequence[tuple[str, str]], passage: Passage, *, source: str
+) -> tuple[list[Summary], Counter[str]]:
+    """Return the summaries of a passage's parts, and how many could not be used, by reason.
+
+    Args:
+        items: As `read_items` gives them; the first for a part counts.
+        passage: Whose parts were numbered.
+        source: Name of the model.
+    """
+    wanted = {part.key: part for part in parts(passage)}
+    found: dict[str, Summary] = {}
+    dropped: Counter[str] = Counter()
+    for key, text in items:
+        part = wanted.get(key)
+        if part is None:
+            dropped["summary of no part asked for"] += 1
+        elif key in found:
+            dropped["second summary of a part"] += 1
+        else:
+            found[key] = Summary(
+                summary_id=summary_id(passage.doc_id, part.start, part.end, text),
+                doc_id=passage.doc_id,
+                start=part.start,
+                end=part.end,
+                text=text,
+                level=LEVEL,
+                source=source,
+                target_ids=target_ids(passage.parents, part.start, part.end),
+            )
+    missing = len(wanted) - len(found)
+    return list(found.values()), dropped + Counter({MISSING: missing})
+
+
+def _units(passage: Passage) -> list[Chunk]:
+    """Return the chunks that are numbered: children, or parents where there are none."""
+    return [c for c in passage.children or passage.parents if c.text.strip()]
+
+
+def _is_worth(unit: Chunk) -> bool:
+    lines = [line for line in unit.text.splitlines() if line.strip()]
+    contents = sum(is_contents_line(line) for line in lines)
+    return _length(unit.text) >= _LEAST_CHILD and 2 * contents < len(lines)
+
+
+def _length(text: str) -> int:
+    return len("".join(text.split()))
+
+
+def _shown(passage: Passage, start: int, end: int) -> str:
+    text = passage.text[start - passage.start : end - passage.start]
+    return text.replace("⟦", "[").replace("⟧", "]")

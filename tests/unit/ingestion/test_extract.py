@@ -1,0 +1,208 @@
+import json
+from types import MappingProxyType
+
+import pytest
+
+from ingestion.chunk import ChunkSizes, chunk
+from ingestion.extract import Source, facts_of, items_schema, read_items
+from ingestion.meta_model import read_meta_model
+from ingestion.passages import passages
+from ingestion.self_names import self_names
+from kgrag.types import Document
+
+TEXT = (
+    "一、目标\n到２０２５年，绿色工厂达到500家以上。省发展改革委牵头负责园区改造，省能源局配合。\n"
+    "总投资1,000亿元。推广“三改联动”等节能技术，支持风电、光伏发展。"
+)
+SIZES = ChunkSizes(64, (32, 16))
+MODEL = read_meta_model("dual-carbon")
+
+
+def source(text=TEXT, *, facts="free", title="云岭省节能规划", start=0):
+    document = Document(
+        "d",
+        title,
+        "前" * start + text,
+        "d.txt",
+        "txt",
+        "00",
+        metadata=MappingProxyType({"places": "云岭"}),
+    )
+    chunks = chunk(document, [], SIZES)
+    (passage,) = passages(chunks, sizes=SIZES, most_chars=4096)
+    return Source(
+        passage=passage,
+        leaves=[c for c in chunks if c.size == SIZES.leaf],
+        names=self_names(document),
+        extractor="m",
+        language="zh",
+        facts=facts,
+        meta_model=None if facts == "free" else MODEL,
+    )
+
+
+def item(quote, *triples):
+    keys = ("s", "p", "o", "st", "ot")
+    return {"quote": quote, "triples": [dict(zip(keys, t, strict=False)) for t in triples]}
+
+
+def read(*items, **how):
+    return facts_of(read_items(items), source(**how))
+
+
+def triples(facts):
+    return [(f.subject.name, f.predicate, f.object.name) for f in facts]
+
+
+def test_facts_stand_where_their_quote_stands():
+    """Evidence is the clause in the document, in the leaves that it lies in, by the model."""
+    facts, dropped = read(item("绿色工厂达到500家以上", ("绿色工厂", "目标为", "2025年500家以上")))
+    (fact,) = facts
+    assert triples(facts) == [("绿色工厂", "目标为", "2025年500家以上")]
+    assert {TEXT[e.start : e.end] for e in fact.evidence} == {"绿色工厂达到500家以上"}
+    assert {e.extractor for e in fact.evidence} == {"m"}
+    assert not dropped
+
+
+@pytest.mark.parametrize(
+    ("quote", "confidence"),
+    [
+        ("到２０２５年，绿色工厂", 1.0),
+        ("到2025年，绿色工厂", 0.9),
+        ("省发展改革委牵头……省能源局配合", 0.8),
+    ],
+)
+def test_confidence_tells_how_the_quote_was_found(quote, confidence):
+    """Exact 1, normalised 0.9, near 0.8."""
+    facts, _ = read(item(quote, ("绿色工厂", "数量", "500家")))
+    assert {e.confidence for f in facts for e in f.evidence} == {confidence}
+
+
+def test_several_facts_of_one_quote_are_all_kept():
+    """One clause states several facts; each has it as evidence."""
+    facts, _ = read(
+        item("支持风电、光伏发展", ("本文件", "支持", "风电"), ("本文件", "支持", "光伏"))
+    )
+    assert triples(facts) == [
+        ("云岭省节能规划", "支持", "风电"),
+        ("云岭省节能规划", "支持", "光伏"),
+    ]
+    assert facts[0].evidence == facts[1].evidence
+    assert (facts[0].subject.type, facts[0].object.type) == ("document", "entity")
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (item("建成零碳园区", ("园区", "建成", "零碳园区")), "quote not in the text"),
+        (item("", ("园区", "建成", "零碳园区")), "quote not in the text"),
+        (item("推广", ("本文件", "", "节能技术")), "empty"),
+        (item("推广", ("本文件", "推广", " ")), "empty"),
+        (item("省能源局配合", ("有关部门", "配合", "园区改造")), "stop word"),
+        (item("省能源局配合", ("省能源局", "配合", "其")), "stop word"),
+        (item("推广", ("本文件", "推广", "节" * 121)), "name too long"),
+        (item("绿色工厂", ("绿色工厂", "达到", "600家")), "number not in the text"),
+        (item("推广", ("节能规划", "推广", "《节能规划》")), "subject is object"),
+    ],
+)  # fmt: skip
+def test_a_statement_that_cannot_stand_is_dropped_and_counted(given, reason):
+    """Nothing gets into the graph that the passage does not say."""
+    good = item("省能源局配合", ("省能源局", "配合", "园区改造"))
+    facts, dropped = read(good, given)
+    assert triples(facts) == [("省能源局", "配合", "园区改造")]
+    assert dropped == {reason: 1}
+
+
+@pytest.mark.parametrize("number", ["1000亿元", "1,000亿元", "１０００亿元", "2025年"])
+def test_numbers_count_in_any_spelling(number):
+    """Full width and thousands' commas do not make another number."""
+    facts, _ = read(item("总投资1,000亿元", ("总投资", "数额", number)))
+    assert len(facts) == 1
+
+
+def test_a_repeated_statement_counts_once_and_new_evidence_is_added():
+    """Facts are unique; a second clause that says the same is a second piece of evidence."""
+    text = "推广热泵。甲乙丙丁。推广热泵。"
+    same = item("推广热泵", ("本文件", "推广", "热泵"))
+    other = item("推广热泵。甲乙丙丁。推广热泵", ("本文件", "推广", "热泵"))
+    facts, dropped = read(same, same, other, text=text)
+    (fact,) = facts
+    assert dropped == {"repeated": 1}
+    spans = [(e.start, e.end) for e in fact.evidence]
+    assert set(spans) == {(0, 4), (0, 14)}
+    assert spans == sorted(spans)
+
+
+def test_offsets_are_those_of_the_document():
+    """A passage further down is located from where it begins."""
+    document = Document("d", "题", "前。" * 32 + "推广热泵。", "d.txt", "txt", "00")
+    chunks = chunk(document, [], SIZES)
+    passage = passages(chunks, sizes=SIZES, most_chars=64)[-1]
+    assert passage.start > 0
+    leaves = [c for c in chunks if c.size == SIZES.leaf]
+    where = Source(passage, leaves, self_names(document), "m", "zh", "free", None)
+    facts, _ = facts_of(read_items([item("推广热泵", ("园区", "推广", "热泵"))]), where)
+    (evidence,) = facts[0].evidence
+    assert document.text[evidence.start : evidence.end] == "推广热泵"
+
+
+LEADS = ("省发展改革委", "牵头", "园区改造", "agency", "measure")
+WRONG = ("省发展改革委", "牵头", "2025年", "agency", "deadline")
+OPEN = ("园区改造", "带动", "就业", "measure", "jobs")
+
+
+def test_schema_keeps_what_the_meta_model_allows_only():
+    """Types and relations are checked; the predicate is the meta-model's word."""
+    facts, dropped = read(item("牵头负责园区改造", LEADS, WRONG, OPEN), facts="schema")
+    assert triples(facts) == [("省发展改革委", "牵头负责", "园区改造")]
+    assert (facts[0].subject.type, facts[0].object.type) == ("agency", "measure")
+    assert dropped == {"type not allowed": 1, "relation not allowed": 1}
+
+
+def test_both_keeps_open_triples_beside_the_meta_models():
+    """What does not follow it stays as written; a type that it does not have is `entity`."""
+    facts, dropped = read(item("牵头负责园区改造", LEADS, WRONG, OPEN), facts="both")
+    assert triples(facts) == [
+        ("省发展改革委", "牵头负责", "园区改造"),
+        ("省发展改革委", "牵头", "2025年"),
+        ("园区改造", "带动", "就业"),
+    ]
+    assert [f.object.type for f in facts] == ["measure", "deadline", "entity"]
+    assert not dropped
+
+
+def test_free_has_no_types():
+    """Without a meta-model a type that a model gives all the same means nothing."""
+    facts, _ = read(item("牵头负责园区改造", LEADS))
+    assert triples(facts) == [("省发展改革委", "牵头", "园区改造")]
+    assert facts[0].subject.type == "entity"
+
+
+def test_read_items_takes_the_forms_that_models_give():
+    """Long keys, triples as lists, triples beside their quote, numbers as numbers."""
+    flat = {"subject": "甲", "predicate": "为", "object": 500, "quote": "q"}
+    found = read_items([flat, {"quote": "q", "triples": [["甲", "为", "500"]]}])
+    assert [(s.quote, s.triple.subject, s.triple.object) for s in found] == [("q", "甲", "500")] * 2
+
+
+@pytest.mark.parametrize("bad", [["甲"], [{"quote": "q"}], [{"quote": "q", "triples": ["x"]}]])
+def test_read_items_refuses_another_form(bad):
+    """The model is asked once more."""
+    with pytest.raises(ValueError, match="triples"):
+        read_items(bad)
+
+
+def test_read_items_of_nothing_is_nothing():
+    """A table of contents states no fact."""
+    assert read_items([]) == []
+
+
+def test_items_schema_asks_for_types_with_a_meta_model_only():
+    """Every key is required and no other allowed, as strict endpoints want it."""
+    for model, keys in ((None, ["s", "p", "o"]), (MODEL, ["s", "st", "p", "o", "ot"])):
+        triple = json.loads(json.dumps(items_schema(model)))["items"]["properties"]["triples"][
+            "items"
+        ]
+        assert triple["required"] == list(triple["properties"]) == keys
+        assert triple["additionalProperties"] is False
+    assert "agency" in triple["properties"]["st"]["enum"]
