@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from kgrag.api import KnowledgeBase, preset
+from kgrag.api import KnowledgeBase
+from kgrag.retrieval.grim import preset
 from kgrag.types import Chunk, Document, ScoredChunk
 
 

@@ -1,4 +1,4 @@
-"""Find the entities that a question names."""
+"""Find the entities that a question, or a keyword of it, names."""
 
 import math
 import re
@@ -9,6 +9,7 @@ from kgrag.text import normalize_name
 from kgrag.types import Entity, Query
 
 _LONGEST_NAME = 12  # words of an entity's name looked for in the question
+_KEYWORD = 0.5  # of the weight of an entity that a keyword names, not the question
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,10 @@ class Anchor:
 
     Attributes:
         entity: The entity.
-        weight: In (0, 1]: 1 for a quoted title, less for a common name or a further hop.
-        at: Offset of its name in the question; -1 for an entity reached over a fact.
+        weight: In (0, 1]: 1 for a quoted title, less for a common name, a keyword or a further
+            hop.
+        at: Offset of its name in the question; -1 for an entity that a keyword names, or that
+            was reached over a fact.
     """
 
     entity: Entity
@@ -30,20 +33,31 @@ def question_entities(query: Query, store: Store) -> list[Anchor]:
     """Return the entities that a question names, the weightiest first, ties by id.
 
     Every run of its words is looked up at once; of names inside each other the longest counts.
+    Entities that only a keyword names (GRIM, section 3.2.2) join with less weight: they never
+    push out one that the question names.
     """
-    question = query.text
     names = _names(query)
-    found = {e.entity_id: e for e in store.find_entities(list(names))}
+    keywords = {normalize_name(k) for k in query.keywords} - names.keys()
+    found = {e.entity_id: e for e in store.find_entities([*names, *sorted(keywords)])}
     degrees = store.entity_degrees(list(found))
-    anchors = []
-    for entity in found.values():
-        key = normalize_name(entity.name)
-        quoted = any(normalize_name(title) == key for title in query.titles)
-        weight = 1.0 if quoted else 1.0 / math.log2(2 + degrees.get(entity.entity_id, 0))
-        anchors.append(Anchor(entity, weight, question.find(names.get(key, entity.name))))
+    anchors = [_anchor(e, query, names, degree=degrees.get(e.entity_id, 0)) for e in found.values()]
     held = {normalize_name(a.entity.name) for a in anchors}
-    inside = [a for a in anchors if not _part_of_longer(a, held)]
-    return sorted(inside, key=lambda a: (-a.weight, a.entity.entity_id))
+    own = held - keywords
+    kept = [
+        a
+        for a in anchors
+        if not _part_of_longer(a, held if normalize_name(a.entity.name) in keywords else own)
+    ]
+    return sorted(kept, key=lambda a: (-a.weight, a.entity.entity_id))
+
+
+def _anchor(entity: Entity, query: Query, names: dict[str, str], *, degree: int) -> Anchor:
+    key = normalize_name(entity.name)
+    quoted = any(normalize_name(title) == key for title in query.titles)
+    weight = 1.0 if quoted else 1.0 / math.log2(2 + degree)
+    if key not in names:
+        return Anchor(entity, _KEYWORD * weight, -1)
+    return Anchor(entity, weight, query.text.find(names[key]))
 
 
 def _part_of_longer(anchor: Anchor, names: set[str]) -> bool:

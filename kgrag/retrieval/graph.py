@@ -26,9 +26,9 @@ _CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|�
 def chunks_of_facts(search: Search) -> Ranking:
     """Return chunks by the best fact that they state about an entity of the question.
 
-    Scores lie in (0, 1]. A fact counts by its entity's weight and by how much of the question
-    it speaks of. For a question about citations the direction counts: 《A》引用了… asks for
-    facts with A as subject, …引用了《A》 for those with A as object.
+    Scores lie in (0, 1]. A fact counts by its entity's weight and by how much of the question,
+    or of its keywords, it speaks of. For a question about citations the direction counts:
+    《A》引用了… asks for facts with A as subject, …引用了《A》 for those with A as object.
     """
     anchors = search.anchors
     scored = _scored_facts(search, anchors)
@@ -74,10 +74,16 @@ def cited_documents(search: Search) -> Ranking:
     return Ranking(tuple((head, 1.0) for head in reasons), reasons)
 
 
+def queried_chunks(search: Search) -> Ranking:
+    """Return the chunks that a query to the graph found; see `kgrag.retrieval.graph_query`."""
+    hits = tuple((chunk_id, 1.0) for chunk_id in search.queried)
+    return Ranking(hits, dict.fromkeys(search.queried, "graph query"))
+
+
 def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Fact]]:
     by_id = {a.entity.entity_id: a for a in anchors}
     facts = search.store.facts_around(list(by_id), limit=_FACTS)
-    question = dict.fromkeys(search.query.words)
+    question = tuple(search.terms)
     citing = _CITING.search(search.query.remainder)
     scored = []
     for fact in facts:

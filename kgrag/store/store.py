@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from kgrag.types import (
 
 Vector = NDArray[np.float32]
 Hit = tuple[str, float]
+QueryLanguage = Literal["sql", "cypher"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,11 @@ class Store(Protocol):
 
     Every method raises `StoreError` (or a subclass) when the storage itself fails.
     """
+
+    @property
+    def query_language(self) -> QueryLanguage:
+        """Return the language of `run_query`."""
+        ...
 
     def close(self) -> None:
         """Release files and connections; further calls raise StoreError."""

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgrag.errors import StoreError
+from kgrag.llm.prompts import LANGUAGES, prompt
 
 CALLS = 40
 
@@ -209,3 +210,20 @@ def test_closed_is_closed(store, make):
     ):
         with pytest.raises(StoreError, match="closed"):
             call()
+
+
+def test_a_store_names_the_language_of_its_queries(store):
+    """A statement in it is answered."""
+    statement = {"sql": "SELECT 1 AS n", "cypher": "RETURN 1 AS n"}[store.query_language]
+    assert store.run_query(statement, max_rows=5, timeout_s=5.0) == [{"n": 1}]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_example_queries_that_models_are_shown_run(store, make, language):
+    """Whoever follows them is not refused."""
+    put(store, make, 1, 1)
+    system = prompt(f"graph_query_{store.query_language}", language).system
+    examples = [line for line in system.splitlines() if line.startswith(("SELECT ", "MATCH "))]
+    assert len(examples) == 4
+    for example in examples:
+        store.run_query(example, max_rows=50, timeout_s=5.0)

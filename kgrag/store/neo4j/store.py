@@ -17,6 +17,7 @@ from kgrag.store.store import (
     Hit,
     NodeVector,
     Problem,
+    QueryLanguage,
     SourceState,
     Vector,
 )
@@ -68,6 +69,11 @@ class Neo4jStore:
             database.close()
             raise
         return cls(database)
+
+    @property
+    def query_language(self) -> QueryLanguage:
+        """Return the language of `run_query`."""
+        return "cypher"
 
     def close(self) -> None:
         """Close all connections."""

@@ -21,6 +21,7 @@ from kgrag.store.store import (
     Hit,
     NodeVector,
     Problem,
+    QueryLanguage,
     SourceState,
     Vector,
 )
@@ -67,6 +68,11 @@ class SQLiteStore:
             StoreError: If a newer kgrag made it.
         """
         return cls(Database.open(folder, create=create), CacheFolder(folder / CACHE_FOLDER))
+
+    @property
+    def query_language(self) -> QueryLanguage:
+        """Return the language of `run_query`."""
+        return "sql"
 
     def close(self) -> None:
         """Close all connections."""

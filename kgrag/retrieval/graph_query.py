@@ -1,0 +1,186 @@
+"""Have a model write a query to the graph, and use what it finds.
+
+The store is what keeps a model's query harmless: one statement that only reads, within limits of
+time and rows, enforced by the engine. Nothing here puts a question's text into a statement.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.errors import ModelOutputError, StatementError
+from kgrag.ids import chunk_id
+from kgrag.llm.chat import ChatModel, Request
+from kgrag.llm.fence import fence
+from kgrag.llm.prompts import prompt
+from kgrag.llm.structured import Json, ask
+from kgrag.store.store import QueryLanguage, Store
+from kgrag.text import is_latin
+from kgrag.types import Chunk
+
+Row = Mapping[str, object]
+
+_PROMPTS: Mapping[QueryLanguage, str] = {
+    "sql": "graph_query_sql",
+    "cypher": "graph_query_cypher",
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}, "explanation": {"type": "string"}},
+    "required": ["query", "explanation"],
+    "additionalProperties": False,
+}
+_LONGEST_ID = 200  # characters
+_MOST_CHUNKS = 50  # that rows may add to a search
+_LONGEST_LINE = 200  # characters of a row as text
+_SHOWN = 200  # characters of a statement that stores put before their reason
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnswer:
+    """What a query to the graph gave.
+
+    Attributes:
+        query: The statement as the model wrote it; empty where it wrote none.
+        language: What it is written in.
+        rows: As the store gives them; empty where it failed.
+        error: Why it failed, in words; empty where it did not.
+        explanation: What the model says that it looks for.
+    """
+
+    query: str
+    language: QueryLanguage
+    rows: tuple[Row, ...] = ()
+    error: str = ""
+    explanation: str = ""
+
+
+def ask_graph(
+    question: str, *, model: ChatModel, store: Store, max_rows: int = 50, timeout_s: float = 5.0
+) -> GraphAnswer:
+    """Return the rows of a query that a model writes for a question.
+
+    GRIM, section 3.2.2: the question becomes a statement in the graph database's own language,
+    and what it finds joins the other routes. A statement that the store refuses is told to the
+    model once, with the reason. A model that cannot do better leaves an answer with an error,
+    never an exception: the other routes go on.
+
+    Args:
+        question: As asked.
+        model: Whom to ask.
+        store: The knowledge base; it decides on the language.
+        max_rows: Rows at most.
+        timeout_s: Seconds after which a statement is stopped.
+
+    Raises:
+        ModelError: If the model cannot be asked at all.
+        StoreError: If the storage fails.
+    """
+    language = store.query_language
+    tried = GraphAnswer("", language)
+
+    def run(answer: Json) -> GraphAnswer:
+        nonlocal tried
+        tried = _read(answer, language)
+        try:
+            rows = store.run_query(tried.query, max_rows=max_rows, timeout_s=timeout_s)
+        except StatementError as exc:
+            tried = replace(tried, error=_reason(tried.query, exc))
+            raise ValueError(f'the statement in "query" was refused: {tried.error}') from exc
+        return replace(tried, rows=tuple(rows))
+
+    messages = prompt(_PROMPTS[language], "en" if is_latin(question) else "zh").fill(
+        question=fence(question, label="question")
+    )
+    request = Request(messages, stage="analyse", schema=_SCHEMA, schema_name="graph_query")
+    try:
+        return ask(model, request, run)
+    except ModelOutputError as exc:
+        return replace(tried, error=tried.error or str(exc.__cause__ or exc))
+
+
+def rows_as_text(rows: Sequence[Row], limit: int) -> str:
+    """Return rows as text, one line a row, cut at 200 characters.
+
+    Args:
+        rows: As `ask_graph` gives them.
+        limit: Rows at most; a last line says how many are left out.
+
+    >>> print(rows_as_text([{"subject": "A", "n": 2}, {"subject": "B", "n": 1}], limit=1))
+    subject: A; n: 2
+    … +1
+    """
+    lines = []
+    for row in rows[:limit]:
+        line = "; ".join(f"{name}: {value}" for name, value in row.items() if value is not None)
+        line = " ".join(line.split())
+        lines.append(line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…")
+    if len(rows) > limit:
+        lines.append(f"… +{len(rows) - limit}")
+    return "\n".join(lines)
+
+
+def chunks_of_rows(rows: Sequence[Row], store: Store, *, size: int) -> list[str]:
+    """Return ids of the chunks that rows lead to, in the rows' order, at most 50.
+
+    Ids are known by looking them up: any value of a row, or of a list in it, may be one. A chunk
+    of another group stands for those of `size` that it overlaps; a document of which no row
+    names a chunk, for its first one.
+
+    Args:
+        rows: As `ask_graph` gives them.
+        store: Where the chunks are.
+        size: The group wanted: the leaves that searches rank.
+    """
+    ids = list(dict.fromkeys(text for row in rows for text in _texts(list(row.values()))))
+    named = {c.chunk_id: c for c in store.chunks(ids)}
+    documents = {card.doc_id for card in store.document_cards(ids)}
+    covered = {c.doc_id for c in named.values()}
+    larger = {c.doc_id for c in named.values() if c.size != size}
+    leaves = store.chunks_of(sorted(larger), size=size) if larger else []
+    found: dict[str, None] = {}
+    for name in ids:
+        if name in named:
+            found.update(dict.fromkeys(_leaves_of(named[name], leaves, size=size)))
+        elif name in documents - covered:
+            found[chunk_id(name, size, 0)] = None
+    return list(found)[:_MOST_CHUNKS]
+
+
+def _leaves_of(chunk: Chunk, leaves: Sequence[Chunk], *, size: int) -> list[str]:
+    if chunk.size == size:
+        return [chunk.chunk_id]
+    return [
+        leaf.chunk_id
+        for leaf in leaves
+        if leaf.doc_id == chunk.doc_id and leaf.start < chunk.end and chunk.start < leaf.end
+    ]
+
+
+def _texts(values: Sequence[object]) -> Iterator[str]:
+    """Yield the texts among values, and in lists among them, that are short enough for an id."""
+    for value in values:
+        if isinstance(value, str) and len(value) <= _LONGEST_ID:
+            yield value
+        elif isinstance(value, list):
+            yield from _texts(value)
+
+
+def _read(answer: Json, language: QueryLanguage) -> GraphAnswer:
+    """Return what the model wrote, not yet run.
+
+    Raises:
+        ValueError: If the answer has another form.
+    """
+    query = answer.get("query") if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or not isinstance(query, str) or not query.strip():
+        raise ValueError('an object with a text "query" is needed')
+    explanation = answer.get("explanation")
+    said = " ".join(explanation.split()) if isinstance(explanation, str) else ""
+    return GraphAnswer(query.strip(), language, explanation=said)
+
+
+def _reason(query: str, error: StatementError) -> str:
+    """Return why a statement was refused, without the statement, which the model has before it."""
+    line = " ".join(query.split())
+    shown = line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+    return str(error).removeprefix(f"{shown}: ")

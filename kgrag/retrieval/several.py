@@ -1,0 +1,56 @@
+"""Retrieve with several wordings of one question."""
+
+from collections.abc import Sequence
+
+from kgrag.retrieval.fusion import reciprocal_rank_fusion
+from kgrag.retrieval.grim import Grim
+from kgrag.retrieval.search import Search
+from kgrag.types import ScoredChunk
+
+# Weight of all further wordings together; the question's own is 1. Measured on 62 questions with
+# two wordings each, written from the question alone: MRR 64.4 without, 78.9 with 0.7, 80.4 with
+# 1.0. Wordings of another question take 4 points at 0.7, 11 at 1.0: the question must outweigh.
+_FURTHER = 0.7
+_SHOWN = 40  # characters of a wording in a reason
+
+
+def retrieve_several(
+    pipeline: Grim, searches: Sequence[Search], *, top_k: int
+) -> list[ScoredChunk]:
+    """Return at most `top_k` chunks that a question and further wordings of it find.
+
+    Chats-Grid, section III: the expanded questions are searched as the question is. Their
+    candidates are fused by reciprocal ranks, then go through the pipeline's steps once, so that
+    neighbours found by different wordings merge. Scores are fused ranks.
+
+    Args:
+        pipeline: What each wording is searched with.
+        searches: The question's own first; with it alone, the result is `pipeline.retrieve`'s.
+        top_k: Chunks at most.
+
+    Raises:
+        ValueError: If there is no search, or top_k < 1.
+    """
+    if not searches:
+        raise ValueError("searches must hold the question's own, got none")
+    own, *further = searches
+    if not further:
+        return pipeline.retrieve(own, top_k=top_k)
+    rankings = [pipeline.candidates(search, top_k=top_k) for search in searches]
+    fused = reciprocal_rank_fusion(
+        [[(r.chunk.chunk_id, r.score) for r in ranking] for ranking in rankings],
+        weights=[1.0, *(_FURTHER / len(further) for _ in further)],
+    )
+    found: dict[str, ScoredChunk] = {}
+    reasons: dict[str, list[str]] = {}
+    for number, (search, ranking) in enumerate(zip(searches, rankings, strict=True)):
+        for result in ranking:
+            found.setdefault(result.chunk.chunk_id, result)
+            if number:
+                reason = f"also found by 《{search.query.text[:_SHOWN]}》"
+                reasons.setdefault(result.chunk.chunk_id, []).append(reason)
+    candidates = [
+        ScoredChunk(found[c].chunk, score, (*found[c].via, *reasons.get(c, ())))
+        for c, score in fused
+    ]
+    return pipeline.finish(candidates, own.store, top_k=top_k)

@@ -1,0 +1,53 @@
+"""Entities that a question names, and those that only its keywords name."""
+
+from dataclasses import replace
+
+import pytest
+
+from kgrag.retrieval.entities import question_entities
+from kgrag.retrieval.query import analyse
+from kgrag.types import Entity
+
+
+class Names:
+    """A store that knows entities by name, each with one fact around it."""
+
+    def __init__(self, *names):
+        self.held = [Entity(f"e-{name}", name) for name in names]
+
+    def find_entities(self, names):
+        """Return those with exactly such a name."""
+        return [e for e in self.held if e.name in names]
+
+    def entity_degrees(self, entity_ids):
+        """Return two for each: a weight of one half."""
+        return dict.fromkeys(entity_ids, 2)
+
+
+def found(store, question, *keywords):
+    query = replace(analyse(question), keywords=keywords)
+    return [(a.entity.name, a.weight, a.at) for a in question_entities(query, store)]
+
+
+def test_an_entity_that_a_keyword_names_weighs_half():
+    """It stands nowhere in the question, so that its place says nothing."""
+    store = Names("工信部", "工业和信息化部")
+    assert found(store, "请问工信部的职责", "工业和信息化部") == [
+        ("工信部", 0.5, 2),
+        ("工业和信息化部", 0.25, -1),
+    ]
+
+
+@pytest.mark.parametrize("keywords", [(), ("节能",), ("《节能》",)])
+def test_a_keyword_that_the_question_names_changes_nothing(keywords):
+    """Its own weight and place stay."""
+    assert found(Names("节能"), "推进节能", *keywords) == [("节能", 0.5, 2)]
+
+
+def test_a_longer_keyword_does_not_push_out_what_the_question_names():
+    """Of names inside each other the longest counts, but a model's guess is no such name."""
+    store = Names("节能", "节能减排", "减排")
+    assert found(store, "节能", "节能减排", "减排") == [
+        ("节能", 0.5, 0),
+        ("节能减排", 0.25, -1),
+    ]

@@ -1,0 +1,136 @@
+"""What a search computes from a query, on three short documents."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.retrieval.grim import PRESETS
+from kgrag.retrieval.search import Search
+
+TEXTS = {
+    "a": "云岭省节能规划\n一、总体要求\n根据《节能法》，制定本规划。\n二、目标\n"
+    "到2025年，农村生活污水治理率达到45%。",
+    "b": "青川市节能方案\n落实《云岭省节能规划》。\n推进污水处理收费，受益农户合理分担。\n"
+    "由市工业和信息化局负责。",
+    "c": "某委员会关于印发《节能法》的通知\n2021年1月1日发布。\n各地节能工作由主管部门负责。",
+}
+# Document, size, position and score of each result before questions were read by models.
+BEFORE = {
+    "云岭省农村污水治理目标": {
+        "grim": "a2048.0=11.8323 b2048.0=1.9646 c2048.0=0.0000",
+        "grim-no-merge": "a256.0=11.8323 b256.0=1.9646 c256.0=0.0000",
+        "grim-no-summary": "a2048.0=11.8323 b2048.0=1.9646 c2048.0=0.0000",
+        "bm25": "a512.0=6.4873 b512.0=1.3937",
+        "vector": "a256.0=0.0262 b256.0=0.0258 c256.0=0.0254",
+        "hybrid": "a256.0=0.0475 b256.0=0.0387 c256.0=0.0254",
+        "recursive": "a256.0=0.3641 b256.0=0.1632 c256.0=0.0000",
+        "kg-vector": "a256.0=0.8323 b256.0=0.3730 c256.0=0.0000",
+    },
+    "《云岭省节能规划》依据哪些文件？": {
+        "grim": "a2048.0=34.0793 b2048.0=28.2360 c2048.0=25.1197",
+        "grim-no-merge": "a256.0=34.0793 b256.0=28.2360 c256.0=25.1197",
+        "grim-no-summary": "a2048.0=34.0793 b2048.0=28.2360 c2048.0=25.1197",
+        "bm25": "a512.0=105.1789 b512.0=101.7246 c512.0=0.2975",
+        "vector": "a256.0=0.0262 b256.0=0.0258 c256.0=0.0254",
+        "hybrid": "a256.0=0.0475 b256.0=0.0468 c256.0=0.0460",
+        "recursive": "a256.0=0.4722 b256.0=0.2865 c256.0=0.0889",
+        "kg-vector": "a256.0=4.0793 b256.0=0.9549 c256.0=0.2031",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    for name, text in TEXTS.items():
+        (folder / f"{name}.txt").write_text(text, "utf-8")
+    with KnowledgeBase.open(folder / "kb", embedder=HashEmbedder()) as base:
+        base.ingest([folder / f"{name}.txt" for name in TEXTS])
+        yield base
+
+
+@pytest.fixture
+def search(kb):
+    """Return a function that makes a search with what a model would add."""
+
+    def make(question, *, keywords=(), critical="", hypothetical="", queried=()):
+        plain = kb._search(question)
+        return Search(
+            replace(plain.query, keywords=keywords, critical=critical),
+            store=kb.store,
+            embed=HashEmbedder,
+            settings=plain.settings,
+            hypothetical=hypothetical,
+            queried=queried,
+        )
+
+    return make
+
+
+@pytest.mark.parametrize("question", BEFORE)
+@pytest.mark.parametrize("system", PRESETS)
+def test_without_a_model_results_are_what_they_were(kb, search, system, question):
+    """Order and scores of every preset, to four digits."""
+    names = {card.doc_id: Path(card.file).stem for card in kb.store.document_cards()}
+    found = PRESETS[system].retrieve(search(question), top_k=5)
+    assert BEFORE[question][system] == " ".join(
+        f"{names[r.chunk.doc_id]}{r.chunk.size}.{r.chunk.position}={r.score:.4f}" for r in found
+    )
+
+
+def test_words_that_only_keywords_have_weigh_half(search):
+    """The question's own keep their count, also where a keyword has them."""
+    terms = search("节能与节能目标", keywords=("节能补贴", "污水处理")).terms
+    assert (terms["节能"], terms["目标"]) == (2.0, 1.0)
+    assert (terms["补贴"], terms["污水"]) == (0.5, 0.5)
+
+
+def test_keywords_find_what_the_question_has_no_word_for(search):
+    """`脏水` stands in no document; `污水` does."""
+    assert PRESETS["bm25"].retrieve(search("脏水"), top_k=1) == []
+    (found,) = PRESETS["bm25"].retrieve(search("脏水", keywords=("污水处理收费",)), top_k=1)
+    assert "污水处理收费" in found.chunk.text
+
+
+def test_keywords_alone_are_enough_to_search_with(search):
+    """A question of function words only has none of its own."""
+    assert PRESETS["grim"].retrieve(search("怎么"), top_k=1) == []
+    assert PRESETS["grim"].retrieve(search("怎么", keywords=("节能",)), top_k=1) != []
+
+
+def test_critical_information_is_encoded_after_the_question_once(search):
+    """QCG-Rerank, eq. 2, with n = 1."""
+    vector = search("脏水", critical="污水处理收费").vector
+    assert vector.tolist() == HashEmbedder().embed(["脏水 污水处理收费"], "query")[0].tolist()
+
+
+def test_a_hypothetical_passage_is_averaged_in(search):
+    """HyDE, eq. 8: the vector lies halfway between the two, at unit length."""
+    vector = search("脏水", hypothetical="污水处理收费").vector
+    question, passage = HashEmbedder().embed(["脏水", "污水处理收费"], "query")
+    assert float(np.linalg.norm(vector)) == pytest.approx(1.0)
+    assert float(vector @ question) == pytest.approx(float(vector @ passage))
+    assert float(vector @ question) > 0
+
+
+def test_what_a_graph_query_found_joins_the_candidates(kb, search):
+    """It says why it came, and counts as much as a weighty fact."""
+    (b,) = (c for c in kb.store.document_cards() if c.title.startswith("青川"))
+    leaf = f"{b.doc_id}:256:0"
+    plain = {
+        r.chunk.chunk_id: r
+        for r in PRESETS["grim-no-merge"].retrieve(search("云岭省节能"), top_k=3)
+    }
+    asked = {
+        r.chunk.chunk_id: r
+        for r in PRESETS["grim-no-merge"].retrieve(
+            search("云岭省节能", queried=(leaf, "d-gone:256:0")), top_k=3
+        )
+    }
+    assert asked[leaf].score == pytest.approx(plain[leaf].score + 2.0)
+    assert "graph query" in asked[leaf].via
+    assert asked.keys() == plain.keys()

@@ -1,0 +1,88 @@
+"""Several wordings of a question, with pipelines of fixed candidates."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from kgrag.retrieval.evidence import Reciprocal, Route
+from kgrag.retrieval.grim import Grim, merge_and_fill
+from kgrag.retrieval.query import analyse
+from kgrag.retrieval.search import Ranking
+from kgrag.retrieval.several import retrieve_several
+from kgrag.types import Query
+
+
+@dataclass
+class Asked:
+    """A search whose query tells its route what to find."""
+
+    store: object
+    query: Query
+    terms: dict = field(default_factory=lambda: {"x": 1.0})
+
+
+def listed(search):
+    """Find the chunks that the question lists, best first."""
+    hits = tuple((c, 1.0 / n) for n, c in enumerate(search.query.text.split(), 1))
+    return Ranking(hits, {c: f"own reason of {c}" for c, _ in hits})
+
+
+@pytest.fixture
+def several(store):
+    def ask(*questions, steps=(), top_k=10):
+        pipeline = Grim((Route(listed),), Reciprocal(), steps)
+        searches = [Asked(store, analyse(q)) for q in questions]
+        return pipeline, searches, retrieve_several(pipeline, searches, top_k=top_k)
+
+    return ask
+
+
+def test_one_search_is_the_pipelines_own_result(several):
+    """Scores and reasons, too."""
+    pipeline, (search,), found = several("a:10:0 b:10:5 a:10:7")
+    assert found == pipeline.retrieve(search, top_k=10)
+    assert len(found) == 3
+
+
+def test_rankings_fuse_by_reciprocal_ranks_with_the_questions_own_first(several):
+    """By hand: 1/61 own; all further wordings together weigh 0.7."""
+    _, _, found = several("a:10:0 a:10:4", "a:10:4 b:10:0", "a:10:4 b:10:8")
+    assert [(r.chunk.chunk_id, round(r.score, 6)) for r in found] == [
+        ("a:10:4", round(1 / 62 + 0.7 / 61, 6)),
+        ("a:10:0", round(1 / 61, 6)),
+        ("b:10:0", round(0.35 / 62, 6)),
+        ("b:10:8", round(0.35 / 62, 6)),
+    ]
+
+
+def test_wordings_that_agree_on_something_else_do_not_outvote_the_question(several):
+    """However many they are: what it puts first stays first."""
+    _, _, found = several("a:10:0", *["b:10:0"] * 5)
+    assert found[0].chunk.chunk_id == "a:10:0"
+
+
+def test_reasons_name_the_wordings_that_found_a_chunk(several):
+    """After the chunk's own."""
+    _, _, found = several("a:10:0", "a:10:0 b:10:0")
+    assert [r.via for r in found] == [
+        ("own reason of a:10:0", "also found by 《a:10:0 b:10:0》"),
+        ("own reason of b:10:0", "also found by 《a:10:0 b:10:0》"),
+    ]
+
+
+def test_steps_see_what_all_wordings_found(several):
+    """Children found by different wordings merge into their parent."""
+    _, _, found = several("a:10:0 a:10:1", "a:10:2", steps=(merge_and_fill,))
+    assert [r.chunk.chunk_id for r in found] == ["a:40:0"]
+
+
+def test_no_more_than_asked_for(several):
+    """The best stay."""
+    _, _, found = several("a:10:0 a:10:4", "b:10:0", top_k=1)
+    assert [r.chunk.chunk_id for r in found] == ["a:10:0"]
+
+
+def test_a_question_is_needed():
+    """Wordings of nothing are nothing."""
+    with pytest.raises(ValueError, match="own"):
+        retrieve_several(Grim((Route(listed),), Reciprocal()), [], top_k=1)
