@@ -111,7 +111,7 @@ class ModelOutputError(ModelError):
 
     Attributes:
         kind: What is wrong: `empty`, `truncated`, `repeating`, `refused`, `filtered`,
-            `malformed` (no JSON), `invalid` (JSON of another form), `language`.
+            `malformed` (no JSON), `invalid` (JSON of another form), `language`, `uncited`.
     """
 
     def __init__(self, message: str, *, kind: str) -> None:

@@ -346,7 +346,7 @@ class Verdict:
     """What verification says of an answer.
 
     Attributes:
-        method: `cov`, `chats-grid` or `none`.
+        method: `cov`, `cov-two-stage`, `chats-grid` or `none`.
         passed: Whether the answer may stand.
         scores: By measure, each in [0, 1].
         reason: Why, in words.

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgrag.answer_text import not_found, without_marks
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
+from kgrag.generation.citation import citation
 from kgrag.generation.sentences import Sentence, sentences
-from kgrag.headings import HeadingTree
 from kgrag.text import normalize_name, words
-from kgrag.types import Answer, Citation, Document, Heading, Query, ScoredChunk
+from kgrag.types import Answer, Document, Heading, Query, ScoredChunk
 
-NOT_FOUND = "在这些文件中未找到答案。"
-NOT_FOUND_EN = "Not found in these documents."
 METHOD = "extractive"
 _CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")
 _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
@@ -78,13 +77,19 @@ def answer(
     ]
     scored = score_sentences(query, candidates[:_MOST_SENTENCES], titles=titles, embedder=embedder)
     if not _is_supported(scored, query, embedder):
-        return Answer(query.text, _not_found(query.text), (), False, METHOD)
+        return Answer(query.text, not_found(query.text), (), False, METHOD)
     chosen = _choose(scored, query, titles, max_sentences)
     citations = tuple(
-        _citation(n, sentence, documents[sentence.doc_id], headings.get(sentence.doc_id, ()))
+        citation(
+            n,
+            document=documents[sentence.doc_id],
+            headings=headings.get(sentence.doc_id, ()),
+            span=(sentence.start, sentence.end),
+            chunk_id=sentence.chunk.chunk.chunk_id,
+        )
         for n, sentence in enumerate(chosen, 1)
     )
-    text = "\n".join(f"{_one_line(c.quote)}[{c.number}]" for c in citations)
+    text = "\n".join(f"{without_marks(_one_line(c.quote))}[{c.number}]" for c in citations)
     return Answer(query.text, text, citations, True, METHOD)
 
 
@@ -208,32 +213,6 @@ def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
     return any(t in bare and t not in own for t in quoted)
 
 
-def _citation(
-    number: int, sentence: Sentence, document: Document, headings: Sequence[Heading]
-) -> Citation:
-    return Citation(
-        number=number,
-        doc_id=document.doc_id,
-        title=document.title,
-        file=document.file,
-        heading_path=HeadingTree(document.text, headings).path(sentence.start, sentence.end),
-        page=_page(document, sentence.start),
-        start=sentence.start,
-        end=sentence.end,
-        quote=document.text[sentence.start : sentence.end],
-        chunk_id=sentence.chunk.chunk.chunk_id,
-    )
-
-
-def _page(document: Document, offset: int) -> int | None:
-    pages = (s for s in document.segments if s.kind == "page" and s.start <= offset < s.end)
-    return next((page.number for page in pages), None)
-
-
 def _one_line(text: str) -> str:
     """Return text on one line; breaks between Chinese characters vanish, others are blanks."""
     return re.sub(r"\s*\n\s*", lambda m: "" if not text.isascii() else " ", text.strip())
-
-
-def _not_found(question: str) -> str:
-    return NOT_FOUND_EN if question.isascii() else NOT_FOUND

@@ -44,7 +44,7 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
     seen: set[tuple[str, int]] = set()
     for rank, result in enumerate(results):
         chunk = result.chunk
-        for start, end in _joined(chunk.text):
+        for start, end in joined_spans(chunk.text):
             text = chunk.text[start:end]
             start += len(text) - len(text.lstrip())
             text = text.strip()
@@ -56,8 +56,11 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
     return out
 
 
-def _joined(text: str) -> list[tuple[int, int]]:
-    """Return sentence spans, with lines that a break cut apart put together again."""
+def joined_spans(text: str) -> list[tuple[int, int]]:
+    """Return sentence spans, with lines that a break cut apart put together again.
+
+    Together they cover the text.
+    """
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         before = text[spans[-1][0] : spans[-1][1]] if spans else ""

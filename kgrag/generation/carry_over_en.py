@@ -1,0 +1,97 @@
+"""Complete an English follow-up question by rules, from the question before it."""
+
+import functools
+import re
+
+from kgrag.text import read_word_list
+
+_SWITCH = re.compile(
+    r"(?:and\s+)?(?:what|how)\s+about\s+(?P<asked>.+?)[?.!\s]*"
+    r"|and\s+(?:(?:for|in|by|of)\s+)?(?P<named>(?!(?:what|who|when|where|how|which|why|is|are|was"
+    r"|were|does|do|did|can|will)\b)[^\s?]+(?:\s+[^\s?]+){0,3})[?.!\s]*",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“《]([^\"“”《》]{3,120})[\"”》]")
+# Capitalised words that do not begin the question: Jilin Province, Ministry of Finance.
+_NAME = re.compile(r"(?<!^)\b[A-Z][\w-]*(?:\s+(?:(?:of|the|and|for)\s+){0,2}[A-Z][\w-]*)*")
+_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
+_ARTICLE = re.compile(r"\b(?:article|section|chapter)\s+\d+\b", re.IGNORECASE)
+_NOUN = (
+    r"(?:plan|policy|document|measure|notice|law|regulation|scheme|program(?:me)?|project|fund"
+    r"|standard|rule|agency|province|city)s?"
+)
+_PRONOUN = re.compile(
+    rf"\b(?:(its|their)|it|they|them|(?:this|that|these|those|the same)\s+{_NOUN})\b",
+    re.IGNORECASE,
+)
+_EXPLETIVE = re.compile(
+    r"\b(?:does|do|did|will|would)\s+it\s+(?:take|cost|matter)\b"
+    r"|\b(?:is|was)\s+it\s+(?:possible|necessary|allowed|required|true|permitted)\b"
+    r"|\bit\s+(?:is|was|takes|took)\s+\w+\s+(?:to|that)\b",
+    re.IGNORECASE,
+)
+
+
+@functools.cache
+def _general() -> frozenset[str]:
+    return frozenset(read_word_list("generation/general_words.txt"))
+
+
+def complete(question: str, before: str, answer: str) -> str:
+    """Return a question with what the one before it says filled in; unchanged where nothing is.
+
+    In order: another name, year or article (What about Zhejiang?), a pronoun (What is its
+    target?) that nothing before it in the question can be meant by, a question of general words
+    only (Who is responsible?). What is meant is the only title or name in the question before,
+    else the only title in the answer, else all of the question before.
+
+    Args:
+        question: The follow-up.
+        before: The question before it, complete.
+        answer: The answer to that.
+    """
+    switch = _SWITCH.fullmatch(question.strip())
+    if switch:
+        return _switched(switch["asked"] or switch["named"], before, answer)
+    if _QUOTED.search(question) or _NAME.search(question):
+        return question
+    subject = _subject(before, answer)
+    pronoun = _PRONOUN.search(question)
+    if pronoun and _is_general(question[: pronoun.start()]) and not _EXPLETIVE.search(question):
+        if not subject:
+            return _beside(question, before)
+        said = f"{subject}'s" if pronoun.group(1) else subject
+        return question[: pronoun.start()] + said + question[pronoun.end() :]
+    if _is_general(question):
+        return _beside(question, subject or before)
+    return question
+
+
+def _switched(other: str, before: str, answer: str) -> str:
+    """Return the question before about something else of the same kind."""
+    for kind in (_YEAR, _ARTICLE):
+        named = kind.search(other)
+        if named and kind.search(before):
+            return kind.sub(named.group(), before, count=1)
+    names = list(_NAME.finditer(before))
+    if len(names) == 1 and other[:1].isupper() and not _ARTICLE.search(other):
+        return before[: names[0].start()] + other + before[names[0].end() :]
+    return _beside(f"What about {other}?", _subject(before, answer) or before)
+
+
+def _subject(before: str, answer: str) -> str:
+    """Return the title or name that a question is about; empty where several may be."""
+    for pattern, text in ((_QUOTED, before), (_NAME, before), (_QUOTED, answer)):
+        found = list(dict.fromkeys(match.group() for match in pattern.finditer(text)))
+        if found:
+            return found[0] if len(found) == 1 else ""
+    return ""
+
+
+def _is_general(text: str) -> bool:
+    """Return whether a text names nothing of its own."""
+    return set(re.findall(r"[a-z]+", text.lower())) <= _general()
+
+
+def _beside(question: str, subject: str) -> str:
+    return f"{question.rstrip('?. ')} (regarding: {subject.rstrip('?. ')})?"

@@ -1,0 +1,65 @@
+"""Write facts of the graph as lines for a context, each with the passages that state it."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from kgrag.answer_text import without_marks
+from kgrag.text import words
+from kgrag.types import Fact, Passage
+
+
+def fact_line(fact: Fact, numbers: Sequence[int]) -> str:
+    """Return a fact on one line: `主体 —谓词→ 客体 [n]`."""
+    subject, predicate, obj = map(_one_line, (fact.subject.name, fact.predicate, fact.object.name))
+    return f"{subject} —{predicate}→ {obj} " + "".join(f"[{n}]" for n in numbers)
+
+
+def fact_lines(
+    facts: Sequence[Fact], passages: Sequence[Passage], asked: Collection[str]
+) -> list[str]:
+    """Return the lines of facts whose clause stands in a passage, each once.
+
+    Those that share most words with the question come first, then as the passages stand.
+
+    Args:
+        facts: With evidence.
+        passages: Packed.
+        asked: Words of the question.
+    """
+    found: list[tuple[int, int, str]] = []
+    for fact in facts:
+        numbers = [p.number for p in passages if _states(p, fact)]
+        if numbers:
+            line = fact_line(fact, numbers)
+            shared = len(set(asked) & set(words(line)))
+            found.append((-shared, numbers[0], line))
+    return list(dict.fromkeys(line for _, _, line in sorted(found)))
+
+
+def row_lines(rows: Sequence[str]) -> list[str]:
+    """Return rows of a graph query, each on one line and without anything like a citation."""
+    return [line for line in map(_one_line, rows) if line]
+
+
+def take_lines(lines: Sequence[str], fits: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
+    """Return as many of the lines, from the first on, as fit.
+
+    Args:
+        lines: The weightiest first.
+        fits: Whether lines do; true of none.
+    """
+    low, high = 0, len(lines)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(tuple(lines[:middle])) else (low, middle - 1)
+    return tuple(lines[:low])
+
+
+def _states(passage: Passage, fact: Fact) -> bool:
+    return any(
+        e.doc_id == passage.doc_id and passage.start <= e.start and e.end <= passage.end
+        for e in fact.evidence
+    )
+
+
+def _one_line(text: str) -> str:
+    return without_marks(" ".join(text.split()))

@@ -1,0 +1,146 @@
+"""Have a model answer a question from a packed context."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from kgrag.answer_text import MARK, not_found, says_not_found
+from kgrag.errors import ModelOutputError
+from kgrag.generation.draft import Draft
+from kgrag.generation.follow_up import Turn
+from kgrag.generation.render import facts_block, passages_block
+from kgrag.llm.chat import ChatModel, OnText, Request
+from kgrag.llm.fence import fence
+from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.structured import ask_text
+from kgrag.types import Context, Query
+
+Template = Literal["normal", "focused", "markdown", "steps"]
+TEMPLATES: dict[Template, str] = {
+    "normal": "answer_normal",
+    "focused": "answer_focused",
+    "markdown": "answer_markdown",
+    "steps": "answer_steps",
+}
+
+_NONE = {"zh": "（无）", "en": "(none)"}
+_HISTORY = 3  # turns that are shown
+_HISTORY_CHARS = 400  # of each answer
+_ANSWER = re.compile(r"^[ \t>#*]*(?:答案|ANSWER)[ \t]*\**[：:]\**", re.MULTILINE | re.IGNORECASE)
+_ANALYSIS = re.compile(r"^[ \t>#*]*(?:分析|ANALYSIS)[ \t]*\**[：:]\**", re.IGNORECASE)
+_WRAPPED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+_FEW_WORDS = 5  # no language shows in fewer
+
+_OTHER_LANGUAGE = {
+    "zh": "回答用了另一种语言；请用中文回答",
+    "en": "the answer is in another language than the question; answer in English",
+}
+_UNCITED = {
+    "zh": "回答没有标出所依据的文段；每个句子末尾都要有文段编号，如 [1]",
+    "en": "the answer names no passage; end every sentence with the number of its passage, as [1]",
+}
+
+_NOTES = {
+    "zh": "回答与问题不是同一种语言。",
+    "en": "The answer is in another language than the question.",
+}
+
+
+def generate(
+    query: Query,
+    context: Context,
+    *,
+    model: ChatModel,
+    template: Template = "normal",
+    language: Language,
+    history: Sequence[Turn] = (),
+    on_text: OnText | None = None,
+) -> Draft:
+    """Return a model's answer to a question, its citations not yet resolved.
+
+    An answer that is empty, repeats itself, is in another language than the question or cites
+    nothing is asked for once more with what was wrong. One that again cites nothing is taken:
+    `resolve` looks for what supports it. Nothing is asked where there is no passage. What a
+    reader has seen already, streamed, is not asked for again; a note then says what is wrong.
+
+    Args:
+        query: The question.
+        context: What the answer may draw from.
+        model: Of the stage `answer`.
+        template: Which prompt; EasyRAG, section 1.2.6 and appendix A.
+        language: Of the prompt and the answer.
+        history: Earlier turns of the conversation, oldest first; the last few are shown.
+        on_text: Called with each piece of text as it comes, [n] as the model writes them.
+
+    Raises:
+        ModelOutputError: If the answer cannot be used; `kind` says why.
+        ModelError: If the call fails otherwise.
+    """
+    if not context.passages:
+        return Draft(not_found(query.text), model.name)
+    places = {
+        "question": fence(query.text, label="question"),
+        "passages": passages_block(context),
+        "facts": facts_block(context.facts) or _NONE[language],
+        "history": _conversation(history) or _NONE[language],
+        "not_found": not_found(query.text),
+    }
+    if template == "focused":
+        places["best"] = str(context.best)
+    request = Request(prompt(TEMPLATES[template], language).fill(**places), stage="answer")
+    check = _Check(language)
+    completion = ask_text(model, request, None if on_text else check, on_text)
+    analysis, text = _parted(completion.text)
+    notes = () if is_language(text, language) else (_NOTES[language],)
+    return Draft(text, completion.model, analysis, notes)
+
+
+class _Check:
+    """Refuses what is worth asking again; the lack of citations only the first time."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._asked = 0
+
+    def __call__(self, text: str) -> None:
+        self._asked += 1
+        _, answer = _parted(text)
+        if says_not_found(answer):
+            return
+        if not is_language(answer, self._language):
+            raise ModelOutputError(_OTHER_LANGUAGE[self._language], kind="language")
+        if self._asked == 1 and not MARK.search(answer):
+            raise ModelOutputError(_UNCITED[self._language], kind="uncited")
+
+
+def is_language(text: str, language: Language) -> bool:
+    """Return whether an answer is written in a language; names of the other may stand in it.
+
+    Very short answers are in both.
+
+    >>> is_language("The target is 500 plants by 2025 [1].", "zh")
+    False
+    >>> is_language("目标是500家[1]。", "zh"), is_language("PUE 1.3 [1]", "zh")
+    (True, True)
+    """
+    han, latin = len(_HAN.findall(text)), len(_LATIN_WORD.findall(text))
+    if language == "zh":
+        return latin < _FEW_WORDS or han >= latin
+    return han < 2 * _FEW_WORDS or latin >= han / 2
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return (analysis, answer) without ``` around; all is answer where they are not parted."""
+    if wrapped := _WRAPPED.fullmatch(text.strip()):
+        text = wrapped.group(1)
+    *_, last = [None, *_ANSWER.finditer(text)]
+    if last is None or not text[last.end() :].strip():
+        return "", text.strip()
+    return _ANALYSIS.sub("", text[: last.start()].strip()).strip(), text[last.end() :].strip()
+
+
+def _conversation(history: Sequence[Turn]) -> str:
+    turns = (f"{turn.question}\n{turn.answer[:_HISTORY_CHARS]}" for turn in history[-_HISTORY:])
+    return fence("\n\n".join(turns), label="conversation") if history else ""

@@ -1,0 +1,179 @@
+import pytest
+
+from kgrag.answer_text import NOT_FOUND
+from kgrag.generation.cite import cited_passages, cited_texts, normalise, resolve
+from kgrag.generation.draft import Draft
+from kgrag.types import Chunk, Context, Document, Heading, Passage, ScoredChunk
+
+A = (
+    "甲规划\n一、目标\n到2025年，创建绿色工厂500家。\n到2030年，创建绿色工厂800家。\n"
+    "其他工作稳步推进。"
+)
+B = "乙办法\n省财政厅安排资金3000万元。\n[7]见附件。"
+DOCUMENTS = {
+    "a": Document("a", "甲规划", A, "a.txt", "txt", "0", metadata={"places": "云岭"}),
+    "b": Document("b", "乙办法", B, "b.txt", "txt", "0"),
+}
+HEADINGS = {"a": [Heading(4, 8, 1, "一、目标")]}
+
+
+def passage(number, doc_id, start=0, end=None, text=None):
+    whole = DOCUMENTS[doc_id].text
+    end = len(whole) if end is None else end
+    shown = whole[start:end] if text is None else text
+    return Passage(
+        number, doc_id, DOCUMENTS[doc_id].title, (), start, end, shown, f"{doc_id}:2048:0"
+    )
+
+
+CONTEXT = Context((passage(1, "a"), passage(2, "b")), best=1)
+
+
+def resolved(text, context=CONTEXT, question="绿色工厂多少家？", results=()):
+    return resolve(
+        question,
+        Draft(text, "m"),
+        context,
+        documents=DOCUMENTS,
+        headings=HEADINGS,
+        results=results,
+    )
+
+
+def quotes(answer):
+    return [c.quote for c in answer.citations]
+
+
+def test_resolve_quotes_the_sentence_that_supports_each_sentence():
+    """Verbatim from the document, with its section."""
+    answer = resolved("2030年创建800家[1]。")
+    (citation,) = answer.citations
+    assert citation.quote == "到2030年，创建绿色工厂800家。" == A[citation.start : citation.end]
+    assert (citation.title, citation.heading_path) == ("甲规划", ("一、目标",))
+    assert (answer.method, answer.found, answer.notes) == ("m", True, ())
+
+
+def test_resolve_numbers_citations_in_order_of_appearance():
+    """The reader sees [1], [2], [3], whatever the passages were called."""
+    answer = resolved("省财政厅安排3000万元[2]。\n创建绿色工厂500家[1]。")
+    assert answer.text == "省财政厅安排3000万元[1]。\n创建绿色工厂500家[2]。"
+    assert [(c.number, c.doc_id) for c in answer.citations] == [(1, "b"), (2, "a")]
+
+
+def test_resolve_gives_one_passage_two_citations_where_two_places_support():
+    """And the same place one citation, however often it is cited."""
+    answer = resolved("2025年创建500家[1]。2030年创建800家[1]。2025年为500家[1]。")
+    assert answer.text == "2025年创建500家[1]。2030年创建800家[2]。2025年为500家[1]。"
+    assert quotes(answer) == ["到2025年，创建绿色工厂500家。", "到2030年，创建绿色工厂800家。"]
+
+
+def test_resolve_reads_what_stands_before_a_mark_inside_a_sentence():
+    """Each half of a comparison has its own support."""
+    answer = resolved("2025年创建绿色工厂500家[1]，省财政厅安排资金3000万元[2]。")
+    assert quotes(answer) == ["到2025年，创建绿色工厂500家。", "省财政厅安排资金3000万元。"]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["[1]", "【1】", "［１］", "[^1]", "[文档1]", "[1,1]", "[Passage 1]", "[1](https://x.cn/a)"],
+)
+def test_resolve_knows_every_form_of_a_citation(mark):
+    """The answer shows [n] only."""
+    assert resolved(f"2025年创建500家{mark}。").text == "2025年创建500家[1]。"
+
+
+def test_resolve_removes_and_notes_what_leads_to_no_passage():
+    """Numbers of passages that were never shown."""
+    answer = resolved("2025年创建500家[1][9]。省里也有[12]。")
+    assert answer.text == "2025年创建500家[1]。省里也有。"
+    assert answer.notes == ("去掉了不指向任何文段的引用：[9] [12]。",)
+
+
+def test_resolve_gives_sentences_without_a_mark_what_their_neighbours_passage_holds():
+    """Every sentence that is supported carries its number."""
+    answer = resolved("2025年创建绿色工厂500家。2030年创建绿色工厂800家[1]。")
+    assert answer.text == "2025年创建绿色工厂500家。[1]2030年创建绿色工厂800家[2]。"
+
+
+def test_resolve_leaves_sentences_unmarked_that_their_neighbours_passage_does_not_hold():
+    """A number behind them would say more than is known; so do headings and lead-ins."""
+    text = "## 结论\n目标如下：\n海洋牧场建设得很好。\n2030年创建绿色工厂800家[1]。"
+    assert resolved(text).text == text
+
+
+def test_resolve_of_an_answer_that_cites_nothing_compares_texts():
+    """With a note; what no passage holds stays unmarked."""
+    answer = resolved("省财政厅安排资金3000万元。\n\n海洋牧场建设得很好。")
+    assert answer.text == "省财政厅安排资金3000万元。[1]\n\n海洋牧场建设得很好。"
+    assert quotes(answer) == ["省财政厅安排资金3000万元。"]
+    assert answer.notes == ("模型没有标出依据；引用是按文字比对找到的。",)
+
+
+@pytest.mark.parametrize("text", ["", " \n", NOT_FOUND, "文件没有规定奖励[1]。", "不确定。", "[9]"])
+def test_resolve_of_no_answer_is_the_not_found_sentence(text):
+    """However it is said; nothing is cited."""
+    answer = resolved(text)
+    assert (answer.text, answer.found, answer.citations) == (NOT_FOUND, False, ())
+
+
+def test_resolve_of_a_compressed_passage_quotes_the_document():
+    """Offsets are real, and what was left out is not quoted."""
+    short = passage(1, "a", text="…到2025年，创建绿色工厂500家。…")
+    (citation,) = resolved("2030年创建800家[1]。", Context((short,), best=1)).citations
+    assert citation.quote == "到2025年，创建绿色工厂500家。"
+    assert A[citation.start : citation.end] == citation.quote
+
+
+def test_resolve_names_the_best_result_that_holds_the_quote():
+    """A passage may be joined from several."""
+    chunks = [
+        Chunk("a:256:0", "a", 256, 0, 0, 20, A[:20]),
+        Chunk("a:256:1", "a", 256, 1, 9, len(A), A[9:]),
+    ]
+    answer = resolved("2030年创建800家[1]。", results=[ScoredChunk(c, 1.0) for c in chunks])
+    assert answer.citations[0].chunk_id == "a:256:1"
+    assert resolved("2030年创建800家[1]。").citations[0].chunk_id == "a:2048:0"
+
+
+def test_resolve_keeps_markdown():
+    """Tables and lists stay as the template asked for them."""
+    text = "## 目标\n| 年份 | 数量 |\n|---|---|\n| 2025年 | 500家[1] |\n| 2030年 | 800家[1] |"
+    assert resolved(text).text == text[:-5] + "[2] |"
+
+
+def test_resolve_is_at_home_in_english():
+    """Notes follow the question."""
+    answer = resolved("There are 500 by 2025 [1][8].", question="How many?")
+    assert answer.text == "There are 500 by 2025 [1]."
+    assert answer.notes == ("Citations that lead to no passage were removed: [8].",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲[1-3]。", ("甲[1][2][3]。", [])),
+        ("甲[2-9]。", ("甲[2][3]。", [9])),
+        ("甲[1、3]。", ("甲[1][3]。", [])),
+        ("甲[3][3] [3]。", ("甲[3]。", [])),
+        ("国发[2021]4号[1]", ("国发[2021]4号[1]", [])),
+        ("甲[999-1]。", ("甲[1]。", [999])),
+    ],
+)
+def test_normalise_writes_every_number_alone(text, expected):
+    """Ranges hold what exists; document numbers are left."""
+    assert normalise(text, [1, 2, 3]) == expected
+
+
+def test_cited_passages_reads_every_form():
+    """Numbers of the context, not of the answer."""
+    assert cited_passages("甲【2】乙[1,7]", CONTEXT) == {1, 2}
+
+
+def test_cited_texts_are_the_passages_under_title_place_and_sections():
+    """Wider than the quote, so that a place in the title counts."""
+    answer = resolved("2025年创建500家[1]。")
+    (text,) = cited_texts(answer.citations, documents=DOCUMENTS, passages=CONTEXT.passages).values()
+    assert all(part in text for part in ("云岭", "一、目标", "800家"))
+    (narrow,) = cited_texts(answer.citations, documents=DOCUMENTS).values()
+    assert "500家" in narrow
+    assert "800家" not in narrow

@@ -1,0 +1,154 @@
+import pytest
+
+from kgrag.answer_text import (
+    MARK,
+    NOT_FOUND,
+    NOT_FOUND_EN,
+    is_denial,
+    not_found,
+    says_not_found,
+    statements,
+    without_marks,
+)
+
+
+def read(text):
+    return [(s.text.strip(" 。\n"), s.numbers, s.rests_on) for s in statements(text)]
+
+
+def test_statements_take_the_marks_before_and_behind_their_full_stop():
+    """Models write both 甲[1]。 and 甲。[1]."""
+    assert read("甲[1]。乙。[2][3]丙。") == [
+        ("甲", (1,), (1,)),
+        ("乙", (2, 3), (2, 3)),
+        ("丙", (), ()),
+    ]
+
+
+def test_statement_without_marks_rests_on_the_next_cited_one_of_its_block_only():
+    """A blank line or a heading ends what one mark stands for."""
+    assert [s.rests_on for s in statements("甲。乙。[2]丙。\n\n丁。")] == [(2,), (2,), (), ()]
+    assert [s.rests_on for s in statements("甲。\n## 标题\n乙。[2]")] == [(), (), (2,)]
+
+
+def test_lead_in_rests_on_its_whole_list():
+    """下列目标： is true of every item."""
+    lead, *items = statements("各地目标如下：\n- 福建65%[2]\n- 河南45%[3]")
+    assert (lead.form, lead.rests_on) == ("lead-in", (2, 3))
+    assert [item.rests_on for item in items] == [(2,), (3,)]
+
+
+def test_statement_offsets_hold_the_sentence_and_its_marks():
+    """Remarks are put behind them."""
+    text = "1. 甲目标。 [1]\n（二）乙目标[2]；\n"
+    assert [text[s.start : s.end] for s in statements(text)] == ["甲目标。 [1]", "乙目标[2]；"]
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("## 一、目标\n甲[1]。", ["heading", "claim"]),
+        ("**主要目标**\n甲[1]。", ["heading", "claim"]),
+        ("| 地区 | 目标 |\n|---|---|\n| 福建 | 65%[1] |", ["heading", "claim"]),
+        ("目标如下：\n甲[1]。", ["lead-in", "claim"]),
+        ("甲[1]。文件中没有规定乙的上限。", ["claim", "denial"]),
+        ("---\n\n", []),
+    ],
+)
+def test_statements_know_what_needs_no_citation(text, forms):
+    """Headings, the heads of tables, lead-ins and denials; rules are no sentences."""
+    assert [s.form for s in statements(text)] == forms
+
+
+def test_statements_of_decimals_list_numbers_and_document_numbers_are_not_cut():
+    """1.5 is no list number, and 国发[2021]4号 no citation."""
+    assert read("1.5倍。[1]") == [("1.5倍", (1,), (1,))]
+    assert read("根据国发[21]4号文[1]。") == [("根据国发[21]4号文", (1,), (1,))]
+
+
+def test_statements_of_a_long_text_take_linear_time():
+    """An answer of 200,000 characters is read at once."""
+    assert len(statements("甲目标。[1]\n" * 20_000)) == 20_000
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["[1]", "【1】", "［１］", "[^1]", "[1,2]", "[1-3]", "[1、3]", "[文档1]", "[文档1，文档2]"],
+)
+def test_mark_knows_every_form_of_a_citation(mark):
+    """Models were trained on many."""
+    assert MARK.fullmatch(mark)
+
+
+@pytest.mark.parametrize(
+    "mark", ["【1†来源】", "[Source:3]", "[第2段]", "[来源： 1]", "[Doc 1, Doc 2]"]
+)
+def test_mark_knows_citations_with_words(mark):
+    """What a passage is called differs, too."""
+    assert MARK.fullmatch(mark)
+
+
+@pytest.mark.parametrize("text", ["[2021]4号", "[21]号", "[a]", "[ ]", "〔3〕", "(1)", "[图1]"])
+def test_mark_leaves_other_brackets(text):
+    """Document numbers, check boxes and figures are no citations."""
+    assert not MARK.search(text)
+
+
+def test_without_marks_leaves_nothing_that_is_read_as_a_citation():
+    """A footnote in a document cannot be mistaken for a passage's number."""
+    text = without_marks("甲[7]，乙【8】，丙[9-11]")
+    assert text == "甲〔7〕，乙〔8〕，丙〔9-11〕"
+    assert not MARK.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NOT_FOUND,
+        NOT_FOUND_EN,
+        "在这些文件中未找到答案。[1]",
+        "资料中未提及补贴标准。",
+        "根据所给资料，无法确定补贴金额。",
+        "不确定",
+        "The documents do not mention a limit.",
+        "The answer is not mentioned in the passages [2].",
+        "I cannot determine this from the context.",
+        "文件中没有规定奖励[1]。文件只讲了认证。",
+    ],
+)
+def test_says_not_found_knows_other_words_for_it(text):
+    """Models rarely keep to the sentence that they are told."""
+    assert says_not_found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "每亩补贴500元[1]。文件中没有规定上限。",
+        "文件中没有规定上限。每亩补贴500元[1]。",
+        "没有找到相关信息，但文件提到500家[1]。",
+        "国务院主管部门尚未制定标准的，可以采用其他部门的标准[1]。",
+        "文件规定，没有提供材料的不予受理[1]。",
+        "无法确定责任的，由县政府负责[1]。",
+        "The documents are not to be disclosed [1].",
+    ],
+)
+def test_says_not_found_keeps_answers_that_hold_such_words(text):
+    """What a provision says of a case is an answer; so is a part of one."""
+    assert not says_not_found(text)
+
+
+def test_is_denial_of_a_cited_sentence_needs_the_documents_as_its_subject():
+    """Whoever cites a passage for 无法确定 quotes it."""
+    assert is_denial("文件未规定年龄上限[1]。")
+    assert not is_denial("数据无法确定时取0.45[1]。")
+
+
+def test_not_found_is_in_the_language_of_the_question():
+    """A question without Chinese characters or letters counts as Chinese."""
+    assert (not_found("PUE是多少"), not_found("Who?"), not_found("2025?")) == (
+        NOT_FOUND,
+        NOT_FOUND_EN,
+        NOT_FOUND,
+    )
