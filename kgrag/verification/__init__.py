@@ -1,0 +1,1 @@
+"""Whether an answer may stand: offline checks, and loops in which a model verifies it."""

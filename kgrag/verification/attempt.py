@@ -1,0 +1,96 @@
+"""One answer with what it was drawn from, and how it is shown to a model that checks it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kgrag.answer_text import marks, without_marks
+from kgrag.llm.fence import fence
+from kgrag.types import Answer, Citation, Context, Passage, Step, Verdict
+
+_ASTRAY = "[?]"  # a citation that leads to none of the references
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An answer and how it came.
+
+    Attributes:
+        question: The wording that was retrieved with.
+        answer: To the original question; its `steps` are those of this attempt.
+        context: What it was drawn from.
+    """
+
+    question: str
+    answer: Answer
+    context: Context
+
+
+Try = Callable[[str], Attempt]
+"""Retrieves with a wording and answers the original question from what that finds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The best answer and what is known of it.
+
+    Attributes:
+        answer: As its attempt gave it.
+        verdict: On this answer.
+        steps: What was done after the first answer, in order; the steps of later attempts
+            stand among them.
+    """
+
+    answer: Answer
+    verdict: Verdict
+    steps: tuple[Step, ...] = ()
+
+
+def material(question: str, attempt: Attempt) -> dict[str, str]:
+    """Return the places `question`, `answer` and `references` of a prompt, each text fenced.
+
+    The answer is shown with the numbers of the references: those of its citations count quotes.
+
+    Args:
+        question: The original one.
+        attempt: What is to be checked.
+    """
+    context = attempt.context
+    references = [_reference(passage) for passage in context.passages]
+    if context.facts:  # they keep their [n]: it names the passage that states them
+        references.append(fence("\n".join(context.facts), label="facts"))
+    return {
+        "question": fence(question, label="question"),
+        "answer": fence(_by_reference(attempt.answer, context), label="answer"),
+        "references": "\n\n".join(references) or fence("", label="references"),
+    }
+
+
+def supported_share(answer: Answer) -> float:
+    """Return the share of an answer's sentences that the offline checks support; 1 without any."""
+    checks = answer.checks
+    return sum(check.supported for check in checks) / len(checks) if checks else 1.0
+
+
+def _reference(passage: Passage) -> str:
+    """Return a passage under its [n], which nothing in it can write."""
+    path = " > ".join((f"《{passage.title}》", *passage.heading_path))
+    text = without_marks(f"{path}\n{passage.text}")
+    return f"[{passage.number}]\n{fence(text, label='reference')}"
+
+
+def _by_reference(answer: Answer, context: Context) -> str:
+    """Return the answer's text with the numbers of passages in place of those of quotes."""
+    shown = {c.number: _passage_mark(c, context) for c in answer.citations}
+    pieces, reach = [], 0
+    for start, end, number in marks(answer.text):
+        pieces += [answer.text[reach:start], shown.get(number, _ASTRAY)]
+        reach = end
+    return "".join([*pieces, answer.text[reach:]])
+
+
+def _passage_mark(citation: Citation, context: Context) -> str:
+    for passage in context.passages:
+        same = passage.doc_id == citation.doc_id
+        if same and passage.start <= citation.start < passage.end:
+            return f"[{passage.number}]"
+    return _ASTRAY

@@ -1,0 +1,98 @@
+"""The loop of Chats-Grid: an answer checks itself; where it fails, the question is rewritten."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from kgrag.errors import ModelError
+from kgrag.llm.chat import ChatModel, Request
+from kgrag.llm.counted import Counted
+from kgrag.llm.fence import fence
+from kgrag.llm.one_question import check_question, one_question
+from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.structured import Json, ask, ask_text
+from kgrag.text import is_latin
+from kgrag.types import Step
+from kgrag.verification.attempt import Attempt, Try, Verified, material
+from kgrag.verification.budget import Budget
+from kgrag.verification.loop import Assessment, Revision, improve, unverified
+from kgrag.verification.scores import in_words, read_scores, scores_schema
+
+# Chats-Grid, section III.C: the first four of its five criteria; the fifth, tokens, is counted.
+MEASURES = ("faithfulness", "context_recall", "answer_relevance", "answer_accuracy")
+PASS_ABOVE = 0.85  # mean of the four, section III.C, "AI Self-Check Mechanism"
+
+_SCHEMA = scores_schema(MEASURES)
+
+
+def chats_grid(
+    question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget
+) -> Verified:
+    """Return the first answer that passes its self-check, or the best one.
+
+    Chats-Grid, section III.C and Algorithm 3: the answer is scored against its context; where
+    the mean does not exceed 0.85, the question is rewritten from the answer so far (Figure 8),
+    expanded, retrieved and answered again. The paper bounds this at five iterations and goes on
+    with the last answer; here the one with the best mean stands, not passed. Its text counts
+    iterations, its Algorithm 3 rewritings: the budget counts answers, the first included.
+
+    Args:
+        question: As asked.
+        first: The first answer.
+        try_: Gives further ones; expands, retrieves, rates and answers.
+        model: Checks and rewrites; stage `verify`.
+        budget: Answers, calls and seconds; the paper's form has 5 answers.
+    """
+    examiner = budget.bound(model)
+    language: Language = "en" if is_latin(question) else "zh"
+
+    def check(attempt: Attempt) -> Assessment:
+        messages = prompt("self_check", language).fill(**material(question, attempt))
+        request = Request(messages, "verify", schema=_SCHEMA, schema_name="self_check")
+        counted = Counted(examiner)
+        try:
+            scores = ask(counted, request, _read)
+        except ModelError as exc:
+            return unverified(exc, rank=(-1.0,), calls=counted.calls)
+        mean = fmean(scores.values())
+        reason = f"self-check {mean:.2f}, passes above {PASS_ABOVE}"
+        return Assessment(
+            passed=mean > PASS_ABOVE,
+            rank=(mean,),
+            scores=scores,
+            reason=reason,
+            step=Step("verify", f"{reason}: {in_words(scores)}", counted.calls),
+            revise=lambda tried: _rewrite(
+                question, attempt, tried=tried, model=examiner, language=language
+            ),
+        )
+
+    return improve("chats-grid", question, first, try_, check=check, budget=budget)
+
+
+def _read(data: Json) -> dict[str, float]:
+    return read_scores(data, MEASURES)
+
+
+def _rewrite(
+    question: str,
+    attempt: Attempt,
+    *,
+    tried: Sequence[str],
+    model: ChatModel,
+    language: Language,
+) -> Revision:
+    """Return the question in other words, in view of the answer that failed."""
+    shown = material(question, attempt)
+    messages = prompt("rewrite", language).fill(
+        question=shown["question"],
+        answer=shown["answer"],
+        tried=fence("\n".join(tried), label="tried"),
+    )
+    counted = Counted(model)
+    try:
+        completion = ask_text(counted, Request(messages, "verify"), check_question)
+    except ModelError as exc:
+        reason = f"the question could not be rewritten: {exc}"
+        return Revision("", reason, Step("rewrite", reason, counted.calls))
+    rewritten = one_question(completion.text)
+    return Revision(rewritten, step=Step("rewrite", rewritten, counted.calls))

@@ -1,0 +1,208 @@
+"""Compare what a sentence claims, number by number and name by name, with a text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from kgrag.text import is_latin
+from kgrag.verification.names import bare, names
+from kgrag.verification.quantities import Date, Quantity, dates, narrow, quantities
+
+_COUNTS = frozenset("个户家项座辆台人名件条种类批处片张份位款")
+_YEARS = range(1900, 2100)
+_MOST_ITEMS = 30  # of a list whose items an answer counts
+_ORDINAL = re.compile(r"[（(]\s*$|第\s*$")  # before a number: （一）, 第一
+_ARTICLES = frozenset("条章款号期批轮")  # 第十二条 is a claim, 第一 is not
+_COMPARING = re.compile(
+    r"[高低多少增减差共总计比快慢大小]|合计|\b(?:more|less|higher|lower|total|difference|sum|than)\b",
+    re.IGNORECASE,
+)
+# 四项原则, 七个专题, 两级: how a text is built, which its readers count for themselves.
+_STRUCTURE = re.compile(
+    r"(?<=[类级])|(?:大)?(?:领域|方面|任务|原则|专题|环节|流程|阶段|步骤|方向|措施|举措|内容|部分|要点|工作|行动)"
+)
+_ENGLISH_ITEM = re.compile(r",\s+and\b|,\s|\band\b")
+_LIST_NUMBER = re.compile(r"[.．、)）]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A cited text, read once.
+
+    Attributes:
+        text: Narrowed, in lower case, without blanks.
+        bare: Its letters and digits, agencies by their short names.
+        values: The units in which each value stands there.
+        dates: Those with a month.
+        is_latin: Whether it is English.
+    """
+
+    text: str
+    bare: str
+    values: dict[Decimal, set[str]]
+    dates: tuple[Date, ...]
+    is_latin: bool
+
+    @classmethod
+    def of(cls, text: str) -> "Source":
+        """Return a text read."""
+        values: dict[Decimal, set[str]] = {}
+        for quantity in quantities(text):
+            if not quantity.unit and _says_nothing(text, quantity):
+                continue
+            for value in quantity.values:
+                values.setdefault(value, set()).add(quantity.unit)
+        found = tuple(dates(text))
+        for date in found:
+            if date.year:
+                values.setdefault(Decimal(date.year), set()).add("年")
+        plain = "".join(narrow(text).casefold().split())
+        return cls(plain, bare(text), values, found, is_latin(text))
+
+    def has_number(self, quantity: Quantity, written: str) -> bool:
+        """Return whether a number stands here, in whatever way it is written."""
+        for value in quantity.values:
+            if any(_agree(quantity.unit, unit) for unit in self.values.get(value, ())):
+                return True
+        literal = re.escape("".join(narrow(written).casefold().split()))
+        if re.search(rf"(?<![\d.]){literal}(?!\d)", self.text):
+            return True
+        # A table may give the number in one place and 万元 in another.
+        mantissa = re.match(r"[\d.]+", narrow(written).replace(",", ""))
+        if not (quantity.is_scaled and mantissa):
+            return False
+        rest = narrow(written).replace(",", "")[mantissa.end() :].strip()
+        return "" in self.values.get(Decimal(mantissa.group()), ()) and rest in self.text
+
+    def has_date(self, date: Date) -> bool:
+        """Return whether a date stands here; its year may stand elsewhere."""
+        for held in self.dates:
+            if (held.month, held.day) == (date.month, date.day) or (
+                held.month == date.month and not date.day
+            ):
+                if not date.year or held.year == date.year:
+                    return True
+                if not held.year and self.has_year(date.year):
+                    return True
+        return False
+
+    def has_year(self, year: int) -> bool:
+        """Return whether a year stands here."""
+        return bool({"年", ""} & self.values.get(Decimal(year), set()))
+
+    def has_name(self, forms: Iterable[str]) -> bool:
+        """Return whether one of a name's forms stands here."""
+        return any(form in self.bare for form in forms)
+
+
+def _agree(unit: str, other: str) -> bool:
+    both = {unit, other}
+    return unit == other or "" in both or both <= _COUNTS
+
+
+def missing_claims(
+    sentence: str, source: Source, *, asked: Source, around: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the numbers, dates and names of a sentence that a text does not hold, as written.
+
+    A number may be written otherwise (1,000 = 一千, 百分之十 = 10 %, 3万 = 30000), and agencies
+    by a short name. No claims are: names, years and dates that the question holds; numbers of
+    list items; a difference or sum of two numbers of the answer that stand in the text; a count
+    of items that the answer lists.
+
+    Args:
+        sentence: Without [n] and bullets.
+        source: The cited text.
+        asked: The question.
+        around: The sentences of the same block, the sentence itself among them.
+    """
+    found: list[tuple[int, str]] = []
+    covered: list[tuple[int, int]] = []
+    for date in dates(sentence):
+        covered.append((date.start, date.end))
+        if not (source.has_date(date) or asked.has_date(date)):
+            found.append((date.start, sentence[date.start : date.end]))
+    for quantity in quantities(sentence):
+        inside = any(start <= quantity.start < end for start, end in covered)
+        if inside or not _is_claim(sentence, quantity):
+            continue
+        written = sentence[quantity.start : quantity.end].strip()
+        if not (
+            source.has_number(quantity, written)
+            or _is_asked_time(quantity, asked)
+            or _is_computed(sentence, quantity, source, around)
+            or _counts_items(sentence, quantity, around)
+        ):
+            found.append((quantity.start, written))
+    found += [
+        (name.start, name.written)
+        for name in names(sentence, source_is_latin=source.is_latin)
+        if not (source.has_name(name.forms) or asked.has_name(name.forms))
+    ]
+    return tuple(dict.fromkeys(written for _, written in sorted(found)))
+
+
+def _is_claim(sentence: str, quantity: Quantity) -> bool:
+    """Return whether a number says something: no ordinal, and no word like 一 in 统一."""
+    before = _ORDINAL.search(sentence, 0, quantity.start)
+    if before is not None:
+        return before.group().strip() == "第" and quantity.unit in _ARTICLES
+    if _in_title(sentence, quantity):
+        return False
+    if not quantity.is_word:
+        return True
+    structure = quantity.unit in _COUNTS | {"级"} and _STRUCTURE.match(sentence, quantity.end)
+    return quantity.unit != "" and min(quantity.values) > 1 and not structure
+
+
+def _says_nothing(text: str, quantity: Quantity) -> bool:
+    """Return whether a number without unit is a word (统一) or numbers a line (13.)."""
+    if quantity.is_word:
+        return True
+    opens = not text[text.rfind("\n", 0, quantity.start) + 1 : quantity.start].strip(" （(")
+    return opens and _LIST_NUMBER.match(text, quantity.end) is not None
+
+
+def _in_title(sentence: str, quantity: Quantity) -> bool:
+    """Return whether a number stands in 《》, where the title is compared as a whole."""
+    before = sentence[: quantity.start]
+    return before.count("《") > before.count("》")
+
+
+def _is_asked_time(quantity: Quantity, asked: Source) -> bool:
+    """Return whether a year or month is the question's own."""
+    if quantity.unit == "月":
+        return any("月" in asked.values.get(value, ()) for value in quantity.values)
+    return quantity.unit in ("年", "") and any(
+        value in _YEARS and asked.has_year(int(value)) for value in quantity.values
+    )
+
+
+def _is_computed(sentence: str, quantity: Quantity, source: Source, around: Sequence[str]) -> bool:
+    """Return whether a number is the difference or sum of two others that are supported."""
+    if not _COMPARING.search(sentence):
+        return False
+    terms = [
+        value
+        for other in quantities("\n".join(around))
+        for value in other.values
+        if _related(quantity.unit, other.unit) and source.has_number(other, str(value))
+    ]
+    results = {result for a in terms for b in terms if a > b for result in (a - b, a + b)}
+    return bool(results & quantity.values)
+
+
+def _related(unit: str, other: str) -> bool:
+    return _agree(unit, other) or {unit, other} == {"%", "个百分点"}
+
+
+def _counts_items(sentence: str, quantity: Quantity, around: Sequence[str]) -> bool:
+    """Return whether a number counts what the answer lists, in this sentence or its block."""
+    if quantity.unit not in _COUNTS and quantity.unit:
+        return False
+    joints = sentence.count("、")
+    last = bool(re.search("、[^、]*[和及与]", sentence))  # 甲、乙和丙
+    english = len(_ENGLISH_ITEM.findall(sentence))
+    counts = {len(around), len(around) - 1, joints + 1, joints + 1 + last, english + 1}
+    return any(value <= _MOST_ITEMS and int(value) in counts - {0, 1} for value in quantity.values)

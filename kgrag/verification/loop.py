@@ -1,0 +1,145 @@
+"""The loop of every method: check an answer, word the question anew, try again, keep the best."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgrag.errors import KgragError, ModelError
+from kgrag.text import normalize_name
+from kgrag.types import Step, Verdict
+from kgrag.verification.attempt import Attempt, Try, Verified, supported_share
+from kgrag.verification.budget import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Another wording of the question.
+
+    Attributes:
+        question: To retrieve with; empty where there is none.
+        reason: Why there is none.
+        step: What was done to get it; None where the check gave it.
+    """
+
+    question: str
+    reason: str = ""
+    step: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a check says of an attempt.
+
+    Attributes:
+        passed: Whether the answer may stand.
+        rank: Attempts with higher ranks are better; the offline checks decide between equals,
+            then the earlier one is kept.
+        scores: By measure, each in [0, 1].
+        reason: Why, in words.
+        step: What was done.
+        revise: Gives another wording, told the wordings that were tried; called only where the
+            answer did not pass and another one may be tried.
+        revised: The wording that the check itself gave, for the reader.
+    """
+
+    passed: bool
+    rank: tuple[float, ...]
+    scores: Mapping[str, float]
+    reason: str
+    step: Step
+    revise: Callable[[Sequence[str]], Revision]
+    revised: str = ""
+
+
+Check = Callable[[Attempt], Assessment]
+
+
+def improve(
+    method: str, question: str, first: Attempt, try_: Try, *, check: Check, budget: Budget
+) -> Verified:
+    """Return the best of the answers that were tried until one passed or the budget ended.
+
+    It ends, too, where there is no other wording, or only one that was tried before, and where
+    answering again fails: the first answer is never lost.
+
+    Args:
+        method: Its name, for the verdict.
+        question: As asked.
+        first: The first answer.
+        try_: Gives further ones.
+        check: Judges one; raises nothing that a model could cause.
+        budget: Holds the loop back.
+    """
+    wordings = list(dict.fromkeys([question, first.question]))
+    seen: list[tuple[Attempt, Assessment]] = []
+    steps: list[Step] = []
+    attempt: Attempt | None = first
+    stop = ""
+    while attempt is not None:
+        assessment = check(attempt)
+        seen.append((attempt, assessment))
+        steps.append(assessment.step)
+        if assessment.passed:
+            break
+        attempt, stop, more = _another(
+            assessment, try_, wordings=wordings, rounds=len(seen), budget=budget
+        )
+        steps += more
+    best, verdict = max(seen, key=lambda s: (s[1].rank, supported_share(s[0].answer)))
+    if stop:
+        steps.append(Step("stop", stop))
+    return Verified(
+        best.answer,
+        Verdict(
+            method,
+            passed=verdict.passed,
+            scores=verdict.scores,
+            reason="; ".join(filter(None, (verdict.reason, stop))),
+            revised_question=verdict.revised or (wordings[-1] if len(wordings) > 1 else ""),
+            rounds=len(seen),
+        ),
+        tuple(steps),
+    )
+
+
+def _another(
+    assessment: Assessment, try_: Try, *, wordings: list[str], rounds: int, budget: Budget
+) -> tuple[Attempt | None, str, list[Step]]:
+    """Return the next attempt, or None and why there is none, and the steps to it.
+
+    Its wording is added to `wordings`, also where it cannot be tried any more.
+    """
+    reason = budget.why_no_round(rounds)
+    if reason:
+        return None, reason, []
+    revision = assessment.revise(tuple(wordings))
+    steps = [revision.step] if revision.step else []
+    if not revision.question:
+        return None, revision.reason, steps
+    if normalize_name(revision.question) in map(normalize_name, wordings):
+        return None, "the revised question was tried before", steps
+    wordings.append(revision.question)
+    steps.append(Step("revise", revision.question))
+    try:
+        attempt = try_(revision.question)
+    except KgragError as exc:
+        return None, f"answering again failed: {exc}", steps
+    return attempt, "", [*steps, *attempt.answer.steps]
+
+
+def unverified(error: ModelError, *, rank: tuple[float, ...], calls: int) -> Assessment:
+    """Return the assessment of an answer that could not be checked: it stands, not passed.
+
+    Args:
+        error: Why; shown to the asker.
+        rank: Among answers that could be checked.
+        calls: That the check took.
+    """
+    reason = f"not verified: {error}"
+    return Assessment(
+        passed=False,
+        rank=rank,
+        scores={},
+        reason=reason,
+        step=Step("verify", reason, calls),
+        revise=lambda _: Revision(""),
+    )

@@ -1,0 +1,166 @@
+"""Find the names in a sentence: titles, agencies, places, five-year plans, Latin names."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kgrag.places import question_places
+from kgrag.text import is_latin, normalize_name, quoted_titles
+from kgrag.verification.quantities import narrow, quantities
+
+# Long forms and the short ones that stand for them, both in use for the same agency.
+_SHORT = (
+    ("发展和改革", "发改"),
+    ("发展改革", "发改"),
+    ("工业和信息化", "工信"),
+    ("经济和信息化", "经信"),
+    ("经济信息化", "经信"),
+    ("住房和城乡建设", "住建"),
+    ("住房城乡建设", "住建"),
+    ("人力资源和社会保障", "人社"),
+    ("人力资源社会保障", "人社"),
+    ("交通运输", "交通"),
+    ("科学技术", "科技"),
+    ("市场监督管理", "市场监管"),
+    ("国有资产监督管理", "国资"),
+    ("林业和草原", "林草"),
+    ("文化和旅游", "文旅"),
+    ("卫生健康", "卫健"),
+    ("环境保护", "环保"),
+    ("金融监督管理", "金融监管"),
+    ("中国人民银行", "央行"),
+    ("人民银行", "央行"),
+    ("委员会", "委"),
+)
+_AGENCY = re.compile(
+    r"(?:领导小组|办公室|管委会|委员会|研究院|规划院|部门|公司|集团|银行|协会|中心|工作组"
+    r"|部(?![门分署长队级委件位落下])|委(?![员托派任书会])|厅(?![长级])|局(?![面势部限长])|(?<!部)署(?!名))"
+)
+_BEFORE = re.compile(r"[\u4e00-\u9fff]{2,12}$")
+# What cannot stand in an agency's name begins before it.
+_CUT = re.compile(
+    r"[由与及向为的对在是将报归给至到等各]|成立|组建|设立|发挥|加强|推[进动]|会同|联合|部署|辅以|压实"
+)
+_CORE = 2  # characters before the suffix that make an agency's name
+# Words that end like an agency, and agencies that nobody names.
+_COMMON = re.compile(
+    r"(?:全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
+    r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
+)
+_PLAN = re.compile(r"十[一二三四五六]五")
+_LATIN_NAME = re.compile(r"\d*[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
+_MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
+_CHINESE = {"gdp": "生产总值", "co2": "二氧化碳", "ccer": "核证自愿减排量", "vocs": "挥发性有机物"}
+_NOT_NAME = re.compile(
+    r"i|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in a sentence.
+
+    Attributes:
+        start: First character.
+        written: As written.
+        forms: What a text must hold one of, as `NameIndex` keeps texts.
+    """
+
+    start: int
+    written: str
+    forms: tuple[str, ...]
+
+
+def short_agencies(text: str) -> str:
+    """Return text with agencies by their short names: 发展和改革委员会 is 发改委.
+
+    >>> short_agencies("省发展和改革委员会")
+    '省发改委'
+    """
+    for long, short in _SHORT:
+        text = text.replace(long, short)
+    return text
+
+
+def bare(text: str) -> str:
+    """Return the letters and digits of a text, agencies by their short names."""
+    return short_agencies(normalize_name(text))
+
+
+def names(sentence: str, *, source_is_latin: bool) -> list[Name]:
+    """Return the names that a sentence holds, in order.
+
+    Args:
+        sentence: Without [n].
+        source_is_latin: Whether the cited text is English: of names in an English sentence
+            about a Chinese text, only abbreviations and codes can be compared.
+    """
+    found = [*_titles(sentence), *_plans(sentence), *_latin(sentence, source_is_latin)]
+    if not is_latin(sentence):
+        found += [*_agencies(sentence), *_places(sentence)]
+    return sorted(found, key=lambda name: name.start)
+
+
+def _titles(sentence: str) -> Iterator[Name]:
+    for start, _, title in quoted_titles(sentence):
+        yield Name(start, f"《{title}》", (bare(title),))
+
+
+def _plans(sentence: str) -> Iterator[Name]:
+    for match in _PLAN.finditer(sentence):
+        yield Name(match.start(), match.group(), (match.group(),))
+
+
+def _agencies(sentence: str) -> Iterator[Name]:
+    titles = [(start, end) for start, end, _ in quoted_titles(sentence)]
+    for match in _AGENCY.finditer(sentence):
+        before = _BEFORE.search(sentence, 0, match.start())
+        if before is None or any(s <= match.start() < e for s, e in titles):
+            continue
+        shown = _CUT.split(before.group())[-1] + match.group()
+        name = bare(shown)
+        suffix = bare(match.group())
+        stem = name.removesuffix(suffix)
+        if len(stem) < _CORE or _COMMON.search(stem):
+            continue
+        whole = stem == name or suffix == "部门"  # 人民银行 has become 央行; 林业部门 is no name
+        core = stem[-_CORE:] + ("" if whole else suffix)
+        yield Name(match.start(), shown, (core,))
+
+
+def _places(sentence: str) -> Iterator[Name]:
+    for place in sorted(question_places(sentence, ())):
+        yield Name(sentence.index(place), place, (place,))
+
+
+def _latin(sentence: str, source_is_latin: bool) -> Iterator[Name]:
+    text = narrow(sentence)
+    numbers = [(q.start, q.end) for q in quantities(text)]
+    english = is_latin(sentence)
+    for match in _LATIN_NAME.finditer(text):
+        word = match.group()
+        if any(start < match.end() and match.start() < end for start, end in numbers):
+            continue
+        if english and (
+            not (_is_code(word) or (source_is_latin and word[0].isupper()))
+            or match.start() == 0
+            or _NOT_NAME.fullmatch(word.casefold())
+        ):
+            continue
+        if len(word) > 1:
+            yield Name(match.start(), sentence[match.start() : match.end()], _latin_forms(word))
+
+
+def _latin_forms(word: str) -> tuple[str, ...]:
+    name = normalize_name(word)
+    if name in _CHINESE:
+        return (name, _CHINESE[name])
+    if measured := _MEASURED.fullmatch(word):  # PUE1.3 is PUE, and a number
+        return (normalize_name(measured.group(1)),)
+    return (name, name.removesuffix("s")) if name.endswith("s") else (name,)
+
+
+def _is_code(word: str) -> bool:
+    """Return whether a word is an abbreviation or a code, which no language translates."""
+    return len(word) > 1 and (word.isupper() or any(c.isdigit() for c in word))

@@ -1,0 +1,199 @@
+"""Read numbers with their units, and dates, in Chinese and English text."""
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+# Full-width letters, digits and signs, one character for one: offsets stay.
+_NARROW = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, ord("〇"): ord("零")}
+_DIGIT = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"两": 2}
+_TEN = {"十": 10, "百": 100, "千": 1000}
+_MYRIAD = {"万": 10**4, "亿": 10**8}
+_SCALE = {"千": 10**3, "百万": 10**6, "千万": 10**7, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12}
+_SCALE |= {"百": 100, "十万": 10**5, "十亿": 10**9, **_MYRIAD}
+_SCALE |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+_HAN = "零一二三四五六七八九十百千万亿两"
+_SCALES = "万亿|千亿|百亿|十亿|千万|百万|十万|[千百万亿]|thousand|million|billion|trillion"
+_UNIT = (
+    r"个百分点|percentage points?|percent|个?工作日|个月|个|%|‰|"
+    r"元|吨|亩|公顷|平方米|平方公里|公里|千米|米|千瓦时|千瓦|兆瓦|度|户|家|项|座|辆|台|人|名|件|条|章|款|次|倍"
+    r"|种|类|批|处|片|张|份|位|岁|年|月|日|天|号|时|小时|分钟|季度|级|层|期|轮|期间|成(?!立|为|果|效|本|员|功|熟|交|都)"
+    r"|kwh|kw|mw|gw|km2|km|kg|tce|m2|m3|mm|cm|ha|t(?![a-z])"
+)
+_FULL = re.compile(
+    r"(?P<of>百分之|千分之|万分之)?\s*"
+    r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![a-z\d.])\d+(?:\.\d+)?)"
+    rf"|(?P<han>[{_HAN}]+(?:点[零一二三四五六七八九]+)?))"
+    rf"(?:\s*(?P<scale>{_SCALES}))?(?:\s*[多余])?(?:\s*(?P<unit>{_UNIT}))?",
+    re.IGNORECASE,
+)
+_TO = re.compile(r"\s*(?:[-—–~～至到]|——|to)\s*")
+_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = r"(?P<{}>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_YEAR = r"(?:1[89]|20)\d\d"
+_DATE = re.compile(
+    rf"(?:(?P<y1>\d{{4}}|[零一二三四五六七八九]{{4}})\s*年\s*)?(?P<m1>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})\s*月"
+    rf"\s*(?P<d1>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})\s*[日号]"
+    rf"|(?P<y2>\d{{4}}|[零一二三四五六七八九]{{4}})\s*年\s*(?P<m2>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})\s*月"
+    rf"|(?<!\d)(?P<y3>{_YEAR})[-/.](?P<m3>0?[1-9]|1[0-2])[-/.](?P<d3>0?[1-9]|[12]\d|3[01])(?!\d)"
+    rf"|\b{_MONTH.format('m4')}\s+(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<y4>{_YEAR}))?\b"
+    rf"|\b(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH.format('m5')}(?:,?\s+(?P<y5>{_YEAR}))?\b"
+    rf"|\b{_MONTH.format('m6')},?\s+(?P<y6>{_YEAR})\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in a text.
+
+    Attributes:
+        start: First character.
+        end: Offset after the last, the unit included.
+        values: What it may mean: in 5-10万元 the first is 5 and 50000.
+        unit: Normalised; empty where none is known.
+        is_word: Whether it is written in Chinese characters.
+        is_scaled: Whether a scale (万, million) stands behind it.
+    """
+
+    start: int
+    end: int
+    values: frozenset[Decimal]
+    unit: str = ""
+    is_word: bool = False
+    is_scaled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date in a text; 0 for what it does not say."""
+
+    start: int
+    end: int
+    year: int
+    month: int
+    day: int = 0
+
+
+def narrow(text: str) -> str:
+    """Return text with full-width letters, digits and signs narrowed; the length stays."""
+    return text.translate(_NARROW)
+
+
+def dates(text: str) -> list[Date]:
+    """Return the dates with a month in a text; a year alone is a quantity.
+
+    >>> [(d.year, d.month, d.day) for d in dates("2022年6月28日，二〇二五年三月，June 3, 2021")]
+    [(2022, 6, 28), (2025, 3, 0), (2021, 6, 3)]
+    """
+    found = []
+    for match in _DATE.finditer(narrow(text)):
+        parts = {name[0]: value for name, value in match.groupdict().items() if value}
+        year, month, day = (_part(parts.get(key, "")) for key in "ymd")
+        found.append(Date(match.start(), match.end(), year, month, day))
+    return found
+
+
+def _part(text: str) -> int:
+    if text[:3].casefold() in _MONTHS:
+        return _MONTHS.index(text[:3].casefold()) + 1
+    return int(text) if text.isascii() and text else int(_han(text) or 0)
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the numbers of a text in order, whatever they are written in.
+
+    >>> [sorted(map(int, q.values)) for q in quantities("一千家，1,000家，３万元，百分之十")]
+    [[1000], [1000], [30000], [10]]
+    >>> [(q.unit, sorted(map(int, q.values))) for q in quantities("5-10万元")]
+    [('元', [5, 50000]), ('元', [100000])]
+    """
+    narrowed = narrow(text)
+    found: list[tuple[Quantity, int]] = []  # with what its scale multiplies
+    for match in _FULL.finditer(narrowed):
+        quantity = _quantity(narrowed, match)
+        if quantity is not None:
+            found.append((quantity, _scale(match)))
+    out = []
+    for i, (quantity, _) in enumerate(found):
+        following = found[i + 1] if i + 1 < len(found) else None
+        if following and _TO.fullmatch(narrowed, quantity.end, following[0].start):
+            quantity = _as_first_of_range(quantity, *following)
+        out.append(quantity)
+    return out
+
+
+def _scale(match: re.Match[str]) -> int:
+    return _SCALE.get((match["scale"] or "").casefold(), 1)
+
+
+def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
+    """Return what was matched as a number; None where it is part of a name, as in 5A级."""
+    unit = _unit(match)
+    if match["arabic"]:
+        if not match["unit"] and not match["scale"] and _LETTER.match(text, match.end("arabic")):
+            return None
+        value: Decimal | None = Decimal(match["arabic"].replace(",", ""))
+    else:
+        value = _han(match["han"])
+    if value is None:
+        return None
+    value *= _scale(match)
+    if unit == "成":
+        unit, value = "%", value * 10
+    if unit in ("‰", "万分"):
+        unit, value = "%", value / (10 if unit == "‰" else 100)
+    group = "of" if match["of"] else "arabic" if match["arabic"] else "han"
+    return Quantity(
+        match.start(group),
+        match.end(),
+        frozenset([value]),
+        unit,
+        not match["arabic"],
+        _scale(match) > 1,
+    )
+
+
+def _unit(match: re.Match[str]) -> str:
+    if match["of"]:
+        return {"百": "%", "千": "‰", "万": "万分"}[match["of"][0]]
+    unit = (match["unit"] or "").casefold()
+    if unit.startswith("percentage"):
+        return "个百分点"
+    return {"percent": "%", "天": "日", "个工作日": "工作日", "千米": "公里"}.get(unit, unit)
+
+
+def _as_first_of_range(quantity: Quantity, last: Quantity, scale: int) -> Quantity:
+    values = quantity.values
+    if not quantity.unit and not quantity.is_scaled:
+        values |= {value * scale for value in values}
+    return replace(quantity, values=values, unit=quantity.unit or last.unit)
+
+
+def _han(text: str) -> Decimal | None:
+    """Return what a Chinese numeral means; None where it means nothing.
+
+    >>> _han("三千五百"), _han("二零二五"), _han("十二"), _han("一点五")
+    (Decimal('3500'), Decimal('2025'), Decimal('12'), Decimal('1.5'))
+    """
+    text, _, decimals = narrow(text).partition("点")
+    if not re.search(r"[零一二三四五六七八九十两]", text):
+        return None  # 千瓦, 上亿
+    fraction = "".join(str(_DIGIT[c]) for c in decimals)
+    if len(text) > 1 and all(c in _DIGIT for c in text):
+        return Decimal("".join(str(_DIGIT[c]) for c in text)) if "两" not in text else None
+    total = section = digit = 0
+    for c in text:
+        if c in _DIGIT:
+            digit = _DIGIT[c]
+        elif c in _TEN:
+            section += (digit or 1) * _TEN[c]
+            digit = 0
+        else:
+            total = (total + section + digit or 1) * _MYRIAD[c]
+            section = digit = 0
+    value = str(total + section + digit)
+    return Decimal(f"{value}.{fraction}") if fraction else Decimal(value)

@@ -1,0 +1,131 @@
+"""Rate retrieved chunks by how much they help to answer, and drop those that do not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kgrag.answer_text import without_marks
+from kgrag.errors import ModelError
+from kgrag.llm.chat import ChatModel, Request, Schema
+from kgrag.llm.fence import fence
+from kgrag.llm.prompts import prompt
+from kgrag.llm.structured import Json, ask
+from kgrag.llm.tokens import estimate_tokens
+from kgrag.text import is_latin
+from kgrag.types import ScoredChunk
+from kgrag.verification.scores import as_object
+
+HIGHEST = 10  # Chats-Grid, Table I: all that is needed to answer
+UNRATED = 1  # what was left out stays, behind what is known to help: only 0 drops a chunk
+
+_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "ratings": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"n": {"type": "integer"}, "score": {"type": "integer"}},
+                "required": ["n", "score"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["ratings"],
+    "additionalProperties": False,
+}
+
+
+def rate(
+    question: str,
+    results: Sequence[ScoredChunk],
+    *,
+    model: ChatModel,
+    titles: Mapping[str, str],
+    call_tokens: int = 8000,
+) -> list[tuple[ScoredChunk, int]]:
+    """Return the results that help to answer, with their ratings from 1 to 10, best first.
+
+    Chats-Grid, section III.B, Table I and Algorithm 2: those rated 0 are dropped, the others
+    sorted by rating, equals in the order in which they came. The paper rates one text a call;
+    here a call rates as many as fit. A result that the model leaves out, or gives no rating in
+    range, gets the lowest one that stays; so do all of a call that fails, so that a model that
+    misbehaves costs the order and no result. Where nothing helps, the list is empty.
+
+    Args:
+        question: What is to be answered.
+        results: Best first; their scores stay as they are.
+        model: Rates; stage `verify`.
+        titles: Titles of their documents, by id.
+        call_tokens: Estimated length of the texts in one call; a longer text goes alone.
+    """
+    texts = [_text(result, titles) for result in results]
+    rated: list[tuple[ScoredChunk, int]] = []
+    for numbers in _batches(texts, call_tokens):
+        ratings = _ratings(question, [texts[i] for i in numbers], model=model)
+        for i, rating in zip(numbers, ratings, strict=True):
+            reason = "not rated" if rating is None else f"rated {rating} of {HIGHEST}"
+            result = replace(results[i], via=(reason, *results[i].via))
+            rated.append((result, UNRATED if rating is None else rating))
+    return sorted((r for r in rated if r[1] > 0), key=lambda r: -r[1])
+
+
+def _text(result: ScoredChunk, titles: Mapping[str, str]) -> str:
+    chunk = result.chunk
+    path = " > ".join((f"《{titles.get(chunk.doc_id, chunk.doc_id)}》", *chunk.heading_path))
+    return without_marks(f"{path}\n{chunk.text}")
+
+
+def _batches(texts: Sequence[str], tokens: int) -> Iterator[list[int]]:
+    """Yield the places of texts that go in one call, in order."""
+    batch: list[int] = []
+    length = 0
+    for i, text in enumerate(texts):
+        size = estimate_tokens(text)
+        if batch and length + size > tokens:
+            yield batch
+            batch, length = [], 0
+        batch.append(i)
+        length += size
+    if batch:
+        yield batch
+
+
+def _ratings(question: str, texts: Sequence[str], *, model: ChatModel) -> list[int | None]:
+    """Return the rating of each text; None where the model gives none of use."""
+    passages = (f"[{n}]\n{fence(text, label='passage')}" for n, text in enumerate(texts, 1))
+    messages = prompt("ratings", "en" if is_latin(question) else "zh").fill(
+        question=fence(question, label="question"), passages="\n\n".join(passages)
+    )
+    request = Request(messages, "verify", schema=_SCHEMA, schema_name="ratings")
+    try:
+        ratings = ask(model, request, _read)
+    except ModelError:
+        return [None] * len(texts)
+    return [ratings.get(n) for n in range(1, len(texts) + 1)]
+
+
+def _read(data: Json) -> dict[int, int]:
+    """Return ratings by number; the first one of a number counts, those out of range do not.
+
+    Raises:
+        ValueError: If nothing is a rating.
+    """
+    items = as_object(data).get("ratings")
+    found: dict[int, int] = {}
+    for item in items if isinstance(items, list) else []:
+        if isinstance(item, dict):
+            n, score = _whole(item.get("n")), _whole(item.get("score"))
+            if n is not None and score is not None and 0 <= score <= HIGHEST:
+                found.setdefault(n, score)
+    if not found:
+        raise ValueError('"ratings" must be a list of {"n": number, "score": 0 to 10}')
+    return found
+
+
+def _whole(value: Json) -> int | None:
+    """Return a whole number, rounded, also where it is written as a text; else None."""
+    try:
+        number = float(value) if isinstance(value, str | int | float) else None
+        return None if number is None or isinstance(value, bool) else round(number)
+    except (ValueError, OverflowError):  # no number; infinite
+        return None

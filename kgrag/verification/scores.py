@@ -1,0 +1,57 @@
+"""Scores in [0, 1] that a model gives by name: their schema, reading and wording."""
+
+from collections.abc import Mapping, Sequence
+
+from kgrag.llm.chat import Schema
+from kgrag.llm.structured import Json
+
+
+def scores_schema(names: Sequence[str], **others: Schema) -> Schema:
+    """Return the JSON schema of an object with a number for each name, and other properties.
+
+    Ranges are left to `read_scores`: not every endpoint takes bounds in a schema.
+    """
+    properties = {name: {"type": "number"} for name in names} | others
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def read_scores(data: Json, names: Sequence[str]) -> dict[str, float]:
+    """Return the scores by name; numbers that are written as texts are read, too.
+
+    Raises:
+        ValueError: If one is missing, or no number in [0, 1].
+    """
+    return {name: _score(name, as_object(data).get(name)) for name in names}
+
+
+def as_object(data: Json) -> Mapping[str, Json]:
+    """Return a JSON object.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    if not isinstance(data, dict):
+        raise ValueError(f"a JSON object is wanted, got {type(data).__name__}")
+    return data
+
+
+def in_words(scores: Mapping[str, float]) -> str:
+    """Return scores for a reader.
+
+    >>> in_words({"answer_relevance": 0.9, "bias": 0.25})
+    'answer relevance 0.90, bias 0.25'
+    """
+    return ", ".join(f"{name.replace('_', ' ')} {score:.2f}" for name, score in scores.items())
+
+
+def _score(name: str, value: Json) -> float:
+    if isinstance(value, str):
+        value = float(value)  # a ValueError where it is no number
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+    return float(value)

@@ -1,0 +1,92 @@
+import pytest
+
+from kgrag.answer_text import NOT_FOUND
+from kgrag.types import Answer, SentenceCheck
+from kgrag.verification.checks import check, mark
+
+QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
+
+
+def answer(text, question="各是多少？", *, found=True):
+    return Answer(question, text, (), found, "m")
+
+
+def checked(text, question="各是多少？"):
+    return check(answer(text, question), QUOTED)
+
+
+def test_check_compares_each_sentence_with_what_it_cites():
+    """65 % stands in the first text, not in the second."""
+    good, bad = checked("治理率65%[1]。治理率65%[2]。")
+    assert good.supported
+    assert (bad.missing, bad.numbers, bad.cited) == (("65%",), (2,), True)
+
+
+def test_check_of_a_sentence_with_two_citations_takes_both_texts():
+    """A comparison rests on both."""
+    (only,) = checked("福建65%，全国40%[1][2]。")
+    assert only.supported
+
+
+def test_check_of_a_sentence_without_citation_takes_its_neighbours():
+    """And says so where there is none."""
+    first, _, last = checked("治理率66%。治理率65%[1]。\n\n治理率40%。")
+    assert (first.missing, first.numbers) == (("66%",), (1,))
+    assert (last.cited, last.missing) == (False, ())
+
+
+def test_check_needs_no_citation_for_headings_lead_ins_and_denials():
+    """Headings are no sentences."""
+    checks = checked("## 目标\n如下：\n治理率65%[1]。\n\n文件中没有规定上限。")
+    assert [c.cited for c in checks] == [True, True, True]
+
+
+def test_check_of_a_number_that_leads_nowhere_is_uncited():
+    """[9] is nobody's text."""
+    (only,) = checked("治理率65%[9]。")
+    assert (only.cited, only.numbers) == (False, ())
+
+
+def test_check_of_list_numbers_sees_no_claims():
+    """3. and （二） are places, not numbers."""
+    assert all(c.supported for c in checked("3. 治理率65%[1]\n（二）治理率40%[2]"))
+
+
+def test_check_of_no_answer_is_empty():
+    """Nothing is claimed."""
+    assert check(answer(NOT_FOUND, found=False), QUOTED) == ()
+
+
+def test_mark_stands_behind_unsupported_sentences():
+    """With what is missing, and a note with the count."""
+    text = "治理率66%、70%[1]。\n\n治理率65%[1]。\n\n治理率40%。"
+    given = answer(text)
+    marked = mark(Answer(given.question, text, (), True, "m", checks=check(given, QUOTED)))
+    assert marked.text == (
+        "治理率66%、70%[1]。〔引文中没有：66%、70%〕\n\n治理率65%[1]。\n\n治理率40%。〔无引用〕"
+    )
+    assert marked.notes == ("有 2 句未得到所引文字的支持，已在句后标出。",)
+    assert [marked.text[c.start : c.end][-3:] for c in marked.checks] == ["0%〕", "1]。", "引用〕"]
+
+
+def test_mark_in_english_follows_the_question():
+    """As all that the program says of an answer."""
+    given = answer("The rate is 66% [1]. It is 65% [1].", "Which rate?")
+    checks = check(given, QUOTED)
+    marked = mark(Answer(given.question, given.text, (), True, "m", checks=checks))
+    assert marked.text == "The rate is 66% [1]. [not in the cited text: 66%] It is 65% [1]."
+
+
+def test_mark_in_a_table_stays_inside_the_row():
+    """A remark behind the last bar would break it."""
+    text = "| 地区 | 目标 |\n|---|---|\n| 福建 | 66%[1] |"
+    given = answer(text)
+    marked = mark(Answer(given.question, text, (), True, "m", checks=check(given, QUOTED)))
+    assert marked.text.endswith("| 福建 | 66%[1]〔引文中没有：66%〕 |")
+
+
+@pytest.mark.parametrize("checks", [(), (SentenceCheck(0, 9, (1,), (), True),)])
+def test_mark_of_a_supported_answer_changes_nothing(checks):
+    """No remark, no note."""
+    given = Answer("问", "治理率65%[1]。", (), True, "m", checks=checks)
+    assert mark(given) is given

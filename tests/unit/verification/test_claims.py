@@ -1,0 +1,116 @@
+import pytest
+
+from kgrag.verification.claims import Source, missing_claims
+
+TEXT = """云岭省节能规划
+到2025年，全省创建绿色工厂1,000家以上，新增林地3万亩，能耗下降百分之十，每千瓦时补贴0.3元。
+2022年6月28日前报送省发展和改革委员会，由省生态环境厅、工业和信息化厅牵头，福州、厦门先行。
+落实《节约能源法》，实行CCER交易，农村污水治理率达到65%，全国为40%。
+三、保障措施
+13.加强统一领导，奖励五百万元，期限5年。
+"""
+
+
+def missing(sentence, *, text=TEXT, question="有哪些目标？", around=()):
+    return missing_claims(
+        sentence, Source.of(text), asked=Source.of(question), around=around or [sentence]
+    )
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "绿色工厂1000家",
+        "绿色工厂一千家",
+        "绿色工厂１０００个",
+        "林地30,000亩",
+        "能耗下降10%",
+        "能耗下降10％以上",
+        "二〇二五年",
+        "2022年6月28日",
+        "6月28日",
+        "2022年6月",
+        "省发改委",
+        "省工信厅和生态环境厅",
+        "福州和厦门",
+        "《节约能源法》第一",
+        "ccer",
+        "奖励500万元",
+        "奖励5000000元",
+        "每千瓦时0.3元",
+        "一是统一领导，第一步",
+    ],
+)
+def test_missing_claims_find_what_stands_there_in_other_writing(sentence):
+    """No false alarm for form."""
+    assert missing(sentence) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("绿色工厂1001家", ("1001家",)),
+        ("绿色工厂100家", ("100家",)),
+        ("能耗下降12%", ("12%",)),
+        ("能耗下降10个百分点", ("10个百分点",)),
+        ("林地3亩", ("3亩",)),
+        ("2026年", ("2026年",)),
+        ("2022年8月28日", ("2022年8月28日",)),
+        ("2021年6月28日", ("2021年6月28日",)),
+        ("省财政厅牵头", ("省财政厅",)),
+        ("省生态环境局牵头", ("省生态环境局",)),
+        ("由泉州先行", ("泉州",)),
+        ("《环境保护法》", ("《环境保护法》",)),
+        ("实行CDM交易", ("CDM",)),
+        ("奖励六百万元", ("六百万元",)),
+        ("“十三五”期间", ("十三五",)),
+        ("三个市", ("三个",)),  # 三、 numbers a section
+        ("第13号令", ("13号",)),  # 13. numbers a line
+        ("泉州绿色工厂50家，泉州", ("泉州", "50家")),
+    ],
+)
+def test_missing_claims_are_named_as_written(sentence, expected):
+    """In order, each once."""
+    assert missing(sentence) == expected
+
+
+def test_missing_claims_leave_names_and_times_of_the_question():
+    """Whoever repeats the question claims nothing; its other numbers count."""
+    question = "到2030年8月，泉州的财政厅要创建50家吗？"
+    assert missing("到2030年8月，泉州市财政厅创建50家", question=question) == ("50家",)
+
+
+def test_missing_claims_leave_what_is_computed_from_supported_numbers():
+    """65 - 40 = 25, where the sentence compares; other results are wrong."""
+    around = ["全国40%，全省65%，", "高25个百分点"]
+    assert missing(around[1], around=around) == ()
+    assert missing("高26个百分点", around=around) == ("26个百分点",)
+    assert missing("达25个百分点", around=around) == ("25个百分点",)
+
+
+def test_missing_claims_leave_counts_of_what_the_answer_lists():
+    """八项 in front of eight items is not in the text, and true."""
+    assert missing("两个市：福州、厦门") == ()
+    assert missing("共三家", around=["共三家", "甲", "乙", "丙"]) == ()
+    assert missing("六家：福州、厦门") == ("六家",)
+
+
+def test_missing_claims_leave_how_a_text_is_built():
+    """四项原则, 七个领域: every reader counts for himself."""
+    assert missing("提出四项原则和七个领域") == ()
+
+
+def test_missing_claims_read_tables_whose_unit_stands_elsewhere():
+    """单位：万元 above a column."""
+    assert missing("投资300万元", text="单位：万元\n投资 300 400") == ()
+    assert missing("投资500万元", text="单位：万元\n投资 300 400") == ("500万元",)
+
+
+def test_missing_claims_in_english():
+    """Numbers, dates and names of an English text."""
+    text = "The Eiffel Tower in Paris, 330 metres high, opened on 31 March 1889."
+    assert missing("It opened in Paris on March 31, 1889.", text=text) == ()
+    assert missing("It opened in London on March 30, 1889.", text=text) == (
+        "London",
+        "March 30, 1889",
+    )

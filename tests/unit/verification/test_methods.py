@@ -1,0 +1,42 @@
+import pytest
+
+from kgrag.config import VerifyConfig
+from kgrag.llm.fake import ScriptedChat
+from kgrag.verification.methods import METHODS, unchecked
+
+
+def test_methods_are_those_of_the_settings():
+    """The default of `verify.method` is one of them."""
+    assert list(METHODS) == ["cov", "cov-two-stage", "chats-grid", "none"]
+    assert VerifyConfig().method in METHODS
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_raises_where_the_model_gives_nonsense(name, made):
+    """The answer stands, and the verdict carries the method's name."""
+    chat = ScriptedChat(lambda request: "胡言乱语")
+    method = METHODS[name]
+    budget = made.budget(chat, rounds=method.max_rounds)
+    done = method.verify(made.question, made.attempt(), made.tries(), model=chat, budget=budget)
+    assert done.answer == made.attempt().answer
+    assert done.verdict.method == name
+    assert done.verdict.rounds == 1
+
+
+def test_none_makes_no_call(made):
+    """The offline checks speak alone."""
+    chat = ScriptedChat([])
+    budget = made.budget(chat)
+    done = METHODS["none"].verify(
+        made.question, made.attempt(), made.tries(), model=chat, budget=budget
+    )
+    assert chat.requests == []
+    assert done.verdict.passed
+    assert done.steps == ()
+
+
+def test_unchecked_answers_pass_where_the_offline_checks_support_all(made):
+    """One sentence that is not in its cited text is enough to say so."""
+    done = unchecked(made.attempt(supported=False))
+    assert not done.verdict.passed
+    assert done.verdict.reason == "offline checks only: 1 of 1 sentences are not supported"
