@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ingestion.anchor import evidence_for
 from ingestion.chunk import ChunkSizes, chunk
+from ingestion.fingerprints import Fingerprint
 from ingestion.references import EXTRACTOR, references
 from ingestion.structure import structure
 from kgrag.places import document_places
@@ -15,18 +16,24 @@ Knowledge = tuple[list[Fact], list[Mention], list[Summary]]
 
 
 def prepare(
-    document: Document, *, fingerprint: str, sizes: ChunkSizes, store: Store
+    document: Document,
+    *,
+    fingerprint: Fingerprint,
+    held: Fingerprint | None = None,
+    sizes: ChunkSizes,
+    store: Store,
 ) -> DocumentBundle:
     """Return the bundle of a document: headings, chunks, facts by rule, places.
 
-    Facts and summaries that were imported for the same text before are kept, tied to the new
-    chunks.
+    Facts and summaries that were imported for the same text before, or that a model gave, are
+    kept, tied to the new chunks.
 
     Args:
         document: As loaded.
         fingerprint: Of its content and the settings.
+        held: That of the document of this id in the store; None where there is none.
         sizes: Chunk sizes.
-        store: Asked for what was imported before.
+        store: Asked for what was imported or read by a model before.
     """
     places = document_places(document.title, document.text)
     if places:
@@ -35,10 +42,17 @@ def prepare(
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
     facts, mentions = references(document, leaves)
-    kept_facts, kept_mentions, summaries = _imported(document, chunks, leaves, store)
+    kept: Knowledge = ([], [], [])
+    if held is not None and _text_of(document.doc_id, store) == document.text:
+        kept = _earlier(document, chunks, leaves, store)
+        # What a model read stays, and is said to; not where passages failed, for the positions
+        # of these were among the old chunks: the next run with a model reads it again.
+        if not fingerprint.model and not held.failed:
+            fingerprint = replace(fingerprint, model=held.model)
+    kept_facts, kept_mentions, summaries = kept
     return DocumentBundle(
         document=document,
-        fingerprint=fingerprint,
+        fingerprint=str(fingerprint),
         headings=headings,
         chunks=chunks,
         summaries=summaries,
@@ -52,12 +66,15 @@ def target_ids(parents: Sequence[Chunk], start: int, end: int) -> tuple[str, ...
     return tuple(p.chunk_id for p in parents if p.start < end and start < p.end)
 
 
-def _imported(
+def _text_of(doc_id: str, store: Store) -> str | None:
+    before = store.documents([doc_id])
+    return before[0].text if before else None
+
+
+def _earlier(
     document: Document, chunks: Sequence[Chunk], leaves: Sequence[Chunk], store: Store
 ) -> Knowledge:
-    before = store.documents([document.doc_id])
-    if not before or before[0].text != document.text:
-        return [], [], []
+    """Return what was imported or read by a model for the same text, on the present chunks."""
     facts, mentions, summaries = store.knowledge_of(document.doc_id)
     parents = [c for c in chunks if c.parent_id is None]
     kept_facts = []
@@ -75,7 +92,7 @@ def _imported(
 
 
 def _anchored(evidence: Sequence[Evidence], leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
-    """Return imported evidence on the present leaves; what rules found is found anew."""
+    """Return evidence on the present leaves; what rules found is found anew."""
     spans = dict.fromkeys(
         (e.start, e.end, e.extractor, e.confidence) for e in evidence if e.extractor != EXTRACTOR
     )

@@ -1,10 +1,17 @@
-"""What became of every file of a batch."""
+"""What became of every file of a batch, and what models gave and cost."""
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
-Status = Literal["added", "replaced", "unchanged", "duplicate", "skipped", "failed"]
+from kgrag.llm.metered import Spent
+
+if TYPE_CHECKING:
+    from kgrag.llm.prediction import Prediction
+
+Status = Literal["added", "replaced", "retried", "unchanged", "duplicate", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +20,12 @@ class Outcome:
 
     Attributes:
         source: The file as shown to the user.
-        status: `duplicate` is a copy of a document that another file holds.
+        status: `duplicate` is a copy of a document that another file holds; `retried` is one
+            whose failed passages were asked for again.
         doc_id: The document; empty where there is none.
-        detail: Why it was skipped or failed, with the remedy.
+        detail: Why it, or a passage of it, was skipped or failed, with the remedy.
         warnings: What the loader had to guess or leave out.
+        failed_passages: Passages that a model could not read in this run; the rest is stored.
     """
 
     source: str
@@ -24,6 +33,37 @@ class Outcome:
     doc_id: str = ""
     detail: str = ""
     warnings: tuple[str, ...] = ()
+    failed_passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReport:
+    """What chat models gave in a run.
+
+    Attributes:
+        passages: Passages read.
+        facts: Facts that they gave, counted in each passage.
+        summaries: Summaries that they gave.
+        dropped: What they gave and was not taken, by reason.
+        failed: Passages that could not be read, by kind of failure.
+        spent: Calls and tokens, by stage.
+        cost: By currency; empty where no price is known.
+        unavailable: Why no model could be asked any more; empty if it could.
+    """
+
+    passages: int = 0
+    facts: int = 0
+    summaries: int = 0
+    dropped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    failed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    spent: Mapping[str, Spent] = field(default_factory=lambda: MappingProxyType({}))
+    cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    unavailable: str = ""
+
+    @property
+    def total(self) -> Spent:
+        """Return calls and tokens of all stages."""
+        return sum(self.spent.values(), Spent())
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +73,14 @@ class IngestReport:
     Attributes:
         outcomes: One for each file or record.
         seconds: Wall-clock time.
+        model: What chat models gave; None where none was to be asked.
+        waiting: Passages of unchanged documents that failed in an earlier run.
     """
 
     outcomes: tuple[Outcome, ...]
     seconds: float
+    model: ModelReport | None = None
+    waiting: int = 0
 
     @property
     def counts(self) -> dict[Status, int]:
@@ -45,5 +89,24 @@ class IngestReport:
 
     @property
     def failed(self) -> list[Outcome]:
-        """Return the outcomes that a user must look at."""
-        return [outcome for outcome in self.outcomes if outcome.status == "failed"]
+        """Return the outcomes that a user must look at: nothing, or not all, was taken in."""
+        return [o for o in self.outcomes if o.status == "failed" or o.failed_passages]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do.
+
+    Attributes:
+        outcomes: One for each file or record.
+        n_chunks: Chunks to encode at most.
+        passages: Passages that a model would read.
+        predictions: Calls and tokens, by stage; empty where no model would be asked.
+        cost: By currency; empty where no price is known.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    n_chunks: int
+    passages: int = 0
+    predictions: "Mapping[str, Prediction]" = field(default_factory=lambda: MappingProxyType({}))
+    cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

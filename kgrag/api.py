@@ -5,29 +5,38 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from ingestion.chunk import ChunkSizes
 from ingestion.imports import ImportReport, import_facts, import_summaries
-from ingestion.pipeline import Progress, ingest, plan
-from ingestion.report import IngestReport, Outcome
+from ingestion.pipeline import Progress
+from ingestion.report import IngestReport, Plan
+from kgrag.asking.ask import ask
+from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.asking.options import AskOptions, Writer
 from kgrag.config import Config
-from kgrag.embedding.choose import open_embedder, stand_in_notice
+from kgrag.embedding.choose import built_with, open_embedder, stand_in_notice
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import ConfigError, ModelMismatchError, ModelNotFoundError, NotFoundError
+from kgrag.errors import ConfigError
 from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import Run, from_ranking
-from kgrag.generation.extract import answer
-from kgrag.retrieval.grim import PRESETS, Grim
-from kgrag.retrieval.query import analyse
+from kgrag.generation.follow_up import Turn
+from kgrag.looking import facts_around, find_document
+from kgrag.retrieval.analysis import analyse_with_model
+from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
+from kgrag.retrieval.grim import preset
 from kgrag.retrieval.search import Search
-from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
+from kgrag.taking_in import Intake, Use, calls_file
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
-_CONTEXT_CHUNKS = 10  # results that an answer is drawn from
+if TYPE_CHECKING:
+    from kgrag.llm.calls import Calls
+    from kgrag.llm.models import Models
+
+Analysis = Literal["rules", "model"]
 
 
 class KnowledgeBase:
@@ -41,12 +50,17 @@ class KnowledgeBase:
     """
 
     def __init__(
-        self, store: Store, *, config: Config, choose_embedder: Callable[[], Embedder]
+        self,
+        store: Store,
+        *,
+        config: Config,
+        choose_embedder: Callable[[], Embedder],
+        location: str | Path = "kb",
     ) -> None:
         self.store = store
         self.config = config
+        self._location = location
         self._choose_embedder = choose_embedder
-        self._settings_at: tuple[int, Settings] | None = None
 
     @classmethod
     def open(
@@ -78,10 +92,13 @@ class KnowledgeBase:
             name = config.embedding.model or store.get_meta("embedder")
             return open_embedder(name, threads=config.embedding.threads or None)
 
-        return cls(store, config=config, choose_embedder=choose)
+        return cls(store, config=config, choose_embedder=choose, location=location)
 
     def close(self) -> None:
         """Release files and connections."""
+        for name in ("models", "calls"):
+            if name in self.__dict__:  # opened
+                self.__dict__.pop(name).close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -103,20 +120,25 @@ class KnowledgeBase:
             ModelNotFoundError: If that one is not installed.
             ModelMismatchError: If another one is configured.
         """
-        built_with = self.store.get_meta("embedder")
-        try:
-            embedder = self._choose_embedder()
-        except ModelNotFoundError as exc:
-            raise ModelNotFoundError(
-                f"{exc} Searches that need no encoder: --system bm25."
-            ) from exc
-        if built_with is not None and built_with != embedder.name:
-            raise ModelMismatchError(
-                f"this knowledge base was built with the encoder {built_with}, but {embedder.name} "
-                "is chosen; take the [embedding] model out of kgrag.toml to use the first, ingest "
-                "into a new --kb to use the second, or search with --system bm25"
-            )
-        return embedder
+        return built_with(self.store.get_meta("embedder"), self._choose_embedder)
+
+    @cached_property
+    def calls(self) -> "Calls":
+        """The file that keeps what models answered, and the ledger of their calls.
+
+        Raises:
+            StoreError: If it cannot be opened.
+        """
+        from kgrag.llm.calls import Calls
+
+        return Calls.open(calls_file(self._location, self.config))
+
+    @cached_property
+    def models(self) -> "Models":
+        """The chat model of every stage that has one."""
+        from kgrag.llm.models import Models
+
+        return Models(self.config.model_of, calls=self.calls)
 
     @property
     def sizes(self) -> ChunkSizes:
@@ -142,43 +164,43 @@ class KnowledgeBase:
     # taking in
 
     def ingest(
-        self, paths: Sequence[str | Path], *, progress: Progress | None = None
+        self,
+        paths: Sequence[str | Path],
+        *,
+        model: Use = "auto",
+        progress: Progress | None = None,
     ) -> IngestReport:
         """Take in files and folders; running again does only what is missing or changed.
 
         Args:
             paths: Files, folders, `.jsonl` of {id, title, text}.
+            model: `auto` has the configured models read facts and summaries, `none` does not.
             progress: Called with (file, files done, files in all).
         """
-        sizes, embedder = self.sizes, self.embedder
-        self.store.set_meta(
-            {
-                "embedder": embedder.name,
-                "languages": embedder.languages,
-                "stand_in": "yes" if embedder.is_stand_in else "no",
-                "chunk_sizes": ",".join(map(str, (sizes.parent, *sizes.children))),
-            }
-        )
-        report = ingest(
-            [Path(p) for p in paths],
-            store=self.store,
-            embedder=embedder,
-            sizes=sizes,
-            progress=progress,
-        )
-        if progress:  # the index of words takes a while after many documents
-            progress("search index", len(report.outcomes), len(report.outcomes))
-        self.store.refresh(sizes=sizes.searched)
-        return report
+        return self._intake().ingest([Path(p) for p in paths], model=model, progress=progress)
 
-    def plan(self, paths: Sequence[str | Path]) -> tuple[list[Outcome], int]:
-        """Return what `ingest` would make of each file, and how many chunks it would encode."""
-        return plan(
-            [Path(p) for p in paths],
-            store=self.store,
-            embedder_name=self.embedder.name,
-            sizes=self.sizes,
-        )
+    def retry_failed(
+        self, paths: Sequence[str | Path] = (), *, progress: Progress | None = None
+    ) -> IngestReport:
+        """Ask again for passages that a model could not read, of some files or all documents.
+
+        Raises:
+            ConfigError: If no model is configured.
+        """
+        return self._intake().retry_failed([Path(p) for p in paths], progress=progress)
+
+    def plan(self, paths: Sequence[str | Path], *, model: Use = "auto", sample: int = 0) -> Plan:
+        """Return what `ingest` would make of each file, and what models would take for it.
+
+        Args:
+            paths: As for `ingest`.
+            model: As for `ingest`.
+            sample: Calls that are really made to predict better; their answers are kept.
+        """
+        return self._intake().plan([Path(p) for p in paths], model=model, sample=sample)
+
+    def _intake(self) -> Intake:
+        return Intake(self.store, self.embedder, self.sizes, self.config, lambda: self.calls)
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
@@ -206,7 +228,12 @@ class KnowledgeBase:
     # asking
 
     def search(
-        self, question: str, *, system: str | None = None, top_k: int | None = None
+        self,
+        question: str,
+        *,
+        system: str | None = None,
+        top_k: int | None = None,
+        analysis: Analysis = "rules",
     ) -> list[ScoredChunk]:
         """Return the chunks that a question is best answered from, best first.
 
@@ -214,49 +241,86 @@ class KnowledgeBase:
             question: In any words; titles in 《》 are taken exactly.
             system: Name of a preset; the configured one (`grim`) for None.
             top_k: Results at most; the configured number for None.
+            analysis: Who reads the question first: `rules`, or a `model`.
 
         Raises:
-            ConfigError: If there is no such preset.
+            ConfigError: If there is no such preset, or no model is configured for `model`.
+            ModelError: If the model fails.
         """
-        search = self._search(question)
         pipeline = preset(system or self.config.search.system)
+        query = self._knowledge.query(question)
+        if analysis == "model":
+            query = analyse_with_model(query, model=self.models.of("analyse"))
+        search = self._knowledge.search(query)
         return pipeline.retrieve(search, top_k=top_k or self.config.search.top_k)
 
-    def ask(self, question: str, *, system: str | None = None, top_k: int | None = None) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        system: str | None = None,
+        top_k: int | None = None,
+        writer: Writer | None = None,
+        template: str | None = None,
+        verify: str | None = None,
+        history: Sequence[Turn] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer:
         """Return an answer with a citation for every sentence, or that there is none.
 
         Args:
-            question: In any words.
-            system: Name of a preset.
+            question: In any words; a follow-up question leans on `history`.
+            system: Name of a preset; the configured one for None.
             top_k: Chunks that the answer may draw from.
+            writer: `model`, or `quotes` for sentences quoted by rule; for None the model where
+                one is configured.
+            template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
+            verify: How it is checked: `cov`, `cov-two-stage`, `chats-grid`, `none`.
+            history: Earlier turns, oldest first.
+            on_text: Called with each piece of a model's first answer as it comes.
+
+        Raises:
+            ConfigError: If a name is not known, or `writer` is `model` and none is configured.
         """
-        search = self._search(question)
-        pipeline = preset(system or self.config.search.system)
-        results = pipeline.retrieve(search, top_k=top_k or _CONTEXT_CHUNKS)
-        doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
-        held = {d.doc_id: d for d in self.store.documents(doc_ids)}  # some may be gone since
-        found = answer(
-            search.query,
-            [r for r in results if r.chunk.doc_id in held],
-            documents=held,
-            headings={doc_id: self.store.headings(doc_id) for doc_id in held},
-            embedder=self.embedder,
-            max_sentences=self.config.answer.max_sentences,
+        options = AskOptions.from_config(
+            self.config,
+            writer=writer,
+            system=system,
+            top_k=top_k,
+            template=template,
+            verify=verify,
+        )
+        found = ask(
+            question,
+            knowledge=self._knowledge,
+            options=options,
+            model_of=self.models.of if options.writer == "model" else None,
+            history=history,
+            on_text=on_text,
         )
         return replace(found, notes=(*found.notes, *self.notices()))
 
-    def _search(self, question: str) -> Search:
-        settings = self._settings(question)
-        query = analyse(question, known_places=settings.known_places())
-        return Search(query, store=self.store, embed=lambda: self.embedder, settings=settings)
+    def query_from(
+        self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
+    ) -> GraphAnswer:
+        """Return the rows of a query that a model wrote for a question, and the query itself.
 
-    def _settings(self, question: str) -> Settings:
-        """Return search settings; read again when the knowledge base has changed."""
-        counter = self.store.change_counter()
-        if self._settings_at is None or self._settings_at[0] != counter:
-            coarse, leaf = self.sizes.searched
-            self._settings_at = (counter, settings_of(self.store, leaf=leaf, coarse=coarse))
-        return for_language(self._settings_at[1], question)
+        Raises:
+            ConfigError: If no model is configured.
+            ModelError: If the model gives no query.
+        """
+        model = self.models.of("analyse")
+        return ask_graph(
+            question, model=model, store=self.store, max_rows=max_rows, timeout_s=timeout_s
+        )
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        current = CurrentSettings(self.store, lambda: self.sizes.searched)
+        return Knowledge(self.store, lambda: self.embedder, current)
+
+    def _search(self, question: str) -> Search:
+        return self._knowledge.search(self._knowledge.query(question))
 
     # looking
 
@@ -270,50 +334,11 @@ class KnowledgeBase:
         Raises:
             NotFoundError: If no document, or more than one, is called so.
         """
-        cards = self.store.document_cards()
-        for names in _ways_to_name(name):
-            found = [card for card in cards if names(card)]
-            if len(found) == 1:
-                return found[0]
-            if found:
-                ids = ", ".join(f"{card.doc_id} ({card.file})" for card in found[:5])
-                raise NotFoundError(f"{name!r} may be any of {ids}; use the id")
-        raise NotFoundError(f"no document is called {name!r}; `kgrag docs` lists them")
+        return find_document(self.store, name)
 
     def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
-        """Return an entity and the facts around it, nearest first.
-
-        Args:
-            name: The entity's name, or a part of it.
-            hops: Steps away from it, at least 1.
-            limit: Facts at most, around each entity on the way.
-
-        Raises:
-            NotFoundError: If no entity is called so; names those that are like it.
-            ValueError: If hops < 1.
-        """
-        if hops < 1:
-            raise ValueError(f"hops must be at least 1, got {hops}")
-        center = self._entity(name)
-        facts: dict[str, Fact] = {}
-        frontier, met = [center.entity_id], {center.entity_id}
-        for _ in range(hops):
-            around = self.store.facts_around(frontier, limit=limit)
-            facts.update((fact.fact_id, fact) for fact in around if fact.fact_id not in facts)
-            ends = dict.fromkeys(e.entity_id for f in around for e in (f.subject, f.object))
-            frontier = [entity_id for entity_id in ends if entity_id not in met]
-            met.update(frontier)
-        return center, list(facts.values())
-
-    def _entity(self, name: str) -> Entity:
-        exact = self.store.find_entities([name])
-        if exact:
-            return exact[0]
-        like = self.store.entities([e for e, _ in self.store.search_entities(name, top_k=5)])
-        if len(like) == 1:
-            return like[0]
-        hint = f"; like it: {'、'.join(e.name for e in like)}" if like else ""
-        raise NotFoundError(f"no entity is called {name!r}{hint}")
+        """Return an entity and the facts around it; see `kgrag.looking.facts_around`."""
+        return facts_around(self.store, name, hops=hops, limit=limit)
 
     def counts(self) -> Counts:
         """Return how many of each are stored."""
@@ -341,15 +366,16 @@ class KnowledgeBase:
         *,
         system: str,
         top_k: int,
+        analysis: Analysis = "rules",
         progress: Progress | None = None,
     ) -> Run:
-        """Return the results of a system for each question: {id: results}."""
+        """Return the results of a system for each question: {id: results}; see `search`."""
         files = {card.doc_id: card.file for card in self.store.document_cards()}
         results = {}
         for number, (query_id, question) in enumerate(questions.items()):
             if progress:
                 progress(system, number, len(questions))
-            ranking = self.search(question, system=system, top_k=top_k)
+            ranking = self.search(question, system=system, top_k=top_k, analysis=analysis)
             results[query_id] = from_ranking(ranking, files)
         if progress:
             progress(system, len(questions), len(questions))
@@ -372,26 +398,3 @@ class KnowledgeBase:
             )
             for system in systems
         }
-
-
-def preset(name: str) -> Grim:
-    """Return a retrieval preset by name.
-
-    Raises:
-        ConfigError: If there is none of this name; lists them.
-    """
-    if name not in PRESETS:
-        raise ConfigError(f"no system is called {name!r}; there are {', '.join(PRESETS)}")
-    return PRESETS[name]
-
-
-def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
-    """Return tests of whether a document is called so, the most exact first."""
-    path = str(Path(name).absolute())
-    return (
-        lambda card: card.doc_id == name,
-        lambda card: card.file in (name, path),
-        lambda card: Path(card.file).name == name,
-        lambda card: Path(card.file).stem == name,
-        lambda card: card.title == name,
-    )

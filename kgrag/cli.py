@@ -7,13 +7,16 @@ from pathlib import Path
 import click
 
 from kgrag import (
+    cli_ask,
     cli_browser,
     cli_content,
     cli_copy,
     cli_look,
     cli_measure,
     cli_models,
+    cli_prompts,
     cli_query,
+    cli_stats,
 )
 from kgrag.cli_shared import FILE
 from kgrag.errors import KgragError
@@ -54,8 +57,8 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
 
 
 _MODULES = (
-    *(cli_content, cli_copy, cli_look, cli_query, cli_browser),
-    *(cli_measure, cli_models),
+    *(cli_content, cli_copy, cli_ask, cli_look, cli_query, cli_browser),
+    *(cli_stats, cli_measure, cli_models, cli_prompts),
 )
 for _module in _MODULES:
     for _command in _module.COMMANDS:

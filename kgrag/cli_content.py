@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened, print_json
+from kgrag.cli_ingest import print_plan, print_report
+from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingestion.imports import ImportReport
-    from ingestion.report import IngestReport, Outcome
+    from kgrag.taking_in import Use
 
 
 @contextmanager
@@ -34,82 +35,97 @@ def progress_bar(label: str) -> "Iterator[Callable[[str, int, int], None]]":
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @kb_option
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done, and what it costs.")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="With --dry-run: really make N calls, to predict better. Their answers are kept.",
+)
+@click.option("--no-model", is_flag=True, help="Take in by rules alone, though a model is set.")
+@click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Ask again for the passages that a model could not read, of PATHS or of all documents.",
+)
 @json_option
 @click.pass_context
 def ingest(
-    ctx: click.Context, paths: tuple[Path, ...], kb: str, dry_run: bool, as_json: bool
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    kb: str,
+    dry_run: bool,
+    sample: int,
+    no_model: bool,
+    retry_failed: bool,
+    as_json: bool,
 ) -> None:
     """Take files and folders in; running it again does what is missing or changed.
 
-    Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}.
+    Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
+    model in [llm], it reads facts and summaries out of them.
     """
+    _check_usage(paths, dry_run, sample, no_model, retry_failed)
+    model: Use = "none" if no_model else "auto"
     if dry_run:
-        _plan(ctx, paths, kb)
+        _plan(ctx, paths, kb, model=model, sample=sample, as_json=as_json)
         return
-    with opened(ctx, kb, create=True) as base:
+    with opened(ctx, kb, create=not retry_failed) as base:
         for notice in base.notices():
             click.echo(f"note: {notice}", err=True)
         with progress_bar("ingest") as progress:
-            report = base.ingest(paths, progress=progress)
-    _print_report(report, as_json)
+            if retry_failed:
+                report = base.retry_failed(paths, progress=progress)
+            else:
+                report = base.ingest(paths, model=model, progress=progress)
+    print_report(report, as_json)
     if report.failed:
         ctx.exit(1)
 
 
-def _plan(ctx: click.Context, paths: tuple[Path, ...], kb: str) -> None:
+def _check_usage(
+    paths: tuple[Path, ...], dry_run: bool, sample: int, no_model: bool, retry_failed: bool
+) -> None:
+    """Refuse options that make no sense together.
+
+    Raises:
+        UsageError: If so.
+    """
+    if not paths and not retry_failed:
+        raise click.UsageError("Missing argument 'PATHS...'.")
+    if retry_failed and (dry_run or no_model):
+        raise click.UsageError("--retry-failed asks a model: leave --dry-run and --no-model out.")
+    if sample and (not dry_run or no_model):
+        raise click.UsageError("--sample goes with --dry-run and a model.")
+
+
+def _plan(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    kb: str,
+    *,
+    model: "Use",
+    sample: int,
+    as_json: bool,
+) -> None:
     """Say what would be done; a knowledge base that is not there is not made."""
     from tempfile import TemporaryDirectory
 
     from kgrag.errors import NoKnowledgeBaseError
+    from kgrag.taking_in import keeping_calls
 
     try:
         with opened(ctx, kb) as base:
-            outcomes, n_chunks = base.plan(paths)
+            plan = base.plan(paths, model=model, sample=sample)
     except NoKnowledgeBaseError:
+        if sample:  # what is paid for is kept where the knowledge base will be
+            ctx.obj = keeping_calls(ctx.obj, kb)
         with TemporaryDirectory() as empty, opened(ctx, empty, create=True) as base:
-            outcomes, n_chunks = base.plan(paths)
-    _print_plan(outcomes, n_chunks)
-
-
-def _print_plan(outcomes: "list[Outcome]", n_chunks: int) -> None:
-    counts: dict[str, int] = {}
-    for outcome in outcomes:
-        counts[outcome.status] = counts.get(outcome.status, 0) + 1
-        if outcome.status in ("failed", "skipped"):
-            click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
-    shown = ", ".join(f"{n} {status}" for status, n in sorted(counts.items()))
-    click.echo(f"would be: {shown or 'nothing'}; at most {n_chunks} chunks to encode")
-    click.echo("no language model is called: 0 calls, 0 tokens, no cost")
-
-
-def _print_report(report: "IngestReport", as_json: bool) -> None:
-    if as_json:
-        outcomes = [
-            {
-                "file": o.source,
-                "status": o.status,
-                "doc_id": o.doc_id,
-                "detail": o.detail,
-                "warnings": list(o.warnings),
-            }
-            for o in report.outcomes
-        ]
-        print_json({"counts": report.counts, "seconds": report.seconds, "files": outcomes})
-        return
-    for outcome in report.outcomes:
-        if outcome.status == "failed":
-            click.echo(f"failed: {outcome.source}: {outcome.detail}", err=True)
-        elif outcome.status in ("skipped", "duplicate"):
-            click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
-        for warning in outcome.warnings:
-            click.echo(f"warning: {outcome.source}: {warning}", err=True)
-    counts = ", ".join(f"{n} {status}" for status, n in sorted(report.counts.items()))
-    total = len(report.outcomes)
-    rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
-    click.echo(f"{total} files in {report.seconds:.1f} s{rate}: {counts or 'nothing to do'}")
+            plan = base.plan(paths, model=model, sample=sample)
+    print_plan(plan, as_json)
 
 
 @click.command("import-facts")

@@ -1,4 +1,4 @@
-"""Commands that read a knowledge base: ask, search, docs, graph, stats, verify."""
+"""Commands that read a knowledge base: search, docs, graph, verify, convert."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,43 +10,8 @@ from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened, pri
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
-    from kgrag.types import Answer, Fact, ScoredChunk
-
-
-@click.command()
-@click.argument("question")
-@kb_option
-@click.option("--system", help="Retrieval preset; grim by default.")
-@json_option
-@click.pass_context
-def ask(ctx: click.Context, question: str, kb: str, system: str | None, as_json: bool) -> None:
-    """Answer a question; every sentence cites document, section and place."""
-    with opened(ctx, kb) as base:
-        answer = base.ask(question, system=system)
-    if as_json:
-        print_json(_answer_json(answer))
-    else:
-        _print_answer(answer)
-
-
-def _answer_json(answer: "Answer") -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(answer)
-
-
-def _print_answer(answer: "Answer") -> None:
-    click.echo(answer.text)
-    for citation in answer.citations:
-        where = " › ".join(citation.heading_path)
-        page = f", page {citation.page}" if citation.page else ""
-        click.echo(f"\n[{citation.number}] {citation.title}")
-        if where:
-            click.echo(f"    {where}")
-        click.echo(f"    {citation.file}{page}, characters {citation.start}-{citation.end}")
-    for note in answer.notes:
-        click.echo(f"note: {note}", err=True)
+    from kgrag.api import Analysis, KnowledgeBase
+    from kgrag.types import Fact, ScoredChunk
 
 
 @click.command()
@@ -55,6 +20,7 @@ def _print_answer(answer: "Answer") -> None:
 @click.option("--system", help="Retrieval preset; grim by default.")
 @click.option("--top-k", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--explain", is_flag=True, help="Say how each result came.")
+@click.option("--analyse", is_flag=True, help="Have a model read the question first.")
 @click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
 @click.option("--out", type=FILE, help="Run file that --batch writes.")
 @json_option
@@ -66,6 +32,7 @@ def search(
     system: str | None,
     top_k: int,
     explain: bool,
+    analyse: bool,
     batch: Path | None,
     out: Path | None,
     as_json: bool,
@@ -73,14 +40,25 @@ def search(
     """Show the chunks that a question is best answered from."""
     if (question is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("give a question, or --batch with --out")
+    analysis: Analysis = "model" if analyse else "rules"
     with opened(ctx, kb) as base:
         if batch is not None and out is not None:
-            _run_batch(base, batch, out, system or ctx.obj.search.system, top_k)
+            system = system or ctx.obj.search.system
+            _run_batch(base, batch, out, system=system, top_k=top_k, analysis=analysis)
         elif question is not None:
-            _show(base, base.search(question, system=system, top_k=top_k), explain, as_json)
+            found = base.search(question, system=system, top_k=top_k, analysis=analysis)
+            _show(base, found, explain, as_json)
 
 
-def _run_batch(base: "KnowledgeBase", batch: Path, out: Path, system: str, top_k: int) -> None:
+def _run_batch(
+    base: "KnowledgeBase",
+    batch: Path,
+    out: Path,
+    *,
+    system: str,
+    top_k: int,
+    analysis: "Analysis",
+) -> None:
     from kgrag.evaluation.queries import read_questions
     from kgrag.evaluation.run import write_run
 
@@ -88,7 +66,7 @@ def _run_batch(base: "KnowledgeBase", batch: Path, out: Path, system: str, top_k
     if not questions:
         raise EvaluationError(f"{batch} holds no questions; it needs lines of {{id, question}}")
     with progress_bar("search") as progress:
-        run = base.run(questions, system=system, top_k=top_k, progress=progress)
+        run = base.run(questions, system=system, top_k=top_k, analysis=analysis, progress=progress)
     write_run(out, run)
     empty = sum(not results for results in run.values())
     click.echo(f"{len(run)} questions to {out}, {empty} without results")
@@ -170,26 +148,6 @@ def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
 @kb_option
 @json_option
 @click.pass_context
-def stats(ctx: click.Context, kb: str, as_json: bool) -> None:
-    """Count what is stored."""
-    from dataclasses import asdict
-
-    with opened(ctx, kb) as base:
-        counts = asdict(base.counts())
-        counts["embedder"] = base.store.get_meta("embedder")
-    counts["chunks"] = {str(size): n for size, n in counts["chunks"].items()}
-    if as_json:
-        print_json(counts)
-        return
-    for name, value in counts.items():
-        shown = ", ".join(f"{n} of {k}" for k, n in value.items()) if name == "chunks" else value
-        click.echo(f"{name:11} {shown}")
-
-
-@click.command()
-@kb_option
-@json_option
-@click.pass_context
 def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
     """Check every invariant of the knowledge base; name what is wrong."""
     with opened(ctx, kb) as base:
@@ -235,4 +193,4 @@ def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
         ctx.exit(1)
 
 
-COMMANDS = (ask, search, docs, graph, stats, verify, convert)
+COMMANDS = (search, docs, graph, verify, convert)

@@ -2,11 +2,15 @@
 
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli_shared import json_option, kb_option, opened
+
+if TYPE_CHECKING:
+    from kgrag.retrieval.graph_query import GraphAnswer
 
 _WIDEST = 60  # columns of a cell; the rest of its text is cut
 
@@ -24,13 +28,25 @@ _WIDEST = 60  # columns of a cell; the rest of its text is cut
     show_default=True,
     help="Seconds after which it is stopped.",
 )
+@click.option("--natural", is_flag=True, help="TEXT is a question: a model writes the query.")
 @json_option
 @click.pass_context
 def query(
-    ctx: click.Context, text: str, kb: str, limit: int, timeout: float, as_json: bool
+    ctx: click.Context,
+    text: str,
+    kb: str,
+    limit: int,
+    timeout: float,
+    natural: bool,
+    as_json: bool,
 ) -> None:
     """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
     with opened(ctx, kb) as base:
+        if natural:
+            _print_graph_answer(
+                ctx, base.query_from(text, max_rows=limit, timeout_s=timeout), as_json
+            )
+            return
         rows = base.query(text, max_rows=limit + 1, timeout_s=timeout)
     cut = len(rows) > limit
     rows = rows[:limit]
@@ -43,7 +59,20 @@ def query(
         click.echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
 
 
-def table(rows: Sequence[dict[str, object]]) -> str:
+def _print_graph_answer(ctx: click.Context, answer: "GraphAnswer", as_json: bool) -> None:
+    """Print the query that a model wrote, and its rows; exit 1 where it was refused."""
+    if as_json:
+        record = {"query": answer.query, "rows": list(answer.rows), "error": answer.error}
+        click.echo(json.dumps(record, ensure_ascii=False, default=str))
+    else:
+        click.echo(f"{answer.query}\n")
+        click.echo(table(answer.rows) if answer.rows else "no rows")
+    if answer.error:
+        click.echo(f"kgrag: {answer.error}", err=True)
+        ctx.exit(1)
+
+
+def table(rows: Sequence[Mapping[str, object]]) -> str:
     """Return rows as aligned columns under their names; numbers stand to the right.
 
     >>> print(table([{"name": "绿色", "n": 12}, {"name": "a", "n": 3}]))

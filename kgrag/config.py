@@ -58,7 +58,7 @@ class ModelConfig:
         tokens_per_minute: Tokens in and out in a minute; 0 for no limit.
         timeout_s: Seconds to wait for an answer, or for its next piece where it is streamed.
         attempts: Tries of a call that fails in a way that may pass.
-        max_tokens: Longest answer.
+        max_tokens: Longest answer; some endpoints refuse more than 4095.
         temperature: 0 for the most likely answer.
         price_in: Of a million tokens sent, in `currency`; negative takes the provider's table.
         price_cached: Of a million tokens sent that the endpoint had in its cache.
@@ -78,7 +78,7 @@ class ModelConfig:
     tokens_per_minute: int = 0
     timeout_s: int = 120
     attempts: int = 5
-    max_tokens: int = 4096
+    max_tokens: int = 4000
     temperature: float = 0.0
     price_in: float = -1.0
     price_cached: float = -1.0
@@ -102,13 +102,14 @@ class ExtractConfig:
         facts: `free` for open triples, `schema` for those of the meta-model only, `both` for
             the meta-model's types and relations with open triples beside them.
         meta_model: `dual-carbon`, or a TOML file.
-        passage_chars: Most characters of a call; neighbouring parents are put together.
+        passage_chars: Most characters of a call; neighbouring parents are put together. The
+            default keeps to 1 call for 2048 characters, and answers below 4000 tokens.
     """
 
     calls: str = "combined"
     facts: str = "both"
     meta_model: str = "dual-carbon"
-    passage_chars: int = 4096
+    passage_chars: int = 3584
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +157,14 @@ class VerifyConfig:
 
     Attributes:
         method: `cov`, `cov-two-stage`, `chats-grid` or `none`.
-        max_rounds: Answers at most, the first included.
+        max_rounds: Answers at most, the first included; 0 for the method's own number: 2 for
+            `cov`, 5 for `chats-grid`.
         max_calls: Calls of a model at most, for one question.
         timeout_s: Seconds at most, for one question; a call under way is waited for.
     """
 
     method: str = "cov"
-    max_rounds: int = 5
+    max_rounds: int = 0
     max_calls: int = 40
     timeout_s: int = 300
 

@@ -1,11 +1,12 @@
 """Choosing the encoder: by name, or the best that is installed. Nothing is fetched here."""
 
 import re
+from collections.abc import Callable
 
 from kgrag.embedding.cache import installed_models, models_folder
 from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import ModelNotFoundError
+from kgrag.errors import ModelMismatchError, ModelNotFoundError
 
 _STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,4}))?")
 
@@ -31,6 +32,30 @@ def open_embedder(name: str | None = None, *, threads: int | None = None) -> Emb
 
         return HashEmbedder(int(stand_in[1])) if stand_in[1] else HashEmbedder()
     return _open_model(name, threads=threads)
+
+
+def built_with(identity: str | None, choose: Callable[[], Embedder]) -> Embedder:
+    """Return an encoder that a knowledge base can be searched with.
+
+    Args:
+        identity: Of the encoder that it was built with; None for a new one.
+        choose: Gives the encoder.
+
+    Raises:
+        ModelNotFoundError: If it is not installed.
+        ModelMismatchError: If it is another one.
+    """
+    try:
+        embedder = choose()
+    except ModelNotFoundError as exc:
+        raise ModelNotFoundError(f"{exc} Searches that need no encoder: --system bm25.") from exc
+    if identity is not None and identity != embedder.name:
+        raise ModelMismatchError(
+            f"this knowledge base was built with the encoder {identity}, but {embedder.name} "
+            "is chosen; take the [embedding] model out of kgrag.toml to use the first, ingest "
+            "into a new --kb to use the second, or search with --system bm25"
+        )
+    return embedder
 
 
 def _open_model(name: str, *, threads: int | None) -> Embedder:

@@ -1,0 +1,45 @@
+"""What a stored document was made with: content and rules, the model that read it, what failed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """How a document came to be as it is stored.
+
+    Written `OFFLINE`, `OFFLINE+MODEL` or `OFFLINE+MODEL!2,5`.
+
+    Attributes:
+        offline: Hash of the content and of all settings that need no model.
+        model: Hash of the settings and names of the models that read it; empty where none did.
+        failed: Positions of the passages that the model could not read, ascending.
+    """
+
+    offline: str
+    model: str = ""
+    failed: tuple[int, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> "Fingerprint":
+        """Return the fingerprint that a text writes; parts that are none are left out.
+
+        >>> Fingerprint.parse("ab+cd!2,5")
+        Fingerprint(offline='ab', model='cd', failed=(2, 5))
+        """
+        offline, _, rest = text.partition("+")
+        model, _, marks = rest.partition("!")
+        return cls(offline, model, tuple(int(mark) for mark in marks.split(",") if mark.isdigit()))
+
+    def __str__(self) -> str:
+        """Return the text that a store keeps."""
+        model = f"+{self.model}" if self.model else ""
+        marks = "!" + ",".join(map(str, self.failed)) if self.model and self.failed else ""
+        return f"{self.offline}{model}{marks}"
+
+    def covers(self, wanted: "Fingerprint") -> bool:
+        """Return whether a document that is held so needs no more work to be as wanted.
+
+        A run without a model wants none, so that what a model has read stays as it is. Passages
+        that failed do not count: they are asked for again by themselves.
+        """
+        return self.offline == wanted.offline and wanted.model in ("", self.model)

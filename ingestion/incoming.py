@@ -1,0 +1,141 @@
+"""Read the files of a batch and tell which documents are new, changed, known or copies."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingestion.chunk import ChunkSizes
+from ingestion.fingerprints import Fingerprint
+from ingestion.load import Failure, Source, fingerprint, load_all
+from ingestion.prepare import prepare
+from ingestion.report import Outcome, Status
+from kgrag.errors import IngestionError
+from kgrag.ids import digest
+from kgrag.store.store import DocumentBundle, Store
+from kgrag.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A document that waits to be stored, or a copy of one that waits for it to be.
+
+    Attributes:
+        source: Absolute path, `#id` appended for a record.
+        outcome: What to report once it is stored.
+        bundle: None for a copy: only its source is recorded.
+    """
+
+    source: str
+    outcome: Outcome
+    bundle: DocumentBundle | None
+
+
+class Incoming:
+    """Reads files and tells what is new; remembers what the run has met.
+
+    Attributes:
+        waiting: Passages of unchanged documents met so far that a model could not read.
+    """
+
+    def __init__(self, store: Store, *, settings: str, model: str, sizes: ChunkSizes) -> None:
+        """Look up what the store holds.
+
+        Args:
+            store: The knowledge base.
+            settings: Hash of everything but the content that decides what rules make of it.
+            model: `Enricher.identity`; empty where no model is to read.
+            sizes: Chunk sizes.
+        """
+        self._store = store
+        self._settings = settings
+        self._model = model
+        self._sizes = sizes
+        states = store.sources()
+        self._doc_of = {state.source: state.doc_id for state in states}
+        self._held = {state.doc_id: Fingerprint.parse(state.fingerprint) for state in states}
+        self._source_of = {state.doc_id: state.source for state in states}
+        self._met: set[str] = set()
+        self.waiting = 0
+
+    def read(self, source: Source) -> Iterator[Ready | Outcome]:
+        """Yield what a file holds, ready to be stored, or what became of it."""
+        if source.media_type != "jsonl":
+            try:
+                doc_id, content_hash = fingerprint(source)
+            except IngestionError as exc:
+                reason = str(exc).removeprefix(f"{source.name}: ")
+                yield Outcome(source.name, "failed", detail=reason)
+                return
+            known = self._known(source.name, doc_id, content_hash)
+            if known is not None:
+                yield known
+                return
+        for document in load_all(source):
+            if isinstance(document, Failure):
+                yield Outcome(document.file, "failed", detail=document.reason)
+            else:
+                yield self._ready(document)
+
+    def _ready(self, document: Document) -> Ready | Outcome:
+        clash = self._clash(document)
+        if clash is not None:
+            return Outcome(document.file, "failed", document.doc_id, clash)
+        known = self._known(document.file, document.doc_id, document.content_hash)
+        if known is not None:
+            return known
+        source = _absolute(document.file)
+        wanted = self._wanted(document.content_hash)
+        held = self._held.get(document.doc_id)
+        status: Status = "added" if held is None and source not in self._doc_of else "replaced"
+        bundle = prepare(
+            document, fingerprint=wanted, held=held, sizes=self._sizes, store=self._store
+        )
+        self._note(source, document.doc_id, wanted)
+        outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)
+        return Ready(source, outcome, bundle)
+
+    def _known(self, file: str, doc_id: str, content_hash: str) -> Ready | Outcome | None:
+        """Return what becomes of a document that is held just so; None for a new one."""
+        held = self._held.get(doc_id)
+        if held is None or not held.covers(self._wanted(content_hash)):
+            return None
+        source = _absolute(file)
+        if self._doc_of.get(source) == doc_id:
+            if source not in self._met:
+                self.waiting += len(held.failed)
+            self._met.add(source)
+            return Outcome(file, "unchanged", doc_id)
+        self._note(source, doc_id, held)
+        detail = f"same name and content as {self._source_of[doc_id]}"
+        return Ready(source, Outcome(file, "duplicate", doc_id, detail), None)
+
+    def _clash(self, document: Document) -> str | None:
+        """Return what is wrong if a record's id is taken by another record."""
+        source = _absolute(document.file)
+        if document.media_type != "jsonl":
+            return None
+        if source in self._met:
+            return f"id {document.doc_id!r} stands twice in this file; give each record its own"
+        owner = self._source_of.get(document.doc_id)
+        held = self._held.get(document.doc_id)
+        same = held is not None and held.offline == self._wanted(document.content_hash).offline
+        if owner is None or owner == source or same:
+            return None
+        return (
+            f"id {document.doc_id!r} belongs to {owner}, with another text; change one of the "
+            "ids, delete that document, or use another knowledge base"
+        )
+
+    def _note(self, source: str, doc_id: str, now: Fingerprint) -> None:
+        self._met.add(source)
+        self._doc_of[source] = doc_id
+        self._held[doc_id] = now
+        self._source_of.setdefault(doc_id, source)
+
+    def _wanted(self, content_hash: str) -> Fingerprint:
+        return Fingerprint(digest(content_hash, self._settings), self._model)
+
+
+def _absolute(file: str) -> str:
+    """Return a file's absolute path; a record keeps its `#id`."""
+    return str(Path(file).absolute())

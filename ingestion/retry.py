@@ -1,0 +1,85 @@
+"""Ask again for the passages that a model could not read, of documents that are held."""
+
+import time
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+from ingestion.chunk import ChunkSizes
+from ingestion.enrich import Enricher, Numbered
+from ingestion.fingerprints import Fingerprint
+from ingestion.incoming import Ready
+from ingestion.pipeline import Progress, store_all
+from ingestion.report import IngestReport, Outcome
+from kgrag.embedding.embedder import Embedder
+from kgrag.store.store import SourceState, Store
+
+
+def retry_failed(
+    paths: Sequence[Path] = (),
+    *,
+    store: Store,
+    embedder: Embedder,
+    sizes: ChunkSizes,
+    enricher: Enricher,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Read the passages that failed, add what comes, and take back their marks.
+
+    The text is the stored one: the files need not be there any more. A document is written in
+    one transaction.
+
+    Args:
+        paths: Only documents of these files or folders; of all for none.
+        store: The knowledge base.
+        embedder: Its encoder.
+        sizes: Its chunk sizes.
+        enricher: Has the models read.
+        progress: As for `ingestion.pipeline.ingest`, with documents for files.
+
+    Raises:
+        StoreError: If the store itself fails; what was stored before stays.
+        ModelError: If the encoder fails.
+    """
+    started = time.monotonic()
+    states = {
+        state.doc_id: state
+        for state in store.sources()
+        if Fingerprint.parse(state.fingerprint).failed and _is_in(state.source, paths)
+    }
+    outcomes = store_all(
+        _items(list(states.values()), store, enricher),
+        n_files=len(states),
+        store=store,
+        embedder=embedder,
+        sizes=sizes,
+        enricher=enricher,
+        progress=progress,
+    )
+    seconds = time.monotonic() - started
+    return IngestReport(tuple(outcomes), seconds, model=enricher.report())
+
+
+def _items(
+    states: Sequence[SourceState], store: Store, enricher: Enricher
+) -> Generator[Numbered, None, None]:
+    for number, state in enumerate(states):
+        if Fingerprint.parse(state.fingerprint).model != enricher.identity:
+            detail = (
+                "was read by another model or with other settings; ingest the file again, and "
+                "all of it is read as is set now"
+            )
+            yield number, Outcome(state.source, "skipped", state.doc_id, detail)
+            continue
+        bundle = store.bundle(state.doc_id)
+        if bundle is not None:  # else deleted by another process meanwhile
+            yield (
+                number,
+                Ready(state.source, Outcome(state.source, "retried", state.doc_id), bundle),
+            )
+
+
+def _is_in(source: str, paths: Sequence[Path]) -> bool:
+    """Return whether a source is one of some files, a record of one, or below a folder."""
+    file, _, _ = source.rpartition("#")
+    places = {Path(source), *Path(source).parents, Path(file)}
+    return not paths or any(path.absolute() in places for path in paths)

@@ -1,0 +1,1 @@
+"""The order of asking: read the question, retrieve, answer, check, ask again."""

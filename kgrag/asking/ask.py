@@ -1,0 +1,244 @@
+"""Answer one question: retrieve, write, cite, check, verify, and ask again where that fails."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kgrag.asking.knowledge import Held, Knowledge, facts_in
+from kgrag.asking.models import ModelOf, QuestionModels
+from kgrag.asking.options import AskOptions
+from kgrag.asking.retrieve import LEFT_OUT, Retrieved, retrieve
+from kgrag.errors import ModelError
+from kgrag.generation.cite import cited_texts, resolve
+from kgrag.generation.extract import answer as quote_answer
+from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
+from kgrag.generation.generate import generate
+from kgrag.generation.integrate import integrate
+from kgrag.generation.pack import pack
+from kgrag.llm.chat import OnText
+from kgrag.llm.prompts import Language
+from kgrag.llm.tokens import estimate_tokens
+from kgrag.retrieval.grim import Grim, preset
+from kgrag.text import is_latin
+from kgrag.types import Answer, Context, Query, ScoredChunk, Step
+from kgrag.verification.attempt import Attempt, Verified
+from kgrag.verification.checks import check, mark
+from kgrag.verification.methods import METHODS, unchecked
+from kgrag.verification.rating import rate
+
+QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
+NOTHING_QUOTED = (
+    "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
+    "that the documents hold no answer."
+)
+
+
+def ask(
+    question: str,
+    *,
+    knowledge: Knowledge,
+    options: AskOptions,
+    model_of: ModelOf | None,
+    history: Sequence[Turn] = (),
+    on_text: OnText | None = None,
+) -> Answer:
+    """Return an answer that a model wrote, with citations, checks and a verdict.
+
+    Where no model is given, sentences are quoted by rule. Where it cannot be reached or gives
+    nothing of use, they are, too, and a note says why.
+
+    Args:
+        question: In any words.
+        knowledge: What is asked.
+        options: How.
+        model_of: Gives the model of a stage; None has sentences quoted by rule.
+        history: Earlier turns, oldest first: the question may lean on them.
+        on_text: Called with each piece of the first answer as it comes, before citations are
+            resolved; a later answer that replaces it is not streamed.
+    """
+    pipeline = preset(options.system)
+    if model_of is None:
+        return _quoted(question, knowledge, pipeline, options, history)
+    models = QuestionModels(
+        model_of,
+        max_rounds=options.max_rounds,
+        max_calls=options.max_calls,
+        timeout_s=options.timeout_s,
+    )
+    asking = _Asking(question, knowledge, pipeline, options, models, history)
+    try:
+        return asking.answer(on_text)
+    except ModelError as exc:
+        rest = () if asking.understood else history
+        quoted = _quoted(asking.question, knowledge, pipeline, options, rest)
+        told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
+        note = told.format(str(exc).rstrip("."))
+        steps = (*asking.steps, Step("fall back", note), *quoted.steps)
+        return replace(quoted, notes=(note, *quoted.notes), steps=steps)
+
+
+def _quoted(
+    question: str,
+    knowledge: Knowledge,
+    pipeline: Grim,
+    options: AskOptions,
+    history: Sequence[Turn],
+) -> Answer:
+    """Return an answer made of sentences quoted by rule; no model is asked."""
+    standing = carry_over(question, history) if history else question
+    query = knowledge.query(standing)
+    search = knowledge.search(query)
+    held = Held.of(pipeline.retrieve(search, top_k=options.top_k), knowledge.store)
+    found = quote_answer(
+        query,
+        held.results,
+        documents=held.documents,
+        headings=held.headings,
+        embedder=knowledge.embedder(),
+        max_sentences=options.max_sentences,
+    )
+    texts = cited_texts(found.citations, documents=held.documents)
+    return mark(replace(found, checks=check(found, texts)))
+
+
+class _Asking:
+    """One question on its way.
+
+    Attributes:
+        question: As it is understood by itself.
+        understood: Whether the conversation was read already.
+        steps: What was done before the first answer.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        knowledge: Knowledge,
+        pipeline: Grim,
+        options: AskOptions,
+        models: QuestionModels,
+        history: Sequence[Turn],
+    ) -> None:
+        self.question = question
+        self.understood = False
+        self.steps: list[Step] = []
+        self._knowledge = knowledge
+        self._pipeline = pipeline
+        self._options = options
+        self._models = models
+        self._history = history
+
+    def answer(self, on_text: OnText | None) -> Answer:
+        """Return the best answer within the bounds.
+
+        Raises:
+            ModelError: If there is no first answer.
+        """
+        self._understand()
+        first = self._attempt(self.question, on_text)
+        verified = self._verified(first)
+        used = Step("used", self._models.usage())
+        steps = (*self.steps, *first.answer.steps, *verified.steps, used)
+        notes = (*verified.answer.notes, *_left_out(steps))
+        return mark(replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes))
+
+    def _verified(self, first: Attempt) -> Verified:
+        """Return the best answer; nothing that a model does may lose the first one."""
+        if self._options.verify == "none":
+            return unchecked(first)
+        try:
+            model = self._models.of("verify")
+        except ModelError as exc:
+            verified = unchecked(first)
+            reason = f"not verified: {exc}; {verified.verdict.reason}"
+            verdict = replace(verified.verdict, passed=False, reason=reason)
+            return replace(verified, verdict=verdict)
+        return METHODS[self._options.verify].verify(
+            self.question, first, self._attempt, model=model, budget=self._models.budget
+        )
+
+    def _understand(self) -> None:
+        """Make a follow-up question one that stands by itself."""
+        if self._history:
+            before = self._models.calls
+            self.question = rewrite_follow_up(
+                self.question, self._history, model=self._models.of("analyse")
+            )
+            self.steps.append(Step("understand", self.question, self._models.calls - before))
+        self.understood = True
+
+    def _attempt(self, wording: str, on_text: OnText | None = None) -> Attempt:
+        """Retrieve with a wording, answer the question."""
+        found = retrieve(
+            wording,
+            knowledge=self._knowledge,
+            pipeline=self._pipeline,
+            options=self._options,
+            models=self._models,
+        )
+        if self._options.verify == "chats-grid":
+            found.results = self._rated(found)
+        held = Held.of(found.results, self._knowledge.store)
+        query = replace(self._knowledge.query(self.question), keywords=found.query.keywords)
+        context = self._packed(query, found, held)
+        before = self._models.calls
+        answer = self._written(query, context, held, on_text)
+        shown = f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.text}"
+        steps = (*found.steps, Step("generate", shown, self._models.calls - before))
+        return Attempt(wording, replace(answer, steps=steps), context)
+
+    def _rated(self, found: Retrieved) -> list[ScoredChunk]:
+        doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in found.results))
+        titles = {d.doc_id: d.title for d in self._knowledge.store.document_cards(doc_ids)}
+        before = self._models.calls
+        rated = rate(self.question, found.results, model=self._models.of("verify"), titles=titles)
+        shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
+        dropped = len(found.results) - len(rated)
+        found.steps.append(Step("rate", f"{shown}; {dropped} dropped", self._models.calls - before))
+        return [result for result, _ in rated]
+
+    def _packed(self, query: Query, found: Retrieved, held: Held) -> Context:
+        leaf = self._knowledge.settings(query.text).leaf
+        return pack(
+            query,
+            held.results,
+            documents=held.documents,
+            headings=held.headings,
+            facts=facts_in(held.results, self._knowledge.store, leaf=leaf),
+            budget_tokens=self._options.context_tokens,
+            compress=self._options.compress,
+            count=estimate_tokens,
+            rows=found.rows,
+        )
+
+    def _written(
+        self, query: Query, context: Context, held: Held, on_text: OnText | None
+    ) -> Answer:
+        language: Language = "en" if is_latin(query.text) else "zh"
+        model = self._models.of("answer")
+        draft = generate(
+            query,
+            context,
+            model=model,
+            template=self._options.template,
+            language=language,
+            history=self._history,
+            on_text=on_text,
+        )
+        if self._options.integrate and context.passages:
+            draft = integrate(query, draft, context, model=model, language=language)
+        answer = resolve(
+            query.text,
+            draft,
+            context,
+            documents=held.documents,
+            headings=held.headings,
+            results=held.results,
+        )
+        texts = cited_texts(answer.citations, documents=held.documents, passages=context.passages)
+        return replace(answer, checks=check(answer, texts))
+
+
+def _left_out(steps: Sequence[Step]) -> list[str]:
+    """Return a note for each step that a model could not do, each once."""
+    failed = (step for step in steps if step.detail.startswith(LEFT_OUT))
+    return list(dict.fromkeys(f"{step.name}: {step.detail}" for step in failed))

@@ -1,0 +1,178 @@
+"""Print what taking in did, or would do: files, what models gave, calls, tokens, cost."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli_shared import print_json
+
+if TYPE_CHECKING:
+    from ingestion.report import IngestReport, ModelReport, Outcome, Plan
+    from kgrag.llm.metered import Spent
+
+
+def print_plan(plan: "Plan", as_json: bool) -> None:
+    """Print how many files would come out each way, and what models would take."""
+    counts: dict[str, int] = {}
+    for outcome in plan.outcomes:
+        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+        if outcome.status in ("failed", "skipped"):
+            click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+    if as_json:
+        print_json(_plan_record(plan, counts))
+        return
+    shown = _counted(counts.items()) or "nothing"
+    click.echo(f"would be: {shown}; at most {plan.n_chunks} chunks to encode")
+    if not plan.predictions:
+        click.echo("no language model is called: 0 calls, 0 tokens, no cost")
+        return
+    for stage, prediction in plan.predictions.items():
+        click.echo(
+            f"{stage}: {prediction.calls} calls, {prediction.cached_calls} more are kept; about "
+            f"{prediction.prompt_tokens:,} tokens in, {prediction.completion_tokens:,} out; "
+            f"{_basis(prediction.basis)}"
+        )
+    click.echo(f"{plan.passages} passages would be read; {_money(plan.cost)}")
+
+
+def print_report(report: "IngestReport", as_json: bool) -> None:
+    """Print what became of the files, and what models gave and took."""
+    if as_json:
+        print_json(_report_record(report))
+        return
+    for outcome in report.outcomes:
+        _print_outcome(outcome)
+    total = len(report.outcomes)
+    rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
+    counts = _counted(report.counts.items()) or "nothing to do"
+    click.echo(f"{total} files in {report.seconds:.1f} s{rate}: {counts}")
+    if report.model:
+        _print_model(report.model)
+    if report.waiting:
+        click.echo(
+            f"note: {report.waiting} passages of unchanged documents could not be read in an "
+            "earlier run: kgrag ingest --retry-failed",
+            err=True,
+        )
+
+
+def _print_outcome(outcome: "Outcome") -> None:
+    if outcome.status in ("failed", "skipped", "duplicate"):
+        click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+    elif outcome.detail:
+        click.echo(f"in part: {outcome.source}: {outcome.detail}", err=True)
+    for warning in outcome.warnings:
+        click.echo(f"warning: {outcome.source}: {warning}", err=True)
+
+
+def _print_model(model: "ModelReport") -> None:
+    """Print what models gave and took; nothing where there was nothing to read."""
+    failed = sum(model.failed.values())
+    if not model.passages and not failed:
+        return
+    click.echo(f"models: {_spent(model.total)}; {_money(model.cost)}")
+    dropped = f"; {sum(model.dropped.values())} dropped: {_counted(model.dropped.items())}"
+    click.echo(
+        f"{model.passages} passages gave {model.facts} facts and {model.summaries} summaries"
+        + (dropped if model.dropped else "")
+    )
+    if model.unavailable:
+        click.echo(f"the model could not be asked: {model.unavailable}", err=True)
+    if failed:
+        click.echo(
+            f"{failed} passages could not be read ({_counted(model.failed.items())}); what rules "
+            "find in them is stored, ask again with: kgrag ingest --retry-failed",
+            err=True,
+        )
+
+
+def _basis(n_calls: int) -> str:
+    """Return what a prediction rests on, and how to make it better."""
+    if n_calls:
+        return f"by what {n_calls} calls took before"
+    return "by rule of thumb; --sample 30 asks the model itself"
+
+
+def _spent(spent: "Spent") -> str:
+    kept = f" ({spent.kept} more had been paid before)" if spent.kept else ""
+    cached = f" ({spent.cached:,} of them cached)" if spent.cached else ""
+    return (
+        f"{spent.calls} calls{kept}, {spent.prompt:,} tokens in{cached}, {spent.completion:,} out"
+    )
+
+
+def _money(cost: Mapping[str, float]) -> str:
+    """Return a cost in words, four digits: small runs cost less than a cent."""
+    shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in sorted(cost.items()))
+    return f"cost {shown}" if shown else "no price is known for the cost"
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{n} {what}" for what, n in sorted(counts))
+
+
+def _plan_record(plan: "Plan", counts: Mapping[str, int]) -> dict[str, object]:
+    predictions = {
+        stage: {
+            "calls": p.calls,
+            "kept": p.cached_calls,
+            "prompt_tokens": p.prompt_tokens,
+            "completion_tokens": p.completion_tokens,
+            "basis": p.basis,
+        }
+        for stage, p in plan.predictions.items()
+    }
+    return {
+        "counts": counts,
+        "chunks": plan.n_chunks,
+        "passages": plan.passages,
+        "predictions": predictions,
+        "cost": dict(plan.cost),
+    }
+
+
+def _report_record(report: "IngestReport") -> dict[str, object]:
+    files = [
+        {
+            "file": o.source,
+            "status": o.status,
+            "doc_id": o.doc_id,
+            "detail": o.detail,
+            "warnings": list(o.warnings),
+            "failed_passages": o.failed_passages,
+        }
+        for o in report.outcomes
+    ]
+    record: dict[str, object] = {
+        "counts": report.counts,
+        "seconds": report.seconds,
+        "waiting": report.waiting,
+        "files": files,
+    }
+    if report.model:
+        record["model"] = _model_record(report.model)
+    return record
+
+
+def _model_record(model: "ModelReport") -> dict[str, object]:
+    spent = {
+        stage: {
+            "calls": s.calls,
+            "kept": s.kept,
+            "prompt_tokens": s.prompt,
+            "completion_tokens": s.completion,
+            "cached_tokens": s.cached,
+        }
+        for stage, s in sorted(model.spent.items())
+    }
+    return {
+        "passages": model.passages,
+        "facts": model.facts,
+        "summaries": model.summaries,
+        "dropped": dict(model.dropped),
+        "failed": dict(model.failed),
+        "spent": spent,
+        "cost": dict(model.cost),
+        "unavailable": model.unavailable,
+    }

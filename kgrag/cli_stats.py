@@ -1,0 +1,142 @@
+"""The command that counts: what is stored, and what models took."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli_query import table
+from kgrag.cli_shared import json_option, kb_option, opened, print_json
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.config import Config
+    from kgrag.llm.calls import Total
+    from kgrag.llm.providers import Price
+
+_MOST_DOCUMENTS = 20  # shown; JSON has all
+_NONE = "no model was asked for this knowledge base"
+
+
+@click.command()
+@kb_option
+@click.option("--cost", is_flag=True, help="What models took: calls, tokens and money.")
+@json_option
+@click.pass_context
+def stats(ctx: click.Context, kb: str, cost: bool, as_json: bool) -> None:
+    """Count what is stored, or with --cost what models took, by stage and document."""
+    from kgrag.taking_in import calls_file
+
+    with opened(ctx, kb) as base:
+        if cost and calls_file(kb, ctx.obj).exists():
+            _print_costs(base, as_json)
+        elif cost:
+            click.echo('{"stages": [], "documents": []}' if as_json else _NONE)
+        else:
+            _print_counts(base, as_json)
+
+
+def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
+    from dataclasses import asdict
+
+    counts = asdict(base.counts())
+    counts["embedder"] = base.store.get_meta("embedder")
+    counts["chunks"] = {str(size): n for size, n in counts["chunks"].items()}
+    if as_json:
+        print_json(counts)
+        return
+    for name, value in counts.items():
+        shown = ", ".join(f"{n} of {k}" for k, n in value.items()) if name == "chunks" else value
+        click.echo(f"{name:11} {shown}")
+
+
+def _print_costs(base: "KnowledgeBase", as_json: bool) -> None:
+    stages, documents = base.calls.totals("stage"), base.calls.totals("doc_id")
+    prices = _prices(base.config)
+    files = {card.doc_id: card.file for card in base.documents()}
+    by_stage = [_row("stage", total, total.group, prices) for total in stages]
+    by_document = [
+        _row("document", total, files.get(total.group, total.group or "(questions)"), prices)
+        for total in documents
+    ]
+    if as_json:
+        print_json({"stages": by_stage, "documents": by_document})
+        return
+    if not by_stage:
+        click.echo(_NONE)
+        return
+    click.echo(table(by_stage))
+    by_document.sort(key=lambda row: -int(str(row["in"])) - int(str(row["out"])))
+    click.echo()
+    click.echo(table(by_document[:_MOST_DOCUMENTS]))
+    if len(by_document) > _MOST_DOCUMENTS:
+        click.echo(f"and {len(by_document) - _MOST_DOCUMENTS} more; --json has all")
+    _print_sums(stages, prices)
+
+
+def _prices(config: "Config") -> "dict[str, Price]":
+    """Return prices by model: the providers', and before them what settings say."""
+    from kgrag.config import STAGES
+    from kgrag.llm.providers import PROVIDERS, settings_for
+
+    prices = {name: price for p in PROVIDERS.values() for name, price in p.prices.items()}
+    for configured in filter(lambda c: c.is_configured, map(config.model_of, STAGES)):
+        endpoint = settings_for(configured)
+        if endpoint.price is not None:
+            prices[endpoint.model] = endpoint.price
+    return prices
+
+
+def _row(kind: str, total: "Total", name: str, prices: "dict[str, Price]") -> dict[str, object]:
+    spent = _money(total, prices)
+    return {
+        kind: name,
+        "model": total.model,
+        "calls": total.sent,
+        "kept": total.from_cache,
+        "failed": total.failed,
+        "in": total.usage.prompt,
+        "cached": total.usage.cached,
+        "out": total.usage.completion,
+        "seconds": round(total.seconds, 1),
+        "cost": None if spent is None else round(spent[0], 4),
+        "currency": spent[1] if spent else "",
+    }
+
+
+def _money(total: "Total", prices: "dict[str, Price]") -> tuple[float, str] | None:
+    """Return (amount, currency); None where the model's price is not known."""
+    from kgrag.llm.prediction import cost
+
+    price = prices.get(total.model)
+    if price is None:
+        return None
+    amount = cost(
+        total.usage, price_in=price.sent, price_cached=price.cached, price_out=price.answered
+    )
+    return amount, price.currency
+
+
+def _print_sums(totals: "Sequence[Total]", prices: "dict[str, Price]") -> None:
+    amounts: dict[str, float] = {}
+    for total in totals:
+        amount, currency = _money(total, prices) or (0.0, "")
+        if currency:
+            amounts[currency] = amounts.get(currency, 0.0) + amount
+    unknown = sorted({total.model for total in totals if total.model not in prices})
+    sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
+    shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in amounts.items())
+    click.echo(
+        f"\n{sent} calls sent, {kept} answered from what was kept; cost {shown or 'unknown'}"
+    )
+    if any(total.usage.estimated for total in totals):
+        click.echo("note: an endpoint did not count tokens; some figures are estimates", err=True)
+    if unknown:
+        click.echo(
+            f"note: no price is known for {', '.join(unknown)}: set price_in, price_cached, "
+            "price_out and currency in [llm]",
+            err=True,
+        )
+
+
+COMMANDS = (stats,)

@@ -1,0 +1,77 @@
+"""Find documents and entities by what people call them, and what is around an entity."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kgrag.errors import NotFoundError
+from kgrag.store.store import Store
+from kgrag.types import Document, Entity, Fact
+
+
+def find_document(store: Store, name: str) -> Document:
+    """Return the card of the one document with this id, file, file name or title.
+
+    Raises:
+        NotFoundError: If no document, or more than one, is called so.
+    """
+    cards = store.document_cards()
+    for names in _ways_to_name(name):
+        found = [card for card in cards if names(card)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(f"{card.doc_id} ({card.file})" for card in found[:5])
+            raise NotFoundError(f"{name!r} may be any of {ids}; use the id")
+    raise NotFoundError(f"no document is called {name!r}; `kgrag docs` lists them")
+
+
+def facts_around(
+    store: Store, name: str, *, hops: int = 1, limit: int = 50
+) -> tuple[Entity, list[Fact]]:
+    """Return an entity and the facts around it, nearest first.
+
+    Args:
+        store: The knowledge base.
+        name: The entity's name, or a part of it.
+        hops: Steps away from it, at least 1.
+        limit: Facts at most, around each entity on the way.
+
+    Raises:
+        NotFoundError: If no entity is called so; names those that are like it.
+        ValueError: If hops < 1.
+    """
+    if hops < 1:
+        raise ValueError(f"hops must be at least 1, got {hops}")
+    center = _entity(store, name)
+    facts: dict[str, Fact] = {}
+    frontier, met = [center.entity_id], {center.entity_id}
+    for _ in range(hops):
+        around = store.facts_around(frontier, limit=limit)
+        facts.update((fact.fact_id, fact) for fact in around if fact.fact_id not in facts)
+        ends = dict.fromkeys(e.entity_id for f in around for e in (f.subject, f.object))
+        frontier = [entity_id for entity_id in ends if entity_id not in met]
+        met.update(frontier)
+    return center, list(facts.values())
+
+
+def _entity(store: Store, name: str) -> Entity:
+    exact = store.find_entities([name])
+    if exact:
+        return exact[0]
+    like = store.entities([e for e, _ in store.search_entities(name, top_k=5)])
+    if len(like) == 1:
+        return like[0]
+    hint = f"; like it: {'、'.join(e.name for e in like)}" if like else ""
+    raise NotFoundError(f"no entity is called {name!r}{hint}")
+
+
+def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
+    """Return tests of whether a document is called so, the most exact first."""
+    path = str(Path(name).absolute())
+    return (
+        lambda card: card.doc_id == name,
+        lambda card: card.file in (name, path),
+        lambda card: Path(card.file).name == name,
+        lambda card: Path(card.file).stem == name,
+        lambda card: card.title == name,
+    )

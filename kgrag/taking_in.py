@@ -1,0 +1,314 @@
+"""Take documents into a knowledge base, with the models that are configured or without."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from ingestion.chunk import ChunkSizes
+from ingestion.pipeline import Progress, ingest, leaf_count, survey
+from ingestion.report import IngestReport, Outcome, Plan
+from kgrag.config import STAGES, Config
+from kgrag.embedding.cache import cache_folder
+from kgrag.embedding.embedder import Embedder
+from kgrag.errors import ConfigError, IngestionError
+from kgrag.ids import digest
+from kgrag.store.store import DocumentBundle, Store
+
+if TYPE_CHECKING:
+    from ingestion.enrich import Enricher
+    from ingestion.extract import Facts
+    from ingestion.reading import Calls as CallsAsked
+    from ingestion.reading import ExtractSettings
+    from kgrag.llm.calls import Calls
+    from kgrag.llm.chat import Request, Stage, Usage
+    from kgrag.llm.models import Models
+    from kgrag.llm.prediction import Prediction
+
+Use = Literal["auto", "none"]
+
+
+def calls_file(location: str | Path, config: Config) -> Path:
+    """Return the file that keeps the answers of models and their ledger.
+
+    Args:
+        location: Of the knowledge base: a folder, or the address of a server.
+        config: Settings; `calls` of `[llm]` goes first.
+
+    Raises:
+        ModelError: If it belongs into the user's cache folder and there is none.
+    """
+    if config.llm.calls:
+        return Path(config.llm.calls)
+    if "://" in str(location):
+        return cache_folder() / f"calls-{digest('calls', str(location))}.db"
+    return Path(location) / "calls.db"
+
+
+def keeping_calls(config: Config, location: str | Path) -> Config:
+    """Return settings by which any knowledge base keeps its calls where this one will.
+
+    Args:
+        config: Settings.
+        location: Of a knowledge base that is not there yet.
+    """
+    calls = str(calls_file(location, config))
+    return replace(config, llm=replace(config.llm, calls=calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Takes documents into a knowledge base.
+
+    Attributes:
+        store: The knowledge base.
+        embedder: Its encoder.
+        sizes: Its chunk sizes.
+        config: Settings.
+        calls: Gives the file of kept answers; not called where no model is asked.
+    """
+
+    store: Store
+    embedder: Embedder
+    sizes: ChunkSizes
+    config: Config
+    calls: "Callable[[], Calls]"
+
+    def ingest(
+        self, paths: Sequence[Path], *, model: Use, progress: Progress | None
+    ) -> IngestReport:
+        """Take in files and folders; see `ingestion.pipeline.ingest`.
+
+        Args:
+            paths: Files and folders.
+            model: `auto` has documents read by the models that are configured, `none` does not.
+            progress: Called with (file, files done, files in all).
+        """
+        self.store.set_meta(
+            {
+                "embedder": self.embedder.name,
+                "languages": self.embedder.languages,
+                "stand_in": "yes" if self.embedder.is_stand_in else "no",
+                "chunk_sizes": ",".join(map(str, (self.sizes.parent, *self.sizes.children))),
+            }
+        )
+        with self._enricher(model) as enricher:
+            report = ingest(
+                paths,
+                store=self.store,
+                embedder=self.embedder,
+                sizes=self.sizes,
+                enricher=enricher,
+                progress=progress,
+            )
+        return self._finished(report, progress)
+
+    def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
+        """Ask again for passages that failed; see `ingestion.retry.retry_failed`.
+
+        Raises:
+            ConfigError: If no model is configured.
+        """
+        from ingestion.retry import retry_failed
+
+        with self._enricher("auto") as enricher:
+            if enricher is None:
+                raise ConfigError("no model is configured: name one in [llm] of kgrag.toml")
+            report = retry_failed(
+                paths,
+                store=self.store,
+                embedder=self.embedder,
+                sizes=self.sizes,
+                enricher=enricher,
+                progress=progress,
+            )
+        return self._finished(report, progress)
+
+    def plan(self, paths: Sequence[Path], *, model: Use, sample: int) -> Plan:
+        """Return what `ingest` would make of files and folders, and what models would take.
+
+        Args:
+            paths: Files and folders.
+            model: As for `ingest`.
+            sample: Calls that are really made first, to learn what the models take; their
+                answers are kept.
+        """
+        with self._enricher(model) as enricher:
+            planned = _Planned(self, paths, enricher)
+            if enricher is None:
+                for _ in planned.bundles():
+                    pass
+                return planned.plan({}, {})
+            if sample:
+                enricher.sample(planned.bundles(), sample)
+            predictions: dict[str, Prediction] = {
+                stage: self._predicted(stage, enricher, planned) for stage in enricher.stages
+            }
+        cost = self._cost({stage: prediction.usage for stage, prediction in predictions.items()})
+        return planned.plan(predictions, cost)
+
+    def _predicted(self, stage: "Stage", enricher: "Enricher", planned: "_Planned") -> "Prediction":
+        """Return what a stage will take; reads the documents."""
+        from kgrag.llm.prediction import predict
+
+        requests = (r for bundle in planned.bundles() for r in enricher.requests(bundle))
+        models = self._models()
+        return predict(
+            (request for request in requests if request.stage == stage),
+            model=models.endpoint(stage).model,
+            parameters=models.parameters(stage),
+            calls=self.calls(),
+        )
+
+    def _finished(self, report: IngestReport, progress: Progress | None) -> IngestReport:
+        """Bring the search indexes up to date, and say what the models cost."""
+        if progress:  # the index of words takes a while after many documents
+            progress("search index", len(report.outcomes), len(report.outcomes))
+        self.store.refresh(sizes=self.sizes.searched)
+        if report.model is None:
+            return report
+        cost = self._cost({stage: spent.usage for stage, spent in report.model.spent.items()})
+        return replace(report, model=replace(report.model, cost=cost))
+
+    @contextmanager
+    def _enricher(self, model: Use) -> "Iterator[Enricher | None]":
+        """Give what has the models read; None where none is to, or there is none."""
+        if model == "none" or not self._has_models():
+            yield None
+            return
+        from ingestion.enrich import Enricher, stages_of
+
+        settings, models = extract_settings(self.config), self._models()
+        stages = stages_of(settings)
+        try:
+            yield Enricher(
+                settings=settings,
+                sizes=self.sizes,
+                models={stage: models.endpoint(stage).model for stage in stages},
+                model_of=models.of,
+                workers=max(self.config.model_of(stage).concurrency for stage in stages),
+            )
+        finally:
+            models.close()
+
+    def _has_models(self) -> bool:
+        """Return whether every stage that is to read documents has a model."""
+        if not any(self.config.model_of(stage).is_configured for stage in STAGES):
+            return False  # and nothing of it is imported
+        from ingestion.enrich import stages_of
+
+        stages = stages_of(extract_settings(self.config))
+        return all(self.config.model_of(stage).is_configured for stage in stages)
+
+    def _models(self) -> "Models":
+        """Return models that have not been asked: one that was out of reach may be back."""
+        from kgrag.llm.models import Models
+
+        return Models(self.config.model_of, calls=self.calls())
+
+    def _cost(self, usages: "Mapping[str, Usage]") -> dict[str, float]:
+        """Return what stages cost together, by currency; empty if a price is not known."""
+        from kgrag.llm.prediction import cost
+        from kgrag.llm.providers import settings_for
+
+        costs: defaultdict[str, float] = defaultdict(float)
+        for stage, usage in usages.items():
+            price = settings_for(self.config.model_of(stage)).price
+            if price is None:
+                return {}
+            costs[price.currency] += cost(
+                usage,
+                price_in=price.sent,
+                price_cached=price.cached,
+                price_out=price.answered,
+            )
+        return dict(costs)
+
+
+def extract_settings(config: Config) -> "ExtractSettings":
+    """Return what models are asked about documents.
+
+    Raises:
+        ConfigError: If the meta-model cannot be read.
+    """
+    from ingestion.meta_model import read_meta_model
+    from ingestion.reading import ExtractSettings
+
+    chosen = config.extract
+    return ExtractSettings(
+        calls=cast("CallsAsked", chosen.calls),
+        facts=cast("Facts", chosen.facts),
+        meta_model=None if chosen.facts == "free" else read_meta_model(chosen.meta_model),
+        passage_chars=chosen.passage_chars,
+    )
+
+
+def requests_of(file: Path, config: Config) -> "Iterator[Request]":
+    """Yield what models would be asked about a file, whether one is configured or not.
+
+    Args:
+        file: Of any format that is taken in.
+        config: Settings.
+
+    Raises:
+        ConfigError: If the meta-model cannot be read.
+        IngestionError: If the file cannot.
+    """
+    from ingestion.chunk import chunk
+    from ingestion.load import Failure, discover, load_all
+    from ingestion.passages import passages
+    from ingestion.reading import planned_requests
+    from ingestion.structure import structure
+
+    settings = extract_settings(config)
+    sizes = ChunkSizes(config.chunks.parent, config.chunks.children)
+    found = discover([file])
+    documents = (document for source in found.sources for document in load_all(source))
+    for document in (*found.failures, *documents):
+        if isinstance(document, Failure):
+            raise IngestionError(f"{document.file}: {document.reason}")
+        chunks = chunk(document, structure(document.text), sizes)
+        for passage in passages(chunks, sizes=sizes, most_chars=settings.passage_chars):
+            yield from planned_requests(passage, document, settings=settings)
+
+
+class _Planned:
+    """What a run would do, gathered from its documents.
+
+    They are read anew each time, so that no more than one is held.
+    """
+
+    def __init__(self, intake: Intake, paths: Sequence[Path], enricher: "Enricher | None") -> None:
+        self._intake = intake
+        self._paths = paths
+        self._enricher = enricher
+        self._outcomes: list[Outcome] = []
+        self._n_chunks = 0
+        self._n_passages = 0
+
+    def bundles(self) -> "Iterator[DocumentBundle]":
+        """Yield the documents that would be stored."""
+        self._outcomes, self._n_chunks, self._n_passages = [], 0, 0
+        for item in survey(
+            self._paths,
+            store=self._intake.store,
+            embedder_name=self._intake.embedder.name,
+            sizes=self._intake.sizes,
+            model=self._enricher.identity if self._enricher else "",
+        ):
+            if isinstance(item, Outcome):
+                self._outcomes.append(item)
+                continue
+            self._outcomes.append(item.outcome)
+            self._n_chunks += leaf_count(item, self._intake.sizes)
+            if item.bundle is not None:
+                if self._enricher:
+                    self._n_passages += len(self._enricher.passages_of(item.bundle))
+                yield item.bundle
+
+    def plan(self, predictions: "Mapping[str, Prediction]", cost: Mapping[str, float]) -> Plan:
+        """Return what was gathered when the documents were read last."""
+        outcomes = tuple(self._outcomes)
+        return Plan(outcomes, self._n_chunks, self._n_passages, predictions, cost)

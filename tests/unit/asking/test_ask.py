@@ -1,0 +1,253 @@
+import json
+
+import pytest
+
+from kgrag.asking.ask import ask
+from kgrag.config import Config, SearchConfig
+from kgrag.errors import ModelOutputError, ModelUnavailableError
+from kgrag.generation.follow_up import Turn
+from kgrag.llm.fake import ScriptedChat
+
+QUESTION = "到2025年，A省创建多少家绿色工厂？"
+RIGHT = "A省到2025年创建绿色工厂500家[1]。"
+
+ANALYSIS = json.dumps(
+    {"keywords": [{"name": "绿色工厂", "synonyms": ["绿色制造"]}], "critical": ""}
+)
+GOOD = json.dumps(
+    {
+        "reference_correctness": 0.9,
+        "correctness": 0.9,
+        "citation_accuracy": 0.9,
+        "truthfulness": 0.95,
+        "bias": 0.1,
+        "conciseness": 0.9,
+        "judgement": "true",
+        "revised_question": "",
+    }
+)
+BAD = json.dumps(
+    {
+        "reference_correctness": 0.1,
+        "correctness": 0.1,
+        "citation_accuracy": 0.1,
+        "truthfulness": 0.5,
+        "bias": 0.9,
+        "conciseness": 0.5,
+        "judgement": "false",
+        "revised_question": "A省绿色工厂的创建目标是多少家？",
+    }
+)
+
+
+class Script:
+    """Answers by the schema that is asked for; a list gives one after the other.
+
+    Attributes:
+        asked: Schemas, or stages where the answer is plain text, in order.
+    """
+
+    def __init__(self, **answers):
+        self._answers = {"analysis": ANALYSIS, "cov": GOOD, **answers}
+        self.asked = []
+        self._model = ScriptedChat(self._answer)
+
+    def of(self, stage):
+        """Return the model of every stage."""
+        return self._model
+
+    def _answer(self, request):
+        kind = request.schema_name or request.stage
+        self.asked.append(kind)
+        answer = self._answers[kind]
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        return answer(request) if callable(answer) else answer
+
+
+@pytest.fixture
+def script():
+    return Script
+
+
+@pytest.fixture
+def asked(knowledge, options):
+    """Return a function that asks with a script."""
+
+    def run(script, question=QUESTION, history=(), on_text=None, **said):
+        return ask(
+            question,
+            knowledge=knowledge,
+            options=options(**said),
+            model_of=script.of,
+            history=history,
+            on_text=on_text,
+        )
+
+    return run
+
+
+def names(answer):
+    return [step.name for step in answer.steps]
+
+
+def test_an_answer_is_written_cited_checked_and_verified(asked, script):
+    """Three calls: read the question, answer, verify."""
+    model = script(answer=RIGHT)
+    answer = asked(model)
+    assert model.asked == ["analysis", "answer", "cov"]
+    assert answer.text == RIGHT
+    assert "500家" in answer.citations[0].quote
+    assert [check.supported for check in answer.checks] == [True]
+    assert answer.verdict.passed
+    assert names(answer) == ["analyse", "retrieve", "generate", "verify", "used"]
+    assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
+
+
+def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
+    """A mark stands behind the sentence, a note says how many there are."""
+    answer = asked(script(answer="A省到2025年创建绿色工厂900家[1]。"))
+    assert "〔引文中没有：900家〕" in answer.text
+    assert any("未得到" in note for note in answer.notes)
+
+
+def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):
+    """CoV-RAG, Algorithm 1: retrieve with the revised question, answer the first one again."""
+    model = script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD])
+    answer = asked(model)
+    assert answer.text == RIGHT
+    assert answer.verdict.rounds == 2
+    assert "revise" in names(answer)
+    assert answer.question == QUESTION
+
+
+def test_without_verification_nothing_more_is_asked(asked, script):
+    """Offline checks are made all the same."""
+    model = script(answer=RIGHT)
+    answer = asked(model, verify="none")
+    assert model.asked == ["analysis", "answer"]
+    assert answer.verdict.passed
+    assert answer.checks
+
+
+def test_chats_grid_expands_rates_and_checks(asked, script):
+    """Two further wordings, one rating of all that was found, one self-check."""
+
+    def ratings(request):
+        n = request.messages[-1].content.count("</passage ")
+        return json.dumps(
+            {"ratings": [{"n": i, "score": 0 if i > 1 else 9} for i in range(1, n + 1)]}
+        )
+
+    good = dict.fromkeys(
+        ("faithfulness", "context_recall", "answer_relevance", "answer_accuracy"), 0.95
+    )
+    model = script(
+        answer=RIGHT,
+        expansions=json.dumps({"questions": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"]}),
+        ratings=ratings,
+        self_check=json.dumps(good),
+    )
+    answer = asked(model, verify="chats-grid")
+    assert model.asked == ["analysis", "expansions", "ratings", "answer", "self_check"]
+    assert answer.verdict.passed
+    rating = next(step for step in answer.steps if step.name == "rate")
+    assert "dropped" in rating.detail
+    assert len({c.doc_id for c in answer.citations}) == 1
+
+
+def test_a_model_that_is_away_leaves_quotes_and_a_note(asked, script):
+    """The reader gets an answer and learns why it is another."""
+    answer = asked(script(analysis=ModelUnavailableError("the endpoint cannot be reached")))
+    assert answer.method == "extractive"
+    assert "500家" in answer.text
+    assert "fall back" in names(answer)
+    assert "cannot be reached" in answer.notes[0]
+
+
+def test_an_analysis_that_fails_is_left_out(asked, script):
+    """The question's own words search; the answer is written all the same."""
+    answer = asked(script(analysis="不是JSON", answer=RIGHT))
+    assert answer.text == RIGHT
+    assert answer.steps[0].detail.startswith("left out: ")
+    assert any(note.startswith("analyse: left out: ") for note in answer.notes)
+
+
+def test_a_verification_that_fails_does_not_lose_the_answer(asked, script):
+    """The verdict says that it was not verified."""
+    answer = asked(script(answer=RIGHT, cov="不是JSON"))
+    assert answer.text == RIGHT
+    assert not answer.verdict.passed
+    assert "not verified" in answer.verdict.reason
+
+
+def test_an_answer_of_no_use_leaves_quotes(asked, script):
+    """Empty twice: sentences are quoted."""
+    answer = asked(script(answer=ModelOutputError("the answer is empty", kind="empty")))
+    assert answer.method == "extractive"
+    assert "the answer is empty" in answer.notes[0]
+
+
+def test_where_rules_find_nothing_either_the_note_does_not_speak_of_quotes(asked, script):
+    """That a model could not answer says nothing about the documents."""
+    answer = asked(
+        script(answer=ModelOutputError("the answer is empty", kind="empty")), question="红烧肉？"
+    )
+    assert not answer.found
+    assert "does not mean that the documents hold no answer" in answer.notes[0]
+
+
+def test_a_follow_up_is_understood_first(asked, script):
+    """The question is rewritten from history; the answer is to the rewritten one."""
+    model = script(
+        answer="到2025年，B省创建绿色工厂300家[1]。", analyse="到2025年，B省创建多少家绿色工厂？"
+    )
+    answer = asked(model, question="那B省呢？", history=[Turn(QUESTION, RIGHT)])
+    assert model.asked[0] == "analyse"
+    assert answer.question == "到2025年，B省创建多少家绿色工厂？"
+    assert answer.steps[0].name == "understand"
+
+
+def test_the_draft_is_streamed_once(asked, script):
+    """A later answer is not."""
+    pieces = []
+    asked(
+        script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD]), on_text=pieces.append
+    )
+    assert pieces == ["A省创建绿色工厂100家[1]。"]
+
+
+def test_a_query_to_the_graph_is_shown_and_its_rows_are_used(asked, script):
+    """Its rows stand among the facts that the answer may draw from."""
+    seen = []
+
+    def answering(request):
+        seen.append(request.messages[-1].content)
+        return RIGHT
+
+    query = "SELECT doc_id, title FROM kg_documents WHERE title LIKE '%A省%' LIMIT 5"
+    model = script(
+        answer=answering, graph_query=json.dumps({"query": query, "explanation": "A省的文件"})
+    )
+    answer = asked(model, config=Config(search=SearchConfig(graph_query="on")))
+    step = next(step for step in answer.steps if step.name == "graph query")
+    assert query in step.detail
+    assert "A省绿色工厂实施方案" in step.detail
+    assert "title: A省绿色工厂实施方案" in seen[0]
+
+
+def test_quotes_need_no_model_and_are_checked(knowledge, options):
+    """What is quoted word for word passes its checks."""
+    answer = ask(QUESTION, knowledge=knowledge, options=options(), model_of=None)
+    assert answer.found
+    assert answer.checks
+    assert all(check.supported for check in answer.checks)
+
+
+def test_quotes_follow_up_by_rule(knowledge, options):
+    """Another place for that of the question before."""
+    history = [Turn("到2025年，A省创建多少家绿色工厂？", RIGHT)]
+    answer = ask(
+        "那B省呢？", knowledge=knowledge, options=options(), model_of=None, history=history
+    )
+    assert "绿色工厂" in answer.question

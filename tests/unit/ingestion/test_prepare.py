@@ -1,0 +1,79 @@
+import pytest
+
+from ingestion.fingerprints import Fingerprint
+from ingestion.pipeline import ingest
+from ingestion.prepare import prepare
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.store.sqlite.store import SQLiteStore
+from tests.fixtures.readable import SIZES, enricher, policy
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with one document that a model has read."""
+    (tmp_path / "a.txt").write_text(policy(0), "utf-8")
+    with_model, _ = enricher()
+    store = SQLiteStore.open(tmp_path / "kb")
+    ingest(
+        [tmp_path / "a.txt"],
+        store=store,
+        embedder=HashEmbedder(64),
+        sizes=SIZES,
+        enricher=with_model,
+    )
+    yield store
+    store.close()
+
+
+def again(store, *, held, text=None, model=""):
+    [document] = store.documents()
+    if text is not None:
+        document = type(document)(
+            document.doc_id, document.title, text, document.file, "txt", document.content_hash
+        )
+    return prepare(
+        document, fingerprint=Fingerprint("new", model), held=held, sizes=SIZES, store=store
+    )
+
+
+def extractors(bundle):
+    return {e.extractor for f in bundle.facts for e in f.evidence}
+
+
+def test_prepare_without_a_model_keeps_what_one_has_read(store):
+    """New rules do not throw away what was paid for, and the fingerprint says whose it is."""
+    bundle = again(store, held=Fingerprint("old", "m1"))
+
+    assert extractors(bundle) == {"m"}
+    assert bundle.fingerprint == "new+m1"
+
+
+def test_prepare_after_failures_has_the_next_model_read_again(store):
+    """The marks were positions among the old chunks."""
+    bundle = again(store, held=Fingerprint("old", "m1", (0,)))
+
+    assert extractors(bundle) == {"m"}
+    assert bundle.fingerprint == "new"
+
+
+def test_prepare_with_a_model_is_fingerprinted_as_its_reading(store):
+    """The earlier reading stays until the new one replaces it, passage by passage."""
+    bundle = again(store, held=Fingerprint("old", "m1"), model="m2")
+
+    assert extractors(bundle) == {"m"}
+    assert bundle.fingerprint == "new+m2"
+
+
+def test_prepare_of_another_text_keeps_nothing(store):
+    """Offsets of the old text say nothing about the new one."""
+    bundle = again(store, held=Fingerprint("old", "m1"), text="另一份方案，没有目标。")
+
+    assert extractors(bundle) == set()
+    assert bundle.fingerprint == "new"
+
+
+def test_prepare_of_a_new_document_does_not_ask_the_store(store):
+    """Nothing is held of it."""
+    bundle = again(store, held=None)
+
+    assert extractors(bundle) == set()

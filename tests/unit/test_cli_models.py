@@ -1,0 +1,156 @@
+"""The commands that ask a chat model, against a local server that speaks the protocol."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kgrag.cli import main
+from kgrag.llm.fake_server import FakeServer
+
+CONFIG = """
+[embedding]
+model = "hash"
+[llm]
+base_url = "{base_url}"
+model = "stand-in"
+concurrency = 2
+price_in = 1000000
+price_cached = 0
+price_out = 1000000
+currency = "CNY"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a document that a stand-in for a model has read."""
+    folder = tmp_path_factory.mktemp("cli-models")
+    (folder / "a.txt").write_text(
+        "A省绿色工厂实施方案\n一、目标\n到2025年，A省创建绿色工厂500家。\n", "utf-8"
+    )
+    with FakeServer() as server:
+        (folder / "kgrag.toml").write_text(CONFIG.format(base_url=server.base_url), "utf-8")
+        assert run(folder, "ingest", str(folder / "a.txt"), "--kb", kb(folder)).exit_code == 0
+        yield folder
+
+
+def kb(folder):
+    return str(folder / "kb")
+
+
+def run(folder, *words, stdin=None):
+    return CliRunner().invoke(main, ["--config", str(folder / "kgrag.toml"), *words], input=stdin)
+
+
+def test_ask_shows_answer_quote_and_verdict(folder):
+    """The quote stands behind each citation: the answer is in the model's words."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder))
+    assert done.exit_code == 0, done.output
+    assert "[1] A省绿色工厂实施方案" in done.stdout
+    assert "“" in done.stdout
+    assert "verified (cov, 1 answer): passed" in done.stdout
+
+
+def test_ask_explain_shows_every_step_with_its_calls(folder):
+    """Also what was retrieved and what it took."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--explain")
+    for step in ("analyse (1 calls)", "retrieve", "generate (1 calls)", "verify (1 calls)", "used"):
+        assert f"── {step}" in done.stdout
+
+
+def test_ask_json_has_verdict_checks_and_steps(folder):
+    """Stable keys for programs."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--json")
+    answer = json.loads(done.stdout)
+    assert answer["verdict"]["passed"] is True
+    assert answer["verdict"]["scores"]["correctness"] > 0
+    assert answer["checks"]
+    assert answer["steps"][0]["name"] == "analyse"
+
+
+def test_ask_for_quotes_asks_no_model(folder):
+    """--writer quotes works as without a model."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--writer", "quotes")
+    assert "500家。[1]" in done.stdout
+    assert "verified" not in done.stdout
+
+
+def test_ask_exits_1_where_the_model_is_away(folder, tmp_path):
+    """The answer is quoted instead, and the exit code tells."""
+    (tmp_path / "kgrag.toml").write_text(
+        CONFIG.format(base_url="http://127.0.0.1:9/v1") + "attempts = 1\n", "utf-8"
+    )
+    done = run(tmp_path, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder))
+    assert done.exit_code == 1
+    assert "500家" in done.stdout
+    assert "quoted by rule instead" in done.stderr
+
+
+def test_ask_for_a_model_that_is_not_configured_is_refused(folder, tmp_path):
+    """With the remedy."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    done = run(tmp_path, "ask", "问题", "--kb", kb(folder), "--writer", "model")
+    assert done.exit_code == 1
+    assert "no chat model is configured" in done.stderr
+
+
+def test_chat_answers_line_by_line_and_understands_what_leans_on_before(folder):
+    """/new forgets, /quit ends; what was understood is shown."""
+    lines = "A省创建绿色工厂多少家？\n由谁牵头？\n/new\n由谁牵头？\n/quit\n不会问到\n"
+    done = run(folder, "chat", "--kb", kb(folder), "--writer", "quotes", stdin=lines)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("understood as:") == 1
+    assert "不会问到" not in done.output
+
+
+def test_stats_cost_adds_up_calls_tokens_and_money(folder):
+    """By stage and by document; the price is one a token here."""
+    done = run(folder, "stats", "--cost", "--json", "--kb", kb(folder))
+    found = json.loads(done.stdout)
+    extract = next(row for row in found["stages"] if row["stage"] == "extract")
+    assert extract["calls"] == 1
+    assert extract["cost"] == extract["in"] + extract["out"] > 0
+    assert {row["document"] for row in found["documents"]} >= {str(folder / "a.txt")}
+    table = run(folder, "stats", "--cost", "--kb", kb(folder)).stdout
+    assert "extract" in table
+    assert "CNY" in table
+
+
+def test_stats_cost_says_when_no_model_was_asked(tmp_path):
+    """Nothing to add up."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    (tmp_path / "b.txt").write_text("乙方案\n加强管理。\n", "utf-8")
+    assert run(tmp_path, "ingest", str(tmp_path / "b.txt"), "--kb", kb(tmp_path)).exit_code == 0
+    done = run(tmp_path, "stats", "--cost", "--kb", kb(tmp_path))
+    assert "no model was asked" in done.stdout
+    assert not (tmp_path / "kb" / "calls.db").exists()
+
+
+def test_prompts_prints_all_of_them_or_those_named(folder):
+    """A person can read what a model is sent."""
+    every = run(folder, "prompts").stdout
+    one = run(folder, "prompts", "analysis", "--language", "zh").stdout
+    assert "═══ cov (en)" in every
+    assert one.startswith("═══ analysis (zh)")
+    assert "$question" in one
+    unknown = run(folder, "prompts", "nothing")
+    assert unknown.exit_code == 1
+    assert "there are" in unknown.stderr
+
+
+def test_prompts_of_a_file_are_what_would_be_sent(folder):
+    """Filled in, fenced, with the schema."""
+    done = run(folder, "prompts", "--of", str(folder / "a.txt"))
+    assert done.exit_code == 0, done.output
+    assert "到2025年，A省创建绿色工厂500家。" in done.stdout
+    assert "</passage " in done.stdout
+    assert "JSON schema" in done.stdout
+
+
+def test_query_natural_shows_the_query_and_its_rows(folder):
+    """What a model wrote is never run unseen; what is refused exits with 1."""
+    done = run(folder, "query", "有哪些文件？", "--natural", "--kb", kb(folder))
+    assert done.stdout.strip()
+    assert done.exit_code in (0, 1)
+    assert (done.exit_code == 1) == ("kgrag:" in done.stderr)

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from kgrag.config import Config, ExtractConfig, ModelConfig
+from kgrag.errors import ConfigError, IngestionError
+from kgrag.taking_in import calls_file, extract_settings, keeping_calls, requests_of
+
+
+def test_calls_are_kept_in_the_folder_of_the_knowledge_base():
+    """They move and go with it."""
+    assert calls_file("archive/kb", Config()) == Path("archive/kb/calls.db")
+
+
+def test_calls_of_a_server_are_kept_in_the_users_cache(monkeypatch):
+    """One file for each address; the address may hold a password, so it is not the name."""
+    monkeypatch.setenv("KGRAG_CACHE", "cache")
+    files = [calls_file(f"neo4j://me:secret@{host}:7687", Config()) for host in ("a", "b")]
+
+    assert len(set(files)) == 2
+    assert {file.parent for file in files} == {Path("cache")}
+    assert all(file.name.startswith("calls-") and "secret" not in file.name for file in files)
+
+
+def test_calls_are_kept_where_the_settings_say():
+    """A file that several knowledge bases share."""
+    config = Config(llm=ModelConfig(calls="shared.db"))
+
+    assert calls_file("kb", config) == calls_file("bolt://x", config) == Path("shared.db")
+
+
+def test_keeping_calls_names_the_file_of_a_knowledge_base_to_come():
+    """What a sample pays before the first ingest is found by it."""
+    config = keeping_calls(Config(), "kb")
+
+    assert calls_file("elsewhere", config) == calls_file("kb", Config())
+
+
+def test_extract_settings_follow_the_configuration():
+    """The meta-model is read where its types are asked for."""
+    settings = extract_settings(Config(extract=ExtractConfig("separate", "free", "no.toml", 900)))
+
+    assert (settings.calls, settings.facts, settings.meta_model) == ("separate", "free", None)
+    assert settings.passage_chars == 900
+    assert extract_settings(Config()).meta_model is not None
+    with pytest.raises(ConfigError, match=r"no\.toml"):
+        extract_settings(Config(extract=ExtractConfig(meta_model="no.toml")))
+
+
+def test_requests_of_a_file_hold_its_text(tmp_path):
+    """Without a model: what would be sent can be read first."""
+    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n" * 200, "utf-8")
+    requests = list(requests_of(tmp_path / "a.txt", Config()))
+
+    assert len(requests) == 2
+    assert all("5万吨标准煤" in r.messages[-1].content for r in requests)
+
+
+def test_requests_of_a_file_that_cannot_be_read_say_why(tmp_path):
+    """As ingest would."""
+    (tmp_path / "a.pdf").write_bytes(b"no pdf")
+
+    with pytest.raises(IngestionError, match=r"a\.pdf"):
+        list(requests_of(tmp_path / "a.pdf", Config()))
