@@ -20,8 +20,8 @@ PACKAGES = ("kgrag", "ingestion", "cypher")
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.errors", "cypher"),
-    ("kgrag.answer_text", "kgrag.config", "kgrag.graph_layout", "kgrag.graph_page", "kgrag.headings", "kgrag.ids",
-     "kgrag.places", "kgrag.text", "kgrag.titles"),
+    ("kgrag.answer_text", "kgrag.config", "kgrag.graph_layout", "kgrag.graph_page",
+     "kgrag.headings", "kgrag.ids", "kgrag.places", "kgrag.text", "kgrag.titles"),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("ingestion", "kgrag.copying", "kgrag.retrieval", "kgrag.generation", "kgrag.verification",
      "kgrag.evaluation"),
