@@ -1,6 +1,7 @@
 """Have a chat model read the passages of many documents at once, and keep what it gives."""
 
 import heapq
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -29,6 +30,7 @@ from kgrag.types import Evidence, Fact
 
 # Passages under way or waiting for each worker: enough that one that is tried again and again
 # does not stop the others, and no more than some ten MB of documents at 32 workers.
+_HOPELESS = 20  # passages in a row whose answers were of no use, after which no more are asked
 _WINDOW = 16
 _TICK_S = 0.5  # how often the caller hears that it is waiting
 
@@ -101,6 +103,8 @@ class Enricher:
         self._dropped: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._unavailable = ""
+        self._lock = threading.Lock()
+        self._in_a_row = 0  # passages whose answers were of no use
 
     @property
     def calls(self) -> int:
@@ -185,9 +189,14 @@ class Enricher:
         return _Queued(item, todo, [pool.submit(self._read, p, ready.bundle) for p in todo])
 
     def _read(self, passage: Passage, bundle: DocumentBundle) -> PassageKnowledge | ModelError:
+        if self._in_a_row >= _HOPELESS:  # a model that answers nonsense costs as much as a good one
+            return ModelUnavailableError(
+                f"the answers to {_HOPELESS} passages in a row could not be used, so that no more "
+                "are asked; another llm.model or llm.json may do better"
+            )
         leaves = [c for c in bundle.chunks if c.size == self._sizes.leaf]
         try:
-            return read_passage(
+            known = read_passage(
                 passage,
                 bundle.document,
                 leaves,
@@ -195,7 +204,12 @@ class Enricher:
                 model_of=self._model,
             )
         except ModelError as exc:
+            if isinstance(exc, ModelOutputError):
+                with self._lock:
+                    self._in_a_row += 1
             return exc
+        self._in_a_row = 0
+        return known
 
     def _model(self, stage: Stage) -> ChatModel:
         """Return the model of a stage; where one reads all, that one, also for parts by itself."""

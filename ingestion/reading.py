@@ -27,7 +27,9 @@ _TASKS: Mapping[Calls, tuple[Task, ...]] = {
     "facts": ("facts",),
     "summaries": ("summaries",),
 }
-_TOO_LONG = frozenset(["truncated", "repeating"])  # kinds of failure that less text may cure
+_TOO_LONG = frozenset(
+    ["truncated", "repeating", "too long"]
+)  # kinds of failure that less text may cure
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,9 @@ def _print_answer(answer: "Answer", *, explain: bool) -> None:
 def _verdict(verdict: "Verdict") -> str:
     if verdict.reason.startswith(_UNVERIFIED):
         return f"not verified ({verdict.method}): {verdict.reason.removeprefix(_UNVERIFIED)}"
-    scores = ", ".join(f"{name} {score:.2f}" for name, score in verdict.scores.items())
+    from kgrag.verification.scores import in_words
+
+    scores = in_words(verdict.scores)
     passed = "passed" if verdict.passed else "not passed"
     rounds = f"{verdict.rounds} answers" if verdict.rounds > 1 else "1 answer"
     parts = filter(None, (scores, verdict.reason))

@@ -111,7 +111,8 @@ class ModelOutputError(ModelError):
 
     Attributes:
         kind: What is wrong: `empty`, `truncated`, `repeating`, `refused`, `filtered`,
-            `malformed` (no JSON), `invalid` (JSON of another form), `language`, `uncited`.
+            `malformed` (no JSON), `invalid` (JSON of another form), `language`, `uncited`;
+            `too long` where the endpoint refuses the prompt for its length.
     """
 
     def __init__(self, message: str, *, kind: str) -> None:

@@ -19,7 +19,7 @@ from kgrag.llm.prompts import Language
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.retrieval.grim import Grim, preset
 from kgrag.text import is_latin
-from kgrag.types import Answer, Context, Query, ScoredChunk, Step
+from kgrag.types import Answer, Context, Query, ScoredChunk, Step, Verdict
 from kgrag.verification.attempt import Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
@@ -139,7 +139,8 @@ class _Asking:
         used = Step("used", self._models.usage())
         steps = (*self.steps, *first.answer.steps, *verified.steps, used)
         notes = (*verified.answer.notes, *_left_out(steps))
-        return mark(replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes))
+        verdict = _with_checks(verified.verdict, verified.answer)
+        return mark(replace(verified.answer, verdict=verdict, steps=steps, notes=notes))
 
     def _verified(self, first: Attempt) -> Verified:
         """Return the best answer; nothing that a model does may lose the first one."""
@@ -236,6 +237,15 @@ class _Asking:
         )
         texts = cited_texts(answer.citations, documents=held.documents, passages=context.passages)
         return replace(answer, checks=check(answer, texts))
+
+
+def _with_checks(verdict: Verdict, answer: Answer) -> Verdict:
+    """Return a verdict that does not pass what the checks without a model speak against."""
+    bad = sum(not check.supported for check in answer.checks)
+    if not verdict.passed or not bad:
+        return verdict
+    told = f"{bad} of {len(answer.checks)} sentences are not supported by what they cite"
+    return replace(verdict, passed=False, reason="; ".join(filter(None, (verdict.reason, told))))
 
 
 def _left_out(steps: Sequence[Step]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from kgrag.asking.knowledge import Knowledge
 from kgrag.asking.models import QuestionModels
 from kgrag.asking.options import AskOptions
-from kgrag.errors import ModelError, ModelUnavailableError
+from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.expansion import expand, hypothetical
 from kgrag.retrieval.graph_query import ask_graph, chunks_of_rows, rows_as_text
@@ -52,6 +52,7 @@ def retrieve(
 
     Raises:
         ModelUnavailableError: If a model cannot be reached at all.
+        TransientModelError: If one goes on failing.
     """
     found = Retrieved(knowledge.query(question))
     steps = found.steps
@@ -60,8 +61,8 @@ def retrieve(
         before = models.calls
         try:
             value, detail = work()
-        except ModelUnavailableError:
-            raise
+        except (ModelUnavailableError, TransientModelError):
+            raise  # tried long enough: the answer's call would wait as long again
         except ModelError as exc:
             value, detail = otherwise, f"{LEFT_OUT}{exc}"
         steps.append(Step(name, detail, models.calls - before))

@@ -126,7 +126,8 @@ def _of_status(status: int, said: str, headers: Mapping[str, str], place: Place)
         return ModelUnavailableError(f"{told}; check llm.base_url and llm.model")
     if status == 413 or _TOO_LONG.search(said):
         remedy = "lower extract.passage_chars or answer.context_tokens"
-        return ModelError(f"{told}; the prompt is too long for the model: {remedy}")
+        too_long = f"{told}; the prompt is too long for the model: {remedy}"
+        return ModelOutputError(too_long, kind="too long")
     if _FILTERED.search(said):
         return ModelOutputError(f"{told}; the endpoint's filter withheld it", kind="filtered")
     return ModelError(told)

@@ -136,7 +136,7 @@ def test_a_fault_that_stays_is_told_after_the_last_attempt(model_at, fault, kind
         (Reply("no such model", 404), ModelUnavailableError, "check llm.base_url and llm.model"),
         (Reply("insufficient_quota", 429), ModelUnavailableError, "top it up"),
         (Reply("forbidden", 403), ModelUnavailableError, "SOME_KEY"),
-        (Reply("maximum context length is 8192", 400), ModelError, "passage_chars"),
+        (Reply("maximum context length is 8192", 400), ModelOutputError, "passage_chars"),
         (Reply("unknown field", 422), ModelError, "unknown field"),
     ],
 )

@@ -109,6 +109,8 @@ def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
     answer = asked(script(answer="A省到2025年创建绿色工厂900家[1]。"))
     assert "〔引文中没有：900家〕" in answer.text
     assert any("未得到" in note for note in answer.notes)
+    assert not answer.verdict.passed  # whatever the model says
+    assert "1 of 1 sentences" in answer.verdict.reason
 
 
 def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):

@@ -184,6 +184,31 @@ def test_a_model_that_is_not_there_is_told_once():
     assert set(reader.report().failed) == {"unavailable"}
 
 
+def test_a_model_that_answers_nonsense_is_given_up():
+    """It costs as much as a good one; what is left is marked and told once."""
+    reader, _ = enricher(lambda _: "不是JSON", workers=1)
+    items = numbered(*(ready(f"{n}", policy(n, 1)) for n in range(30)))
+    found = list(reader.enrich(items))
+    report = reader.report()
+    assert report.failed == {"malformed": 20, "unavailable": 10}
+    assert "20 passages in a row" in report.unavailable
+    assert report.total.calls == 40  # each asked once more
+    assert all(Fingerprint.parse(r.bundle.fingerprint).failed == (0,) for _, r in found)
+
+
+def test_a_good_answer_now_and_then_keeps_a_model_going():
+    """Only nonsense in a row counts."""
+
+    def script(request):
+        good = "第0号" in request.messages[1].content
+        return facts_in(request) if good else "不是JSON"
+
+    reader, _ = enricher(script, workers=1)
+    items = numbered(*(ready(f"{n}", policy(0 if n % 15 == 14 else 5, 1)) for n in range(45)))
+    list(reader.enrich(items))
+    assert not reader.report().unavailable
+
+
 def test_a_model_that_cannot_be_built_fails_its_passages_only():
     """A missing key is found when the model is first asked for."""
     reader, _ = enricher()

@@ -71,10 +71,10 @@ def caused(exc, cause):
         (status_error(400, "Model Not Exist"), ModelUnavailableError, "check llm.model"),
         (
             status_error(400, "maximum context length is 8192"),
-            ModelError,
+            ModelOutputError,
             "extract.passage_chars or answer.context_tokens",
         ),
-        (status_error(413), ModelError, "too long for the model"),
+        (status_error(413), ModelOutputError, "too long for the model"),
         (status_error(422, "messages: field required"), ModelError, "field required"),
         (status_error(400, "系统检测到敏感内容", code="1301"), ModelOutputError, "withheld"),
         (status_error(418, "teapot"), ModelError, "teapot"),
