@@ -11,25 +11,34 @@ The views, with their columns (spans are character offsets in a document's text)
                    object_id, object, object_type
     kg_evidence    fact_id, doc_id, chunk_id, start, end, extractor, confidence
     kg_mentions    entity_id, name, doc_id, chunk_id, start, end, extractor, confidence
+
+A statement runs in a process of its own, `kgrag.store.sqlite.query_process`.
 """
 
+import json
 import sqlite3
-import time
-from contextlib import closing
+import subprocess
+import sys
+from typing import Any
 
-from kgrag.errors import StatementError
+from kgrag.errors import StatementError, StoreError
+from kgrag.store.sqlite import query_process
 from kgrag.store.sqlite.connection import Database
-from kgrag.store.sqlite.faults import mapped
+from kgrag.store.sqlite.faults import store_error
 
 _TABLES = (
     *("documents", "headings", "chunks", "summaries"),
     *("entities", "facts", "evidence", "mentions"),
 )
 VIEWS = tuple(f"kg_{table}" for table in _TABLES)
-_READABLE = frozenset({*VIEWS, *_TABLES, "sources", "json_each", "json_tree"})
-_REFUSED_FUNCTIONS = frozenset({"load_extension"})
-_MOST_BYTES = 10_000_000  # of one value: keeps functions that build texts from filling memory
-_STEPS = 1000  # of SQLite's machine between two looks at the clock
+_READABLE = (*VIEWS, *_TABLES, "sources", "json_each", "json_tree")
+_GRACE_S = 1.0  # for the process to start, and to say itself that time is up
+_LONGEST_S = 86_400.0
+# SQLite's names for what is wrong with the storage rather than with the statement.
+_STORAGE = (
+    *("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_IOERR", "SQLITE_LOCKED"),
+    *("SQLITE_NOTADB", "SQLITE_PERM", "SQLITE_PROTOCOL"),
+)
 
 Row = dict[str, object]
 
@@ -38,57 +47,92 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     """Return the rows of one SELECT over the views.
 
     Args:
-        database: What to query; a connection of its own is made for it.
+        database: What to query.
         sql: One statement without parameters.
         max_rows: At most so many rows.
-        timeout_s: Seconds after which it is stopped.
+        timeout_s: Seconds after which it is stopped, one second later at the latest; a day at
+            most.
 
     Raises:
-        StatementError: If it is not one SELECT over the views, is malformed, or takes too long.
-        StoreError: If the storage fails.
+        StatementError: If it is not one SELECT over the views, is malformed, takes too long or
+            too much memory, or returns too much.
+        StoreError: If the storage fails, or no process can be started.
+        ValueError: If there is nothing that max_rows or timeout_s allow.
     """
     database.check_open()
-    with mapped(database.file):
-        connection = sqlite3.connect(database.uri, uri=True, isolation_level=None)
-    with closing(connection):
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # sets them up
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-        deadline = time.monotonic() + timeout_s
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
-        connection.set_authorizer(_authorize)
-        try:
-            cursor = connection.execute(sql)
-            rows = cursor.fetchmany(max_rows)
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as exc:
-            raise _refused(sql, exc, timeout_s) from exc
-        if cursor.description is None:
-            raise StatementError(f"{_short(sql)}: not a SELECT: ask for rows")
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def _authorize(
-    action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
-) -> int:
-    """Allow what a SELECT over the views needs, nothing else."""
-    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
-        return sqlite3.SQLITE_OK
-    # No column: rows are only counted; `first` may be the statement's own WITH name then.
-    if action == sqlite3.SQLITE_READ and (first in _READABLE or not second):
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_FUNCTION and second not in _REFUSED_FUNCTIONS:
-        return sqlite3.SQLITE_OK
-    return sqlite3.SQLITE_DENY
-
-
-def _refused(sql: str, exc: Exception, timeout_s: float) -> StatementError:
-    name = getattr(exc, "sqlite_errorname", "")
-    if name == "SQLITE_INTERRUPT":
-        return StatementError(
-            f"{_short(sql)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
+    if max_rows < 1 or not 0 < timeout_s <= _LONGEST_S:
+        raise ValueError(
+            f"max_rows must be positive, timeout_s between 0 and {_LONGEST_S:g}: "
+            f"got {max_rows} and {timeout_s}"
         )
-    return StatementError(f"{_short(sql)}: {exc}: one SELECT over the views {', '.join(VIEWS)}")
+    request = {
+        "sql": sql,
+        "uri": database.uri,
+        "readable": _READABLE,
+        "max_rows": max_rows,
+        "timeout_s": timeout_s,
+    }
+    try:
+        answer = _answer(json.dumps(request), timeout_s + _GRACE_S)
+    except subprocess.TimeoutExpired:
+        raise _late(sql, timeout_s) from None
+    if "rows" in answer:
+        return [dict(zip(answer["names"], map(_value, row), strict=True)) for row in answer["rows"]]
+    raise _refused(database, sql, answer, timeout_s)
+
+
+def _answer(request: str, seconds: float) -> dict[str, Any]:
+    """Return what the process answers; it is ended after so many seconds.
+
+    Raises:
+        subprocess.TimeoutExpired: If it has not answered by then.
+        StoreError: If it cannot be started, or fails.
+    """
+    # -I and -S: nothing of the user's or of installed packages runs, and it starts faster.
+    command = [sys.executable, "-I", "-S", query_process.__file__]
+    try:
+        done = subprocess.run(
+            command, input=request.encode(), capture_output=True, timeout=seconds, check=False
+        )
+    except OSError as exc:
+        raise StoreError(
+            f"{exc}: queries run in a process of their own: allow starting {sys.executable!r}"
+        ) from exc
+    if done.returncode < 0:
+        return {"reason": f"the system ended it (signal {-done.returncode}): ask for less"}
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
+        raise StoreError(
+            f"{sys.executable} ended with {done.returncode} and said {said[-1]}: "
+            "queries run in a process of their own, by this Python: make it start"
+        )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _value(value: object) -> object:
+    """Return a value of a row as SQLite gave it; see `query_process.as_json`."""
+    return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
+
+
+def _refused(database: Database, sql: str, answer: dict[str, Any], timeout_s: float) -> StoreError:
+    reason = answer["reason"]
+    if "error" not in answer:
+        return StatementError(f"{_short(sql)}: {reason}")
+    name = answer["error"]
+    if name == "SQLITE_INTERRUPT":
+        return _late(sql, timeout_s)
+    if name.startswith(_STORAGE):
+        fault = sqlite3.OperationalError(reason)
+        fault.sqlite_errorname = name
+        return store_error(database.file, fault)
+    return StatementError(f"{_short(sql)}: {reason}: one SELECT over the views {', '.join(VIEWS)}")
+
+
+def _late(sql: str, timeout_s: float) -> StatementError:
+    return StatementError(
+        f"{_short(sql)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
+    )
 
 
 def _short(sql: str) -> str:

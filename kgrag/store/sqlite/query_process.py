@@ -1,0 +1,171 @@
+"""Run one SELECT within limits: the script of the process that `kgrag.store.sqlite.query` starts.
+
+Only the standard library is imported, so that the process is there in some 30 ms. It is a process
+because nothing else stops everything: SQLite looks at the clock between two steps of its machine,
+not within a call of a function, and not while it prepares a statement. There, 800 characters of
+nested WITH, or of subqueries whose expressions are put into each other, take gigabytes.
+"""
+
+import json
+import math
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from itertools import islice
+
+_STEPS = 1000  # of SQLite's machine between two looks at the clock
+_MOST_MEMORY = 1 << 30  # bytes of the whole process
+_MOST_BYTES = 32_000_000  # of all rows; the texts of 250 policy documents are 10 million
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 10_000_000,  # bytes of one value: more than any document's text
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 32,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000,  # bytes; a long title has 300
+}
+# What sqlite.org/lang_corefunc, _aggfunc, _datefunc, _mathfunc, json1 and windowfunctions list,
+# but for functions that make long values out of nothing (printf, format, zeroblob, randomblob),
+# are slower than their arguments are long (json_patch), reach into the engine or tell of it.
+_ALLOWED = """
+    abs char coalesce concat concat_ws glob hex if ifnull iif instr length like likelihood likely
+    lower ltrim max min nullif octet_length quote random replace round rtrim sign soundex substr
+    substring trim typeof unhex unicode unlikely upper
+
+    avg count group_concat string_agg sum total
+    cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank
+    row_number
+
+    current_date current_time current_timestamp date datetime julianday strftime time timediff
+    unixepoch
+
+    acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10
+    log2 mod pi pow power radians sin sinh sqrt tan tanh trunc
+
+    -> ->> json json_array json_array_length json_error_position json_extract json_group_array
+    json_group_object json_insert json_object json_pretty json_quote json_remove json_replace
+    json_set json_type json_valid
+"""
+_FUNCTIONS = frozenset(_ALLOWED.split())
+
+Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+Answer = dict[str, object]
+
+
+def answer(
+    sql: str, *, uri: str, readable: frozenset[str], max_rows: int, timeout_s: float
+) -> Answer:
+    """Return what a statement gave.
+
+    Args:
+        sql: One statement without parameters.
+        uri: The database.
+        readable: Tables and views that it may read.
+        max_rows: At most so many rows.
+        timeout_s: Seconds after which it is stopped, where SQLite looks at the clock.
+
+    Returns:
+        `names` and `rows`; or the `reason` why there are none, with SQLite's name of the `error`
+        where SQLite says so.
+    """
+    try:
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout_s)
+        with closing(connection):
+            _limit(connection, readable, until=time.monotonic() + timeout_s)
+            cursor = connection.execute(sql)
+            if cursor.description is None:
+                return {"reason": "not a SELECT: ask for rows"}
+            names = [column[0] for column in cursor.description]
+            return {"names": names, "rows": list(_bounded(cursor, max_rows))}
+    except MemoryError:
+        return {"reason": "it needs too much memory: ask for less"}
+    except ValueError as exc:
+        return {"reason": str(exc)}
+    except (sqlite3.Error, sqlite3.Warning) as exc:
+        return {"reason": str(exc), "error": getattr(exc, "sqlite_errorname", "")}
+
+
+def _limit(connection: sqlite3.Connection, readable: frozenset[str], *, until: float) -> None:
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")  # which is limited, unlike the disk
+    connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # sets them up
+    for limit, value in _LIMITS.items():
+        connection.setlimit(limit, value)
+    connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+    connection.set_authorizer(_authorizer(readable))
+
+
+def _authorizer(readable: frozenset[str]) -> Authorizer:
+    """Return what allows a SELECT over some tables, and nothing else."""
+
+    def authorize(
+        action: int, first: str | None, second: str | None, _database: str | None, _by: str | None
+    ) -> int:
+        allowed = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
+        if action == sqlite3.SQLITE_READ:
+            # No column: rows are only counted; `first` may be the statement's own WITH name then.
+            allowed = first in readable or not second
+        elif action == sqlite3.SQLITE_FUNCTION:
+            allowed = second in _FUNCTIONS
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def _bounded(cursor: sqlite3.Cursor, max_rows: int) -> Iterator[tuple[object, ...]]:
+    """Yield rows.
+
+    Raises:
+        ValueError: If they hold too much.
+    """
+    size = 0
+    for row in islice(cursor, max_rows):
+        size += sum(map(_size, row))
+        if size > _MOST_BYTES:
+            raise ValueError(f"its rows hold more than {_MOST_BYTES // 1_000_000} MB: ask for less")
+        yield row
+
+
+def _size(value: object) -> int:
+    if isinstance(value, str):
+        return len(value.encode())
+    return len(value) if isinstance(value, bytes) else 8
+
+
+def as_json(value: Answer) -> bytes:
+    """Return an answer as JSON, blobs as `{"hex": ...}`."""
+    text = json.dumps(value, ensure_ascii=False, default=lambda blob: {"hex": blob.hex()})
+    return text.encode(errors="replace")
+
+
+def bound_process(seconds: float) -> None:
+    """Let the system end this process once it has computed for so long, and bound its memory.
+
+    Windows knows no such limits.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    for limit, value in (
+        (resource.RLIMIT_AS, _MOST_MEMORY),
+        (resource.RLIMIT_CPU, math.ceil(seconds)),
+    ):
+        with suppress(ValueError, OSError):  # a lower limit holds already
+            resource.setrlimit(limit, (value, value))
+
+
+def main() -> None:
+    """Answer the request on the standard input, on the standard output."""
+    request = json.load(sys.stdin.buffer)
+    # Beyond the timeout: nobody may be there any more who would end this process.
+    bound_process(request["timeout_s"] + 5)
+    request["readable"] = frozenset(request["readable"])
+    sys.stdout.buffer.write(as_json(answer(**request)))
+
+
+if __name__ == "__main__":
+    main()
