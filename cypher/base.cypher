@@ -2,7 +2,7 @@
 
 // name: foreign_nodes
 // Nodes under our labels in a database that has no knowledge base.
-MATCH (n:Document|Chunk|Summary|Entity|Source|Setting|Embedding|Terms) RETURN count(n) AS n;
+MATCH (n:Document|Chunk|Summary|Entity|Source|Setting|Embedding|FactVector|Terms) RETURN count(n) AS n;
 
 // name: create_base
 MERGE (k:KnowledgeBase {id: 'kgrag'})

@@ -38,6 +38,14 @@ RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
   r.extractors AS extractors, r.confidences AS confidences;
 
+// name: facts
+UNWIND $ids AS fact_id
+MATCH (s:Entity)-[r:RELATED {id: fact_id}]->(o:Entity)
+RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type,
+  r.predicate AS predicate, o.id AS object_id, o.name AS object, o.type AS object_type,
+  r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
+  r.extractors AS extractors, r.confidences AS confidences;
+
 // name: facts_of_document
 MATCH (c:Chunk {doc_id: $id})-[m:MENTIONS]->(:Entity)
 UNWIND m.fact_ids AS fact_id

@@ -24,12 +24,19 @@ CREATE VECTOR INDEX document_embedding IF NOT EXISTS FOR (n:DocumentEmbedding) O
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
   `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
+// name: index_fact_vectors
+CREATE VECTOR INDEX fact_embedding IF NOT EXISTS FOR (n:FactEmbedding) ON (n.vector)
+OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
+  `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
+
 // name: drop_chunk_vectors
 DROP INDEX chunk_embedding IF EXISTS;
 // name: drop_summary_vectors
 DROP INDEX summary_embedding IF EXISTS;
 // name: drop_document_vectors
 DROP INDEX document_embedding IF EXISTS;
+// name: drop_fact_vectors
+DROP INDEX fact_embedding IF EXISTS;
 
 // name: index_states
 SHOW INDEXES YIELD name, state, options RETURN name, state, options;

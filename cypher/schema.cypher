@@ -18,6 +18,8 @@ CREATE CONSTRAINT summary_id IF NOT EXISTS FOR (n:Summary) REQUIRE n.id IS UNIQU
 CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
 // name: constrain_embedding
 CREATE CONSTRAINT embedding_id IF NOT EXISTS FOR (n:Embedding) REQUIRE n.id IS UNIQUE;
+// name: constrain_fact_vector
+CREATE CONSTRAINT fact_vector_id IF NOT EXISTS FOR (n:FactVector) REQUIRE n.id IS UNIQUE;
 // name: constrain_terms
 CREATE CONSTRAINT terms_id IF NOT EXISTS FOR (n:Terms) REQUIRE n.id IS UNIQUE;
 // name: constrain_related
@@ -39,6 +41,12 @@ CREATE INDEX document_embedding_key IF NOT EXISTS FOR (n:Document) ON (n.embeddi
 CREATE INDEX document_name_key IF NOT EXISTS FOR (n:Document) ON (n.name_key);
 // name: index_document_title
 CREATE TEXT INDEX document_title_key IF NOT EXISTS FOR (n:Document) ON (n.title_key);
+// name: index_fact_vector_fact
+CREATE INDEX fact_vector_fact IF NOT EXISTS FOR (n:FactVector) ON (n.fact_id);
+// name: index_fact_vector_document
+CREATE INDEX fact_vector_document IF NOT EXISTS FOR (n:FactVector) ON (n.doc_id);
+// name: index_fact_vector_embedding_key
+CREATE INDEX fact_vector_embedding_key IF NOT EXISTS FOR (n:FactVector) ON (n.embedding_key);
 // name: index_entity_normalized
 CREATE INDEX entity_normalized IF NOT EXISTS FOR (n:Entity) ON (n.normalized);
 // name: index_entity_normalized_text

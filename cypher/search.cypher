@@ -36,6 +36,18 @@ WITH node, score ORDER BY score DESC LIMIT $limit
 MATCH (d:Document {embedding_key: node.id})
 RETURN d.id AS id, score;
 
+// name: search_fact_vectors
+// A fact has an embedding for each document that words it otherwise, and may come as often.
+CALL () {
+  CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node, score
+  RETURN node, score
+  UNION ALL MATCH (node:ZeroEmbedding:FactEmbedding) RETURN node, 0.5 AS score
+}
+WITH node, score ORDER BY score DESC LIMIT $limit
+MATCH (f:FactVector {embedding_key: node.id})
+WITH DISTINCT node, score, f.fact_id AS id
+RETURN id, score;
+
 // name: some_chunk_with_embedding
 MATCH (c:Chunk) WHERE c.embedding_key IS NOT NULL RETURN c.id AS id ORDER BY id LIMIT $limit;
 
@@ -44,6 +56,10 @@ MATCH (s:Summary) WHERE s.embedding_key IS NOT NULL RETURN s.id AS id ORDER BY i
 
 // name: some_document_with_embedding
 MATCH (d:Document) WHERE d.embedding_key IS NOT NULL RETURN d.id AS id ORDER BY id LIMIT $limit;
+
+// name: some_fact_with_embedding
+MATCH (f:FactVector) WHERE f.fact_id IS NOT NULL
+RETURN DISTINCT f.fact_id AS id ORDER BY id LIMIT $limit;
 
 // name: chunk_keys_within
 MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.embedding_key IS NOT NULL
@@ -57,14 +73,20 @@ RETURN s.id AS id, s.embedding_key AS key;
 MATCH (d:Document) WHERE d.id IN $ids AND d.embedding_key IS NOT NULL
 RETURN d.id AS id, d.embedding_key AS key;
 
+// name: fact_keys_within
+MATCH (f:FactVector) WHERE f.doc_id IN $ids
+RETURN DISTINCT f.fact_id AS id, f.embedding_key AS key;
+
 // name: embedding_keys
 CALL () {
-  MATCH (n:Chunk) WHERE n.id IN $ids RETURN n
-  UNION ALL MATCH (n:Summary) WHERE n.id IN $ids RETURN n
-  UNION ALL MATCH (n:Document) WHERE n.id IN $ids RETURN n
+  MATCH (n:Chunk) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
+  UNION ALL MATCH (n:Summary) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
+  UNION ALL MATCH (n:Document) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
+  UNION ALL
+  MATCH (n:FactVector) WHERE n.fact_id IN $ids RETURN n.fact_id AS id, n.embedding_key AS key
 }
-WITH n WHERE n.embedding_key IS NOT NULL
-RETURN n.id AS id, n.embedding_key AS key;
+WITH DISTINCT id, key WHERE key IS NOT NULL
+RETURN id, key;
 
 // name: vectors
 MATCH (e:Embedding) WHERE e.id IN $keys RETURN e.id AS key, e.vector AS vector;

@@ -17,6 +17,7 @@ CALL () {
     'target_ids', 'text'] AS keys
   UNION ALL MATCH (n:Entity) RETURN n, ['id', 'name', 'caption', 'normalized', 'type'] AS keys
   UNION ALL MATCH (n:Embedding) RETURN n, ['id', 'vector'] AS keys
+  UNION ALL MATCH (n:FactVector) RETURN n, ['id', 'doc_id', 'fact_id', 'embedding_key'] AS keys
   UNION ALL MATCH (n:Terms) RETURN n, ['id', 'doc_id', 'doc_key', 'size', 'words', 'pairs',
     'path_words', 'path_pairs'] AS keys
 }
@@ -116,6 +117,7 @@ CALL () {
   MATCH (n:Chunk) WHERE n.embedding_key IS NOT NULL RETURN n, 'ChunkEmbedding' AS label
   UNION ALL MATCH (n:Summary) WHERE n.embedding_key IS NOT NULL RETURN n, 'SummaryEmbedding' AS label
   UNION ALL MATCH (n:Document) WHERE n.embedding_key IS NOT NULL RETURN n, 'DocumentEmbedding' AS label
+  UNION ALL MATCH (n:FactVector) RETURN n, 'FactEmbedding' AS label
 }
 OPTIONAL MATCH (e:Embedding {id: n.embedding_key}) WHERE label IN labels(e)
 WITH n, e WHERE e IS NULL
@@ -126,8 +128,17 @@ MATCH (e:Embedding)
 WHERE e:ChunkEmbedding <> EXISTS { MATCH (n:Chunk {embedding_key: e.id}) }
   OR e:SummaryEmbedding <> EXISTS { MATCH (n:Summary {embedding_key: e.id}) }
   OR e:DocumentEmbedding <> EXISTS { MATCH (n:Document {embedding_key: e.id}) }
-  OR NOT (e:ChunkEmbedding OR e:SummaryEmbedding OR e:DocumentEmbedding)
+  OR e:FactEmbedding <> EXISTS { MATCH (n:FactVector {embedding_key: e.id}) }
+  OR NOT (e:ChunkEmbedding OR e:SummaryEmbedding OR e:DocumentEmbedding OR e:FactEmbedding)
 RETURN e.id AS subject, '' AS value ORDER BY subject LIMIT 100;
+
+// name: fact_vectors_without_fact
+MATCH (f:FactVector)
+WHERE NOT EXISTS { MATCH (:Entity)-[r:RELATED {id: f.fact_id}]->() WHERE f.doc_id IN r.doc_ids }
+RETURN f.fact_id AS subject, f.doc_id AS value ORDER BY subject, value LIMIT 100;
+
+// name: any_fact_vector
+MATCH (f:FactVector) RETURN count(f) > 0 AS held;
 
 // name: embeddings_of_other_dimension
 MATCH (k:KnowledgeBase {id: 'kgrag'})

@@ -39,6 +39,9 @@ CALL () {
   UNION ALL
   MATCH (n:Document) WHERE n.embedding_key IS NOT NULL
   RETURN n.id AS id, 'document' AS kind, n.id AS doc_id, n.embedding_key AS key
+  UNION ALL
+  MATCH (n:FactVector)
+  RETURN n.fact_id AS id, 'fact' AS kind, n.doc_id AS doc_id, n.embedding_key AS key
 }
 RETURN id, kind, doc_id, key;
 

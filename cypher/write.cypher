@@ -173,12 +173,16 @@ MATCH (e:Embedding) WHERE e.id IN $keys SET e:ChunkEmbedding;
 MATCH (e:Embedding) WHERE e.id IN $keys SET e:SummaryEmbedding;
 // name: mark_document_embeddings
 MATCH (e:Embedding) WHERE e.id IN $keys SET e:DocumentEmbedding;
+// name: mark_fact_embeddings
+MATCH (e:Embedding) WHERE e.id IN $keys SET e:FactEmbedding;
 // name: unmark_chunk_embeddings
 MATCH (e:Embedding) WHERE e.id IN $keys REMOVE e:ChunkEmbedding;
 // name: unmark_summary_embeddings
 MATCH (e:Embedding) WHERE e.id IN $keys REMOVE e:SummaryEmbedding;
 // name: unmark_document_embeddings
 MATCH (e:Embedding) WHERE e.id IN $keys REMOVE e:DocumentEmbedding;
+// name: unmark_fact_embeddings
+MATCH (e:Embedding) WHERE e.id IN $keys REMOVE e:FactEmbedding;
 
 // name: embed_chunks
 UNWIND $rows AS row MATCH (n:Chunk {id: row.id}) SET n.embedding_key = row.key;
@@ -186,6 +190,15 @@ UNWIND $rows AS row MATCH (n:Chunk {id: row.id}) SET n.embedding_key = row.key;
 UNWIND $rows AS row MATCH (n:Summary {id: row.id}) SET n.embedding_key = row.key;
 // name: embed_document
 UNWIND $rows AS row MATCH (n:Document {id: row.id}) SET n.embedding_key = row.key;
+// name: embed_facts
+// A fact is a relationship of many documents; each has a node of its own for its wording.
+UNWIND $rows AS row
+MERGE (f:FactVector {id: row.doc_id + ' ' + row.id})
+SET f.doc_id = row.doc_id, f.fact_id = row.id, f.embedding_key = row.key
+WITH f WHERE f.embedding_key IS NULL DELETE f;
+
+// name: delete_fact_vectors
+MATCH (f:FactVector {doc_id: $id}) DELETE f;
 
 // name: embedding_keys_of
 CALL () {
@@ -197,6 +210,9 @@ CALL () {
   UNION ALL
   MATCH (n:Document {id: $id}) WHERE n.embedding_key IS NOT NULL
   RETURN n.id AS id, 'document' AS kind, n.embedding_key AS key
+  UNION ALL
+  MATCH (n:FactVector {doc_id: $id})
+  RETURN n.fact_id AS id, 'fact' AS kind, n.embedding_key AS key
 }
 RETURN id, kind, key;
 
@@ -204,10 +220,11 @@ RETURN id, kind, key;
 // Which kinds of nodes still have an embedding.
 MATCH (e:Embedding) WHERE e.id IN $keys
 RETURN e.id AS key, e:ChunkEmbedding AS is_chunk, e:SummaryEmbedding AS is_summary,
-  e:DocumentEmbedding AS is_document,
+  e:DocumentEmbedding AS is_document, e:FactEmbedding AS is_fact,
   EXISTS { MATCH (n:Chunk {embedding_key: e.id}) } AS chunk,
   EXISTS { MATCH (n:Summary {embedding_key: e.id}) } AS summary,
-  EXISTS { MATCH (n:Document {embedding_key: e.id}) } AS document;
+  EXISTS { MATCH (n:Document {embedding_key: e.id}) } AS document,
+  EXISTS { MATCH (n:FactVector {embedding_key: e.id}) } AS fact;
 
 // name: delete_embeddings
 MATCH (e:Embedding) WHERE e.id IN $keys DELETE e;

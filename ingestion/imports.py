@@ -52,8 +52,10 @@ class _Row:
 _Parse = Callable[[int, Mapping[str, object]], _Row]
 
 
-def import_facts(path: Path, *, store: Store, sizes: ChunkSizes) -> ImportReport:
-    """Add facts to stored documents; running it again changes nothing.
+def import_facts(
+    path: Path, *, store: Store, sizes: ChunkSizes, embedder: Embedder
+) -> ImportReport:
+    """Add facts and their vectors to stored documents; running it again changes nothing.
 
     Args:
         path: `.jsonl` of {"passage_id", "triples": [[s, p, o]], "entities": []}, the passage
@@ -61,6 +63,7 @@ def import_facts(path: Path, *, store: Store, sizes: ChunkSizes) -> ImportReport
             offsets. `doc` is a document's id, or its file's name without ending.
         store: The knowledge base.
         sizes: Its chunk sizes.
+        embedder: Its encoder.
 
     Raises:
         IngestionError: If the file cannot be read.
@@ -72,7 +75,8 @@ def import_facts(path: Path, *, store: Store, sizes: ChunkSizes) -> ImportReport
         leaves = store.chunks_of([document.doc_id], size=sizes.leaf)
         facts, mentions, bad = _knowledge(group, leaves)
         errors += bad
-        store.add_knowledge(document.doc_id, facts=facts, mentions=mentions)
+        vectors = embed(texts_to_embed(document, facts=facts), embedder=embedder, store=store)
+        store.add_knowledge(document.doc_id, facts=facts, mentions=mentions, vectors=vectors)
         count += len(facts)
     return ImportReport(len(by_doc), count, 0, tuple(sorted(errors + unknown, key=_line_number)))
 
@@ -99,7 +103,7 @@ def import_summaries(
         summaries, bad = _summaries(group, document.doc_id, parents)
         errors += bad
         pending.append((document, summaries))
-    texts = [texts_to_embed(document, (), summaries) for document, summaries in pending]
+    texts = [texts_to_embed(document, summaries=summaries) for document, summaries in pending]
     nodes = embed([t for group in texts for t in group], embedder=embedder, store=store)
     at = 0
     for (document, summaries), own_texts in zip(pending, texts, strict=True):

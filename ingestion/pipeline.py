@@ -19,7 +19,7 @@ from kgrag.store.store import Store
 if TYPE_CHECKING:
     from ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "1"  # raise it when loading, structure, chunks or rules come out differently
+RULES_VERSION = "2"  # raise it when loading, structure, chunks or rules come out differently
 _BATCH_TEXTS = 256  # texts encoded together; what a kill loses at most
 
 Progress = Callable[[str, int, int], None]
@@ -177,6 +177,7 @@ def _store(
             ready.bundle.document,
             (c for c in ready.bundle.chunks if c.size == sizes.leaf),
             ready.bundle.summaries,
+            ready.bundle.facts,
         )
         if ready.bundle
         else []

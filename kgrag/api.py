@@ -204,7 +204,7 @@ class KnowledgeBase:
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
-        return import_facts(Path(path), store=self.store, sizes=self.sizes)
+        return import_facts(Path(path), store=self.store, sizes=self.sizes, embedder=self.embedder)
 
     def import_summaries(self, path: str | Path) -> ImportReport:
         """Add summaries made elsewhere; see `ingestion.imports.import_summaries`."""
@@ -294,7 +294,7 @@ class KnowledgeBase:
             question,
             knowledge=self._knowledge,
             options=options,
-            model_of=self.models.of if options.writer == "model" else None,
+            stages=self.models if options.writer == "model" else None,
             history=history,
             on_text=on_text,
         )

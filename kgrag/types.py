@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SegmentKind = Literal["page", "paragraph", "line"]
-NodeKind = Literal["chunk", "summary", "document"]
+NodeKind = Literal["chunk", "summary", "document", "fact"]
 Route = Literal["text", "path"]
 
 
@@ -312,6 +312,8 @@ class SentenceCheck:
         numbers: The [n] that it carries.
         missing: Numbers, dates and names in it that its cited text does not hold, as written.
         cited: Whether it carries a citation that leads to a passage, or needs none.
+        elsewhere: Numbers in it that stand in the cited passage, but not in what is quoted of
+            it: they may belong to something else.
     """
 
     start: int
@@ -319,6 +321,7 @@ class SentenceCheck:
     numbers: tuple[int, ...]
     missing: tuple[str, ...]
     cited: bool
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def supported(self) -> bool:

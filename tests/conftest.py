@@ -57,6 +57,12 @@ def fact(doc_id, text, triple, extractor="rules", place=None):
     return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, (spot,))
 
 
+def fact_vector(stated, **more):
+    """Return the vector of a fact as it is worded."""
+    words = f"{stated.subject.name} {stated.predicate} {stated.object.name}"
+    return node_vector(stated.fact_id, "fact", words, **more)
+
+
 def mention(doc_id, text, name):
     return Mention(entity(name), evidence(doc_id, text, name))
 
@@ -90,7 +96,7 @@ def chunks(doc_id, text, heading_path):
 def make_bundle(
     name, text, *, title=None, headings=(), facts=(), mentions=(), summaries=(), dimension=DIMENSION
 ):
-    """Return a document cut into chunks, its leaves, summaries and itself with vectors.
+    """Return a document cut into chunks; its leaves, summaries, facts and itself have vectors.
 
     Args:
         name: Makes the id `d-NAME`.
@@ -108,6 +114,7 @@ def make_bundle(
     nodes = [(c.chunk_id, "chunk", c.text) for c in pieces if c.size == LEAF]
     nodes += [(s.summary_id, "summary", s.text) for s in summed]
     nodes.append((doc_id, "document", text))
+    stated = [fact(doc_id, text, triple) for triple in facts]
     spots = [(text.index(h), h) for h in headings]
     return DocumentBundle(
         document=Document(
@@ -119,9 +126,12 @@ def make_bundle(
         headings=[Heading(at, at + len(h), 1, h) for at, h in spots],
         chunks=pieces,
         summaries=summed,
-        facts=[fact(doc_id, text, triple) for triple in facts],
+        facts=stated,
         mentions=[mention(doc_id, text, n) for n in mentions],
-        vectors=[node_vector(*node, dimension=dimension) for node in nodes],
+        vectors=[
+            *(node_vector(*node, dimension=dimension) for node in nodes),
+            *(fact_vector(f, dimension=dimension) for f in stated),
+        ],
     )  # fmt: skip
 
 
@@ -133,6 +143,7 @@ class Make:
     entity = staticmethod(entity)
     evidence = staticmethod(evidence)
     fact = staticmethod(fact)
+    fact_vector = staticmethod(fact_vector)
     mention = staticmethod(mention)
     summary = staticmethod(summary)
     node_vector = staticmethod(node_vector)

@@ -41,9 +41,7 @@ def chunks_of_facts(search: Search) -> Ranking:
         for evidence in fact.evidence:
             if score > best.get(evidence.chunk_id, 0.0):
                 best[evidence.chunk_id] = score
-                reasons[evidence.chunk_id] = (
-                    f"fact {score:.2f}: {fact.subject.name} —{fact.predicate}→ {fact.object.name}"
-                )
+                reasons[evidence.chunk_id] = f"fact {score:.2f}: {triple(fact)}"
     ordered: list[Hit] = sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))
     return Ranking(tuple(ordered[: search.settings.depth]), reasons)
 
@@ -70,8 +68,13 @@ def cited_documents(search: Search) -> Ranking:
         doc_id = search.settings.named.get(normalize_name(fact.object.name))
         if doc_id is not None and doc_id not in search.titled and len(reasons) < _CITED:
             head = chunk_id(doc_id, search.settings.leaf, 0)
-            reasons[head] = f"cited: {fact.subject.name} —{fact.predicate}→ {fact.object.name}"
+            reasons[head] = f"cited: {triple(fact)}"
     return Ranking(tuple((head, 1.0) for head in reasons), reasons)
+
+
+def triple(fact: Fact) -> str:
+    """Return a fact as reasons show it."""
+    return f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}"
 
 
 def queried_chunks(search: Search) -> Ranking:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from kgrag.errors import ConfigError
 from kgrag.retrieval.dense import similar_chunks
 from kgrag.retrieval.evidence import Evidence, Fuse, Reciprocal, Route
+from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.fill import fill
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
 from kgrag.retrieval.lexical import (
@@ -110,6 +111,7 @@ _TITLES = Route(titles_in_text, weight=20.0, unit="present")
 _DENSE = Route(similar_chunks, weight=1.6, unit="spread", weak_factor=0.1)
 _SUMMARIES = Route(summarised_chunks, weight=1.0, unit="best")
 _FACTS = Route(chunks_of_facts, weight=3.0, unit="own")
+_SIMILAR_FACTS = Route(chunks_of_similar_facts, weight=0.5, unit="best", weak_factor=0.1)
 _CITED = Route(cited_documents, weight=24.0, unit="present")
 # A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.
 _QUERIED = Route(queried_chunks, weight=2.0, unit="present")
@@ -119,20 +121,17 @@ _LEXICAL_ONLY = (
     Route(titles_in_coarse_text, weight=100.0, unit="present"),
 )
 
+_ALL = (
+    *(_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES),
+    *(_FACTS, _SIMILAR_FACTS, _CITED, _QUERIED),
+)
+
 PRESETS: Mapping[str, Grim] = MappingProxyType(
     {
-        "grim": Grim(
-            (_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS, _CITED, _QUERIED),
-            Evidence(),
-            (merge_and_fill_best,),
-        ),
-        "grim-no-merge": Grim(
-            (_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES, _FACTS, _CITED, _QUERIED), Evidence()
-        ),
+        "grim": Grim(_ALL, Evidence(), (merge_and_fill_best,)),
+        "grim-no-merge": Grim(_ALL, Evidence()),
         "grim-no-summary": Grim(
-            (_WORDS, _PATH, _TITLES, _DENSE, _FACTS, _CITED, _QUERIED),
-            Evidence(),
-            (merge_and_fill_best,),
+            tuple(r for r in _ALL if r is not _SUMMARIES), Evidence(), (merge_and_fill_best,)
         ),
         "bm25": Grim(_LEXICAL_ONLY, Evidence(title_weight=100.0, place_weight=0.0)),
         "vector": Grim((_DENSE,), Reciprocal()),
@@ -140,7 +139,10 @@ PRESETS: Mapping[str, Grim] = MappingProxyType(
         "recursive": Grim(
             (Route(chunks_and_summaries),), Evidence(title_weight=0.0, place_weight=0.0)
         ),
-        "kg-vector": Grim((_DENSE, _FACTS, _QUERIED), Evidence(title_weight=0.0, place_weight=0.0)),
+        "kg-vector": Grim(
+            (_DENSE, _FACTS, _SIMILAR_FACTS, _QUERIED),
+            Evidence(title_weight=0.0, place_weight=0.0),
+        ),
     }
 )
 

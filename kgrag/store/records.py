@@ -13,7 +13,8 @@ Record = dict[str, object]
 # The order of an export: documents by id; settings by key; chunks by document, size (largest
 # first) and position; summaries by id; entities by id; entity names by entity, document, name and
 # type; facts by id; evidence by fact, document, start, end, extractor and chunk; mentions by
-# entity and the same; vectors by node; embeddings by key. Texts compare by their UTF-8 bytes.
+# entity and the same; vectors by node and
+# document; embeddings by key. Texts compare by their UTF-8 bytes.
 
 
 def document_record(document: Document, fingerprint: str, headings: Sequence[Heading]) -> Record:

@@ -29,7 +29,7 @@ class NodeVector:
     """A vector that belongs to a node.
 
     Attributes:
-        node_id: The chunk, summary or document.
+        node_id: The chunk, summary, document or fact.
         kind: Which of them.
         key: `kgrag.ids.embedding_key` of model and encoded text; equal texts share one vector.
         vector: `float32[dim]`, unit length; None where the store already has this key.
@@ -53,7 +53,7 @@ class DocumentBundle:
         summaries: Index nodes.
         facts: Each with evidence in this document only.
         mentions: Entities named without a fact.
-        vectors: For chunks, summaries and the document itself.
+        vectors: For chunks, summaries, the document itself, and facts as it words them.
     """
 
     document: Document
@@ -280,7 +280,8 @@ class Store(Protocol):
     ) -> list[Hit]:
         """Return (node_id, cosine in [-1, 1]) of the nearest nodes, exact, best first.
 
-        With `doc_ids`, only nodes of these documents.
+        With `doc_ids`, only nodes of these documents. A fact has a vector for each document that
+        states it, in the words of that document: the nearest of them counts.
 
         Raises:
             StoreError: If the vector's dimension is not the stored one.
@@ -288,7 +289,7 @@ class Store(Protocol):
         ...
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector."""
+        """Return the cosine of each node that has a vector; the best of those of a fact."""
         ...
 
     # the graph
@@ -310,6 +311,10 @@ class Store(Protocol):
 
         Ordered by the entity's place in `entity_ids`, then fact id; at most `limit` for each.
         """
+        ...
+
+    def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with all their evidence, in the order asked, each once."""
         ...
 
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:

@@ -1,10 +1,14 @@
 """What holds for vectors in every store."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from kgrag.errors import StoreError
-from kgrag.store.store import Vector
+from kgrag.store.store import Hit, Vector
+from kgrag.types import NodeKind
 
+KINDS: tuple[NodeKind, ...] = ("chunk", "summary", "document", "fact")
 # Encoders normalise in float32 (or float16): rounding, not a mistake, below this.
 UNIT_TOLERANCE = 1e-3
 
@@ -33,3 +37,17 @@ def other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreEr
 def cosine_of(score: float) -> float:
     """Return a cosine rounded to 6 decimals: the sum's last bits depend on where it is made."""
     return min(1.0, max(-1.0, round(score, 6)))
+
+
+def best_of_each(hits: Iterable[Hit]) -> list[Hit]:
+    """Return nodes with their largest cosine, best first, ties by node id.
+
+    A fact has a vector for each document that states it, so it may come several times.
+
+    >>> best_of_each([("f-1", 0.25), ("f-2", 0.5), ("f-1", 0.75)])
+    [('f-1', 0.75), ('f-2', 0.5)]
+    """
+    best: dict[str, float] = {}
+    for node_id, cosine in hits:
+        best[node_id] = max(cosine, best.get(node_id, cosine))
+    return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))

@@ -136,6 +136,11 @@ def facts_of(make, doc_id, drawn):
         yield Fact(fact_id(s.entity_id, wording, o.entity_id), s, wording, o, spots)
 
 
+def vectors_of(make, facts):
+    """Return a vector for each fact: of the first wording."""
+    return list({v.node_id: v for v in map(make.fact_vector, reversed(facts))}.values())
+
+
 def mentions_of(make, doc_id, drawn):
     for spelling, place in drawn:
         yield Mention(entity_of(make, spelling), evidence_of(make, doc_id, place))
@@ -152,17 +157,22 @@ def test_bundles_in_an_empty_store_give_the_same_export(new_store, make, first, 
     """Whatever the spellings, types, wordings and repeated places; in any order of documents."""
     store = new_store()
     for name, (facts, mentions) in (("a", first), ("b", second)):
+        bundle = make.bundle(name, TEXT, summaries=[f"摘要{name}"])
+        stated = list(facts_of(make, f"d-{name}", facts))
         bundle = replace(
-            make.bundle(name, TEXT, summaries=[f"摘要{name}"]),
-            facts=list(facts_of(make, f"d-{name}", facts)),
+            bundle,
+            facts=stated,
             mentions=list(mentions_of(make, f"d-{name}", mentions)),
+            vectors=[*bundle.vectors, *vectors_of(make, stated)],
         )
         store.upsert_document(bundle, source=f"/archive/{name}.txt")
     facts, mentions = added
+    stated = list(facts_of(make, "d-a", facts))
     store.add_knowledge(
         "d-a",
-        facts=list(facts_of(make, "d-a", facts)),
+        facts=stated,
         mentions=list(mentions_of(make, "d-a", mentions)),
+        vectors=vectors_of(make, stated),
     )
     left, bundles = exported(store), bundles_of(store)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kgrag.errors import StoreError
+from kgrag.store.vectors import KINDS
 
 ROUTES = ("text", "path")
 WORDS = [
@@ -190,9 +191,12 @@ def test_vectors_come_back_by_key(store, make):
 
 def test_vector_search_is_exact(store, make):
     """The order and the cosines are those of a plain product; kinds are apart."""
-    bundles = [put(store, make.bundle(str(i), w * 9, summaries=[w])) for i, w in enumerate(WORDS)]
+    bundles = [
+        put(store, make.bundle(str(i), w * 9, summaries=[w], facts=[(w, "归", "国家")]))
+        for i, w in enumerate(WORDS)
+    ]
     query = make.unit_vector("问题")
-    for kind in ("chunk", "summary", "document"):
+    for kind in KINDS:
         nodes = [v for b in bundles for v in b.vectors if v.kind == kind]
         expected = sorted(((round(float(v.vector @ query), 6), v.node_id) for v in nodes),
                           key=lambda item: (-item[0], item[1]))  # fmt: skip
@@ -291,8 +295,13 @@ def test_a_vector_that_is_no_unit_vector_is_refused(store, make):
 def sample(make, i):
     rng = np.random.default_rng(i)
     text = "".join(rng.choice(WORDS, size=40))
+    pairs = rng.choice(WORDS, size=(3, 2), replace=False)
     return make.bundle(
-        f"{i:03}", text, title="".join(rng.choice(WORDS, size=3)), summaries=[text[:9]]
+        f"{i:03}",
+        text,
+        title="".join(rng.choice(WORDS, size=3)),
+        summaries=[text[:9]],
+        facts=[(a, "带动", b) for a, b in pairs if a in text],
     )
 
 
@@ -308,7 +317,7 @@ def searches(store, make):
                 out[size, route, word, "phrase"] = store.search_phrase(
                     word, route=route, size=size, top_k=99
                 )
-    for kind in ("chunk", "summary", "document"):
+    for kind in KINDS:
         out[kind] = store.search_vectors(make.unit_vector("问"), kind=kind, top_k=50)
     return out
 

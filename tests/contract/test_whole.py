@@ -41,8 +41,10 @@ def bundle_of(make, i, version):
 
 def knowledge_of(make, i, version, n):
     doc_id, text = bundle_of(make, i, version).document.doc_id, text_of(i, version)
+    fact = make.fact(doc_id, text, ("节能降碳", "归", f"部门{n}"), f"import{n}")
     return doc_id, {
-        "facts": [make.fact(doc_id, text, ("节能降碳", "归", f"部门{n}"), f"import{n}")],
+        "facts": [fact],
+        "vectors": [make.fact_vector(fact)],
         "mentions": [make.mention(doc_id, text, "家")],
         "summaries": [make.summary(doc_id, text, f"新摘要{n}")],
     }

@@ -209,6 +209,10 @@ def test_imported_knowledge_is_idempotent_and_found(tmp_path):
         assert any("fact" in reason for reason in best.via)
         found = base.search("联络安排", system="recursive", top_k=3)
         assert any("summary" in reason for r in found for reason in r.via)
+        stated = base.embedder.embed(["王五 担任 联络人"], "passage")[0]
+        ((fact_id, cosine),) = base.store.search_vectors(stated, kind="fact", top_k=1)
+        assert base.store.facts([fact_id])[0].object.name == "联络人"
+        assert cosine == pytest.approx(1.0)
 
 
 def test_open_when_there_is_none_is_told(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.store import Neo4jStore
+from kgrag.store.vectors import KINDS
 from tests.neo4j_server import plugin
 
 ROOT = Path(__file__).parents[2]
@@ -33,14 +34,14 @@ WHOLE = {
     *("foreign_nodes", "settings", "delete_any_terms"),
     *("sources", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     # Vectors of empty texts, of which there are few.
-    *("search_chunk_vectors", "search_summary_vectors", "search_document_vectors"),
+    *(f"search_{kind}_vectors" for kind in KINDS),
 }
 SCANS = re.compile(
     r"(AllNodes|NodeByLabel|\w*NodeByLabels|\w*RelationshipType|\w*AllRelationships|"
     r"\w*RelationshipIndex|NodeIndex)Scan"
 )
 # Indexes read from their beginning: up to a limit that is asked for.
-LIMITED = {f"some_{kind}_with_embedding" for kind in ("chunk", "summary", "document")}
+LIMITED = {f"some_{kind}_with_embedding" for kind in KINDS}
 
 EXPECTED = {"01N60"}  # of all notifications: EXPLAIN is given no parameters
 
@@ -68,6 +69,8 @@ CALL (d) {
   CREATE (s:Entity {id: c.id, normalized: c.id})
   CREATE (o:Entity {id: 'o' + c.id, normalized: 'o' + c.id})
   CREATE (s)-[:RELATED {id: c.id, predicate: '有', doc_ids: [d.id]}]->(o)
+  CREATE (:FactVector {id: d.id + c.id, doc_id: d.id, fact_id: c.id, embedding_key: 'f' + c.id})
+  CREATE (:Embedding:FactEmbedding {id: 'f' + c.id})
   CREATE (c)-[:MENTIONS {fact_ids: [c.id]}]->(s), (c)-[:MENTIONS {fact_ids: [c.id]}]->(o)
   CREATE (d)-[:NAMES]->(s), (d)-[:NAMES]->(o)
 }

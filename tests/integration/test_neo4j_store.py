@@ -36,6 +36,8 @@ NODES = {
     "ChunkEmbedding": {"id", "vector"},
     "SummaryEmbedding": {"id", "vector"},
     "DocumentEmbedding": {"id", "vector"},
+    "FactEmbedding": {"id", "vector"},
+    "FactVector": {"id", "doc_id", "fact_id", "embedding_key"},
     "Terms512": {"id", "doc_id", "doc_key", "size", "words", "pairs", "path_words", "path_pairs"},
 }  # fmt: skip
 NODES["Chunk"] = NODES["ParentChunk"] | NODES["ChildChunk"]
@@ -56,7 +58,7 @@ LINKS = {
 }  # fmt: skip
 UNIQUE = {
     *("KnowledgeBase", "Setting", "Document", "DocumentLayout", "Source", "Chunk", "Summary"),
-    *("Entity", "Embedding", "Terms", "RELATED"),
+    *("Entity", "Embedding", "FactVector", "Terms", "RELATED"),
 }
 INDEXES = {
     ("RANGE", "Chunk", "doc_id"), ("RANGE", "Chunk", "size"), ("RANGE", "Chunk", "embedding_key"),
@@ -68,7 +70,9 @@ INDEXES = {
     ("FULLTEXT", "Terms512", "words pairs path_words path_pairs doc_key"),
     ("FULLTEXT", "Terms256", "words pairs path_words path_pairs doc_key"),
     ("VECTOR", "ChunkEmbedding", "vector"), ("VECTOR", "SummaryEmbedding", "vector"),
-    ("VECTOR", "DocumentEmbedding", "vector"),
+    ("VECTOR", "DocumentEmbedding", "vector"), ("VECTOR", "FactEmbedding", "vector"),
+    ("RANGE", "FactVector", "fact_id"), ("RANGE", "FactVector", "doc_id"),
+    ("RANGE", "FactVector", "embedding_key"),
 }  # fmt: skip
 
 
@@ -218,7 +222,8 @@ def test_no_node_that_is_drawn_holds_a_vector(samples, run):
 
 def test_bookkeeping_is_not_drawn(samples, run):
     """What has no relationship never shows up in an expanded view."""
-    labels = ["KnowledgeBase", "Setting", "Source", "DocumentLayout", "Embedding", "Terms"]
+    labels = ["KnowledgeBase", "Setting", "Source", "DocumentLayout", "Embedding", "FactVector",
+              "Terms"]  # fmt: skip
     assert run("MATCH (n)--() WHERE any(l IN labels(n) WHERE l IN $labels) RETURN count(n)",
                labels=labels) == [[0]]  # fmt: skip
 
@@ -389,7 +394,7 @@ def test_a_knowledge_base_that_was_deleted_meanwhile_is_told(opened, run, make, 
 def test_indexes_that_were_dropped_are_made_again(opened, run, make):
     """By opening it and by the refresh that ends every ingestion."""
     store = opened()
-    put(store, make.bundle("a", "节能工厂", summaries=["摘要"]))
+    put(store, make.bundle("a", "节能工厂", summaries=["摘要"], facts=[("节能", "用于", "工厂")]))
     store.refresh(sizes=[8])
     names = [name for (name,) in run("SHOW INDEXES YIELD name, type, owningConstraint "
              "WHERE owningConstraint IS NULL AND type <> 'LOOKUP' RETURN name")]  # fmt: skip

@@ -152,6 +152,11 @@ DAMAGE = [
     ("embeddings_without_node", f"CREATE (:Embedding {{id: 'x', vector: {VECTOR}}})"),
     ("embeddings_without_node", "MATCH (e:ChunkEmbedding) SET e:DocumentEmbedding"),
     ("embeddings_without_node", f"MATCH {SUMMARY} REMOVE s.embedding_key"),
+    ("nodes_without_stored_embedding", "MATCH (f:FactVector) SET f.embedding_key = 'lost'"),
+    ("embeddings_without_node", "MATCH (f:FactVector) DELETE f"),
+    ("fact_vectors_without_fact", f"MATCH {ISSUED} DELETE r"),
+    ("fact_vectors_without_fact", "MATCH (f:FactVector {doc_id: 'd-a'}) SET f.doc_id = 'd-x'"),
+    ("fact_vectors_without_fact", f"MATCH {ISSUED} SET r.doc_ids = ['d-b', 'd-b', 'd-b']"),
     ("embeddings_of_other_dimension", "MATCH (k:KnowledgeBase) SET k.dimension = 9"),
     ("embeddings_of_other_dimension", "MATCH (k:KnowledgeBase) REMOVE k.dimension"),
     ("embeddings_of_other_dimension", "MATCH (e:SummaryEmbedding) SET e.vector = [1.0]"),
@@ -314,7 +319,11 @@ def test_what_lacks_a_property_is_reported(filled, neo4j_uri):
 
 
 @pytest.mark.parametrize(
-    "name", ["chunk_text", "entity_names", "terms_8", "chunk_embedding", "entity_normalized"]
+    "name",
+    [
+        *("chunk_text", "entity_names", "terms_8", "chunk_embedding", "entity_normalized"),
+        *("fact_embedding", "fact_vector_document"),
+    ],
 )
 def test_a_missing_index_is_named(filled, neo4j_uri, name):
     """Searching fails without it, and sends the user to `verify`."""
@@ -330,6 +339,27 @@ def test_a_missing_index_is_named(filled, neo4j_uri, name):
             driver.execute_query(shown.records[0].value())
             driver.execute_query("CALL db.awaitIndexes(60)")
     assert ("index-exists", name) in found
+
+
+def test_indexes_of_fact_vectors_may_be_missing_where_there_are_none(filled, neo4j_uri):
+    """A knowledge base made before facts had vectors is whole; opening it to write makes them."""
+    with plugin.driver_of(neo4j_uri) as driver:
+        kept = driver.execute_query("MATCH (f:FactVector) RETURN properties(f) AS p").records
+        driver.execute_query("MATCH (f:FactVector) DELETE f")
+        driver.execute_query("MATCH (e:FactEmbedding) SET e:DocumentEmbedding:OldFact "
+                             "REMOVE e:FactEmbedding")  # fmt: skip
+        driver.execute_query("DROP INDEX fact_vector_document")
+        driver.execute_query("DROP INDEX fact_embedding")
+        try:
+            old = {p.subject for p in filled.verify() if p.invariant == "index-exists"}
+        finally:
+            Neo4jStore.open(neo4j_uri).close()
+            driver.execute_query("UNWIND $rows AS row CREATE (f:FactVector) SET f = row",
+                                 rows=[row["p"] for row in kept])  # fmt: skip
+            driver.execute_query("MATCH (e:OldFact) SET e:FactEmbedding "
+                                 "REMOVE e:OldFact:DocumentEmbedding")  # fmt: skip
+            filled.refresh()
+    assert old == set()
 
 
 def test_damage_that_is_repaired_is_forgotten(filled, neo4j_uri):

@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 QUERIES = saved_queries()
 WRITES = r"CREATE|MERGE|SET|DELETE|REMOVE|FOREACH|LOAD|DROP|ALTER|GRANT|IN\s+TRANSACTIONS"
 BOOKKEEPING = (
-    r"KnowledgeBase|Setting|Source|DocumentLayout|\w*Embedding|Terms\d*|embedding_key|vector"
+    r"KnowledgeBase|Setting|Source|DocumentLayout|\w*Embedding|FactVector|Terms\d*|"
+    r"embedding_key|vector"
 )
 LABELS = {"Document", "Chunk", "ParentChunk", "ChildChunk", "Summary", "Entity"}
 TYPES = {"RELATED", "CITES", "PART_OF", "FIRST_CHUNK", "NEXT_CHUNK", "HAS_CHILD", "SUMMARIZES",

@@ -13,7 +13,7 @@ from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.read import base as base_of
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.store import Hit, Vector
-from kgrag.store.vectors import cosine_of, other_dimension
+from kgrag.store.vectors import best_of_each, cosine_of, other_dimension
 from kgrag.types import NodeKind
 
 _SPARE = 32  # embeddings fetched beyond those asked for, to see the end of a tie
@@ -68,7 +68,7 @@ class VectorIndexes:
             rows = self._nearest(kind, k=k, limit=limit, vector=vector)
             hits = _best((row["id"], 2 * row["score"] - 1) for row in rows)
             # Equal vectors are one embedding; nearly equal ones may tie when they are rounded.
-            if len(rows) < limit or hits[-1][1] < hits[top_k - 1][1]:
+            if len(rows) < limit or (len(hits) > top_k and hits[-1][1] < hits[top_k - 1][1]):
                 return hits[:top_k]
             limit *= 4
 
@@ -156,5 +156,4 @@ class VectorIndexes:
 
 
 def _best(cosines: Iterable[tuple[str, float]]) -> list[Hit]:
-    hits = [(node_id, cosine_of(cosine)) for node_id, cosine in cosines]
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    return best_of_each((node_id, cosine_of(cosine)) for node_id, cosine in cosines)

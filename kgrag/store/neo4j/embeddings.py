@@ -7,14 +7,14 @@ import numpy as np
 from kgrag.errors import StoreError
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.store import NodeVector, Vector
-from kgrag.store.vectors import check_vector, other_dimension
+from kgrag.store.vectors import KINDS, check_vector, other_dimension
 from kgrag.types import NodeKind
 
-KINDS: tuple[NodeKind, ...] = ("chunk", "summary", "document")
 _NODES: Mapping[NodeKind, str] = {
     "chunk": "embed_chunks",
     "summary": "embed_summaries",
     "document": "embed_document",
+    "fact": "embed_facts",
 }
 _ROWS = 250  # of vectors in a statement: about 1 MB
 
@@ -63,16 +63,20 @@ def add_embeddings(tx: Transaction, vectors: Sequence[NodeVector], dimension: in
             tx.run(f"mark_{kind}_embeddings", keys=of_kind)
 
 
-def embed_nodes(tx: Transaction, nodes: Sequence[tuple[NodeKind, str, str | None]]) -> None:
-    """Let nodes name their embedding.
+def embed_nodes(
+    tx: Transaction, doc_id: str, nodes: Sequence[tuple[NodeKind, str, str | None]]
+) -> None:
+    """Let nodes of a document name their embedding.
 
     Args:
         tx: The transaction.
+        doc_id: The document.
         nodes: (kind, node id, key); None for a node that has no embedding any more.
     """
     for kind, name in _NODES.items():
         pairs = sorted((node, key) for k, node, key in nodes if k == kind)
-        tx.run_rows(name, [{"id": node, "key": key} for node, key in pairs])
+        rows = [{"id": node, "doc_id": doc_id, "key": key} for node, key in pairs]
+        tx.run_rows(name, rows)
 
 
 def keys_of(tx: Transaction, doc_id: str) -> dict[str, tuple[NodeKind, str]]:

@@ -49,6 +49,13 @@ def facts_of_chunks(database: Database, chunk_ids: Sequence[str]) -> list[Fact]:
     return _facts(by_id, sorted(by_id))
 
 
+def facts(database: Database, fact_ids: Sequence[str]) -> list[Fact]:
+    """Return facts with all their evidence, in the order asked, each once."""
+    rows = database.read("facts", ids=sorted(set(fact_ids))) if fact_ids else []
+    by_id = {row["id"]: row for row in rows}
+    return _facts(by_id, (fact_id for fact_id in fact_ids if fact_id in by_id))
+
+
 def stored_knowledge(run: Run, doc_id: str) -> Knowledge:
     """Return what the graph holds of a document.
 

@@ -5,11 +5,21 @@ import re
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j import read
 from kgrag.store.neo4j.connection import Database, Row
-from kgrag.store.neo4j.embeddings import KINDS
 from kgrag.store.neo4j.statements import statement, statements_of
+from kgrag.store.vectors import KINDS
 
 _MADE = re.compile(r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS")
 VERSION = 1  # of the graph's shape
+# What a knowledge base made before facts had vectors lacks, until it is opened to write.
+FACT_INDEXES = frozenset(
+    {
+        "fact_vector_id",
+        "fact_vector_fact",
+        "fact_vector_document",
+        "fact_vector_embedding_key",
+        "fact_embedding",
+    }
+)
 
 
 def prepare(database: Database, *, create: bool) -> None:

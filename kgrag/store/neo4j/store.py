@@ -225,7 +225,7 @@ class Neo4jStore:
         return self._vectors.search(vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector."""
+        """Return the cosine of each node that has a vector; the best of those of a fact."""
         return self._vectors.similarities(vector, node_ids)
 
     # the graph
@@ -245,6 +245,10 @@ class Neo4jStore:
     def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
         """Return facts around entities, at most `limit` for each, each fact once."""
         return graph_read.facts_around(self._database, entity_ids, limit)
+
+    def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
+        """Return facts in the order asked, each once."""
+        return graph_read.facts(self._database, fact_ids)
 
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
         """Return facts with evidence in chunks."""

@@ -108,7 +108,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     linked = known.mention_rows() if same else {}
     base.touched |= write_knowledge(tx, doc_id, known=known, wanted=wanted, linked=linked)
     _add_summaries(tx, bundle.summaries)
-    _replace_vectors(tx, base, bundle.vectors, keys, same=same)
+    _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
     cite(tx, doc_id)
     finish(tx, base)
 
@@ -195,7 +195,7 @@ def add_knowledge(
         tx, doc_id, known=known, wanted=wanted, linked=known.mention_rows()
     )
     _add_summaries(tx, new_summaries)
-    _add_vectors(tx, base, new_vectors)
+    _add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
     finish(tx, base)
 
@@ -226,7 +226,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     else:
         _delete_chunks(tx, base, doc_id)
     base.keys |= {key for _, key in keys.values()}
-    for name in ("delete_document", "delete_layout", "delete_sources_of"):
+    for name in ("delete_document", "delete_layout", "delete_fact_vectors", "delete_sources_of"):
         tx.run(name, id=doc_id)
 
 
@@ -366,33 +366,32 @@ def _delete_summaries(tx: Transaction, doc_id: str, *, keep: Sequence[str]) -> N
         tx.run("delete_summaries", ids=gone)
 
 
-def _add_vectors(tx: Transaction, base: Base, vectors: Sequence[NodeVector]) -> None:
+def _add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector]) -> None:
     if not vectors:
         return
     add_embeddings(tx, vectors, base.dimension)
     if base.dimension is None:
         base.dimension = next(v.vector.size for v in vectors if v.vector is not None)
-    embed_nodes(tx, [(v.kind, v.node_id, v.key) for v in vectors])
+    embed_nodes(tx, doc_id, [(v.kind, v.node_id, v.key) for v in vectors])
 
 
 def _replace_vectors(
-    tx: Transaction, base: Base, vectors: Sequence[NodeVector], keys: _Keys, *, same: bool
+    tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector], keys: _Keys
 ) -> None:
     """Give a document's nodes the vectors that they have now, and no others.
 
     Args:
         tx: The transaction.
         base: State of the knowledge base.
+        doc_id: The document.
         vectors: Of the document.
         keys: (kind, key) of its nodes before.
-        same: Whether its chunks are the nodes that they were.
     """
     wanted = {v.node_id: v.key for v in vectors}
     base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
-    if same:
-        lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
-        embed_nodes(tx, lost)
-    _add_vectors(tx, base, vectors)
+    lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
+    embed_nodes(tx, doc_id, lost)
+    _add_vectors(tx, base, doc_id, vectors)
 
 
 def _json(value: object) -> str:

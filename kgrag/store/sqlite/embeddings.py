@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kgrag.errors import StoreError
 from kgrag.store.sqlite.settle import Touched
 from kgrag.store.store import NodeVector, Vector
-from kgrag.store.vectors import check_vector, other_dimension
+from kgrag.store.vectors import best_of_each, check_vector, other_dimension
 
 _STORED = np.dtype("<f4")
 
@@ -42,7 +42,7 @@ def add_vectors(
     before = connection.total_changes
     connection.executemany(
         "INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (node_id) DO NOTHING",
+        " ON CONFLICT (node_id, doc_id) DO NOTHING",
         [(v.node_id, v.kind, doc_id, v.key) for v in vectors],
     )
     return connection.total_changes > before
@@ -87,7 +87,7 @@ def read_vectors(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[st
 def similarities(
     connection: sqlite3.Connection, vector: Vector, node_ids: Sequence[str]
 ) -> dict[str, float]:
-    """Return the cosine of each node that has a vector.
+    """Return the cosine of each node that has a vector; the best of a fact's.
 
     Raises:
         StoreError: If the vector's dimension is not the stored one.
@@ -102,8 +102,8 @@ def similarities(
     if not rows:
         return {}
     matrix = np.frombuffer(b"".join(blob for _, blob in rows), dtype=_STORED)
-    scores = cosines(matrix.reshape(len(rows), -1), vector)
-    return {node_id: score for (node_id, _), score in zip(rows, scores.tolist(), strict=True)}
+    scores = cosines(matrix.reshape(len(rows), -1), vector).tolist()
+    return dict(best_of_each((node_id, s) for (node_id, _), s in zip(rows, scores, strict=True)))
 
 
 def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:

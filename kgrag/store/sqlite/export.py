@@ -34,7 +34,7 @@ def export(connection: sqlite3.Connection) -> Iterator[Record]:
         yield records.summary_record(summary(row))
     yield from _graph(connection)
     for row in connection.execute(
-        "SELECT node_id, kind, doc_id, key FROM node_vectors ORDER BY node_id"
+        "SELECT node_id, kind, doc_id, key FROM node_vectors ORDER BY node_id, doc_id"
     ):
         yield records.vector_record(*row)
     for key, blob in connection.execute("SELECT key, vector FROM embeddings ORDER BY key"):

@@ -51,7 +51,32 @@ def facts_around(
         """,
         (json.dumps(list(entity_ids)), max(limit, 0)),
     )
-    return _facts(connection, [fact_id for (fact_id,) in rows])
+    return facts(connection, [fact_id for (fact_id,) in rows])
+
+
+def facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
+    """Return facts with all their evidence, in the order asked, each once."""
+    ids = json.dumps(list(dict.fromkeys(fact_ids)))
+    evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
+    for fact_id, *place in connection.execute(
+        f"SELECT e.fact_id, {_EVIDENCE_COLUMNS} FROM json_each(?) j"
+        f" CROSS JOIN evidence e ON e.fact_id = j.value ORDER BY j.key, {_EVIDENCE_ORDER}",
+        (ids,),
+    ):
+        evidence[fact_id].append(Evidence(*place))
+    rows = connection.execute(
+        "SELECT f.fact_id, s.entity_id, s.name, s.type, f.predicate, o.entity_id, o.name, o.type"
+        " FROM json_each(?) j CROSS JOIN facts f ON f.fact_id = j.value"
+        " CROSS JOIN entities s ON s.entity_id = f.subject_id"
+        " CROSS JOIN entities o ON o.entity_id = f.object_id ORDER BY j.key",
+        (ids,),
+    )
+    return [
+        Fact(
+            row[0], Entity(*row[1:4]), row[4], Entity(*row[5:8]), tuple(evidence[row[0]])
+        )
+        for row in rows
+    ]  # fmt: skip
 
 
 def facts_of_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) -> list[Fact]:
@@ -61,7 +86,7 @@ def facts_of_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) ->
         " CROSS JOIN evidence e ON e.chunk_id = j.value ORDER BY e.fact_id",
         (json.dumps(list(chunk_ids)),),
     )
-    return _facts(connection, [fact_id for (fact_id,) in rows])
+    return facts(connection, [fact_id for (fact_id,) in rows])
 
 
 def entity_degrees(connection: sqlite3.Connection, entity_ids: Sequence[str]) -> dict[str, int]:
@@ -131,29 +156,4 @@ def _facts_of_document(
             tuple(evidence[fact_id]),
         )
         for fact_id, (subject, object_) in ends.items()
-    ]  # fmt: skip
-
-
-def _facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
-    """Return facts with all their evidence, each id once, in the order given."""
-    ids = json.dumps(list(dict.fromkeys(fact_ids)))
-    evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for fact_id, *place in connection.execute(
-        f"SELECT e.fact_id, {_EVIDENCE_COLUMNS} FROM json_each(?) j"
-        f" CROSS JOIN evidence e ON e.fact_id = j.value ORDER BY j.key, {_EVIDENCE_ORDER}",
-        (ids,),
-    ):
-        evidence[fact_id].append(Evidence(*place))
-    rows = connection.execute(
-        "SELECT f.fact_id, s.entity_id, s.name, s.type, f.predicate, o.entity_id, o.name, o.type"
-        " FROM json_each(?) j CROSS JOIN facts f ON f.fact_id = j.value"
-        " CROSS JOIN entities s ON s.entity_id = f.subject_id"
-        " CROSS JOIN entities o ON o.entity_id = f.object_id ORDER BY j.key",
-        (ids,),
-    )
-    return [
-        Fact(
-            row[0], Entity(*row[1:4]), row[4], Entity(*row[5:8]), tuple(evidence[row[0]])
-        )
-        for row in rows
     ]  # fmt: skip

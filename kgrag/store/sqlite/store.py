@@ -25,6 +25,7 @@ from kgrag.store.store import (
     SourceState,
     Vector,
 )
+from kgrag.store.vectors import KINDS
 from kgrag.types import (
     Chunk,
     Document,
@@ -38,7 +39,6 @@ from kgrag.types import (
 )
 
 CACHE_FOLDER = "cache"
-_KINDS: tuple[NodeKind, ...] = ("chunk", "summary", "document")
 
 
 class SQLiteStore:
@@ -51,7 +51,7 @@ class SQLiteStore:
     def __init__(self, database: Database, cache: CacheFolder) -> None:
         self._database = database
         self._cache = cache
-        self._vectors = {kind: VectorIndex(kind, cache) for kind in _KINDS}
+        self._vectors = {kind: VectorIndex(kind, cache) for kind in KINDS}
         self._lexical: dict[int, LexicalIndex] = {}
         self._lexical_lock = threading.Lock()
 
@@ -79,7 +79,7 @@ class SQLiteStore:
         self._database.close()
         with self._lexical_lock:
             self._lexical.clear()
-        self._vectors = {kind: VectorIndex(kind, self._cache) for kind in _KINDS}
+        self._vectors = {kind: VectorIndex(kind, self._cache) for kind in KINDS}
 
     def get_meta(self, key: str) -> str | None:
         """Return a setting, or None."""
@@ -245,7 +245,7 @@ class SQLiteStore:
             return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector."""
+        """Return the cosine of each node that has a vector; the best of those of a fact."""
         with self._database.read() as connection:
             return embeddings.similarities(connection, vector, node_ids)
 
@@ -270,6 +270,11 @@ class SQLiteStore:
         """Return facts around entities, at most `limit` for each, each fact once."""
         with self._database.read() as connection:
             return graph.facts_around(connection, entity_ids, limit)
+
+    def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
+        """Return facts in the order asked, each once."""
+        with self._database.read() as connection:
+            return graph.facts(connection, fact_ids)
 
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
         """Return facts with evidence in chunks."""

@@ -18,7 +18,7 @@ from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.embeddings import check_query, stored_dimension
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.store import Hit, Vector
-from kgrag.store.vectors import cosine_of
+from kgrag.store.vectors import best_of_each, cosine_of
 from kgrag.types import NodeKind
 
 logger = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ class VectorIndex:
     that changed since are read from the database.
 
     Attributes:
-        kind: Chunks, summaries or documents.
+        kind: Chunks, summaries, documents or facts.
         name: Of the cache.
     """
 
@@ -144,16 +144,19 @@ class VectorIndex:
         if top_k < 1:
             return []
         query = np.ascontiguousarray(vector, dtype=np.float32)
-        found: dict[int, float] = {}
-        for block in (state.base, state.recent):
-            found.update(block.candidates(query, top_k, doc_ids))
-        rows = connection.execute(
-            "SELECT n.number, n.node_id FROM json_each(?) j"
-            " CROSS JOIN node_vectors n ON n.number = j.value",
-            (json.dumps(list(found)),),
-        )
-        hits = [(node_id, cosine_of(found[number])) for number, node_id in rows]
-        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:top_k]
+        n_rows = top_k
+        while True:
+            found: dict[int, float] = {}
+            for block in (state.base, state.recent):
+                found.update(block.candidates(query, n_rows, doc_ids))
+            nodes = _nodes(connection, found)
+            # Below the best n_rows a row may have been left out; the best of all nodes above it
+            # are known. A fact may have many rows.
+            best = sorted(found, key=lambda number: -found[number])[:n_rows]
+            if len(best) < n_rows or len({nodes.get(number) for number in best}) >= top_k:
+                hits = ((node_id, cosine_of(found[number])) for number, node_id in nodes.items())
+                return best_of_each(hits)[:top_k]
+            n_rows *= 4
 
     def state(self, connection: sqlite3.Connection) -> State:
         """Return the vectors in the state that the connection sees from now on.
@@ -216,6 +219,16 @@ class VectorIndex:
 
 def _empty(dimension: int) -> Block:
     return Block(np.empty((0, dimension), np.float32), np.empty(0, np.int64))
+
+
+def _nodes(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
+    """Return node ids by row number."""
+    rows = connection.execute(
+        "SELECT n.number, n.node_id FROM json_each(?) j"
+        " CROSS JOIN node_vectors n ON n.number = j.value",
+        (json.dumps(list(numbers)),),
+    )
+    return dict(rows.fetchall())
 
 
 def _count(connection: sqlite3.Connection, kind: NodeKind, doc_ids: Iterable[str]) -> int:

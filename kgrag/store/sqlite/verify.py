@@ -138,6 +138,8 @@ _CHECKS = (
         " (SELECT 1 FROM chunks c WHERE c.chunk_id = v.node_id AND c.doc_id = v.doc_id)"
         " WHEN 'summary' THEN EXISTS"
         " (SELECT 1 FROM summaries s WHERE s.summary_id = v.node_id AND s.doc_id = v.doc_id)"
+        " WHEN 'fact' THEN EXISTS"
+        " (SELECT 1 FROM evidence e WHERE e.fact_id = v.node_id AND e.doc_id = v.doc_id)"
         " ELSE v.node_id = v.doc_id"
         " AND EXISTS (SELECT 1 FROM documents d WHERE d.doc_id = v.doc_id) END ORDER BY 1",
         f"there is no such {{}}: {_REINGEST}",

@@ -13,8 +13,7 @@ from kgrag.store.sqlite.lexical import LexicalIndex
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.store import Problem
-from kgrag.store.vectors import check_vector
-from kgrag.types import NodeKind
+from kgrag.store.vectors import KINDS, check_vector
 
 _REMEDY = "ingest the document again"
 
@@ -42,8 +41,7 @@ def verify_caches(connection: sqlite3.Connection, folder: CacheFolder) -> Iterat
         size = name.removeprefix("lexical-")
         if size.isdecimal() and not _lexical_agrees(connection, LexicalIndex(int(size), folder)):
             yield _damaged(folder, name)
-    kinds: tuple[NodeKind, ...] = ("chunk", "summary", "document")
-    for kind in kinds:
+    for kind in KINDS:
         if not _vectors_agree(connection, VectorIndex(kind, folder)):
             yield _damaged(folder, f"vectors-{kind}")
 

@@ -12,6 +12,7 @@ from kgrag.store.neo4j.embeddings import (
     to_vector,
 )
 from kgrag.store.store import NodeVector
+from kgrag.store.vectors import KINDS
 
 
 class Transaction:
@@ -42,7 +43,7 @@ def node(node_id, key, *, kind="chunk", vector=(1, 0), given=True):
 def used(key, **which):
     """Return a row of `embeddings_used`: a label and whether a node has it, by kind."""
     row = {"key": key}
-    for kind in ("chunk", "summary", "document"):
+    for kind in KINDS:
         row[f"is_{kind}"], row[kind] = which.get(kind, (False, False))
     return row
 
@@ -108,10 +109,18 @@ def test_a_zero_vector_is_known_as_such():
 def test_nodes_name_their_embedding_by_kind():
     """None takes it away."""
     tx = Transaction()
-    embed_nodes(tx, [("document", "d1", "k2"), ("chunk", "c2", None), ("chunk", "c1", "k1")])
+    nodes = [("document", "d1", "k2"), ("chunk", "c2", None), ("chunk", "c1", "k1")]
+    embed_nodes(tx, "d1", [*nodes, ("fact", "f1", "k3")])
     assert tx.ran == [
-        ("embed_chunks", [{"id": "c1", "key": "k1"}, {"id": "c2", "key": None}]),
-        ("embed_document", [{"id": "d1", "key": "k2"}]),
+        (
+            "embed_chunks",
+            [
+                {"id": "c1", "doc_id": "d1", "key": "k1"},
+                {"id": "c2", "doc_id": "d1", "key": None},
+            ],
+        ),
+        ("embed_document", [{"id": "d1", "doc_id": "d1", "key": "k2"}]),
+        ("embed_facts", [{"id": "f1", "doc_id": "d1", "key": "k3"}]),
     ]
 
 

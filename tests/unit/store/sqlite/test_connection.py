@@ -80,6 +80,31 @@ def test_open_migrates_an_older_schema(tmp_path, monkeypatch):
             assert c.execute("SELECT value FROM meta").fetchall() == [("1",)]
 
 
+def test_vectors_keep_their_numbers_when_facts_get_theirs(tmp_path, monkeypatch):
+    """Search caches know them by number, and a number of the past is not used again."""
+    scripts = module._migrations()
+    monkeypatch.setattr(module, "_migrations", lambda: scripts[:1])
+    with closing(Database.open(tmp_path)) as old, old.write() as c:
+        c.execute("PRAGMA defer_foreign_keys = ON")
+        document = ("d", *[""] * 5, 0, *["[]"] * 3, "")
+        c.execute(f"INSERT INTO documents VALUES ({', '.join('?' * 11)})", document)
+        c.execute("INSERT INTO embeddings VALUES ('k', zeroblob(8))")
+        insert = "INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, ?, 'd', 'k')"
+        for i in range(1, 8):
+            c.execute(insert, (f"c{i}", "chunk"))
+        c.execute("DELETE FROM node_vectors WHERE number IN (1, 7)")
+        kept = c.execute("SELECT * FROM node_vectors ORDER BY number").fetchall()
+        with pytest.raises(sqlite3.IntegrityError):
+            c.execute(insert, ("f", "fact"))
+    monkeypatch.setattr(module, "_migrations", lambda: scripts)
+
+    with closing(Database.open(tmp_path)) as new, new.write() as c:
+        assert c.execute("SELECT * FROM node_vectors ORDER BY number").fetchall() == kept
+        c.execute(insert, ("f", "fact"))
+        assert c.execute("SELECT max(number) FROM node_vectors").fetchone() == (8,)
+        assert not c.execute("SELECT 1 FROM sqlite_sequence WHERE name LIKE '%_2'").fetchone()
+
+
 def test_a_migration_that_fails_leaves_the_old_schema(tmp_path, monkeypatch):
     """Nothing of a half migrated file is seen."""
     scripts = module._migrations()

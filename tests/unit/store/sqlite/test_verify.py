@@ -59,6 +59,12 @@ DAMAGE = [
     ("vector-has-node", "UPDATE node_vectors SET node_id = 'd-01:8:99' WHERE number = 1"),
     ("vector-has-node", "UPDATE node_vectors SET kind = 'summary' WHERE number = 1"),
     ("vector-has-node", "UPDATE node_vectors SET doc_id = 'd-02' WHERE node_id = 'd-01'"),
+    ("vector-has-node", "DELETE FROM evidence WHERE doc_id = 'd-01'"),
+    (
+        "vector-has-node",
+        "UPDATE node_vectors SET node_id = 'f-x' WHERE kind = 'fact' AND doc_id = 'd-01'"
+        " AND number = (SELECT max(number) FROM node_vectors WHERE doc_id = 'd-01')",
+    ),
     ("vector-stored", "DELETE FROM embeddings"),
     ("embedding-has-node", "INSERT INTO embeddings VALUES ('lost', zeroblob(32))"),
     ("vector-dimension", "UPDATE embeddings SET vector = zeroblob(8)"),
