@@ -11,11 +11,13 @@ from kgrag.text import is_latin, sentence_spans
 NOT_FOUND = "在这些文件中未找到答案。"
 NOT_FOUND_EN = "Not found in these documents."
 
-Form = Literal["claim", "lead-in", "heading", "denial"]
+Form = Literal["claim", "lead-in", "heading", "denial", "closing"]
 
 # Every form in which models write [n]: [1, 2], [1-3], 【1】, [^1], [文档1], 【1†来源】.
 # 国发[2021]4号 and 政办发[21]号 are none.
-_NAMES = r"(?:第|文档|文件|资料|段落|来源|引文|引用|参考|documents?|docs?|passages?|sources?|refs?)"
+_NAMES = (
+    r"(?:第|文档|文件|文段|资料|段落|来源|引文|引用|参考|documents?|docs?|passages?|sources?|refs?)"
+)
 _NUMBER = rf"(?:{_NAMES}\s*[:：#]?\s*)?[\^＾]?\d{{1,3}}\s*段?"
 MARK = re.compile(
     rf"[\[［【]\s*{_NUMBER}(?:\s*[,，、;；\-–—~～至]\s*{_NUMBER})*\s*(?:†[^\]］】\n]{{0,40}})?[\]］】]"
@@ -31,25 +33,45 @@ _OPENING = re.compile(
 )
 _RULE = re.compile(r"[\s|:\-]*-{3}[\s|:\-]*")  # of a Markdown table
 # What speaks: the documents. What a provision says of others (未规定的, 无法确定者) is no denial.
-_SILENT = (
-    r"(?:未|没有|并无|无)(?:能|予|作|明确|直接|具体|任何|相关)*"
-    r"(?:找到|提及|提到|说明|规定|涉及|给出|提供|包含|记载|列出|信息|内容|答案|回答)"
+_TOLD = (
+    "(?:找到|查到|提及|提到|说明|规定|涉及|给出|提供|包含|记载|列出|列明|明确|载明|单列"
+    "|交代|述及|信息|内容|答案|回答|见)"
 )
+_SILENT = (
+    "(?:均|都|也|并|尚)?(?:未|没有|并无|无|没)"
+    f"(?:能|予|予以|作|作出|单独|明确|直接|具体|任何|相关)*{_TOLD}"
+)
+_OF_OTHERS = r"(?![^。]{0,30}(?:的[，,]|的(?:情形|事项|部分|不)|者|应当|但|不过))"
 _OF_DOCUMENTS = re.compile(
-    rf"(?:文件|资料|材料|段落|文档|上下文|原文|信息)[^，,。；;：]{{0,30}}{_SILENT}"
-    r"(?![^。]{0,30}(?:的[，,]|者|的情形|应当|但|不过))"
+    r"(?:文件|资料|材料|段落|文段|文档|上下文|原文|文中|文内|文本|引文|信息)"
+    rf"(?:[^，,。；;：]{{0,30}}|[，,]\s*){_SILENT}{_OF_OTHERS}"
     r"|\b(?:documents?|passages?|context|texts?|sources?|materials?|information)\b.{0,20}"
     r"\b(?:do|does|did)(?: not|n't) (?:\w+ly )?(?:say|mention|contain|provide|specif|stat|includ"
-    r"|tell|give|cover|answer|indicat)(?!.*\b(?:but|however)\b)"
-    r"|\bnot (?:found|mentioned|specified|stated|provided|given|covered|available)\b.{0,20}"
-    r"\b(?:documents?|passages?|context|texts?|sources?|materials?)\b(?!.*\b(?:but|however)\b)",
+    r"|tell|give|cover|answer|indicat|address|discuss|list|describ|set out)"
+    r"(?!.*\b(?:but|however)\b)"
+    r"|\b(?:no|none of the|neither) (?:\w+ )?(?:documents?|passages?|texts?|sources?)\b.{0,10}"
+    r"\b(?:say|mention|contain|provid|specif|stat|includ|tell|give|cover|answer|indicat)"
+    r"|\bnot (?:found|mentioned|specified|stated|provided|given|covered|available|addressed"
+    r"|listed)\b.{0,20}\b(?:documents?|passages?|context|texts?|sources?|materials?)\b"
+    r"(?!.*\b(?:but|however)\b)",
     re.IGNORECASE,
 )
 _AT_ALL = re.compile(  # without a word for the documents: only where nothing is cited
-    r"(?:未|没有|不能|无法)(?:能|从|在)?.{0,20}(?:找到|查到|得知|确定|回答)(?![^。]{0,30}(?:的[，,]|者|但|不过))"
-    r"|(?:没有|无|缺乏)相关(?:信息|内容|规定|资料)(?!.*但)|^不确定"
+    rf"(?:未|没有|不能|无法)(?:能|从|在)?[^，,。]{{0,20}}(?:找到|查到|得知|确定|回答){_OF_OTHERS}"
+    rf"|(?:^|[，,：:；;])\s*(?:《[^》]*》|[^，,：:；;。《》]{{0,8}}?)"
+    rf"(?:均|都|也|并|尚)?(?:未|没有)(?:予|予以|作|作出|单独|明确|直接|具体)*{_TOLD}"
+    r"(?:(?!的(?:情形|事项|不))[^，,。；;者]){0,20}[。；;]?\s*$"
+    r"|(?:没有|无|缺乏)相关(?:信息|内容|规定|资料)(?!.*但)|^不确定(?!性)"
     r"|\b(?:cannot|can't|unable to|can not) (?:be )?(?:answer|determin|find|found)"
+    r"|\b(?:is|are|was|were) not (?:stated|mentioned|specified|given|provided|addressed)\b"
     r"|\bno (?:relevant )?(?:information|mention|answer)\b|^uncertain\b",
+    re.IGNORECASE,
+)
+# What begins a closing paragraph, which sums up what stands and is cited above.
+_CLOSING = re.compile(
+    r"\s*\**\s*(?:综上|综合(?:来看|以上|上述)|总体(?:来看|而言|上)|总的(?:来看|来说)|总[之结]"
+    r"|整体(?:来看|而言)|由此(?:可见|看来)|可见[，,]|简言之"
+    r"|in (?:summary|short|sum|conclusion)\b|overall\b|to sum up\b)",
     re.IGNORECASE,
 )
 
@@ -65,8 +87,9 @@ class Statement:
         numbers: The [n] that it carries itself, in order, each once.
         rests_on: Those, or where it has none, those of the next sentence of its block that has
             some; a lead-in rests on all of its block.
-        form: `claim`; `lead-in` (ends in a colon), `heading` and `denial` (says that the
-            documents do not tell) need no citation.
+        form: `claim`; `lead-in` (ends in a colon), `heading`, `denial` (says that the documents
+            do not tell) and `closing` (of a last paragraph without [n] that sums up: it rests
+            on all that is cited above) need no citation.
         block: Paragraph or list that it stands in, from 0; blank lines and headings part them.
     """
 
@@ -91,8 +114,11 @@ def is_denial(sentence: str) -> bool:
     (True, False)
     """
     bare = _PLAIN.sub("", sentence).strip()
-    if _OF_DOCUMENTS.search(bare) or bare in (NOT_FOUND, NOT_FOUND_EN):
-        return True
+    silent = _OF_DOCUMENTS.search(sentence)
+    if silent or bare in (NOT_FOUND, NOT_FOUND_EN):
+        cited = _PLAIN.search(sentence)
+        # 甲省300家[1]，文件未说明乙省 tells something first.
+        return silent is None or cited is None or cited.start() > silent.start()
     return not _PLAIN.search(sentence) and _AT_ALL.search(bare) is not None
 
 
@@ -205,7 +231,24 @@ def _inherit(found: list[Statement]) -> list[Statement]:
     whole: dict[int, dict[int, None]] = {}
     for statement in found:
         whole.setdefault(statement.block, {}).update(dict.fromkeys(statement.numbers))
+    return _closed(
+        [
+            replace(s, rests_on=tuple(whole[s.block]))
+            if s.form == "lead-in" and not s.numbers
+            else s
+            for s in reversed(out)
+        ]
+    )
+
+
+def _closed(found: list[Statement]) -> list[Statement]:
+    """Let a last paragraph without [n] that sums up rest on all that is cited above it."""
+    cited = tuple(dict.fromkeys(number for s in found for number in s.numbers))
+    first = next((i for i, s in enumerate(found) if s.block == found[-1].block), 0)
+    last = found[first:]
+    if not cited or any(s.numbers for s in last) or not _CLOSING.match(last[0].text):
+        return found
     return [
-        replace(s, rests_on=tuple(whole[s.block])) if s.form == "lead-in" and not s.numbers else s
-        for s in reversed(out)
+        *found[:first],
+        *(replace(s, form="closing", rests_on=cited) if s.form == "claim" else s for s in last),
     ]

@@ -1,23 +1,26 @@
 """Resolve the [n] of a draft to spans of documents."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kgrag.answer_text import MARK, Statement, marks, not_found, says_not_found, statements
+from kgrag.answer_text import Statement, marks, not_found, says_not_found, statements
 from kgrag.generation.citation import citation
 from kgrag.generation.draft import Draft
+from kgrag.generation.marks import REPEATED, cited_passages, normalise
+from kgrag.generation.searched import Searched, wording
 from kgrag.generation.support import Support, find_support
+from kgrag.headings import HeadingTree
 from kgrag.text import is_latin
 from kgrag.types import Answer, Citation, Context, Document, Heading, Passage, ScoredChunk
 
-_RANGE = re.compile(r"(\d+)\D{0,12}?[\-–—~～至]\D{0,12}?(\d+)")
-_DIGITS = re.compile(r"\d+")
-_LINK = re.compile(r"(?<=\])\((?:https?:|#)[^)\s]*\)")
-_REPEATED = re.compile(r"(\[\d+\])(?:\s*\1)+")
 _SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
-_INHERITED = 0.35  # share of a sentence without [n] that its neighbour's passage must hold
+# Share of a sentence without [n] that its neighbour's passage must hold: of 378 true sentences over
+# policies 84 % reach it in their passage, 14 % in another of the document, 3 % in another document.
+_INHERITED = 0.4
+_LIKELY = 4  # passages that are looked through for a sentence without any [n]
 _FOUND = 0.5  # share that a passage must hold which the model did not name
+# Of several [n] behind the same words, one that holds next to nothing, beside one that holds much.
+_IDLE, _MUCH = 0.2, 0.5
 
 _NOTES = {
     "astray": (
@@ -27,6 +30,14 @@ _NOTES = {
     "uncited": (
         "模型没有标出依据；引用是按文字比对找到的。",
         "The model cited nothing; the citations were found by comparing texts.",
+    ),
+    "added": (
+        "有 {} 句模型没有标出依据；它们的引用是按文字比对补上的：{}。",
+        "{} sentence(s) had no citation; theirs were found by comparing texts: {}.",
+    ),
+    "idle": (
+        "去掉了 {} 处不支持所在句子的引用；同一句的其他引用支持它。",
+        "{} citation(s) that do not support their sentence were removed; others of it do.",
     ),
 }
 
@@ -65,9 +76,14 @@ def resolve(
         notes.append(_NOTES["astray"][latin].format(" ".join(f"[{n}]" for n in astray)))
     book = _Book(question, context, documents, headings, results)
     cited = cited_passages(text, context)
+    resolved = _rewritten(text, book, cited=bool(cited))
     if not cited:
         notes.append(_NOTES["uncited"][latin])
-    resolved = _rewritten(text, book, cited=bool(cited))
+    elif book.added:
+        marked = dict.fromkeys("".join(book.added).replace("][", "] [").split())
+        notes.append(_NOTES["added"][latin].format(len(book.added), " ".join(marked)))
+    if book.idle:
+        notes.append(_NOTES["idle"][latin].format(book.idle))
     return Answer(question, resolved, tuple(book.citations), True, draft.model, tuple(notes))
 
 
@@ -108,43 +124,14 @@ def cited_texts(
     return texts
 
 
-def cited_passages(text: str, context: Context) -> set[int]:
-    """Return the numbers of the passages that a draft cites, however it writes them."""
-    known = {p.number for p in context.passages}
-    return {number for _, _, number in marks(normalise(text, known)[0])}
-
-
-def normalise(text: str, known: Iterable[int]) -> tuple[str, list[int]]:
-    """Return (text, numbers removed): every citation as [n], those not known left out.
-
-    >>> normalise("甲【1】。乙[1-3]，丙[^2]。丁[文档9]", [1, 2, 3])
-    ('甲[1]。乙[1][2][3]，丙[2]。丁', [9])
-    """
-    held, astray = set(known), dict[int, None]()
-
-    def plain(match: re.Match[str]) -> str:
-        numbers = _numbers(match.group(), held)
-        astray.update(dict.fromkeys(n for n in numbers if n not in held))
-        return "".join(f"[{n}]" for n in numbers if n in held)
-
-    text = MARK.sub(plain, _LINK.sub("", text).strip())
-    return _REPEATED.sub(r"\1", text).strip(), list(astray)
-
-
-def _numbers(mark: str, held: set[int]) -> list[int]:
-    """Return the numbers in a citation; of a range, those held, and its ends."""
-    numbers: dict[int, None] = {}
-    bare = mark.split("†")[0]
-    for match in _RANGE.finditer(bare):
-        low, high = int(match.group(1)), int(match.group(2))
-        numbers.update(dict.fromkeys(n for n in range(low, high + 1) if n in held))
-    numbers.update(dict.fromkeys(int(d) for d in _DIGITS.findall(bare)))
-    return sorted(numbers) if _RANGE.search(bare) else list(numbers)
-
-
 @dataclass(slots=True)
 class _Book:
-    """Citations made so far; the same span is one citation."""
+    """Citations made so far; the same span is one citation.
+
+    Attributes:
+        added: The [n] given to each sentence that had none.
+        idle: How many [n] were left out because others of the sentence support it.
+    """
 
     question: str
     context: Context
@@ -152,24 +139,46 @@ class _Book:
     headings: Mapping[str, Sequence[Heading]]
     results: Sequence[ScoredChunk]
     citations: list[Citation] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    idle: int = 0
+    _searched: dict[int, Searched] = field(default_factory=dict)
+    _near: dict[str, int] = field(default_factory=dict)  # where each document was cited last
 
     def support(self, number: int, sentence: str) -> Support:
         passage = self.context.passages[number - 1]
-        whole = self.documents[passage.doc_id].text[passage.start : passage.end]
-        seen = None if passage.text == whole else passage.text
         return find_support(
-            sentence, whole, question=self.question, offset=passage.start, seen=seen
+            sentence,
+            self._read(passage),
+            question=self.question,
+            near=self._near.get(passage.doc_id),
         )
+
+    def _read(self, passage: Passage) -> Searched:
+        if passage.number not in self._searched:
+            document = self.documents[passage.doc_id]
+            whole = document.text[passage.start : passage.end]
+            self._searched[passage.number] = Searched.of(
+                whole,
+                offset=passage.start,
+                seen=None if passage.text == whole else passage.text,
+                headings=HeadingTree(document.text, self.headings.get(passage.doc_id, ())).path,
+            )
+        return self._searched[passage.number]
 
     def best_of_all(self, sentence: str) -> list[tuple[int, Support]]:
         """Return the passage that holds most of a sentence, if one holds enough."""
-        found = [(p.number, self.support(p.number, sentence)) for p in self.context.passages]
+        wanted = wording(sentence)
+        likely = sorted(
+            self.context.passages, key=lambda p: -len(wanted & self._read(p).all_words)
+        )[:_LIKELY]
+        found = [(p.number, self.support(p.number, sentence)) for p in likely]
         number, support = max(found, key=lambda pair: (pair[1].share, -pair[0]))
         return [(number, support)] if support.share >= _FOUND else []
 
     def enter(self, number: int, support: Support) -> str:
         """Return the [n] of the spans of a passage that support a sentence."""
         passage = self.context.passages[number - 1]
+        self._near[passage.doc_id] = support.spans[-1][1]
         return "".join(f"[{self._enter(passage, span)}]" for span in support.spans)
 
     def _enter(self, passage: Passage, span: tuple[int, int]) -> int:
@@ -205,7 +214,7 @@ def _rewritten(text: str, book: _Book, *, cited: bool) -> str:
             parts += [sentence, _added(statement, book, cited=cited)]
         reach = statement.end
     parts.append(text[reach:])
-    return _REPEATED.sub(r"\1", "".join(parts))
+    return REPEATED.sub(r"\1", "".join(parts))
 
 
 def _renumbered(sentence: str, statement: Statement, book: _Book) -> str:
@@ -214,20 +223,38 @@ def _renumbered(sentence: str, statement: Statement, book: _Book) -> str:
     In 福建65%[2]，国家40%[1] the numbers stand for different halves.
     """
     parts, reach, said = [], 0, ""
-    for start, end, number in marks(sentence):
+    found = list(marks(sentence))
+    while found:
+        start = found[0][0]
         before = sentence[reach:start]
         said = before if len(before.strip()) >= _SHORTEST else (said or statement.text)
-        parts += [before, book.enter(number, book.support(number, said))]
-        reach = end
+        group, reach = [], start
+        while found and not sentence[reach : found[0][0]].strip():
+            _, reach, number = found.pop(0)
+            group.append(number)
+        parts += [before, _of_group(group, said, book)]
     return "".join([*parts, sentence[reach:]])
+
+
+def _of_group(numbers: Sequence[int], said: str, book: _Book) -> str:
+    """Return the [n] behind the same words, without those that do not bear on them."""
+    found = [(number, book.support(number, said)) for number in numbers]
+    most = max(support.share for _, support in found)
+    held = [(n, s) for n, s in found if most < _MUCH or s.share > _IDLE]
+    book.idle += len(found) - len(held)
+    return "".join(book.enter(number, support) for number, support in held)
 
 
 def _added(statement: Statement, book: _Book, *, cited: bool) -> str:
     """Return the [n] that a claim without any is given; none where nothing supports it."""
     if statement.form != "claim":
         return ""
-    found = [(n, book.support(n, statement.text)) for n in statement.rests_on]
-    held = found if any(support.share >= _INHERITED for _, support in found) else []
-    if not cited:
+    if cited:
+        held = [(n, book.support(n, statement.text)) for n in statement.rests_on]
+        held = [(number, support) for number, support in held if support.share >= _INHERITED]
+    else:
         held = book.best_of_all(statement.text)
-    return "".join(book.enter(number, support) for number, support in held)
+    added = "".join(book.enter(number, support) for number, support in held)
+    if added:
+        book.added.append(added)
+    return added

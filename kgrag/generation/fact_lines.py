@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 
 from kgrag.answer_text import without_marks
-from kgrag.text import words
+from kgrag.text import normalize
 from kgrag.types import Fact, Passage
 
 
@@ -30,7 +30,8 @@ def fact_lines(
         numbers = [p.number for p in passages if _states(p, fact)]
         if numbers:
             line = fact_line(fact, numbers)
-            shared = len(set(asked) & set(words(line)))
+            plain = normalize(line)  # looking for words is a tenth of the cost of cutting into them
+            shared = sum(word in plain for word in set(asked))
             found.append((-shared, numbers[0], line))
     return list(dict.fromkeys(line for _, _, line in sorted(found)))
 

@@ -61,9 +61,10 @@ def generate(
     """Return a model's answer to a question, its citations not yet resolved.
 
     An answer that is empty, repeats itself, is in another language than the question or cites
-    nothing is asked for once more with what was wrong. One that again cites nothing is taken:
-    `resolve` looks for what supports it. Nothing is asked where there is no passage. What a
-    reader has seen already, streamed, is not asked for again; a note then says what is wrong.
+    nothing is asked for once more with what was wrong. One that again cites nothing, or is again
+    in the other language, is taken: `resolve` looks for what supports it, and a note tells the
+    language. Nothing is asked where there is no passage. What a reader has seen already,
+    streamed, is not asked for again.
 
     Args:
         query: The question.
@@ -98,7 +99,7 @@ def generate(
 
 
 class _Check:
-    """Refuses what is worth asking again; the lack of citations only the first time."""
+    """Refuses, the first time, an answer in another language or without citations."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
@@ -107,11 +108,11 @@ class _Check:
     def __call__(self, text: str) -> None:
         self._asked += 1
         _, answer = _parted(text)
-        if says_not_found(answer):
+        if self._asked > 1 or says_not_found(answer):
             return
         if not is_language(answer, self._language):
             raise ModelOutputError(_OTHER_LANGUAGE[self._language], kind="language")
-        if self._asked == 1 and not MARK.search(answer):
+        if not MARK.search(answer):
             raise ModelOutputError(_UNCITED[self._language], kind="uncited")
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from kgrag.answer_text import says_not_found
 from kgrag.errors import ModelError
-from kgrag.generation.cite import cited_passages
 from kgrag.generation.draft import Draft
+from kgrag.generation.marks import cited_passages
 from kgrag.generation.render import passage_block
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.fence import fence

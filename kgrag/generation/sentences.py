@@ -10,6 +10,7 @@ from kgrag.types import ScoredChunk
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
+_HALF_DECIMAL = re.compile(r"(?<![\d.])0\.[ \t]*$")  # 0. 75, with a blank that a scan left
 _LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
@@ -64,7 +65,11 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         before = text[spans[-1][0] : spans[-1][1]] if spans else ""
-        if spans and (_runs_on(before) or _is_remark(before, text[start:end])):
+        if spans and (
+            _runs_on(before)
+            or _is_remark(before, text[start:end])
+            or (_HALF_DECIMAL.search(before) and text[start:end].lstrip()[:1].isdigit())
+        ):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))

@@ -6,16 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgrag.generation.sentences import joined_spans
-from kgrag.text import character_pairs, is_latin, normalize, words
+from kgrag.generation.searched import NUMBER, Numbers, Searched, wording
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
 _ASKED_WEIGHT = 0.3  # of the question's words
+_ABOVE_WEIGHT = 0.2  # of the headings around a sentence, and of what stands before it
 _GAIN = 0.15  # of the sentence's features, for which a neighbour is quoted, too
 _GAIN_ELSEWHERE = 0.2  # the same for sentences that stand apart
+_WORDS_ELSEWHERE = 0.1  # share of the wording that those must have: a number alone is chance
+_TIE = 2  # decimals in which scores are compared; what stands near then decides
 _MOST_SPANS = 3  # quotes from one passage for one sentence
 _MOST = 5  # sentences in a quote
+_CLAUSE = re.compile(r"[，、；：;:]|,(?!\d)")
+_FEW_WORDS = 4  # a clause with fewer (2030年12%) speaks of what the one before it says
+_OF_CLAUSE = 0.5  # share of a clause's wording that the sentence with its number must have
+_MOST_NUMBERS = 3  # further sentences quoted for single numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,81 +38,167 @@ class Support:
 
 
 def find_support(
-    sentence: str, text: str, *, question: str = "", offset: int = 0, seen: str | None = None
+    sentence: str, passage: Searched, *, question: str = "", near: int | None = None
 ) -> Support:
-    """Return the sentences of a text that support a sentence best.
+    """Return the sentences of a passage that support a sentence best.
 
-    The best one is found by the numbers and the pairs of characters (words, in English) that it
-    shares; neighbours are added while each brings enough of what is still missing, then
-    sentences elsewhere that bring more yet. Where nothing is shared, it is the first sentence,
-    with a share of 0.
+    The best one is found by the numbers (with their units, in whatever writing) and the pairs of
+    characters (words, in English) that it shares, and by its headings and the sentences before
+    it; of equals the one that stands nearest to the last citation, else the first. Neighbours
+    are added while each brings enough of what is still missing, then sentences elsewhere that
+    bring more yet, not only numbers, and last those that hold a clause's number in its words. Where
+    nothing is shared, it is the first sentence, with a share of 0.
 
     Args:
         sentence: Of an answer, without [n].
-        text: Of a passage, as in the document.
+        passage: Where to look.
         question: What was asked; tells where an answer of few words (昆明市。) stands.
-        offset: Where the text begins in the document.
-        seen: The text as it was shown, where it was compressed: what was not shown supports
-            nothing.
+        near: Offset in the document of what was cited last.
     """
-    places = _trimmed(text)
-    if seen is not None:
-        places = [p for p in places if text[p[0] : p[1]] in seen] or places
-    if not places:
-        return Support(((offset, offset + len(text)),), 0.0)
-    here = [_features(text[start:end]) for start, end in places]
-    said, asked = _Wanted.of(sentence, here), _Wanted.of(question, here)
+    search = _Search.of(sentence, question, passage, near)
     found: list[tuple[int, int]] = []
     covered = frozenset[str]()
     while len(found) < _MOST_SPANS:
-        first, last = _widened(here, said, asked, covered)
-        new = covered.union(*here[first : last + 1])
-        if found and said.share(new) - said.share(covered) < _GAIN_ELSEWHERE:
+        first, last = search.widened(covered)
+        held = search.held(first, last)
+        gain = search.said.share(covered | held) - search.said.share(covered)
+        if found and (gain < _GAIN_ELSEWHERE or search.worded(held - covered) < _WORDS_ELSEWHERE):
             break
         found.append((first, last))
-        covered = new
-    spans = tuple(
-        (offset + places[first][0], offset + places[last][1]) for first, last in sorted(found)
-    )
-    return Support(spans, said.share(covered))
+        covered |= held
+    quoted = {i for first, last in found for i in range(first, last + 1)}
+    quoted.update(_for_numbers(sentence, search, quoted))
+    share = search.said.share(frozenset[str]().union(*(search.here[i] for i in quoted)))
+    return Support(_joined(sorted(quoted), passage), share)
 
 
-def _widened(
-    here: Sequence[frozenset[str]], said: "_Wanted", asked: "_Wanted", covered: frozenset[str]
-) -> tuple[int, int]:
-    """Return (first, last) of the neighbouring sentences that add most to what is covered."""
-
-    def score(first: int, last: int) -> float:
-        held = frozenset[str]().union(*here[first : last + 1])
-        return said.share(held | covered) + _ASKED_WEIGHT * asked.share(held)
-
-    best = max(range(len(here)), key=lambda i: (score(i, i), -i))
-    first = last = best
-    while last - first + 1 < _MOST:
-        around = ((first - 1, last), (first, last + 1))
-        wider = [(f, z) for f, z in around if f >= 0 and z < len(here)]
-        gains = [(score(f, z) - score(first, last), -f, z) for f, z in wider]
-        if not gains or max(gains)[0] < _GAIN:
-            break
-        _, minus_first, last = max(gains)
-        first = -minus_first
-    return first, last
+def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], ...]:
+    """Return the spans of sentences, neighbours in one."""
+    spans: list[tuple[int, int]] = []
+    before = None
+    for index in quoted:
+        start, end = passage.places[index]
+        if before == index - 1:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+        before = index
+    return tuple(spans)
 
 
-def _trimmed(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of sentences without the blanks around them; bare marks are none."""
-    spans = []
-    for start, end in joined_spans(text):
-        piece = text[start:end]
-        if re.search(r"\w", piece):
-            spans.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
-    return spans
+def _for_numbers(sentence: str, search: "_Search", quoted: set[int]) -> list[int]:
+    """Return the sentences that hold what a clause says of a number that is not quoted yet.
+
+    A sentence that sums up ten targets rests on more places than its wording as a whole tells.
+    """
+    more: list[int] = []
+    numbers = search.passage.numbers
+    for clause in _clauses(sentence):
+        mine = Numbers.of(clause)
+        wanted = mine.held_by(mine)
+        if any(wanted <= mine.held_by(numbers[i]) for i in (*quoted, *more)):
+            continue
+        words_only = {f: w for f, w in search.said.weights.items() if f in wording(clause)}
+        said = _Wanted(words_only)
+        held = {
+            i: (len(mine.held_by(its)), said.share(search.passage.words[i]), -search.distance(i))
+            for i, its in enumerate(numbers)
+            if i not in quoted and mine.held_by(its)
+        }
+        best = max(held, key=lambda i: held[i], default=None)
+        if best is not None and best not in more and held[best][1] >= _OF_CLAUSE:
+            more.append(best)
+    return more[:_MOST_NUMBERS]
 
 
-def _features(text: str) -> frozenset[str]:
-    """Return the numbers (marked #) and the words or pairs of characters of a text."""
-    parts = words(text) if is_latin(text) else character_pairs(text)
-    return frozenset(parts) | {f"#{number}" for number in _NUMBER.findall(normalize(text))}
+def _clauses(sentence: str) -> list[str]:
+    """Return the clauses that hold a number, short ones with those before them."""
+    found: list[str] = []
+    topic = ""
+    for clause in _CLAUSE.split(sentence):
+        whole = clause if len(wording(clause)) >= _FEW_WORDS else f"{topic}，{clause}"
+        if _has_numbers(clause):
+            found.append(whole)
+        topic = NUMBER.sub("，", whole)
+    return found
+
+
+def _has_numbers(text: str) -> bool:
+    numbers = Numbers.of(text)
+    return bool(numbers.quantities or numbers.dates)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A sentence looked for in a passage."""
+
+    said: "_Wanted"
+    asked: "_Wanted"
+    here: list[frozenset[str]]
+    passage: Searched
+    near: int | None
+
+    @classmethod
+    def of(cls, sentence: str, question: str, passage: Searched, near: int | None) -> "_Search":
+        numbers, of_question = Numbers.of(sentence), Numbers.of(question)
+        here = [
+            in_words | numbers.held_by(its) | of_question.held_by(its, "#?")
+            for in_words, its in zip(passage.words, passage.numbers, strict=True)
+        ]
+        n = Counter(feature for features in here for feature in features)
+        said = _Wanted.of(wording(sentence) | numbers.held_by(numbers), n, len(here))
+        wanted = wording(question) | of_question.held_by(of_question, "#?")
+        return cls(said, _Wanted.of(wanted, n, len(here)), here, passage, near)
+
+    def held(self, first: int, last: int) -> frozenset[str]:
+        return frozenset[str]().union(*self.here[first : last + 1])
+
+    def worded(self, held: frozenset[str]) -> float:
+        """Return the share of the sentence's words that are held."""
+        words_only = _Wanted({f: w for f, w in self.said.weights.items() if f[0] != "#"})
+        if not words_only.weights:
+            return 1.0
+        return words_only.share(held)
+
+    def bears(self, index: int, held: frozenset[str]) -> bool:
+        """Return whether a neighbour brings wording, or is too short to speak of anything else."""
+        its = self.passage.words[index]
+        return len(its) < _FEW_WORDS or any(f in its for f in self.said.weights.keys() - held)
+
+    def score(self, first: int, last: int, covered: frozenset[str]) -> float:
+        held = self.held(first, last)
+        above = self.passage.above[first] - held
+        return (
+            self.said.share(held | covered)
+            + _ASKED_WEIGHT * self.asked.share(held)
+            + _ABOVE_WEIGHT * (self.said.share(above) + _ASKED_WEIGHT * self.asked.share(above))
+        )
+
+    def distance(self, index: int) -> int:
+        start, end = self.passage.places[index]
+        return 0 if self.near is None else abs((start + end) // 2 - self.near)
+
+    def widened(self, covered: frozenset[str]) -> tuple[int, int]:
+        """Return (first, last) of the neighbouring sentences that add most to what is covered."""
+        first = last = max(
+            range(len(self.here)),
+            key=lambda i: (round(self.score(i, i, covered), _TIE), -self.distance(i), -i),
+        )
+        while last - first + 1 < _MOST:
+            held = self.held(first, last)
+            around = ((first - 1, last), (first, last + 1))
+            wider = [
+                (f, z)
+                for f, z in around
+                if f >= 0 and z < len(self.here) and self.bears(f if f < first else z, held)
+            ]
+            before = self.score(first, last, covered)
+            gains = [(self.score(f, z, covered) - before, -f, z) for f, z in wider]
+            if not gains or max(gains)[0] < _GAIN:
+                break
+            _, minus_first, last = max(gains)
+            first = -minus_first
+        return first, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +208,13 @@ class _Wanted:
     weights: dict[str, float]
 
     @classmethod
-    def of(cls, text: str, here: Sequence[frozenset[str]]) -> "_Wanted":
-        n = Counter(feature for features in here for feature in features)
-        return cls({f: _weight(f, n[f], len(here)) for f in _features(text)})
+    def of(cls, features: frozenset[str], n: Counter[str], of: int) -> "_Wanted":
+        return cls({f: _weight(f, n[f], of) for f in features})
 
     def share(self, held: frozenset[str]) -> float:
-        total = sum(self.weights.values())
-        return sum(w for f, w in self.weights.items() if f in held) / total if total else 0.0
+        total = math.fsum(self.weights.values())
+        got = math.fsum(map(self.weights.__getitem__, self.weights.keys() & held))  # in any order
+        return got / total if total else 0.0
 
 
 def _weight(feature: str, n: int, of: int) -> float:

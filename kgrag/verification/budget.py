@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
-from kgrag.errors import ModelError
+from kgrag.errors import BudgetExceededError
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
 
 
@@ -24,9 +25,9 @@ class Budget:
         Args:
             max_rounds: Answers at most, the first included; at least 1.
             max_calls: Calls of a model at most; at least 1.
-            timeout_s: Seconds at most; a call under way is waited for.
+            timeout_s: Seconds at most; a call under way is ended then.
             calls: Tells how many calls the question has made so far.
-            clock: Seconds, rising.
+            clock: Seconds, rising; of `time.monotonic`, as deadlines are.
 
         Raises:
             ValueError: If a bound is out of range.
@@ -39,15 +40,20 @@ class Budget:
         self._timeout_s = timeout_s
         self._calls = calls
         self._clock = clock
-        self._started = clock()
+        self._deadline = clock() + timeout_s
 
     def why_no_call(self) -> str:
         """Return why no further call may be made; empty while one may."""
         if self._calls() >= self._max_calls:
             return f"all {self._max_calls} calls are used (verify.max_calls)"
-        if self._clock() - self._started >= self._timeout_s:
+        if self._clock() >= self._deadline:
             return f"the {self._timeout_s:g} s are over (verify.timeout_s)"
         return ""
+
+    @property
+    def deadline(self) -> float:
+        """Return the moment, on the clock, at which the time is over."""
+        return self._deadline
 
     def why_no_round(self, rounds: int) -> str:
         """Return why no further answer may be tried; empty while one may.
@@ -61,6 +67,8 @@ class Budget:
 
     def bound(self, model: ChatModel) -> ChatModel:
         """Return a model that makes no call once calls or time are used up.
+
+        A call that is under way when the time is over ends then.
 
         Every call after the first answer goes through one of these, those of a further attempt
         too, so that the bounds hold exactly.
@@ -84,5 +92,7 @@ class _Bounded:
     ) -> Completion:
         reason = self._budget.why_no_call()
         if reason:
-            raise ModelError(f"no further call of {self.name!r} for this question: {reason}")
-        return self._model.complete(request, accept=accept, on_text=on_text)
+            told = f"no further call of {self.name!r} for this question: {reason}"
+            raise BudgetExceededError(told)
+        timed = replace(request, deadline=self._budget.deadline)
+        return self._model.complete(timed, accept=accept, on_text=on_text)

@@ -1,19 +1,25 @@
 """Check an answer offline: what each sentence claims must stand in the text that it cites."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kgrag.answer_text import Statement, statements
+from kgrag.answer_text import Statement, marks, statements
 from kgrag.text import is_latin
 from kgrag.types import Answer, SentenceCheck
-from kgrag.verification.claims import Source, missing_claims
+from kgrag.verification.claims import Source, missing_claims, numbers_missing
 
 _MISSING = ("〔引文中没有：{}〕", " [not in the cited text: {}]")
+_ELSEWHERE = ("〔所引句中没有：{}〕", " [not in the quoted sentence: {}]")
 _UNCITED = ("〔无引用〕", " [no citation]")
 _NOTE = (
     "有 {} 句未得到所引文字的支持，已在句后标出。",
     "{} sentence(s) are not supported by what they cite; they are marked.",
+)
+_NOTE_ELSEWHERE = (
+    "有 {} 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。",
+    "{} sentence(s) hold numbers that stand elsewhere in the cited passage, not in the quoted "
+    "sentence; they are marked.",
 )
 
 
@@ -21,9 +27,11 @@ def check(answer: Answer, quoted: Mapping[int, str]) -> tuple[SentenceCheck, ...
     """Return what speaks against each sentence of an answer, without a model.
 
     Numbers with their units, dates and names (titles, agencies, places, Latin names) must stand
-    in the text that the sentence cites. A sentence without [n] rests on those of the next cited
-    sentence of its paragraph or list. Headings are left out; lead-ins that end in a colon and
-    sentences that say that the documents do not tell need no citation.
+    in the text that they cite: in 福建65%[1]，全国40%[2] each half in its own. Numbers must stand
+    in the quote, too, where the answer has one. A sentence without [n] rests on those of the next
+    cited sentence of its paragraph or list. Headings are left out; lead-ins that end in a colon,
+    sentences that say that the documents do not tell and a closing paragraph that sums up need
+    no citation.
 
     Args:
         answer: With resolved citations, not yet marked; nothing is checked where it says that
@@ -32,42 +40,99 @@ def check(answer: Answer, quoted: Mapping[int, str]) -> tuple[SentenceCheck, ...
     """
     if not answer.found:
         return ()
-    read = lru_cache(maxsize=None)(lambda numbers: Source.of("\n".join(quoted[n] for n in numbers)))
-    asked = Source.of(answer.question)
-    said = [s for s in statements(answer.text) if s.form != "heading"]
-    checks = []
-    for statement in said:
-        numbers = tuple(n for n in statement.rests_on if n in quoted)
-        missing: tuple[str, ...] = ()
+    compared = _Compared(answer, quoted)
+    return tuple(compared.check(s) for s in compared.said)
+
+
+class _Compared:
+    """An answer beside what it cites."""
+
+    def __init__(self, answer: Answer, quoted: Mapping[int, str]) -> None:
+        self.said = [s for s in statements(answer.text) if s.form != "heading"]
+        self._answer = answer
+        self._quoted = quoted
+        self._asked = Source.of(answer.question)
+        self._quotes = {
+            c.number: "\n".join((c.title, *c.heading_path, c.quote)) for c in answer.citations
+        }
+        self._read = lru_cache(maxsize=None)(
+            lambda numbers: Source.of("\n".join(quoted[n] for n in numbers))
+        )
+        self._blocks: dict[int, list[str]] = {}
+        for statement in self.said:
+            self._blocks.setdefault(statement.block, []).append(statement.text)
+
+    def check(self, statement: Statement) -> SentenceCheck:
+        """Return what speaks against a sentence."""
+        numbers = tuple(n for n in statement.rests_on if n in self._quoted)
+        missing: dict[str, None] = {}
+        elsewhere: dict[str, None] = {}
         if numbers:
-            around = [other.text for other in said if other.block == statement.block]
-            missing = missing_claims(statement.text, read(numbers), asked=asked, around=around)
-        checks.append(_checked(statement, numbers, missing))
-    return tuple(checks)
+            around = self._blocks[statement.block]
+            for text, own in self._parts(statement, numbers):
+                lacking = missing_claims(
+                    text,
+                    self._read(own),
+                    asked=self._asked,
+                    around=around,
+                    whole=self._read(numbers),
+                    names_asked=statement.form == "denial",
+                )
+                missing.update(dict.fromkeys(lacking))
+                if statement.numbers:  # quotes were chosen for nothing else
+                    elsewhere.update(dict.fromkeys(self._not_quoted(text, own, around)))
+        return SentenceCheck(
+            start=statement.start,
+            end=statement.end,
+            numbers=numbers,
+            missing=tuple(missing),
+            cited=bool(numbers) or statement.form != "claim",
+            elsewhere=tuple(number for number in elsewhere if number not in missing),
+        )
 
+    def _parts(
+        self, statement: Statement, numbers: tuple[int, ...]
+    ) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield the parts of a sentence with the [n] behind each.
 
-def _checked(
-    statement: Statement, numbers: tuple[int, ...], missing: tuple[str, ...]
-) -> SentenceCheck:
-    return SentenceCheck(
-        start=statement.start,
-        end=statement.end,
-        numbers=numbers,
-        missing=missing,
-        cited=bool(numbers) or statement.form != "claim",
-    )
+        What stands behind the last rests on all of them, as does a sentence without any.
+        """
+        written = self._answer.text[statement.start : statement.end]
+        reach, begun, group = 0, 0, list[int]()
+        for start, end, number in marks(written):
+            if group and written[reach:start].strip():
+                yield statement.text[begun:reach], tuple(group)
+                begun, group = reach, []
+            if number in numbers:
+                group.append(number)
+            reach = end
+        if group:
+            yield statement.text[begun:reach], tuple(group)
+            begun = reach
+        if statement.text[begun:].strip():
+            yield statement.text[begun:], numbers
+
+    def _not_quoted(
+        self, text: str, numbers: tuple[int, ...], around: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Return the numbers of a part of a sentence that its quotes do not hold."""
+        if not all(n in self._quotes for n in numbers):
+            return ()
+        quotes = Source.of("\n".join(self._quotes[n] for n in numbers))
+        return numbers_missing(text, quotes, asked=self._asked, around=around)
 
 
 def mark(answer: Answer) -> Answer:
-    """Return an answer with a visible mark behind each sentence that its checks do not support.
+    """Return an answer with a visible mark behind each sentence that its checks speak against.
 
-    A note tells how many there are. The places of the checks follow the new text.
+    Notes tell how many there are. The places of the checks follow the new text.
 
     Args:
         answer: With checks.
     """
     unsupported = sum(not c.supported for c in answer.checks)
-    if not unsupported:
+    doubtful = sum(c.supported and bool(c.elsewhere) for c in answer.checks)
+    if not unsupported and not doubtful:
         return answer
     latin = is_latin(answer.question)
     parts: list[str] = []
@@ -85,7 +150,11 @@ def mark(answer: Answer) -> Answer:
         answer,
         text="".join([*parts, answer.text[reach:]]),
         checks=tuple(checks),
-        notes=(*answer.notes, _NOTE[latin].format(unsupported)),
+        notes=(
+            *answer.notes,
+            *([_NOTE[latin].format(unsupported)] if unsupported else []),
+            *([_NOTE_ELSEWHERE[latin].format(doubtful)] if doubtful else []),
+        ),
     )
 
 
@@ -98,7 +167,9 @@ def _before_cell_end(text: str, sentence: SentenceCheck) -> int:
 def _remark(sentence: SentenceCheck, *, latin: bool) -> str:
     if not sentence.cited:
         return _UNCITED[latin]
-    if not sentence.missing:
-        return ""
     joint = ", " if latin else "、"
-    return _MISSING[latin].format(joint.join(sentence.missing))
+    return "".join(
+        form[latin].format(joint.join(found))
+        for form, found in ((_MISSING, sentence.missing), (_ELSEWHERE, sentence.elsewhere))
+        if found
+    )

@@ -4,12 +4,21 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import combinations
 
+from kgrag.quantities import (
+    COUNTS,
+    Date,
+    Quantity,
+    agree,
+    dates,
+    narrow,
+    quantities,
+    says_nothing,
+)
 from kgrag.text import is_latin
 from kgrag.verification.names import bare, names
-from kgrag.verification.quantities import Date, Quantity, dates, narrow, quantities
 
-_COUNTS = frozenset("个户家项座辆台人名件条种类批处片张份位款")
 _YEARS = range(1900, 2100)
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _ORDINAL = re.compile(r"[（(]\s*$|第\s*$")  # before a number: （一）, 第一
@@ -23,7 +32,6 @@ _STRUCTURE = re.compile(
     r"(?<=[类级])|(?:大)?(?:领域|方面|任务|原则|专题|环节|流程|阶段|步骤|方向|措施|举措|内容|部分|要点|工作|行动)"
 )
 _ENGLISH_ITEM = re.compile(r",\s+and\b|,\s|\band\b")
-_LIST_NUMBER = re.compile(r"[.．、)）]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class Source:
         """Return a text read."""
         values: dict[Decimal, set[str]] = {}
         for quantity in quantities(text):
-            if not quantity.unit and _says_nothing(text, quantity):
+            if says_nothing(text, quantity):
                 continue
             for value in quantity.values:
                 values.setdefault(value, set()).add(quantity.unit)
@@ -63,7 +71,7 @@ class Source:
     def has_number(self, quantity: Quantity, written: str) -> bool:
         """Return whether a number stands here, in whatever way it is written."""
         for value in quantity.values:
-            if any(_agree(quantity.unit, unit) for unit in self.values.get(value, ())):
+            if any(agree(quantity.unit, unit) for unit in self.values.get(value, ())):
                 return True
         literal = re.escape("".join(narrow(written).casefold().split()))
         if re.search(rf"(?<![\d.]){literal}(?!\d)", self.text):
@@ -96,51 +104,89 @@ class Source:
         return any(form in self.bare for form in forms)
 
 
-def _agree(unit: str, other: str) -> bool:
-    both = {unit, other}
-    return unit == other or "" in both or both <= _COUNTS
-
-
 def missing_claims(
-    sentence: str, source: Source, *, asked: Source, around: Sequence[str] = ()
+    sentence: str,
+    source: Source,
+    *,
+    asked: Source,
+    around: Sequence[str] = (),
+    whole: Source | None = None,
+    names_asked: bool = False,
 ) -> tuple[str, ...]:
     """Return the numbers, dates and names of a sentence that a text does not hold, as written.
 
     A number may be written otherwise (1,000 = 一千, 百分之十 = 10 %, 3万 = 30000), and agencies
-    by a short name. No claims are: names, years and dates that the question holds; numbers of
-    list items; a difference or sum of two numbers of the answer that stand in the text; a count
-    of items that the answer lists.
+    by a short name. No claims are: names (but places), years and dates that the question holds;
+    numbers of list items; a difference or sum of numbers of the answer that stand in the text; a
+    count of items that the answer lists, or of the months between two that it names.
 
     Args:
         sentence: Without [n] and bullets.
         source: The cited text.
         asked: The question.
         around: The sentences of the same block, the sentence itself among them.
+        whole: Where the terms of a sum may stand; the cited text for None.
+        names_asked: Whether places of the question are no claims either: of sentences that say
+            that the documents tell nothing of them.
     """
-    found: list[tuple[int, str]] = []
-    covered: list[tuple[int, int]] = []
-    for date in dates(sentence):
-        covered.append((date.start, date.end))
-        if not (source.has_date(date) or asked.has_date(date)):
-            found.append((date.start, sentence[date.start : date.end]))
+    found = [
+        (start, written)
+        for start, written, quantity in _numbers(sentence, source, asked, around)
+        if not _is_computed(sentence, quantity, whole or source, around)
+    ]
+    found += [
+        (date.start, sentence[date.start : date.end])
+        for date in dates(sentence)
+        if not (source.has_date(date) or asked.has_date(date))
+    ]
+    found += [
+        (name.start, name.written)
+        for name in names(sentence, source_is_latin=source.is_latin)
+        if not source.has_name(name.forms)
+        and not (asked.has_name(name.forms) and (names_asked or not name.is_place))
+    ]
+    return tuple(dict.fromkeys(written for _, written in sorted(found)))
+
+
+def numbers_missing(
+    sentence: str, source: Source, *, asked: Source, around: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the numbers with a unit, years left out, that a text does not hold, as written.
+
+    Args:
+        sentence: Without [n] and bullets.
+        source: What a sentence quotes, narrower than what it cites.
+        asked: The question.
+        around: The sentences of the same block, the sentence itself among them.
+    """
+    return tuple(
+        dict.fromkeys(
+            written
+            for _, written, quantity in _numbers(sentence, source, asked, around)
+            if quantity.unit and not (quantity.unit == "年" and min(quantity.values) in _YEARS)
+        )
+    )
+
+
+def _numbers(
+    sentence: str, source: Source, asked: Source, around: Sequence[str]
+) -> list[tuple[int, str, Quantity]]:
+    """Return (start, as written, quantity) of the numbers outside dates that a text lacks."""
+    inside = [(date.start, date.end) for date in dates(sentence)]
+    found = []
     for quantity in quantities(sentence):
-        inside = any(start <= quantity.start < end for start, end in covered)
-        if inside or not _is_claim(sentence, quantity):
+        if any(start <= quantity.start < end for start, end in inside):
             continue
         written = sentence[quantity.start : quantity.end].strip()
-        if not (
+        if _is_claim(sentence, quantity) and not (
             source.has_number(quantity, written)
             or _is_asked_time(quantity, asked)
             or _is_computed(sentence, quantity, source, around)
             or _counts_items(sentence, quantity, around)
+            or _counts_months(sentence, quantity)
         ):
-            found.append((quantity.start, written))
-    found += [
-        (name.start, name.written)
-        for name in names(sentence, source_is_latin=source.is_latin)
-        if not (source.has_name(name.forms) or asked.has_name(name.forms))
-    ]
-    return tuple(dict.fromkeys(written for _, written in sorted(found)))
+            found.append((quantity.start, written, quantity))
+    return found
 
 
 def _is_claim(sentence: str, quantity: Quantity) -> bool:
@@ -152,16 +198,8 @@ def _is_claim(sentence: str, quantity: Quantity) -> bool:
         return False
     if not quantity.is_word:
         return True
-    structure = quantity.unit in _COUNTS | {"级"} and _STRUCTURE.match(sentence, quantity.end)
+    structure = quantity.unit in COUNTS | {"级"} and _STRUCTURE.match(sentence, quantity.end)
     return quantity.unit != "" and min(quantity.values) > 1 and not structure
-
-
-def _says_nothing(text: str, quantity: Quantity) -> bool:
-    """Return whether a number without unit is a word (统一) or numbers a line (13.)."""
-    if quantity.is_word:
-        return True
-    opens = not text[text.rfind("\n", 0, quantity.start) + 1 : quantity.start].strip(" （(")
-    return opens and _LIST_NUMBER.match(text, quantity.end) is not None
 
 
 def _in_title(sentence: str, quantity: Quantity) -> bool:
@@ -184,22 +222,42 @@ def _is_computed(sentence: str, quantity: Quantity, source: Source, around: Sequ
     if not _COMPARING.search(sentence):
         return False
     terms = [
-        value
+        (other.start, other.values)
         for other in quantities("\n".join(around))
-        for value in other.values
-        if _related(quantity.unit, other.unit) and source.has_number(other, str(value))
+        if _related(quantity.unit, other.unit)
+        and any(source.has_number(other, str(value)) for value in other.values)
     ]
-    results = {result for a in terms for b in terms if a > b for result in (a - b, a + b)}
+    results = {
+        result
+        for (_, some), (_, others) in combinations(terms, 2)
+        for a in some
+        for b in others
+        for result in (abs(a - b), a + b)
+        if result
+    }
+    results.add(sum((max(values) for _, values in terms), Decimal(0)))
     return bool(results & quantity.values)
 
 
+def _counts_months(sentence: str, quantity: Quantity) -> bool:
+    """Return whether a number counts the months from one to another: 1月至11月（共11个月）."""
+    if quantity.unit != "个月":
+        return False
+    found = dates(sentence)
+    year = next((date.year for date in found if date.year), 0)
+    months = {(date.year or year) * 12 + date.month for date in found}
+    months |= {year * 12 + int(v) for q in quantities(sentence) if q.unit == "月" for v in q.values}
+    spans = {abs(a - b) for a in months for b in months}
+    return any(value in spans or value - 1 in spans for value in quantity.values)
+
+
 def _related(unit: str, other: str) -> bool:
-    return _agree(unit, other) or {unit, other} == {"%", "个百分点"}
+    return agree(unit, other) or {unit, other} == {"%", "个百分点"}
 
 
 def _counts_items(sentence: str, quantity: Quantity, around: Sequence[str]) -> bool:
     """Return whether a number counts what the answer lists, in this sentence or its block."""
-    if quantity.unit not in _COUNTS and quantity.unit:
+    if quantity.unit not in COUNTS and quantity.unit:
         return False
     joints = sentence.count("、")
     last = bool(re.search("、[^、]*[和及与]", sentence))  # 甲、乙和丙

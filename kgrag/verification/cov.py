@@ -15,7 +15,7 @@ from kgrag.text import is_latin
 from kgrag.types import Step
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
-from kgrag.verification.indicator import MEASURES, Judgement, Verification, sigma, unmet
+from kgrag.verification.indicator import FOOTNOTE_2, MEASURES, Judgement, Verification, sigma, unmet
 from kgrag.verification.loop import Assessment, Revision, improve, unverified
 from kgrag.verification.scores import as_object, in_words, read_scores, scores_schema
 
@@ -24,6 +24,7 @@ _ORDER: Mapping[str, float] = {"true": 3.0, "unclear": 2.0, "false": 0.0}
 _UNJUDGED = 1.0
 _JUDGEMENT: Schema = {"type": "string", "enum": list(get_args(Judgement))}
 _QUESTION: Schema = {"type": "string"}
+_NOTHING = "nothing in the documents answers it, as far as was looked"
 
 
 def cov(question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget) -> Verified:
@@ -49,7 +50,7 @@ def cov(question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: B
         return Revision(verification.revised_question)
 
     check = _check(question, _COV, revise, model=budget.bound(model))
-    return improve("cov", question, first, try_, check=check, budget=budget)
+    return _settled(improve("cov", question, first, try_, check=check, budget=budget))
 
 
 def cov_two_stage(
@@ -77,7 +78,18 @@ def cov_two_stage(
         return _revision(question, attempt, verification, tried=tried, model=examiner)
 
     check = _check(question, _COV_SCORES, revise, model=examiner)
-    return improve("cov-two-stage", question, first, try_, check=check, budget=budget)
+    return _settled(improve("cov-two-stage", question, first, try_, check=check, budget=budget))
+
+
+def _settled(verified: Verified) -> Verified:
+    """Return what is left; an answer that found nothing, and was not judged false, may stand.
+
+    Within the loop it does not pass: another wording may find something.
+    """
+    verdict = verified.verdict
+    if not verdict.reason.startswith(_NOTHING):
+        return verified
+    return replace(verified, verdict=replace(verdict, passed=True, reason=_NOTHING))
 
 
 def _read_scores(data: Json) -> Verification:
@@ -153,22 +165,34 @@ def _check(
 
         def reword(tried: Sequence[str]) -> Revision:
             found = attempt.answer.found
-            lacking = unmet(verification, found=found)
-            if lacking:
-                return Revision("", f"not retrieved again, which needs: {', '.join(lacking)}")
+            if unmet(verification, found=found):
+                return Revision("", _why_not_again(verification) if found else "")
             revision = revise(attempt, verification, tried)
             revised = replace(verification, revised_question=revision.question)
             if sigma(revised, found=found):
                 return revision
             return replace(revision, reason=revision.reason or "no revised question was given")
 
-        return _assessment(verification, reword, calls=counted.calls)
+        return _assessment(verification, reword, found=attempt.answer.found, calls=counted.calls)
 
     return check
 
 
+def _why_not_again(verification: Verification) -> str:
+    """Return, for a reader, why σ does not hold of an answer: see `unmet`."""
+    if verification.judgement != "false":
+        return "not found false, so no other passages were looked for"
+    if verification.scores["reference_correctness"] > FOOTNOTE_2.reference_correctness:
+        return "the passages bear on the question, so no others were looked for"
+    return "only some of its scores are bad, so no other passages were looked for"
+
+
 def _assessment(
-    verification: Verification, revise: Callable[[Sequence[str]], Revision], *, calls: int
+    verification: Verification,
+    revise: Callable[[Sequence[str]], Revision],
+    *,
+    found: bool,
+    calls: int,
 ) -> Assessment:
     scores = verification.scores
     good = [s for name, s in scores.items() if name not in ("bias", "conciseness")]
@@ -179,7 +203,11 @@ def _assessment(
         passed=verification.judgement == "true",
         rank=(_ORDER[verification.judgement], (sum(good) + 1 - scores["bias"]) / (len(good) + 1)),
         scores=scores,
-        reason=f"judged {verification.judgement}",
+        reason=(
+            f"judged {verification.judgement}"
+            if found or verification.judgement == "false"
+            else _NOTHING
+        ),
         step=Step("verify", detail, calls),
         revise=revise,
         revised=verification.revised_question,

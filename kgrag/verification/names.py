@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kgrag.places import question_places
+from kgrag.quantities import narrow, quantities
 from kgrag.text import is_latin, normalize_name, quoted_titles
-from kgrag.verification.quantities import narrow, quantities
 
 # Long forms and the short ones that stand for them, both in use for the same agency.
 _SHORT = (
@@ -20,6 +20,7 @@ _SHORT = (
     ("人力资源和社会保障", "人社"),
     ("人力资源社会保障", "人社"),
     ("交通运输", "交通"),
+    ("科学技术委员会", "科委"),
     ("科学技术", "科技"),
     ("市场监督管理", "市场监管"),
     ("国有资产监督管理", "国资"),
@@ -50,7 +51,15 @@ _COMMON = re.compile(
 _PLAN = re.compile(r"十[一二三四五六]五")
 _LATIN_NAME = re.compile(r"\d*[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
-_CHINESE = {"gdp": "生产总值", "co2": "二氧化碳", "ccer": "核证自愿减排量", "vocs": "挥发性有机物"}
+# What a text may say instead.
+_CHINESE = {
+    "gdp": "生产总值",
+    "co2": "二氧化碳",
+    "ccer": "核证自愿减排量",
+    "vocs": "挥发性有机物",
+    "rmb": "元",
+    "cny": "元",
+}
 _NOT_NAME = re.compile(
     r"i|january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -64,12 +73,14 @@ class Name:
     Attributes:
         start: First character.
         written: As written.
-        forms: What a text must hold one of, as `NameIndex` keeps texts.
+        forms: What a text must hold one of, as `bare` gives it.
+        is_place: Whether it is a place.
     """
 
     start: int
     written: str
     forms: tuple[str, ...]
+    is_place: bool = False
 
 
 def short_agencies(text: str) -> str:
@@ -131,7 +142,7 @@ def _agencies(sentence: str) -> Iterator[Name]:
 
 def _places(sentence: str) -> Iterator[Name]:
     for place in sorted(question_places(sentence, ())):
-        yield Name(sentence.index(place), place, (place,))
+        yield Name(sentence.index(place), place, (place,), is_place=True)
 
 
 def _latin(sentence: str, source_is_latin: bool) -> Iterator[Name]:

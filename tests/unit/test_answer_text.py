@@ -152,3 +152,61 @@ def test_not_found_is_in_the_language_of_the_question():
         NOT_FOUND_EN,
         NOT_FOUND,
     )
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "河北省：文段没有说明绿色工厂的数量。",
+        "文段中未见具体罚款数额。",
+        "广西：文中没有提到2030年的目标。",
+        "上述文段均未涉及。",
+        "所给文段中未见相关内容。",
+        "按照文段，未规定上限。",
+        "河北省：未说明。",
+        "关于上限，未作说明",
+        "文段[1][2]均未说明金额。",
+        "具体金额未明确。",
+        "The passages do not state a limit.",
+        "No passage states the limit.",
+        "The limit is not stated.",
+    ],
+)
+def test_is_denial_knows_the_words_of_the_prompts(sentence):
+    """文段 is what the model is told to call them."""
+    assert is_denial(sentence)
+    assert says_not_found(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "未按规定提供材料的，处五万元罚款。",
+        "未明确责任单位的，由市政府确定。",
+        "申请人未说明理由的不予受理。",
+        "本条例未规定的事项，适用其他法律。",
+        "项目单位未提供信息的，由主管部门责令改正。",
+        "不确定性产生的原因如下。",
+        "河南省300家[1]，文段未说明陕西省的数量。",
+        "陕西省100个以上[2]，未单列绿色工厂数量。",
+    ],
+)
+def test_is_denial_leaves_provisions_and_sentences_that_tell_something(sentence):
+    """What others fail to do, and what is cited before."""
+    assert not is_denial(sentence)
+    assert not says_not_found(sentence)
+
+
+def test_closing_paragraph_rests_on_all_that_is_cited_above():
+    """It repeats; only a last paragraph without [n] is one."""
+    text = "甲300家[1]。\n乙100个[3]。\n\n总体来看，甲300家。乙100个。"
+    *_, first, second = statements(text)
+    assert [(s.form, s.rests_on) for s in (first, second)] == [("closing", (1, 3))] * 2
+    assert [s.form for s in statements("综上，甲300家。")] == ["claim"]
+    assert statements("甲[1]。\n\n综上，乙[2]。")[-1].form == "claim"
+
+
+def test_mark_knows_the_word_of_the_prompts():
+    """[文段1] is [1]."""
+    assert MARK.fullmatch("[文段1]")
+    assert MARK.fullmatch("【文段1、文段2】")

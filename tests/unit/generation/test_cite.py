@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.answer_text import NOT_FOUND
-from kgrag.generation.cite import cited_passages, cited_texts, normalise, resolve
+from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
 from kgrag.types import Chunk, Context, Document, Heading, Passage, ScoredChunk
 
@@ -93,6 +93,7 @@ def test_resolve_gives_sentences_without_a_mark_what_their_neighbours_passage_ho
     """Every sentence that is supported carries its number."""
     answer = resolved("2025年创建绿色工厂500家。2030年创建绿色工厂800家[1]。")
     assert answer.text == "2025年创建绿色工厂500家。[1]2030年创建绿色工厂800家[2]。"
+    assert answer.notes == ("有 1 句模型没有标出依据；它们的引用是按文字比对补上的：[1]。",)
 
 
 def test_resolve_leaves_sentences_unmarked_that_their_neighbours_passage_does_not_hold():
@@ -148,27 +149,6 @@ def test_resolve_is_at_home_in_english():
     assert answer.notes == ("Citations that lead to no passage were removed: [8].",)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("甲[1-3]。", ("甲[1][2][3]。", [])),
-        ("甲[2-9]。", ("甲[2][3]。", [9])),
-        ("甲[1、3]。", ("甲[1][3]。", [])),
-        ("甲[3][3] [3]。", ("甲[3]。", [])),
-        ("国发[2021]4号[1]", ("国发[2021]4号[1]", [])),
-        ("甲[999-1]。", ("甲[1]。", [999])),
-    ],
-)
-def test_normalise_writes_every_number_alone(text, expected):
-    """Ranges hold what exists; document numbers are left."""
-    assert normalise(text, [1, 2, 3]) == expected
-
-
-def test_cited_passages_reads_every_form():
-    """Numbers of the context, not of the answer."""
-    assert cited_passages("甲【2】乙[1,7]", CONTEXT) == {1, 2}
-
-
 def test_cited_texts_are_the_passages_under_title_place_and_sections():
     """Wider than the quote, so that a place in the title counts."""
     answer = resolved("2025年创建500家[1]。")
@@ -177,3 +157,24 @@ def test_cited_texts_are_the_passages_under_title_place_and_sections():
     (narrow,) = cited_texts(answer.citations, documents=DOCUMENTS).values()
     assert "500家" in narrow
     assert "800家" not in narrow
+
+
+def test_resolve_drops_citations_that_another_of_the_sentence_makes_idle():
+    """Models add [1][2][3][4] to be safe; a note tells how many went."""
+    answer = resolved("到2030年，创建绿色工厂800家[1][2]。")
+    assert answer.text == "到2030年，创建绿色工厂800家[1]。"
+    assert quotes(answer) == ["到2030年，创建绿色工厂800家。"]
+    assert answer.notes == ("去掉了 1 处不支持所在句子的引用；同一句的其他引用支持它。",)
+
+
+def test_resolve_keeps_citations_that_hold_a_part_each():
+    """A sentence of two halves needs both."""
+    answer = resolved("2025年创建绿色工厂500家，省财政厅安排资金3000万元[1][2]。")
+    assert [c.doc_id for c in answer.citations] == ["a", "b"]
+    assert answer.notes == ()
+
+
+def test_resolve_leaves_a_closing_paragraph_as_it_is():
+    """It repeats what is cited above."""
+    text = "创建绿色工厂500家[1]。\n\n综上，创建绿色工厂500家。"
+    assert resolved(text).text == text

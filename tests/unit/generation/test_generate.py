@@ -90,11 +90,19 @@ def test_generate_in_another_language_is_asked_once_more_with_a_line_that_says_s
     assert "请用中文回答" in sent[-1]
 
 
-def test_generate_twice_in_another_language_is_an_error():
-    """The caller has an offline answer."""
-    with pytest.raises(ModelOutputError) as caught:
-        asked(["There will be five hundred green factories [1]."] * 2)
-    assert caught.value.kind == "language"
+def test_generate_twice_in_another_language_is_taken_with_a_note():
+    """It is paid for, and may be read."""
+    bad = "There will be five hundred green factories [1]."
+    draft, _, model = asked([bad] * 2)
+    assert (draft.text, len(model.requests)) == (bad, 2)
+    assert draft.notes == ("回答与问题不是同一种语言。",)
+
+
+@pytest.mark.parametrize("bad", ["创建500家。", "There will be five hundred green factories [1]."])
+def test_generate_of_a_kept_answer_pays_nothing(bad):
+    """What was taken after a second try is not asked for again."""
+    draft, _, model = asked([Completion(bad, "m", from_cache=True)])
+    assert (draft.text, len(model.requests)) == (bad, 1)
 
 
 def test_generate_without_citations_is_asked_once_more_then_taken():

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.generation.sentences import sentences
+from kgrag.generation.sentences import joined_spans, sentences
 from kgrag.types import Chunk, ScoredChunk
 
 
@@ -48,3 +48,13 @@ def test_sentences_name_each_place_once():
     a = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, 11, text), 1.0)
     b = ScoredChunk(Chunk("d:512:0", "d", 512, 0, 0, 11, text), 0.5)
     assert [s.rank for s in sentences([a, b])] == [0]
+
+
+def test_joined_spans_keep_a_decimal_that_a_scan_broke():
+    """0. 75亿吨 is one number; a sentence may end in 10."""
+    text = "总量为0. 75亿吨。共10. 另有规定。"
+    assert [text[start:end] for start, end in joined_spans(text)] == [
+        "总量为0. 75亿吨。",
+        "共10.",
+        " 另有规定。",
+    ]

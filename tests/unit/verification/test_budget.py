@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.errors import ModelError
+from kgrag.errors import BudgetExceededError
 from kgrag.llm.chat import Message, Request
 from kgrag.llm.fake import ScriptedChat
 from kgrag.verification.budget import Budget
@@ -49,7 +49,7 @@ def test_bound_model_answers_until_the_budget_is_spent():
     assert bound.name == "m"
     assert bound.complete(REQUEST, on_text=pieces.append).text == "甲"
     assert bound.complete(REQUEST).text == "乙"
-    with pytest.raises(ModelError, match="all 2 calls"):
+    with pytest.raises(BudgetExceededError, match="all 2 calls"):
         bound.complete(REQUEST)
     assert len(chat.requests) == 2
     assert pieces == ["甲"]
@@ -61,3 +61,11 @@ def test_budget_refuses_bounds_that_allow_nothing(bounds):
     rounds, calls, seconds = bounds
     with pytest.raises(ValueError, match="positive"):
         Budget(max_rounds=rounds, max_calls=calls, timeout_s=seconds, calls=lambda: 0)
+
+
+def test_bound_model_tells_each_call_when_the_time_is_over():
+    """So that a call under way ends, too."""
+    chat = ScriptedChat(["甲"])
+    budget = Budget(max_rounds=1, max_calls=1, timeout_s=60, calls=lambda: 0, clock=lambda: 7.0)
+    budget.bound(chat).complete(REQUEST)
+    assert chat.requests[0].deadline == budget.deadline == 67.0

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from kgrag.answer_text import NOT_FOUND
-from kgrag.types import Answer, SentenceCheck
+from kgrag.types import Answer, Citation, SentenceCheck
 from kgrag.verification.checks import check, mark
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
@@ -90,3 +92,60 @@ def test_mark_of_a_supported_answer_changes_nothing(checks):
     """No remark, no note."""
     given = Answer("问", "治理率65%[1]。", (), True, "m", checks=checks)
     assert mark(given) is given
+
+
+def test_check_compares_each_part_of_a_sentence_with_its_own_citation():
+    """Exchanged citations are seen."""
+    (good,) = checked("福建65%[1]，国家40%[2]。")
+    (swapped,) = checked("福建65%[2]，国家40%[1]。")
+    assert good.supported
+    assert swapped.missing == ("福建", "65%", "40%")
+
+
+def test_check_lets_a_computed_number_rest_on_all_citations():
+    """The difference of two sources stands in neither."""
+    (only,) = checked("福建65%[1]，国家40%[2]，高出25个百分点。")
+    assert only.supported
+
+
+def test_check_of_a_closing_paragraph_needs_no_citation():
+    """But its numbers must stand in what is cited above."""
+    *_, good = checked("福建65%[1]。国家40%[2]。\n\n综上，分别为65%和40%。")
+    *_, bad = checked("福建65%[1]。国家40%[2]。\n\n综上，分别为65%和45%。")
+    assert good.supported
+    assert (bad.cited, bad.missing) == (True, ("45%",))
+
+
+def quoting(text, quote, passage):
+    """Return an answer whose [1] quotes a part of a passage, checked."""
+    cited = Citation(1, "d", "甲办法", "d.txt", ("补贴",), None, 0, len(quote), quote, "c")
+    given = Answer("补贴多久？", text, (cited,), True, "m")
+    return replace(given, checks=check(given, {1: passage}))
+
+
+def test_check_tells_numbers_that_stand_elsewhere_in_the_passage():
+    """连续补贴2年 is quoted; 3年 belongs to something else."""
+    passage = "连续补贴2年。本办法有效期3年。"
+    (good,) = quoting("连续补贴2年[1]。", "连续补贴2年。", passage).checks
+    (doubtful,) = quoting("连续补贴3年[1]。", "连续补贴2年。", passage).checks
+    (wrong,) = quoting("连续补贴4年[1]。", "连续补贴2年。", passage).checks
+    assert (good.elsewhere, good.missing) == ((), ())
+    assert (doubtful.elsewhere, doubtful.missing, doubtful.supported) == (("3年",), (), True)
+    assert (wrong.elsewhere, wrong.missing) == ((), ("4年",))
+
+
+def test_mark_of_a_number_elsewhere_is_weaker():
+    """It says where the number is not, and a note asks to look."""
+    marked = mark(quoting("连续补贴3年[1]。", "连续补贴2年。", "连续补贴2年。有效期3年。"))
+    assert marked.text == "连续补贴3年[1]。〔所引句中没有：3年〕"
+    assert marked.notes == (
+        "有 1 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。",
+    )
+
+
+def test_check_of_a_denial_may_name_what_the_text_does_not():
+    """Nothing is told of 西藏, says the sentence."""
+    (first,) = check(answer("文件未说明西藏的目标[1]。", "西藏的目标？"), QUOTED)
+    assert first.supported
+    (second,) = check(answer("西藏的治理率为65%[1]。", "西藏的目标？"), QUOTED)
+    assert second.missing == ("西藏",)

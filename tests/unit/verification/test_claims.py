@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.verification.claims import Source, missing_claims
+from kgrag.verification.claims import Source, missing_claims, numbers_missing
 
 TEXT = """云岭省节能规划
 到2025年，全省创建绿色工厂1,000家以上，新增林地3万亩，能耗下降百分之十，每千瓦时补贴0.3元。
@@ -75,9 +75,10 @@ def test_missing_claims_are_named_as_written(sentence, expected):
 
 
 def test_missing_claims_leave_names_and_times_of_the_question():
-    """Whoever repeats the question claims nothing; its other numbers count."""
+    """Whoever repeats the question claims nothing; its numbers and places count."""
     question = "到2030年8月，泉州的财政厅要创建50家吗？"
-    assert missing("到2030年8月，泉州市财政厅创建50家", question=question) == ("50家",)
+    assert missing("到2030年8月，财政厅创建50家", question=question) == ("50家",)
+    assert missing("泉州的目标", question=question) == ("泉州",)
 
 
 def test_missing_claims_leave_what_is_computed_from_supported_numbers():
@@ -114,3 +115,51 @@ def test_missing_claims_in_english():
         "London",
         "March 30, 1889",
     )
+
+
+def test_missing_claims_of_equal_terms_and_longer_sums():
+    """30 + 30 = 60, and 10 + 20 + 40 = 70."""
+    text = "园区不少于30个，社区不少于30个，甲类10%、乙类20%、丙类40%。"
+    around = ["园区30个，社区30个", "合计60个"]
+    assert missing(around[1], text=text, around=around) == ()
+    assert missing("合计90个", text=text, around=around) == ("90个",)
+    around = ["甲类10%、乙类20%、丙类40%", "合计70%"]
+    assert missing(around[1], text=text, around=around) == ()
+
+
+def test_missing_claims_take_terms_from_all_that_the_sentence_cites():
+    """Each half has its own source, their difference both."""
+    first, second = Source.of("全省65%"), Source.of("全省65%\n全国40%")
+    around = ["全省65%，全国40%，高25个百分点"]
+    options = {"asked": Source.of("问"), "around": around}
+    assert missing_claims("高25个百分点", first, whole=second, **options) == ()
+    assert missing_claims("高25个百分点", first, **options) == ("25个百分点",)
+
+
+def test_missing_claims_count_months():
+    """January to November are eleven of them."""
+    text = "核查期为2022年1月至2022年11月。"
+    assert missing("2022年1月至2022年11月（共11个月）", text=text) == ()
+    assert missing("2022年1月至11月（共11个月）", text="核查期为2022年1月至11月。") == ()
+    assert missing("2022年1月至2022年11月（共9个月）", text=text) == ("9个月",)
+
+
+def test_missing_claims_read_decimals_that_a_scan_broke_and_currencies():
+    """0. 75亿吨 in the text is 0.75亿吨; RMB is 元."""
+    assert missing("总量0.75亿吨", text="总量为0. 75亿吨") == ()
+    assert missing("总量0. 75亿吨", text="总量为0.75亿吨") == ()
+    assert missing("奖励RMB 30万元", text="奖励30万元") == ()
+
+
+def test_missing_claims_of_a_place_that_the_question_names():
+    """A place must stand in the text, unless the sentence says that nothing is told of it."""
+    source, asked = Source.of("陕西省方案"), Source.of("西藏的目标？")
+    assert missing_claims("西藏的目标", source, asked=asked) == ("西藏",)
+    assert missing_claims("西藏的目标", source, asked=asked, names_asked=True) == ()
+
+
+def test_numbers_missing_are_those_with_a_unit_and_no_years():
+    """What a quote must hold."""
+    source, asked = Source.of("连续补贴2年"), Source.of("补贴？")
+    found = numbers_missing("2025年起每年补贴0.05元，连续3年，共12", source, asked=asked)
+    assert found == ("0.05元", "3年")

@@ -21,15 +21,20 @@ _UNIT = (
     r"|种|类|批|处|片|张|份|位|岁|年|月|日|天|号|时|小时|分钟|季度|级|层|期|轮|期间|成(?!立|为|果|效|本|员|功|熟|交|都)"
     r"|kwh|kw|mw|gw|km2|km|kg|tce|m2|m3|mm|cm|ha|t(?![a-z])"
 )
+# 0. 75 is 0.75 where a scan left a blank; 1. 75 may begin with the number of a line.
 _FULL = re.compile(
     r"(?P<of>百分之|千分之|万分之)?\s*"
-    r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|(?<![a-z\d.])\d+(?:\.\d+)?)"
+    r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
+    r"|(?<![a-z\d.])0\.[ \t]{1,2}\d+|(?<![a-z\d.])\d+(?:\.\d+)?)"
     rf"|(?P<han>[{_HAN}]+(?:点[零一二三四五六七八九]+)?))"
     rf"(?:\s*(?P<scale>{_SCALES}))?(?:\s*[多余])?(?:\s*(?P<unit>{_UNIT}))?",
     re.IGNORECASE,
 )
 _TO = re.compile(r"\s*(?:[-—–~～至到]|——|to)\s*")
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
+_LINE_NUMBER = re.compile(r"[.．、)）]")
+
+COUNTS = frozenset("个户家项座辆台人名件条种类批处片张份位款")  # 500个 may be called 500家
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = r"(?P<{}>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -126,6 +131,21 @@ def quantities(text: str) -> list[Quantity]:
     return out
 
 
+def agree(unit: str, other: str) -> bool:
+    """Return whether two units may be the same: equal, both counting, or one unknown."""
+    return unit == other or not unit or not other or {unit, other} <= COUNTS
+
+
+def says_nothing(text: str, quantity: Quantity) -> bool:
+    """Return whether a number without unit is a word (统一) or numbers a line (13.)."""
+    if quantity.unit:
+        return False
+    if quantity.is_word:
+        return True
+    opens = not text[text.rfind("\n", 0, quantity.start) + 1 : quantity.start].strip(" （(")
+    return opens and _LINE_NUMBER.match(text, quantity.end) is not None
+
+
 def _scale(match: re.Match[str]) -> int:
     return _SCALE.get((match["scale"] or "").casefold(), 1)
 
@@ -136,7 +156,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     if match["arabic"]:
         if not match["unit"] and not match["scale"] and _LETTER.match(text, match.end("arabic")):
             return None
-        value: Decimal | None = Decimal(match["arabic"].replace(",", ""))
+        value: Decimal | None = Decimal(re.sub(r"[,\s]", "", match["arabic"]))
     else:
         value = _han(match["han"])
     if value is None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.verification.quantities import dates, narrow, quantities
+from kgrag.quantities import agree, dates, narrow, quantities, says_nothing
 
 
 def read(text):
@@ -109,3 +109,22 @@ def test_quantities_read_any_number_with_and_without_commas(number):
 def test_narrow_keeps_the_length(text):
     """Offsets stay."""
     assert len(narrow(text)) == len(text)
+
+
+def test_quantities_of_a_decimal_that_a_scan_broke():
+    """0. 75 is one number; 1. 75 may be the number of a line and another."""
+    assert [float(min(q.values)) for q in quantities("0. 75亿吨")] == [75_000_000]
+    assert len(quantities("1. 75家")) == 2
+
+
+def test_agree_lets_counting_words_stand_for_each_other():
+    """500个 may be called 500家; 2年 is not 2个."""
+    assert agree("个", "家")
+    assert agree("", "吨")
+    assert not agree("年", "个")
+
+
+def test_says_nothing_of_words_and_line_numbers():
+    """统一, and 13. where it opens a line."""
+    text = "统一领导\n13.加强\n共13"
+    assert [says_nothing(text, q) for q in quantities(text)] == [True, True, False]
