@@ -1,6 +1,7 @@
 """The command that counts: what is stored, and what models took."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -25,15 +26,11 @@ _NONE = "no model was asked for this knowledge base"
 @click.pass_context
 def stats(ctx: click.Context, kb: str, cost: bool, as_json: bool) -> None:
     """Count what is stored, or with --cost what models took, by stage and document."""
-    from kgrag.taking_in import calls_file
-
+    if cost:
+        _print_costs(ctx, kb, as_json)
+        return
     with opened(ctx, kb) as base:
-        if cost and calls_file(kb, ctx.obj).exists():
-            _print_costs(base, as_json)
-        elif cost:
-            click.echo('{"stages": [], "documents": []}' if as_json else _NONE)
-        else:
-            _print_counts(base, as_json)
+        _print_counts(base, as_json)
 
 
 def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
@@ -50,10 +47,26 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
         click.echo(f"{name:11} {shown}")
 
 
-def _print_costs(base: "KnowledgeBase", as_json: bool) -> None:
-    stages, documents = base.calls.totals("stage"), base.calls.totals("doc_id")
-    prices = _prices(base.config)
-    files = {card.doc_id: card.file for card in base.documents()}
+def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
+    """Print what the ledger says; it may be there before the knowledge base is: --sample."""
+    from kgrag.errors import NoKnowledgeBaseError
+    from kgrag.llm.calls import Calls
+    from kgrag.taking_in import calls_file
+
+    files = {}
+    ledger = calls_file(kb, ctx.obj)
+    try:
+        with opened(ctx, kb) as base:
+            files = {card.doc_id: card.file for card in base.documents()}
+    except NoKnowledgeBaseError:
+        if not ledger.exists():
+            raise
+    stages: list[Total] = []
+    documents: list[Total] = []
+    if ledger.exists():
+        with closing(Calls.open(ledger)) as calls:
+            stages, documents = calls.totals("stage"), calls.totals("doc_id")
+    prices = _prices(ctx.obj)
     by_stage = [_row("stage", total, total.group, prices) for total in stages]
     by_document = [
         _row("document", total, files.get(total.group, total.group or "(questions)"), prices)
@@ -75,16 +88,23 @@ def _print_costs(base: "KnowledgeBase", as_json: bool) -> None:
 
 
 def _prices(config: "Config") -> "dict[str, Price]":
-    """Return prices by model: the providers', and before them what settings say."""
+    """Return prices by model: the providers', and before them what settings say.
+
+    The ledger knows models by name only. Where a configured endpoint serves a name and says no
+    price, that name has none; two endpoints with one name must have one price.
+    """
     from kgrag.config import STAGES
     from kgrag.llm.providers import PROVIDERS, settings_for
 
     prices = {name: price for p in PROVIDERS.values() for name, price in p.prices.items()}
+    unknown: set[str] = set()
     for configured in filter(lambda c: c.is_configured, map(config.model_of, STAGES)):
         endpoint = settings_for(configured)
-        if endpoint.price is not None:
+        if endpoint.price is None:
+            unknown.add(endpoint.model)
+        else:
             prices[endpoint.model] = endpoint.price
-    return prices
+    return {name: price for name, price in prices.items() if name not in unknown}
 
 
 def _row(kind: str, total: "Total", name: str, prices: "dict[str, Price]") -> dict[str, object]:

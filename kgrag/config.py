@@ -53,14 +53,16 @@ class ModelConfig:
             provider's. The key itself never stands in a file.
         json: How JSON is asked for: `schema`, `object`, or `none` for endpoints that have
             neither; empty takes the provider's.
-        concurrency: Calls under way at the same time.
+        concurrency: Calls under way at the same time, at most 1000.
         requests_per_minute: Calls begun in a minute; 0 for no limit.
         tokens_per_minute: Tokens in and out in a minute; 0 for no limit.
-        timeout_s: Seconds to wait for an answer, or for its next piece where it is streamed.
+        timeout_s: Seconds that an answer may take; where it is streamed, to wait for its first
+            and each next piece, and five times that for all of it.
         attempts: Tries of a call that fails in a way that may pass.
         max_tokens: Longest answer; some endpoints refuse more than 4095.
-        temperature: 0 for the most likely answer.
+        temperature: 0 for the most likely answer, at most 2.
         price_in: Of a million tokens sent, in `currency`; negative takes the provider's table.
+            A stage with another model takes no price from `[llm]`.
         price_cached: Of a million tokens sent that the endpoint had in its cache.
         price_out: Of a million tokens answered.
         currency: Of the prices, e.g. `CNY`.
@@ -127,7 +129,7 @@ class SearchConfig:
 
     system: str = "grim"
     top_k: int = 10
-    expansions: int = 0
+    expansions: int = 2
     hyde: str = "off"
     graph_query: str = "off"
 
@@ -160,7 +162,7 @@ class VerifyConfig:
         max_rounds: Answers at most, the first included; 0 for the method's own number: 2 for
             `cov`, 5 for `chats-grid`.
         max_calls: Calls of a model at most, for one question.
-        timeout_s: Seconds at most, for one question; a call under way is waited for.
+        timeout_s: Seconds at most, for one question; a call under way is ended then.
     """
 
     method: str = "cov"
@@ -213,6 +215,8 @@ _CHOICES = {  # values other than these would be found out late, or never
     "answer.integrate": _ON_OFF,
     "verify.method": ("cov", "cov-two-stage", "chats-grid", "none"),
 }
+_MOST: dict[str, float] = {"llm.concurrency": 1000, "llm.temperature": 2, "answer.compress": 1}
+_LARGEST = 1e12  # no price is, and inf is no number to reckon with
 _MAY_BE_ZERO = frozenset(["expansions"])
 _T = TypeVar("_T")
 
@@ -239,8 +243,7 @@ def read_config(path: Path | None = None) -> Config:
     unknown = sorted(set(data) - set(_TABLES))
     if unknown:
         raise ConfigError(f"{path}: unknown table [{unknown[0]}]; known are {sorted(_TABLES)}")
-    llm = data.get("llm", {})
-    own = {k: llm.pop(k) for k in STAGES if k in llm} if isinstance(llm, dict) else {}
+    own = _stage_tables(path, data.get("llm", {}))
     tables: dict[str, Any] = {
         name: _table(path, name, data.get(name, {}), table()) for name, table in _TABLES.items()
     }
@@ -248,15 +251,51 @@ def read_config(path: Path | None = None) -> Config:
         stage: _table(path, f"llm.{stage}", values, _base(tables["llm"], values))
         for stage, values in own.items()
     }
+    named = {"llm": tables["llm"], **{f"llm.{stage}": model for stage, model in stages.items()}}
+    for name, model in named.items():
+        if model.model and not model.is_configured:
+            raise ConfigError(
+                f"{path}: {name} names the model {model.model!r} but no endpoint:"
+                " set provider or base_url beside it"
+            )
     return Config(**tables, stages=MappingProxyType(stages))
 
 
+def _stage_tables(path: Path, llm: object) -> dict[str, object]:
+    """Take the tables of stages out of `[llm]`."""
+    if not isinstance(llm, dict):
+        return {}
+    own = {stage: llm.pop(stage) for stage in STAGES if stage in llm}
+    for name, values in llm.items():
+        if isinstance(values, Mapping):
+            known = ", ".join(f"[llm.{stage}]" for stage in STAGES)
+            raise ConfigError(f"{path}: unknown table [llm.{name}]; known are {known}")
+    for stage, values in own.items():
+        if isinstance(values, Mapping) and "calls" in values:
+            raise ConfigError(
+                f"{path}: llm.{stage}.calls: one file is for all stages: set llm.calls"
+            )
+    return own
+
+
 def _base(llm: ModelConfig, values: object) -> ModelConfig:
-    """Return what a stage begins with: all of `[llm]`, or its limits where it names another."""
-    other = isinstance(values, Mapping) and ({"provider", "base_url"} & values.keys())
-    if not other:
+    """Return what a stage begins with.
+
+    All of `[llm]`, but its prices where the stage names another model; where it names an endpoint
+    of its own, only what is no matter of endpoints: the limits per minute are one's own, too.
+    """
+    if not isinstance(values, Mapping):
         return llm
     blank = ModelConfig()
+    if not {"provider", "base_url"} & values.keys():
+        if values.get("model", llm.model) == llm.model:
+            return llm
+        return replace(
+            llm,
+            price_in=blank.price_in,
+            price_cached=blank.price_cached,
+            price_out=blank.price_out,
+        )
     kept = ("concurrency", "timeout_s", "attempts", "max_tokens", "temperature", "calls")
     return replace(blank, **{name: getattr(llm, name) for name in kept})
 
@@ -272,7 +311,11 @@ def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
             raise ConfigError(f"{path}: unknown key {name}.{key}; known are {sorted(known)}")
         where = f"{path}: {name}.{key}"
         checked[key] = _value(where, value, known[key], may_be_zero=key in _MAY_BE_ZERO)
-        choices = _CHOICES.get(f"{name.partition('.')[0]}.{key}")
+        setting = f"{name.partition('.')[0]}.{key}"
+        most = _MOST.get(setting)
+        if most is not None and checked[key] > most:
+            raise ConfigError(f"{where} must be at most {most:g}, got {value!r}")
+        choices = _CHOICES.get(setting)
         if choices and checked[key] not in choices:
             shown = ", ".join(filter(None, choices))
             raise ConfigError(f"{where} must be one of {shown}, got {value!r}")
@@ -290,7 +333,9 @@ def _value(where: str, value: object, default: object, *, may_be_zero: bool) -> 
             raise ConfigError(f"{where} must be a text, got {value!r}")
         return value
     if isinstance(default, float):
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"{where} must be a number, got {value!r}")
+        if not 0 <= value <= _LARGEST:  # nor is nan
             raise ConfigError(f"{where} must be a number of 0 or more, got {value!r}")
         return float(value)
     if not _positive(value) and not ((default == 0 or may_be_zero) and value == 0):

@@ -10,7 +10,9 @@ KgragError
 │   ├── ModelNotFoundError      its files are not on this machine
 │   ├── ModelMismatchError      it is not the model that the knowledge base was built with
 │   ├── ModelUnavailableError   its endpoint cannot be reached, or refuses the key or the model
+│   ├── BudgetExceededError     a question has used up its calls or seconds; nothing was sent
 │   ├── TransientModelError     a call failed in a way that may pass: 5xx, timeout, reset
+│   │   ├── BrokenOffError      it was sent, and no whole answer came: it may have been charged
 │   │   ├── RateLimitError      it was asked too often
 │   │   └── ModelUnreachableError  no connection to it came about
 │   └── ModelOutputError        its answer cannot be used
@@ -21,6 +23,8 @@ KgragError
 """
 
 __all__ = [
+    "BrokenOffError",
+    "BudgetExceededError",
     "ConfigError",
     "EvaluationError",
     "IngestionError",
@@ -86,8 +90,16 @@ class ModelUnavailableError(ModelError):
     """A model's endpoint cannot be reached, or refuses the key or the model."""
 
 
+class BudgetExceededError(ModelError):
+    """A question has used up its calls or seconds; the call was not sent."""
+
+
 class TransientModelError(ModelError):
     """A call to a model failed in a way that may pass."""
+
+
+class BrokenOffError(TransientModelError):
+    """A call was sent, and no whole answer came: its tokens may have been charged."""
 
 
 class RateLimitError(TransientModelError):

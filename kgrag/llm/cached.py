@@ -2,14 +2,17 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from kgrag.errors import ModelOutputError
+from kgrag.errors import BudgetExceededError, ModelOutputError
 from kgrag.ids import digest
 from kgrag.llm.calls import CACHED, Calls
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
 from kgrag.llm.recorded import record_of
+
+_CUT = ("truncated", "repeating")  # kinds of failure: the same request would end the same way
 
 
 def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) -> str:
@@ -41,8 +44,10 @@ def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) 
 class Cached:
     """A chat model that pays for each answer once, over all runs that share the file.
 
-    Only answers that `accept` let pass are kept. Equal requests that are under way at the same
-    time are sent once: the others wait for the answer.
+    Only answers that `accept` let pass are kept, and of requests about a document those that were
+    cut or ran in circles: who reads the document again is told so at once, and asks for less.
+    (A question that is asked again is tried again, and so is a request `anew`.) Equal requests
+    that are under way at the same time are sent once: the others wait for the answer.
     """
 
     def __init__(self, model: ChatModel, *, calls: Calls, parameters: Mapping[str, str]) -> None:
@@ -67,33 +72,49 @@ class Cached:
         """Return the kept answer, or else the model's; see `ChatModel.complete`.
 
         Raises:
+            ModelOutputError: If the answer cannot be used; at once where it was cut before.
             StoreError: If the file of kept answers cannot be read or written.
         """
         key = self.key(request)
+        # a good answer to what was corrected is kept for the question; a bad one for itself
+        cut_key = digest("cut", key, str(request.added), length=32)
 
         def keeping(completion: Completion) -> None:
             if accept is not None:
-                accept(completion)
+                try:
+                    accept(completion)
+                except ModelOutputError as exc:
+                    if request.doc_id and exc.kind in _CUT:
+                        self._calls.keep(cut_key, completion)
+                    raise
             self._calls.keep(key, completion)  # before anything else can happen to it
 
-        with self._alone(key):
+        with self._alone(key, request.deadline):
             kept = self._kept(key, request, accept)
             if kept is not None:
                 if on_text is not None:
                     on_text(kept.text)
                 return kept
+            self._check_cut(cut_key, request, accept)
             return self._model.complete(request, accept=keeping, on_text=on_text)
 
     @contextmanager
-    def _alone(self, key: str) -> Iterator[None]:
-        """Let one caller in at a time; the next one finds the answer, or tries for itself."""
+    def _alone(self, key: str, deadline: float | None) -> Iterator[None]:
+        """Let one caller in at a time; the next one finds the answer, or tries for itself.
+
+        Raises:
+            BudgetExceededError: If the others are not done before the deadline.
+        """
         while True:
             with self._lock:
                 other = self._under_way.get(key)
                 if other is None:
                     mine = self._under_way[key] = threading.Event()
                     break
-            other.wait()
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not other.wait(left):
+                told = "the same call is under way, and not done in the time for this question"
+                raise BudgetExceededError(f"{told} (verify.timeout_s)")
         try:
             yield
         finally:
@@ -115,3 +136,20 @@ class Cached:
             record_of(request, self.name, usage=completion.usage, seconds=0.0, outcome=CACHED)
         )
         return completion
+
+    def _check_cut(self, key: str, request: Request, accept: Accept | None) -> None:
+        """Refuse an answer again that was cut before, if it is.
+
+        Raises:
+            ModelOutputError: As `accept` does.
+        """
+        if request.anew or not request.doc_id or accept is None:
+            return
+        completion = self._calls.answer(key)
+        if completion is None:
+            return
+        try:
+            accept(completion)
+        except ModelOutputError as exc:
+            if exc.kind in _CUT:
+                raise

@@ -197,7 +197,9 @@ class Calls:
         rows = self._run(
             "SELECT prompt, completion, cached, estimated_prompt, material_chars, outcome "
             f"FROM ledger WHERE model = ? AND stage = ? AND schema_name = ? AND prompt > 0 "
-            f"AND outcome <> '{CACHED}' ORDER BY number DESC LIMIT {_RECENT}",
+            # Calls that broke, which have a class's name, say nothing of those that do not.
+            f"AND outcome <> '{CACHED}' AND outcome NOT GLOB '[A-Z]*' "
+            f"ORDER BY number DESC LIMIT {_RECENT}",
             *(model, stage, schema_name),
         )
         return rates_of(

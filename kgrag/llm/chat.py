@@ -32,6 +32,10 @@ class Request:
         max_tokens: Longest answer; the model's configured limit for None.
         added: How many of the last messages were added after a bad answer; no part of the
             cache's key, so that the corrected answer is kept for the question itself.
+        deadline: Moment, on the clock of `time.monotonic`, after which nothing is waited for and
+            nothing more is sent; None for a call that may take as long as it takes, and may
+            wait for an endpoint that is down to come back. No part of the cache's key.
+        anew: Whether to ask again though the answer was cut before; no part of the cache's key.
     """
 
     messages: tuple[Message, ...]
@@ -41,6 +45,8 @@ class Request:
     doc_id: str = ""
     max_tokens: int | None = None
     added: int = 0
+    deadline: float | None = None
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ class ChatModel(Protocol):
                 known already.
 
         Raises:
+            BudgetExceededError: If the request's deadline is over before the call could be sent.
             RateLimitError: If the endpoint goes on refusing for being asked too often.
             ModelUnavailableError: If it cannot be reached, or refuses the key or model.
             ModelOutputError: If the answer cannot be used.

@@ -2,13 +2,15 @@
 
 import threading
 
+from kgrag.errors import BudgetExceededError
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
 
 
 class Counted:
     """A chat model that remembers the completions that it gave, oldest first.
 
-    Answers that could not be used count, too: they were paid for.
+    Calls that failed count, and answers that could not be used: they took time and may have been
+    paid for. Calls that were not sent because a question had used up its budget do not.
 
     Attributes:
         completions: What came back so far.
@@ -17,6 +19,7 @@ class Counted:
     def __init__(self, model: ChatModel) -> None:
         self._model = model
         self._lock = threading.Lock()
+        self._calls = 0
         self.completions: list[tuple[Request, Completion]] = []
 
     @property
@@ -26,8 +29,8 @@ class Counted:
 
     @property
     def calls(self) -> int:
-        """Return how many calls were made, those answered from the cache included."""
-        return len(self.completions)
+        """Return how many calls were made, failed ones and those from the cache included."""
+        return self._calls
 
     def complete(
         self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
@@ -40,4 +43,11 @@ class Counted:
             if accept is not None:
                 accept(completion)
 
-        return self._model.complete(request, accept=counting, on_text=on_text)
+        with self._lock:
+            self._calls += 1
+        try:
+            return self._model.complete(request, accept=counting, on_text=on_text)
+        except BudgetExceededError:
+            with self._lock:
+                self._calls -= 1
+            raise

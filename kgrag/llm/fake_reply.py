@@ -27,6 +27,8 @@ class Reply:
         hang_s: Seconds to wait before the answer, besides the server's latency.
         drop: `before` closes the connection instead of answering, `inside` in the middle.
         stream_cut: Whether a stream ends in good order before the answer does.
+        endless: Whether it never ends: streamed, the text comes over and over; else blanks come
+            where the answer should begin.
     """
 
     text: str = ""
@@ -38,6 +40,7 @@ class Reply:
     hang_s: float = 0.0
     drop: Literal["", "before", "inside"] = ""
     stream_cut: bool = False
+    endless: bool = False
 
 
 def count_tokens(text: str) -> int:

@@ -21,6 +21,7 @@ __all__ = ["FakeServer", "Received", "Reply", "main"]
 
 _PIECE = 4  # characters of a streamed piece
 _CUT = 2  # pieces that come before a stream is cut
+_DRIP_S = 0.005  # between pieces of what never ends
 _Connection = socket.socket | tuple[bytes, socket.socket]  # as socketserver has it
 
 
@@ -120,6 +121,10 @@ class FakeServer:
         """Return the most requests that were under way at the same time."""
         with self._lock:
             return self._most
+
+    def is_closed_after(self, seconds: float) -> bool:
+        """Wait, and return whether the server is closing."""
+        return self._closing.wait(seconds)
 
     def take(self, received: Received) -> Reply:
         """Enter a request, wait as told, and return what to do."""
@@ -224,7 +229,17 @@ class _Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": reply.text}
             content = json.dumps(envelope(body, reply, "message", message), ensure_ascii=False)
         data = content.encode("utf-8")
-        self._head(reply, {"Content-Type": "application/json", "Content-Length": str(len(data))})
+        size = (
+            {"Transfer-Encoding": "chunked"}
+            if reply.endless
+            else {"Content-Length": str(len(data))}
+        )
+        self._head(reply, {"Content-Type": "application/json", **size})
+        while reply.endless and not self.server.fake.is_closed_after(_DRIP_S):
+            self._chunk(b" ")
+        if reply.endless:
+            self.close_connection = True
+            return
         if reply.drop:
             self.wfile.write(data[: len(data) // 2])
             self.close_connection = True
@@ -236,7 +251,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         going_on = replace(reply, usage=None, finish_reason=None)
         pieces = [reply.text[i : i + _PIECE] for i in range(0, len(reply.text), _PIECE)]
-        broken = bool(reply.drop) or reply.stream_cut
+        broken = bool(reply.drop) or reply.stream_cut or reply.endless
+        while reply.endless and not self.server.fake.is_closed_after(_DRIP_S):
+            self._event(envelope(body, going_on, "delta", {"content": reply.text}))
         for piece in pieces[:_CUT] if broken else pieces:
             self._event(envelope(body, going_on, "delta", {"content": piece}))
         if reply.drop:

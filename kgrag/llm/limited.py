@@ -3,10 +3,11 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kgrag.errors import RateLimitError
+from kgrag.errors import BudgetExceededError, RateLimitError
 from kgrag.llm.budget import Budget, Entry
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
 from kgrag.llm.tokens import estimate_request
@@ -48,6 +49,7 @@ class Limits:
         tokens_per_minute: int = 0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
+        check: Callable[[], object] = lambda: None,
     ) -> None:
         """Begin with everything allowed.
 
@@ -57,12 +59,14 @@ class Limits:
             tokens_per_minute: Tokens in and out in any 60 seconds; 0 for no limit.
             clock: Gives seconds.
             sleep: Waits so many seconds.
+            check: Called before each call; raises where no further one is wanted.
         """
         self._most = self._allowed = concurrency
         self._requests = Budget(requests_per_minute)
         self._tokens = Budget(tokens_per_minute)
         self._clock = clock
         self._sleep = sleep
+        self._check = check
         self._door = threading.Lock()  # held by the one caller who waits to be let in next
         self._changed = threading.Condition()
         self._under_way = 0
@@ -77,17 +81,23 @@ class Limits:
         """Return how many calls may be under way now."""
         return self._allowed
 
-    def enter(self, prompt: int) -> Pass:
+    def enter(self, prompt: int, *, deadline: float | None = None) -> Pass:
         """Wait until a call may begin, and begin it.
 
         Args:
             prompt: Tokens that it sends, as estimated.
+            deadline: Moment on the clock up to which it is waited; None to wait as long as needed.
+
+        Raises:
+            BudgetExceededError: If it may not begin before the deadline.
         """
-        with self._door:
+        with self._at_the_door(deadline):
             while True:
+                self._check()
                 with self._changed:
                     while self._under_way >= self._allowed:
-                        self._changed.wait()
+                        if not self._changed.wait(self._left(deadline)):
+                            raise _no_place()
                     now, tokens = self._clock(), prompt + self._mean_answer
                     wait = max(
                         self._paused_until - now,
@@ -98,7 +108,22 @@ class Limits:
                         self._under_way += 1
                         self._requests.use(now, 1)
                         return Pass(self._epoch, self._tokens.use(now, tokens), prompt)
+                    if deadline is not None and now + wait >= deadline:
+                        raise _no_place()
                 self._sleep(wait)
+
+    @contextmanager
+    def _at_the_door(self, deadline: float | None) -> Iterator[None]:
+        left = self._left(deadline)
+        if not self._door.acquire(timeout=-1 if left is None else left):
+            raise _no_place()
+        try:
+            yield
+        finally:
+            self._door.release()
+
+    def _left(self, deadline: float | None) -> float | None:
+        return None if deadline is None else max(0.0, deadline - self._clock())
 
     def leave(self) -> None:
         """End a call, whatever came of it."""
@@ -159,8 +184,12 @@ class Limited:
     def complete(
         self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
     ) -> Completion:
-        """Return the model's answer, when its turn has come; see `ChatModel.complete`."""
-        leave = self._limits.enter(estimate_request(request))
+        """Return the model's answer, when its turn has come; see `ChatModel.complete`.
+
+        Raises:
+            BudgetExceededError: If its turn does not come before the request's deadline.
+        """
+        leave = self._limits.enter(estimate_request(request), deadline=request.deadline)
 
         def answered(completion: Completion) -> None:
             self._limits.answered(leave, completion)
@@ -174,3 +203,10 @@ class Limited:
             raise
         finally:
             self._limits.leave()
+
+
+def _no_place() -> BudgetExceededError:
+    return BudgetExceededError(
+        "no further call was sent: its turn did not come in the time for this question"
+        " (verify.timeout_s; llm.concurrency and llm.requests_per_minute make it wait)"
+    )

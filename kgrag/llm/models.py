@@ -15,6 +15,7 @@ from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.providers import Endpoint, read_key, settings_for
 from kgrag.llm.recorded import Recorded
 from kgrag.llm.retried import Retried
+from kgrag.llm.stop import Stop
 
 _Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
 
@@ -32,7 +33,7 @@ class Models:
         *,
         calls: Calls,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], object] = time.sleep,
+        sleep: Callable[[float], object] | None = None,
     ) -> None:
         """Keep the settings; nothing is built yet.
 
@@ -40,12 +41,13 @@ class Models:
             config_of: Gives the settings of a stage.
             calls: Keeps answers and the ledger; stays open when the models are closed.
             clock: Gives seconds.
-            sleep: Waits so many seconds.
+            sleep: Waits so many seconds; None for one that `stop` ends.
         """
         self._config_of = config_of
         self._calls = calls
         self._clock = clock
-        self._sleep = sleep
+        self._stop = Stop()
+        self._sleep = sleep or self._stop.sleep
         self._lock = threading.Lock()
         self._models: dict[ModelConfig, ChatModel] = {}
         self._clients: list[OpenAIChat] = []
@@ -69,6 +71,12 @@ class Models:
                 " llm.base_url in kgrag.toml"
             )
         return settings_for(config)
+
+    def are_together(self, one: str, other: str) -> bool:
+        """Return whether two stages ask the same endpoint."""
+        if not (self.is_configured(one) and self.is_configured(other)):
+            return False
+        return self.endpoint(one).base_url == self.endpoint(other).base_url
 
     def parameters(self, stage: str) -> dict[str, str]:
         """Return what an answer depends on besides model and request, for the cache's key.
@@ -96,6 +104,10 @@ class Models:
             if config not in self._models:
                 self._models[config] = self._built(config, endpoint, self.parameters(stage))
             return self._models[config]
+
+    def stop(self) -> None:
+        """Let calls under way end, but none wait, be tried again or begin; may be repeated."""
+        self._stop.set()
 
     def close(self) -> None:
         """Close the connections of all models."""
@@ -129,8 +141,14 @@ class Models:
                 tokens_per_minute=config.tokens_per_minute,
                 clock=self._clock,
                 sleep=self._sleep,
+                check=self._stop.check,
             )
         limited = Limited(Recorded(client, calls=self._calls), limits=limits)
-        retried = Retried(limited, attempts=config.attempts, sleep=self._sleep)
-        circuit = self._circuits.setdefault(shared, Circuit(clock=self._clock))
-        return Cached(Breaker(retried, circuit=circuit), calls=self._calls, parameters=parameters)
+        retried = Retried(limited, attempts=config.attempts, clock=self._clock, sleep=self._sleep)
+        circuit = self._circuits.get(shared)
+        if circuit is None:
+            circuit = self._circuits[shared] = Circuit(
+                clock=self._clock, sleep=self._sleep, check=self._stop.check
+            )
+        breaker = Breaker(retried, trial=limited, circuit=circuit)
+        return Cached(breaker, calls=self._calls, parameters=parameters)

@@ -2,17 +2,22 @@
 
 import json
 import logging
+import math
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+import time
+from collections.abc import Generator
+from contextlib import closing
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from kgrag.errors import ModelError, TransientModelError
+from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
 from kgrag.llm.dialect import Dialect, JsonMode
+from kgrag.llm.gathered import gathered
 from kgrag.llm.openai_errors import Place, mapped, said_by
-from kgrag.llm.protocol import Piece, read_answer, read_event, shown
-from kgrag.llm.thoughts import Thoughts, without_thoughts
+from kgrag.llm.protocol import Piece, read_answer, read_event
+from kgrag.llm.thoughts import without_thoughts
+from kgrag.llm.timely import timely
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 
 if TYPE_CHECKING:
@@ -22,8 +27,13 @@ _log = logging.getLogger(__name__)
 _PATH = "/chat/completions"
 _LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
 _CONNECT_S = 10.0  # to wait for a connection, at most
+_CONNECT_SHARE = 0.8  # of the time for an answer, at most
+_TIMES_STREAMED = 5  # the time for a piece is what a whole stream may take
+_CHARS_PER_TOKEN = 8  # at most, for any language: a longer answer does not keep to its limit
+_MOST_BYTES = 64_000_000  # of an answer that is not streamed
+_NO_TIME = "the time for this question is over (verify.timeout_s)"
+_MORE_TIME = "llm.timeout_s allows more"
 _FALLBACKS = 6  # a dialect has five things that can be left out
-_T = TypeVar("_T")
 
 
 class OpenAIChat:
@@ -52,7 +62,8 @@ class OpenAIChat:
             model: Name of the model.
             api_key: Empty for an endpoint that wants none.
             api_key_env: The variable that the key came from, for errors.
-            timeout_s: Seconds to wait for an answer, or the next piece of a streamed one.
+            timeout_s: Seconds that an answer may take; for a streamed one, to wait for its first
+                and each next piece, and five times that for all of it.
             max_tokens: Longest answer where a request sets none.
             temperature: 0 for the most likely answer.
             json_mode: How JSON is asked for, to begin with.
@@ -86,14 +97,16 @@ class OpenAIChat:
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
+            BudgetExceededError: If the request's deadline is over; nothing is sent.
             RateLimitError: If the endpoint says that it is asked too often.
+            BrokenOffError: If no whole answer came, or not in time.
             TransientModelError: If the call failed in a way that may pass.
             ModelUnavailableError: If it refuses the key or model, or the account is empty.
             ModelOutputError: If its filter withheld the answer, or `accept` refuses it.
             ModelError: If it refuses the request, e.g. for its length.
         """
         try:
-            piece = self._whole(request) if on_text is None else self._streamed(request, on_text)
+            piece = self._answer(request, on_text)
         except Exception as exc:
             error = mapped(exc, self._place)
             if error is None:
@@ -115,39 +128,53 @@ class OpenAIChat:
         text = without_thoughts(piece.text)
         return Completion(text, self.name, piece.finish or "stop", usage)
 
-    def _whole(self, request: Request) -> Piece:
-        client = self._opened()
-        body = self._sent(
-            request,
-            lambda body: client.post(_PATH, cast_to=object, body=body),
-            stream=False,
+    def _answer(self, request: Request, on_text: OnText | None) -> Piece:
+        """Return the whole answer, which is streamed where somebody reads along.
+
+        Raises:
+            BudgetExceededError: If there is no time left to ask.
+        """
+        streamed = on_text is not None
+        now = time.monotonic()
+        deadline = math.inf if request.deadline is None else request.deadline
+        if deadline <= now:
+            raise BudgetExceededError(f"{self!r} is not asked: {_NO_TIME}")
+        by_settings = now + (_TIMES_STREAMED if streamed else 1) * self._timeout_s
+        late = "no answer in time; "
+        late += _NO_TIME if deadline < now + self._timeout_s else _MORE_TIME
+        pieces = timely(
+            lambda: self._pieces(request, streamed=streamed),
+            wait_s=self._timeout_s,
+            deadline=min(deadline, by_settings),
+            late=f"{self._place.model} at {self._place.url}: {late}",
         )
-        return read_answer(json.loads(body) if isinstance(body, str) else body)
+        with closing(pieces):
+            return gathered(
+                pieces,
+                on_text or (lambda _: None),
+                most_chars=_CHARS_PER_TOKEN * (request.max_tokens or self._max_tokens),
+            )
 
-    def _streamed(self, request: Request, on_text: OnText) -> Piece:
-        from openai import Stream
+    def _pieces(self, request: Request, *, streamed: bool) -> Generator[Piece | None, None, None]:
+        """Yield the answer as it comes; None where nothing of it has come."""
+        with self._sent(request, streamed=streamed) as answer:
+            response = answer.response
+            if streamed and "application/json" not in response.headers.get("content-type", ""):
+                yield from map(read_event, answer)
+                return
+            body = bytearray()
+            for part in response.iter_bytes():
+                body += part
+                if len(body) > _MOST_BYTES:
+                    raise BrokenOffError(f"{self!r}: the answer has more than {_MOST_BYTES} bytes")
+                yield None
+            yield read_answer(_parsed(bytes(body)))
 
-        client = self._opened()
-        with self._sent(
-            request,
-            lambda body: client.post(
-                _PATH, cast_to=object, body=body, stream=True, stream_cls=Stream[object]
-            ),
-            stream=True,
-        ) as stream:
-            if "application/json" in stream.response.headers.get("content-type", ""):
-                # It does not stream, and answers whole.
-                piece = read_answer(json.loads(stream.response.read()))
-                on_text(without_thoughts(piece.text))
-                return piece
-            return _gathered(stream, on_text)
-
-    def _sent(
-        self, request: Request, post: Callable[[Mapping[str, object]], _T], *, stream: bool
-    ) -> _T:
-        """Return what posting the request gives, left simpler where the endpoint refuses it."""
+    def _sent(self, request: Request, *, streamed: bool) -> "openai.Stream[object]":
+        """Return the response, not read yet, to the request, simpler where that is refused."""
         import openai
 
+        client = self._opened()
         for _ in range(_FALLBACKS):
             dialect = self._dialect
             body = dialect.body(
@@ -155,15 +182,22 @@ class OpenAIChat:
                 model=self.name,
                 max_tokens=self._max_tokens,
                 temperature=self._temperature,
-                stream=stream,
+                stream=streamed,
             )
             try:
-                return post(body)
+                return client.post(
+                    _PATH,
+                    cast_to=object,
+                    body=body,
+                    stream=True,
+                    stream_cls=openai.Stream[object],
+                )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as exc:
-                simpler = dialect.without(said_by(exc))
+                said = said_by(exc, self._place)
+                simpler = dialect.without(said)
                 if simpler is None:
                     raise
-                self._settle(dialect, simpler, self._place.hide(said_by(exc)))
+                self._settle(dialect, simpler, said)
         raise ModelError(f"{self!r} refuses the request in its simplest form, too")
 
     def _settle(self, refused: Dialect, simpler: Dialect, said: str) -> None:
@@ -179,7 +213,9 @@ class OpenAIChat:
         with self._lock:
             if self._client is None:
                 url = self._place.url
-                timeout = openai.Timeout(self._timeout_s, connect=min(self._timeout_s, _CONNECT_S))
+                # To find no connection ends sooner than an answer that does not come.
+                connect_s = min(_CONNECT_SHARE * self._timeout_s, _CONNECT_S)
+                timeout = openai.Timeout(self._timeout_s, connect=connect_s)
                 self._client = openai.OpenAI(
                     base_url=url,
                     api_key=self._place.key or "none",  # empty would take OPENAI_API_KEY
@@ -196,25 +232,8 @@ class OpenAIChat:
             return self._client
 
 
-def _gathered(events: Iterable[object], on_text: OnText) -> Piece:
-    """Return a streamed answer whole, having shown it piece by piece.
-
-    Raises:
-        TransientModelError: If the stream ends before the answer does.
-    """
-    thoughts, whole = Thoughts(), Piece()
-    for event in events:
-        piece = read_event(event)
-        if new := thoughts.feed(piece.text):
-            on_text(new)
-        whole = Piece(
-            whole.text + piece.text,
-            whole.thought + piece.thought,
-            piece.finish or whole.finish,
-            piece.usage or whole.usage,
-        )
-    if rest := thoughts.end():
-        on_text(rest)
-    if whole.finish is None:
-        raise TransientModelError(f"the stream ended before the answer did: {shown(whole.text)}")
-    return whole
+def _parsed(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except RecursionError:
+        raise TransientModelError("the answer is nested too deeply to be one") from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from kgrag.errors import (
+    BrokenOffError,
     ModelError,
     ModelOutputError,
     ModelUnavailableError,
@@ -15,7 +16,6 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
-from kgrag.llm.protocol import shown
 
 # What endpoints say in words only; where a provider has a number for it, that too (GLM: 1113
 # arrears, 1211 unknown model, 1261 prompt too long, 1301 unsafe).
@@ -41,6 +41,8 @@ _TOO_OFTEN = re.compile(r"rate[_ ]?limit|too many requests|\b429\b", re.IGNORECA
 _NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
 _TRANSPORT = frozenset(["httpx", "httpx2", "httpcore", "httpcore2", "h11", "ssl", "anyio"])
 _HIDDEN = "***"
+_SHOWN = 200  # characters of what an endpoint said in an error's text
+_LONGEST = 400  # characters of a whole text that is ours but ends in what an endpoint said
 _SHORTEST_PART = 8  # of a key with dots in it that is hidden by itself
 
 
@@ -71,6 +73,13 @@ class Place:
             text = text.replace(secret, _HIDDEN)
         return text
 
+    def shown(self, said: object, *, most: int = _SHOWN) -> str:
+        """Return the start of what an endpoint said, on one line and without the key.
+
+        The key is hidden first: cut in the middle, it would not be found.
+        """
+        return " ".join(self.hide(str(said)).split())[:most]
+
     def tells(self, exc: BaseException) -> bool:
         """Return whether the key stands in an error, or in one that led to it."""
         return any(self.hide(text) != text for e in _chain(exc) for text in (str(e), repr(e)))
@@ -86,23 +95,22 @@ def mapped(exc: Exception, place: Place) -> ModelError | None:
     import openai
 
     if isinstance(exc, ModelError):
-        exc.args = tuple(place.hide(str(arg)) for arg in exc.args)
+        exc.args = tuple(place.shown(arg, most=_LONGEST) for arg in exc.args)
         return exc
     if isinstance(exc, openai.APIStatusError):
-        said, headers = said_by(exc), exc.response.headers
-        return _of_status(exc.status_code, place.hide(said), headers, place)
+        return _of_status(exc.status_code, said_by(exc, place), exc.response.headers, place)
     where = f"{place.model} at {place.url}"
     names = [type(e).__name__ for e in _chain(exc)]
     if not _NOT_CONNECTED.isdisjoint(names):
-        reason = place.hide(shown(list(_chain(exc))[-1]))
+        reason = place.shown(list(_chain(exc))[-1])
         return ModelUnreachableError(f"{where}: no connection ({reason})")
     if isinstance(exc, openai.APITimeoutError) or any("Timeout" in name for name in names):
-        return TransientModelError(f"{where}: no answer in time; llm.timeout_s allows more")
+        return BrokenOffError(f"{where}: no answer in time; llm.timeout_s allows more")
     if isinstance(exc, openai.APIError) and exc.body is not None:  # told in the midst of a stream
-        return _of_event(place.hide(said_by(exc)), place)
+        return _of_event(said_by(exc, place), place)
     if isinstance(exc, openai.OpenAIError | UnicodeDecodeError) or _is_transport(exc):
-        reason = place.hide(shown(list(_chain(exc))[-1]))
-        return TransientModelError(f"{where}: the call broke off ({names[-1]}: {reason})")
+        reason = place.shown(list(_chain(exc))[-1])
+        return BrokenOffError(f"{where}: the call broke off ({names[-1]}: {reason})")
     return None
 
 
@@ -137,22 +145,23 @@ def _of_event(said: str, place: Place) -> ModelError:
     told = f"{place.model} at {place.url} broke off: {said}"
     if _NO_MONEY.search(said):
         return ModelUnavailableError(f"{told}; the account has nothing left: top it up")
-    return RateLimitError(told) if _TOO_OFTEN.search(said) else TransientModelError(told)
+    return RateLimitError(told) if _TOO_OFTEN.search(said) else BrokenOffError(told)
 
 
-def said_by(exc: Exception) -> str:
-    """Return what the endpoint said with an error of openai's, on one line; the key is not hidden.
+def said_by(exc: Exception, place: Place) -> str:
+    """Return what the endpoint said with an error of openai's, on one line, without the key.
 
     Codes are kept: some providers tell apart by nothing else.
     """
     match getattr(exc, "body", None):
         case None:
-            return shown(exc)
+            return place.shown(exc)
         case {"message": str(message), **rest} if message:
             codes = ", ".join(f"{name} {value}" for name, value in rest.items() if value)
-            return f"{shown(message)} ({shown(codes)})" if codes else shown(message)
+            told = place.shown(message)
+            return f"{told} ({place.shown(codes)})" if codes else told
         case body:
-            return shown(body)
+            return place.shown(body)
 
 
 def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:

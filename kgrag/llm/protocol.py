@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kgrag.errors import TransientModelError
+from kgrag.errors import BrokenOffError, TransientModelError
 from kgrag.llm.chat import Finish, Usage
 
 _FINISH: dict[str, Finish] = {
@@ -14,7 +14,6 @@ _FINISH: dict[str, Finish] = {
 }
 # The endpoint gave up, as GLM, DeepSeek and vLLM word it.
 _BROKEN = frozenset(["network_error", "insufficient_system_resource", "error", "abort"])
-_SHOWN = 200  # characters of a strange answer in an error's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,11 @@ def read_answer(body: object) -> Piece:
 
     Raises:
         TransientModelError: If there is none: gateways answer so when what is behind them fails.
+            Its text holds the body as it is, to be cut where the key is hidden.
     """
     piece = _read(body, "message")
     if piece is None:
-        raise TransientModelError(f"the answer has no choices: {shown(body)}")
+        raise TransientModelError(f"the answer has no choices: {body}")
     return piece if piece.finish else Piece(piece.text, piece.thought, "stop", piece.usage)
 
 
@@ -74,7 +74,7 @@ def _finish(reason: object) -> Finish | None:
     if reason is None or reason == "":
         return None
     if reason in _BROKEN:
-        raise TransientModelError(f"the endpoint gave up in the middle of the answer: {reason}")
+        raise BrokenOffError(f"the endpoint gave up in the middle of the answer: {reason}")
     return _FINISH.get(str(reason), "other")
 
 
@@ -100,8 +100,3 @@ def _text(content: object) -> str:
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         return "".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else ""
-
-
-def shown(body: object) -> str:
-    """Return the start of a strange answer on one line, for an error's text."""
-    return " ".join(str(body).split())[:_SHOWN]

@@ -1,6 +1,7 @@
 """What is known of providers: addresses, default models, the keys' variables, prices."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -160,6 +161,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         "ollama": Provider("http://localhost:11434/v1", "", "", "schema", _NO_PRICES),
     }
 )
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OWN = Provider("", "", "", "schema", _NO_PRICES)
 
 
@@ -167,12 +169,18 @@ def settings_for(config: ModelConfig) -> Endpoint:
     """Return a model's settings with what is empty filled in from its provider.
 
     Raises:
-        ConfigError: If the provider is not known, the endpoint's address is missing or no web
-            address, or no model is named.
+        ConfigError: If the provider is not known, the endpoint's address is missing, no web
+            address or holds more than that, no model is named, or what is to name the key's
+            variable is no name. What may be a secret is not shown.
     """
     if config.provider and config.provider not in PROVIDERS:
         raise ConfigError(
             f"llm.provider {config.provider!r} is not known; known are {', '.join(PROVIDERS)}"
+        )
+    if config.api_key_env and not _VARIABLE.fullmatch(config.api_key_env):
+        raise ConfigError(
+            "llm.api_key_env must be the name of an environment variable, like ZHIPUAI_API_KEY;"
+            " a key itself does not belong into a file"
         )
     provider = PROVIDERS.get(config.provider, _OWN)
     base_url = _checked(config.base_url or provider.base_url)
@@ -192,6 +200,11 @@ def settings_for(config: ModelConfig) -> Endpoint:
 
 
 def _checked(base_url: str) -> str:
+    if {"@", "?", "#"} & set(base_url):
+        raise ConfigError(
+            "llm.base_url must hold no user, password or query (what is after @, ? or #): a key"
+            " is named by llm.api_key_env"
+        )
     try:
         parts = urlsplit(base_url)
         whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -202,8 +215,6 @@ def _checked(base_url: str) -> str:
             f"llm.base_url must be a web address like http://localhost:8000/v1, got {base_url!r}"
             " (or name an llm.provider)"
         )
-    if parts.password or parts.username:
-        raise ConfigError("llm.base_url must not hold a password: name it by llm.api_key_env")
     return base_url.rstrip("/").removesuffix("/chat/completions")
 
 

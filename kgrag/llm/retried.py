@@ -23,7 +23,8 @@ class Retried:
     """A chat model that tries again after TransientModelError and RateLimitError.
 
     Pauses are random below 1, 2, 4, ... 60 s ("full jitter", so that callers who failed together
-    do not come back together), or what Retry-After says, up to 120 s.
+    do not come back together), or what Retry-After says, up to 120 s. No pause goes beyond the
+    request's deadline: the call fails instead.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Retried:
         model: ChatModel,
         *,
         attempts: int = 5,
+        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
         random: Callable[[], float] = random.random,
     ) -> None:
@@ -39,11 +41,13 @@ class Retried:
         Args:
             model: What is called.
             attempts: Tries in all, at least 1.
+            clock: Gives seconds, as requests' deadlines count them.
             sleep: Waits so many seconds.
             random: Gives a number in [0, 1).
         """
         self._model = model
         self._attempts = attempts
+        self._clock = clock
         self._sleep = sleep
         self._random = random
 
@@ -79,11 +83,15 @@ class Retried:
             except TransientModelError as exc:
                 if shown:
                     raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
-                if attempt >= self._attempts:
-                    raise _last(exc, attempt) from exc
                 pause = self._pause(exc, attempt)
+                if attempt >= self._attempts or self._is_over(request, pause):
+                    raise _last(exc, attempt) from exc
                 _log.info("attempt %d failed, next in %.1f s: %s", attempt, pause, exc)
             self._sleep(pause)
+
+    def _is_over(self, request: Request, pause: float) -> bool:
+        """Return whether no time is left after a pause."""
+        return request.deadline is not None and self._clock() + pause >= request.deadline
 
     def _pause(self, exc: TransientModelError, attempt: int) -> float:
         asked = exc.retry_after_s if isinstance(exc, RateLimitError) else None

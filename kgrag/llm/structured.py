@@ -89,7 +89,8 @@ def ask_text(
     Args:
         model: Whom to ask.
         request: What is asked.
-        check: Raises ValueError, saying in few words what is wrong with an answer.
+        check: Raises ValueError, saying in few words what is wrong with an answer. Not asked of
+            one that was kept: what was taken once, after a second try, would be paid anew.
         on_text: Gets each piece of the answer as it comes.
 
     Raises:
@@ -102,7 +103,7 @@ def ask_text(
         _check_finish(completion)
         if is_refusal(completion.text):
             raise _unusable("refused", completion)
-        if check is not None:
+        if check is not None and not completion.from_cache:
             _apply(check, completion.text, completion)
 
     return _complete(model, request, accept, on_text)

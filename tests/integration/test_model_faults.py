@@ -2,13 +2,16 @@
 
 import logging
 import socket
+import time as clock
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from kgrag.config import ModelConfig
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, ModelConfig, VerifyConfig
+from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import (
     ModelError,
     ModelOutputError,
@@ -24,6 +27,7 @@ from kgrag.llm.structured import ask_text
 
 KEY = "k-0123456789abcdef"
 REQUEST = Request((Message("user", "问"),), "answer", doc_id="d")
+QUESTION = replace(REQUEST, deadline=1e9)  # which is not waited with
 GOOD = Reply("好。")
 
 
@@ -47,6 +51,13 @@ class Time:
         """Let seconds pass."""
         self.slept.append(seconds)
         self.now += seconds
+
+
+def nowhere():
+    """Return an address of this machine where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
 
 
 @pytest.fixture
@@ -125,7 +136,7 @@ def test_a_fault_that_stays_is_told_after_the_last_attempt(model_at, fault, kind
     """With what happened, how often it was tried, and where."""
     with FakeServer(lambda body: fault) as server:
         with pytest.raises(kind, match=text) as caught:
-            model_at(server.base_url).complete(REQUEST)
+            model_at(server.base_url).complete(QUESTION)
         assert type(caught.value) is kind
         assert len(server.requests) == 3
 
@@ -168,15 +179,12 @@ def test_a_wrong_key_stops_a_long_run_at_once_and_is_never_shown(model_at, caplo
 
 def test_a_server_that_is_not_there_is_unavailable(model_at, time):
     """It may be starting, so it is tried again; then the address is what to look at."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    model = model_at(address)
+    model = model_at(f"{nowhere()}/v1")
     with pytest.raises(ModelUnavailableError, match=r"no connection.*after 3.*llm.base_url right"):
-        model.complete(REQUEST)
+        model.complete(QUESTION)
     assert len(time.slept) == 2
     with pytest.raises(ModelUnavailableError, match="no connection"):
-        model.complete(REQUEST)
+        model.complete(QUESTION)
     assert len(time.slept) == 2  # the second call did not try
 
 
@@ -191,11 +199,11 @@ def test_an_answer_that_takes_too_long_is_tried_again(model_at, on_text):
     """And in the end the setting is named that allows more."""
     with FakeServer(scripted(Reply("好", hang_s=5), GOOD)) as server:
         model = model_at(server.base_url, timeout_s=0.2)
-        assert model.complete(REQUEST, on_text=on_text).text == "好。"
+        assert model.complete(QUESTION, on_text=on_text).text == "好。"
     with FakeServer(lambda body: Reply("好", hang_s=5)) as server:
         model = model_at(server.base_url, timeout_s=0.05)
         with pytest.raises(TransientModelError, match=r"llm.timeout_s.*after 3 attempts"):
-            model.complete(REQUEST, on_text=on_text)
+            model.complete(QUESTION, on_text=on_text)
 
 
 @pytest.mark.parametrize(
@@ -261,3 +269,62 @@ def test_an_endpoint_that_allows_few_calls_at_a_time_loses_none(model_at):
             texts = [c.text for c in pool.map(model.complete, requests)]
         assert texts == ["好。"] * 64
         assert server.paid == 64
+
+
+def test_a_short_outage_costs_a_long_run_no_answer(calls):
+    """Twelve seconds of 503 in the midst of 80 calls, four at a time: all are answered."""
+    began = clock.monotonic()
+
+    def now():
+        return (clock.monotonic() - began) * 50
+
+    def reply(body):
+        return Reply("overloaded", 503) if 5 < now() < 17 else GOOD
+
+    with FakeServer(reply, latency_s=0.01) as server:
+        config = ModelConfig(base_url=server.base_url, model="m", concurrency=4)
+        models = Models(
+            lambda stage: config,
+            calls=calls,
+            clock=now,
+            sleep=lambda seconds: clock.sleep(seconds / 50),
+        )
+        requests = [Request((Message("user", str(n)),), "extract") for n in range(80)]
+        with ThreadPoolExecutor(4) as pool:
+            texts = [c.text for c in pool.map(models.of("extract").complete, requests)]
+        models.close()
+    assert texts == ["好。"] * 80
+    assert any(total.failed for total in calls.totals("stage"))
+
+
+def test_a_long_run_without_a_server_ends(model_at, time):
+    """In less than two minutes, with one reason."""
+    model = model_at(f"{nowhere()}/v1", attempts=5)
+    told = set()
+    for number in range(1000):
+        with pytest.raises(ModelUnavailableError) as caught:
+            model.complete(Request((Message("user", str(number)),), "extract"))
+        told.add(str(caught.value))
+    assert sum(time.slept) < 120
+    assert len(told) == 1
+    assert "is the server up, and llm.base_url right?" in told.pop()
+
+
+def test_a_question_ends_in_its_time(tmp_path):
+    """However long calls may take by the settings, and however often they are tried."""
+    config = Config(
+        llm=ModelConfig(model="m", timeout_s=1, attempts=5), verify=VerifyConfig(timeout_s=2)
+    )
+    (tmp_path / "a.txt").write_text("A省方案\n到2025年，A省创建绿色工厂500家。\n", "utf-8")
+    with FakeServer(lambda body: Reply("好", hang_s=20)) as server:
+        config = replace(config, llm=replace(config.llm, base_url=server.base_url))
+        with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(), config=config) as kb:
+            kb.ingest([tmp_path / "a.txt"], model="none")
+            began = clock.monotonic()
+            answer = kb.ask("A省创建绿色工厂多少家？")
+            assert clock.monotonic() - began < 4
+            assert "500家" in answer.text
+            (total,) = kb.calls.totals("stage")
+    assert total.failed == total.sent == len(server.requests)
+    assert total.usage.prompt > 0
+    assert total.usage.estimated

@@ -47,10 +47,20 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[lmm]\n", r"unknown table \[lmm\]"),
         ("[llm]\nkey = 'x'\n", "unknown key llm.key"),
         ("[llm.extract]\nkey = 'x'\n", "unknown key llm.extract.key"),
-        ("[llm.think]\nmodel = 'x'\n", "unknown key llm.think"),
+        ("[llm.think]\nmodel = 'x'\n", "unknown table .llm.think.; known are .llm.extract.*verify"),
         ("[llm]\nprovider = 'acme'\n", "must be one of glm"),
         ("[llm]\ntemperature = -1\n", "number of 0 or more"),
         ("[llm]\nconcurrency = 0\n", "positive whole number"),
+        ("[llm]\nconcurrency = 1001\n", "llm.concurrency must be at most 1000"),
+        ("[llm.verify]\ntemperature = 2.1\n", "llm.verify.temperature must be at most 2"),
+        ("[llm]\ntemperature = nan\n", "number of 0 or more"),
+        ("[llm]\ntemperature = true\n", "must be a number"),
+        ("[llm]\nprice_in = inf\n", "number of 0 or more"),
+        (f"[llm]\nprice_in = 1{'0' * 400}\n", "number of 0 or more"),
+        ("[answer]\ncompress = 3\n", "answer.compress must be at most 1"),
+        ("[llm]\nmodel = 'x'\n", "llm names the model 'x' but no endpoint"),
+        ("[llm.answer]\nmodel = 'x'\n", "llm.answer names the model 'x' but no endpoint"),
+        ("[llm]\nprovider = 'glm'\n[llm.answer]\ncalls = 'x.db'\n", "llm.answer.calls: one file"),
         ("[extract]\ncalls = 'many'\n", "must be one of combined"),
         ("[verify]\nmethod = 'hope'\n", "must be one of cov"),
         ("[search]\nexpansions = -1\n", "positive whole number"),
@@ -69,3 +79,29 @@ def test_zero_means_no_limit_and_no_expansions(tmp_path):
     """Zero is a value where it means something."""
     found = config(tmp_path, "[llm]\nrequests_per_minute = 0\n[search]\nexpansions = 0\n")
     assert (found.llm.requests_per_minute, found.search.expansions) == (0, 0)
+
+
+def test_a_stage_with_another_model_takes_no_price_from_the_first(tmp_path):
+    """It costs what the provider's list says, or what the stage says."""
+    found = config(
+        tmp_path,
+        '[llm]\nprovider = "glm"\nmodel = "glm-4-plus"\nprice_in = 5\nprice_out = 6\n'
+        'currency = "CNY"\nrequests_per_minute = 9\n'
+        '[llm.analyse]\nmodel = "glm-4-flash"\n[llm.answer]\nmodel = "glm-4-air"\nprice_in = 1\n'
+        '[llm.verify]\nmodel = "glm-4-plus"\n',
+    )
+    prices = {s: (m.price_in, m.price_out) for s, m in found.stages.items()}
+    assert prices == {"analyse": (-1, -1), "answer": (1, -1), "verify": (5, 6)}
+    assert {m.currency for m in found.stages.values()} == {"CNY"}
+    assert {m.requests_per_minute for m in found.stages.values()} == {9}
+
+
+def test_a_stage_with_another_endpoint_takes_no_limit_per_minute_from_the_first(tmp_path):
+    """They are those of the first one's account; calls at a time are one's own choice."""
+    found = config(
+        tmp_path,
+        '[llm]\nprovider = "glm"\nrequests_per_minute = 9\ntokens_per_minute = 99\n'
+        'concurrency = 3\n[llm.verify]\nprovider = "deepseek"\n',
+    )
+    own = found.model_of("verify")
+    assert (own.requests_per_minute, own.tokens_per_minute, own.concurrency) == (0, 0, 3)

@@ -1,12 +1,13 @@
 import threading
+import time
 from dataclasses import replace
 
 import pytest
 
-from kgrag.errors import ModelOutputError, TransientModelError
+from kgrag.errors import BudgetExceededError, ModelOutputError, TransientModelError
 from kgrag.llm.cached import Cached, request_key
 from kgrag.llm.calls import Calls
-from kgrag.llm.chat import Message, Request
+from kgrag.llm.chat import Completion, Message, Request
 from kgrag.llm.fake import ScriptedChat
 
 REQUEST = Request((Message("system", "读"), Message("user", "问")), "extract", doc_id="d-1")
@@ -105,6 +106,77 @@ def test_a_kept_answer_that_is_refused_now_is_replaced(calls):
     assert calls.answer(model.key(REQUEST)).text == "新"
 
 
+CUT = Completion("半", "m", "length")
+
+
+def uncut(completion):
+    """Refuse what was cut, and what repeats."""
+    if completion.finish == "length":
+        raise ModelOutputError("cut", kind="truncated")
+    if completion.text == "圈圈":
+        raise ModelOutputError("loop", kind="repeating")
+
+
+def asked(model, request=REQUEST):
+    """Return the text of an answer, or why there is none."""
+    try:
+        return model.complete(request, accept=uncut).text
+    except ModelOutputError as exc:
+        return exc.kind
+
+
+@pytest.mark.parametrize(("bad", "kind"), [(CUT, "truncated"), ("圈圈", "repeating")])
+def test_an_answer_that_was_cut_is_refused_again_without_a_call(calls, bad, kind):
+    """Whoever reads the document again goes on to its halves at once."""
+    model, scripted = cached([bad], calls)
+    again, other = cached([], calls)
+    assert [asked(model), asked(again)] == [kind, kind]
+    assert (len(scripted.requests), len(other.requests)) == (1, 0)
+    assert not calls.has_answer(model.key(REQUEST))
+
+
+def test_an_answer_that_was_cut_is_asked_for_anew_where_something_changes(calls):
+    """A longer answer is allowed, or what reads it takes it now."""
+    model, _ = cached([CUT, "整"], calls)
+    assert asked(model) == "truncated"
+    longer, _ = cached(["整"], calls, max_tokens="8192")
+    assert asked(longer) == "整"
+    assert model.complete(REQUEST).text == "整"
+
+
+def test_an_answer_that_was_cut_is_asked_for_anew_where_the_request_says_so(calls):
+    """The endpoint may have been at fault; a good answer takes the place of the cut one."""
+    model, _ = cached([CUT, CUT, "整"], calls)
+    again = replace(REQUEST, anew=True)
+    assert [asked(model), asked(model, again), asked(model, again)] == [
+        *("truncated", "truncated"),
+        "整",
+    ]
+    assert asked(model) == "整"
+    assert key(again) == key()
+
+
+def test_a_question_that_was_cut_is_tried_again(calls):
+    """Who asks it again hopes for more; it is one call."""
+    question = replace(REQUEST, doc_id="")
+    model, _ = cached([CUT, "整"], calls)
+    assert [asked(model, question), asked(model, question)] == ["truncated", "整"]
+
+
+def test_a_loop_is_corrected_though_it_is_kept(calls):
+    """The second try is a request of its own, bad or good; its good answer is the question's."""
+    added = (Message("assistant", "圈圈"), Message("user", "再答"))
+    again = replace(REQUEST, messages=(*REQUEST.messages, *added), added=2)
+    model, scripted = cached(["圈圈", "圈圈", "好"], calls)
+    assert [asked(model), asked(model, again)] == ["repeating", "repeating"]
+    assert [asked(model), asked(model, again)] == ["repeating", "repeating"]
+    assert len(scripted.requests) == 2
+    other = replace(again, messages=(*REQUEST.messages, *added, *added), added=4)
+    assert asked(model, other) == "好"
+    assert asked(model) == "好"
+    assert len(scripted.requests) == 3
+
+
 def test_a_hit_is_in_the_ledger_and_handed_on_whole(calls):
     """For the document that asked now."""
     model, _ = cached(["答案"], calls)
@@ -187,3 +259,24 @@ def test_different_requests_do_not_wait_for_each_other(calls):
     model.complete(REQUEST)
     thread.join()
     assert len(scripted.requests) == 2
+
+
+def test_an_equal_call_is_not_waited_for_beyond_the_deadline(calls):
+    """A question does not wait for what somebody else has all the time for."""
+    begun, going_on = threading.Event(), threading.Event()
+
+    def slow(request):
+        begun.set()
+        going_on.wait(20)
+        return "答"
+
+    model = Cached(ScriptedChat(slow), calls=calls, parameters={})
+    request = Request((Message("user", "问"),), "answer")
+    first = threading.Thread(target=model.complete, args=(request,))
+    first.start()
+    begun.wait(20)
+    with pytest.raises(BudgetExceededError, match="under way"):
+        model.complete(replace(request, deadline=time.monotonic() + 0.02))
+    going_on.set()
+    first.join(20)
+    assert model.complete(replace(request, deadline=0.0)).from_cache

@@ -152,6 +152,7 @@ def test_rates_are_those_of_the_same_model_stage_and_schema(calls):
     calls.record(replace(SENT, usage=Usage(120, 40)))
     calls.record(replace(SENT, outcome="cached", usage=Usage(999, 999)))
     calls.record(replace(SENT, outcome="RateLimitError", usage=Usage()))
+    calls.record(replace(SENT, outcome="BrokenOffError", usage=Usage(80, 0, estimated=True)))
     for other in ({"model": "n"}, {"stage": "summarize"}, {"schema_name": "knowledge"}):
         calls.record(replace(SENT, **other, usage=Usage(9999, 9999)))
     rates = calls.rates("m", "extract", "facts")

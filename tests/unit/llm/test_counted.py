@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.errors import ModelOutputError
+from kgrag.errors import BudgetExceededError, ModelOutputError, TransientModelError
 from kgrag.llm.chat import Message, Request
 from kgrag.llm.counted import Counted
 from kgrag.llm.fake import ScriptedChat
@@ -29,9 +29,19 @@ def test_an_answer_that_is_refused_counts():
     assert model.calls == 1
 
 
-def test_a_call_that_fails_does_not_count():
-    """Nothing came back."""
-    model = Counted(ScriptedChat([RuntimeError("away")]))
-    with pytest.raises(RuntimeError):
+def test_a_call_that_fails_counts():
+    """It was made, and may have been paid for, though nothing came back."""
+    model = Counted(ScriptedChat([TransientModelError("away"), "好"]))
+    with pytest.raises(TransientModelError):
+        model.complete(REQUEST)
+    model.complete(REQUEST)
+    assert model.calls == 2
+    assert len(model.completions) == 1
+
+
+def test_a_call_beyond_the_budget_does_not_count():
+    """It was not sent."""
+    model = Counted(ScriptedChat([BudgetExceededError("spent")]))
+    with pytest.raises(BudgetExceededError):
         model.complete(REQUEST)
     assert model.calls == 0

@@ -163,3 +163,17 @@ def test_it_runs_by_itself_and_says_what_it_is():
     assert "stand-in" in said
     assert "127.0.0.1" in said
     assert answer["choices"][0]["message"]["content"] == "问"
+
+
+@pytest.mark.parametrize(("stream", "piece"), [(False, b" "), (True, "好".encode())])
+def test_it_can_go_on_for_ever(stream, piece):
+    """With blanks, or with the text again and again, until the client has enough."""
+    with FakeServer(lambda body: Reply("好", endless=True)) as server:
+        connection = http.client.HTTPConnection(server.base_url.split("/")[2], timeout=5)
+        sent = json.dumps({**BODY, "stream": stream}, ensure_ascii=True)
+        connection.request("POST", "/v1/chat/completions", sent)
+        response = connection.getresponse()
+        assert response.read(2000 if stream else 5).count(piece) >= 3
+        response.close()
+        connection.close()
+    assert server.paid == 0

@@ -17,7 +17,12 @@ def test_text_cannot_write_its_closing_tag(text, label):
     assert fenced.count(closing) == 1
 
 
-def test_text_that_holds_the_mark_gets_another():
-    """Whoever knows how the mark is made cannot use it."""
-    mark = fence("甲", label="data").split("\n")[0].split()[1].rstrip(">")
-    assert mark not in fence("甲" + mark, label="data").split("\n")[0]
+def test_text_that_holds_the_mark_gets_another(monkeypatch):
+    """Even if somebody finds a text whose hash stands in it."""
+    marks = {("fence", "写着 aaaaaaaa"): "aaaaaaaa"}
+    monkeypatch.setattr(
+        "kgrag.llm.fence.digest", lambda *parts, length: marks.get(parts, "b" * length)
+    )
+    assert (
+        fence("写着 aaaaaaaa", label="data") == "<data bbbbbbbb>\n写着 aaaaaaaa\n</data bbbbbbbb>"
+    )

@@ -1,11 +1,19 @@
 """Keeping within what an endpoint allows."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from kgrag.errors import ModelOutputError, RateLimitError, TransientModelError
+from kgrag.errors import (
+    BudgetExceededError,
+    ModelOutputError,
+    ModelUnavailableError,
+    RateLimitError,
+    TransientModelError,
+)
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.limited import Limited, Limits
@@ -175,3 +183,42 @@ def test_complete_counts_an_answer_that_the_caller_refuses_as_answered():
     with pytest.raises(ModelOutputError):
         model.complete(REQUEST, accept=refuse)
     assert limits.allowed == 2
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun():
+    """The call is not sent, and the place in the row is free again."""
+    slow = RateLimitError("slow", retry_after_s=30)
+    model, _, time = limited([slow, "好", "好"])
+    refused(model)
+    with pytest.raises(BudgetExceededError, match="turn did not come"):
+        model.complete(replace(REQUEST, deadline=30.0))
+    assert time.slept == []
+    assert model.complete(replace(REQUEST, deadline=30.1)).text == "好"
+    assert time.slept == [30.0]
+
+
+def test_a_place_is_not_waited_for_beyond_the_deadline():
+    """Neither by the next in the row, nor by those behind."""
+    limits = Limits(concurrency=1)
+    limits.enter(1)
+    late = time.monotonic() + 0.05
+
+    def enter(_):
+        with pytest.raises(BudgetExceededError):
+            limits.enter(1, deadline=late)
+        return time.monotonic()
+
+    with ThreadPoolExecutor(3) as pool:
+        assert all(at < late + 5 for at in pool.map(enter, range(3)))
+    limits.leave()
+    limits.enter(1, deadline=time.monotonic() + 5)
+
+
+def test_no_call_begins_where_none_is_wanted():
+    """When a run was stopped."""
+
+    def stopped():
+        raise ModelUnavailableError("stopped")
+
+    with pytest.raises(ModelUnavailableError, match="stopped"):
+        Limits(concurrency=1, check=stopped).enter(1)

@@ -1,5 +1,7 @@
 """Models put together from settings."""
 
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -115,3 +117,38 @@ def test_a_missing_key_is_said_before_anything_is_sent(models_of, monkeypatch):
     assert models.parameters("answer")["json"] == "object"
     with pytest.raises(ModelUnavailableError, match="ZHIPUAI_API_KEY"):
         models.of("answer")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply("slow", status=429, headers={"Retry-After": "60"}), Reply("oops", status=503)],
+)
+def test_stop_ends_pauses_and_lets_no_call_begin(calls, reply):
+    """Whoever interrupts a run does not wait for a minute."""
+    with FakeServer(lambda body: reply) as server:
+        config = ModelConfig(base_url=server.base_url, model="m", concurrency=2, attempts=9)
+        models = Models(lambda stage: config, calls=calls)
+        failed = []
+
+        def ask(number):
+            try:
+                models.of("answer").complete(Request((Message("user", str(number)),), "answer"))
+            except ModelUnavailableError as exc:
+                failed.append(str(exc))
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        while not server.requests:
+            time.sleep(0.005)
+        models.stop()
+        began = time.monotonic()
+        for thread in threads:
+            thread.join(20)
+        assert time.monotonic() - began < 5
+        sent = len(server.requests)
+        ask(5)
+        models.close()
+    assert len(server.requests) == sent
+    assert len(failed) == 5
+    assert all("stopped" in text for text in failed)

@@ -1,13 +1,23 @@
 """The client, against a server on this machine."""
 
 import logging
+import time
+from dataclasses import replace
 
 import pytest
 
-from kgrag.errors import ModelError, ModelOutputError, ModelUnavailableError, TransientModelError
+from kgrag.errors import (
+    BrokenOffError,
+    BudgetExceededError,
+    ModelError,
+    ModelOutputError,
+    ModelUnavailableError,
+    TransientModelError,
+)
 from kgrag.llm.chat import Message, Request, Usage
 from kgrag.llm.fake_reply import Reply, count_tokens
 from kgrag.llm.fake_server import FakeServer
+from kgrag.llm.loops import repeats
 from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 
@@ -219,3 +229,69 @@ def test_close_may_be_followed_by_a_call(chat):
         model.close()
         model.close()
         assert model.complete(REQUEST).text == "好"
+
+
+@pytest.mark.parametrize("on_text", [None, str])
+def test_complete_ends_an_answer_that_drips(chat, on_text):
+    """Blanks now and then keep a connection busy for ever: the time is that of the answer."""
+    reply = Reply(raw="{}", endless=True, headers={"Content-Type": "application/json"})
+    with FakeServer(lambda body: reply) as server:
+        model = chat(server, timeout_s=0.2)
+        began = time.monotonic()
+        with pytest.raises(BrokenOffError, match=r"m at http.* no answer in time; llm.timeout_s"):
+            model.complete(REQUEST, on_text=on_text)
+        assert time.monotonic() - began < 2
+
+
+def test_complete_ends_a_stream_that_runs_in_circles(chat):
+    """What has been shown counts as cut; who reads it finds that it repeats."""
+    with FakeServer(lambda body: Reply("推进节能降碳。" * 40, endless=True)) as server:
+        completion = chat(server).complete(REQUEST, on_text=len)
+    assert completion.finish == "length"
+    assert repeats(completion.text)
+    assert completion.usage.estimated
+
+
+def test_complete_ends_a_stream_that_does_not_keep_to_its_limit(chat):
+    """Eight characters for a token that was allowed, then it is enough."""
+    text = "".join(f"第{n}项。" for n in range(100))
+    with FakeServer(lambda body: Reply(text, endless=True)) as server:
+        completion = chat(server, max_tokens=50).complete(REQUEST, on_text=len)
+        assert (completion.finish, len(completion.text)) == ("length", len(text))
+        asked = replace(REQUEST, max_tokens=200)
+        assert len(chat(server).complete(asked, on_text=len).text) == 4 * len(text)
+
+
+def test_complete_ends_a_stream_that_takes_too_long(chat):
+    """Five times what may pass between two pieces; another try may end well."""
+    with FakeServer(lambda body: Reply("", endless=True)) as server:
+        model = chat(server, timeout_s=0.2)
+        began = time.monotonic()
+        with pytest.raises(BrokenOffError, match=r"llm\.timeout_s"):
+            model.complete(REQUEST, on_text=len)
+    assert 0.9 < time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("on_text", [None, str])
+def test_complete_keeps_to_the_deadline(chat, on_text):
+    """It goes before the setting; nothing is sent when it is over."""
+    replies = [Reply("好"), Reply("好", hang_s=9)]
+    with FakeServer(lambda body: replies.pop(0)) as server:
+        model = chat(server)
+        model.complete(REQUEST)  # to build a client takes a while
+        began = time.monotonic()
+        with pytest.raises(BrokenOffError, match=r"verify\.timeout_s"):
+            model.complete(replace(REQUEST, deadline=began + 0.2), on_text=on_text)
+        assert time.monotonic() - began < 2
+        with pytest.raises(BudgetExceededError, match="is not asked"):
+            model.complete(replace(REQUEST, deadline=began), on_text=on_text)
+        assert len(server.requests) == 2
+
+
+def test_complete_refuses_a_body_that_is_nested_without_end(chat):
+    """Reading it must not bring the program down."""
+    with (
+        FakeServer(lambda body: Reply(raw="[" * 200_000)) as server,
+        pytest.raises(TransientModelError, match=r"nested too deeply|broke off"),
+    ):
+        chat(server).complete(REQUEST)

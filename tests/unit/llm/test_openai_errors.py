@@ -8,6 +8,7 @@ import openai
 import pytest
 
 from kgrag.errors import (
+    BrokenOffError,
     KgragError,
     ModelError,
     ModelOutputError,
@@ -135,16 +136,16 @@ ReadTimeout = type("ReadTimeout", (Exception,), {"__module__": "httpx2._exceptio
         ),
         (
             caused(openai.APIConnectionError(request=None), ReadError("reset")),
-            TransientModelError,
+            BrokenOffError,
             "broke off (ReadError: reset)",
         ),
-        (openai.APITimeoutError(request=None), TransientModelError, "llm.timeout_s"),
-        (ReadTimeout("slow"), TransientModelError, "llm.timeout_s"),
-        (ReadError("reset"), TransientModelError, "broke off"),
-        (json.JSONDecodeError("no JSON", "<html>", 0), TransientModelError, "broke off"),
+        (openai.APITimeoutError(request=None), BrokenOffError, "llm.timeout_s"),
+        (ReadTimeout("slow"), BrokenOffError, "llm.timeout_s"),
+        (ReadError("reset"), BrokenOffError, "broke off"),
+        (json.JSONDecodeError("no JSON", "<html>", 0), BrokenOffError, "broke off"),
         (
             openai.APIError("x", None, body={"message": "overloaded"}),
-            TransientModelError,
+            BrokenOffError,
             "overloaded",
         ),
         (openai.APIError("x", None, body={"code": "429"}), RateLimitError, "429"),
@@ -195,6 +196,30 @@ def test_mapped_leaves_alone_what_is_not_the_endpoints():
     assert mapped(KeyError("bug"), PLACE) is None
 
 
+OPENINGS = sorted({*range(40), *range(140, 210), *range(330, 410)})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda said: status_error(401, said),
+        lambda said: status_error(500, "oops", code=said),
+        lambda said: openai.APIStatusError(said, response=Response(502), body=said),
+        lambda said: openai.APIStatusError(said, response=Response(502), body=None),
+        lambda said: openai.APIError("x", None, body={"message": said}),
+        lambda said: caused(openai.APIConnectionError(request=None), ConnectError(said)),
+        lambda said: ReadError(said),
+        lambda said: TransientModelError(f"the answer has no choices: {said}"),
+    ],
+)
+def test_no_text_holds_a_part_of_the_key(make):
+    """Wherever the text is cut: the key is hidden first."""
+    for before in OPENINGS:
+        text = str(mapped(make("x" * before + " " + KEY + " y" * 300), PLACE))
+        assert KEY[:6] not in text, before
+        assert len(text) < 700
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -230,11 +255,11 @@ def test_tells_looks_through_the_whole_chain():
 
 def test_said_by_is_in_words_where_the_endpoint_says_some():
     """The message, then what stands beside it; other bodies as they are."""
-    assert said_by(status_error(429, "欠费", code="1113")).startswith("欠费 (")
-    assert "{" not in said_by(status_error(429, "欠费"))
+    assert said_by(status_error(429, "欠费", code="1113"), PLACE).startswith("欠费 (")
+    assert "{" not in said_by(status_error(429, "欠费"), PLACE)
 
 
 def test_said_by_keeps_codes_and_is_short():
     """Some providers tell apart by nothing but a number; bodies may be whole web pages."""
-    assert "1113" in said_by(status_error(429, "欠费", code="1113"))
-    assert len(said_by(status_error(502, "<html>" * 1000))) <= 200
+    assert "1113" in said_by(status_error(429, "欠费", code="1113"), PLACE)
+    assert len(said_by(status_error(502, "<html>" * 1000), PLACE)) <= 200

@@ -65,11 +65,23 @@ def test_settings_for_says_what_is_missing(config, text):
         settings_for(config)
 
 
-def test_settings_for_refuses_a_password_in_the_address_without_showing_it():
-    """Addresses stand in errors, logs and the cache's keys."""
-    with pytest.raises(ConfigError, match="must not hold a password") as caught:
-        settings_for(ModelConfig(base_url="http://me:secret@x/v1", model="m"))
-    assert "secret" not in str(caught.value)
+@pytest.mark.parametrize(
+    "config",
+    [
+        ModelConfig(base_url="http://me:secret@x/v1", model="m"),
+        ModelConfig(base_url="me:secret@x/v1", model="m"),
+        ModelConfig(base_url="http://x/v1?api_key=secret", model="m"),
+        ModelConfig(base_url="http://x/v1#secret", model="m"),
+        ModelConfig(provider="glm", api_key_env="sk-secret"),
+        ModelConfig(provider="glm", api_key_env="id.secret"),
+        ModelConfig(provider="glm", api_key_env="SECRET\n"),
+    ],
+)
+def test_settings_for_refuses_secrets_without_showing_them(config):
+    """Addresses and variables' names stand in errors, logs and the cache's keys."""
+    with pytest.raises(ConfigError, match=r"llm\.(base_url|api_key_env) must") as caught:
+        settings_for(config)
+    assert "secret" not in str(caught.value).lower()
 
 
 def test_settings_for_takes_the_address_that_people_copy():

@@ -1,10 +1,18 @@
 import pytest
 
-from kgrag.errors import ModelOutputError, RateLimitError
+from kgrag.errors import (
+    BrokenOffError,
+    BudgetExceededError,
+    ModelOutputError,
+    ModelUnavailableError,
+    ModelUnreachableError,
+    RateLimitError,
+)
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.recorded import Recorded
+from kgrag.llm.tokens import estimate_request, estimate_tokens
 
 REQUEST = Request((Message("user", "问甲乙"),), "verify", schema_name="cov", doc_id="d-1")
 
@@ -46,8 +54,11 @@ def test_an_answer_that_is_refused_is_recorded_with_its_tokens():
     assert [(c.outcome, c.usage) for c in ledger.records] == [("malformed", Usage(7, 3))]
 
 
-@pytest.mark.parametrize("error", [RateLimitError("slow"), KeyboardInterrupt()])
-def test_a_call_that_fails_is_recorded_without_tokens(error):
+@pytest.mark.parametrize(
+    "error",
+    [RateLimitError("slow"), ModelUnreachableError("refused"), ModelUnavailableError("401")],
+)
+def test_a_call_that_is_refused_is_recorded_without_tokens(error):
     """By the error's name; the error goes on."""
     ledger = Ledger()
 
@@ -57,6 +68,37 @@ def test_a_call_that_fails_is_recorded_without_tokens(error):
     with pytest.raises(type(error)):
         Recorded(ScriptedChat(fail), calls=ledger).complete(REQUEST)
     assert [(c.outcome, c.usage) for c in ledger.records] == [(type(error).__name__, Usage())]
+
+
+@pytest.mark.parametrize("error", [BrokenOffError("late"), KeyboardInterrupt()])
+def test_a_call_that_broke_off_is_recorded_with_an_estimate(error):
+    """It was sent: what was sent is paid for, and what was streamed."""
+    ledger = Ledger()
+
+    class Breaking:
+        name = "m"
+
+        def complete(self, request, *, accept=None, on_text=None):
+            if on_text is not None:
+                on_text("到2025年，")
+                on_text("绿色建筑占比")
+            raise error
+
+    for on_text in (None, len):
+        with pytest.raises(type(error)):
+            Recorded(Breaking(), calls=ledger).complete(REQUEST, on_text=on_text)
+    sent, answered = estimate_request(REQUEST), estimate_tokens("到2025年，绿色建筑占比")
+    assert [c.usage for c in ledger.records] == [
+        Usage(sent, 0, estimated=True), Usage(sent, answered, estimated=True),
+    ]  # fmt: skip
+
+
+def test_a_call_that_was_not_sent_is_not_recorded():
+    """A question had no time left for it."""
+    ledger = Ledger()
+    with pytest.raises(BudgetExceededError):
+        Recorded(ScriptedChat([BudgetExceededError("late")]), calls=ledger).complete(REQUEST)
+    assert ledger.records == []
 
 
 def test_text_is_handed_on_as_it_comes():

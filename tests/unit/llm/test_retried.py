@@ -1,5 +1,7 @@
 """Trying again."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgrag.errors import (
@@ -102,3 +104,21 @@ def test_complete_tries_a_stream_again_when_nothing_of_it_was_seen():
     seen = []
     assert model.complete(REQUEST, on_text=seen.append).text == "好"
     assert seen == ["好"]
+
+
+@pytest.mark.parametrize(
+    ("deadline", "tries", "slept"), [(101.6, 3, [0.5, 1.0]), (101.4, 2, [0.5])]
+)
+def test_complete_neither_waits_nor_tries_beyond_the_deadline(deadline, tries, slept):
+    """The second pause would end at 101.5; what happened is raised."""
+    now = [100.0]
+
+    def sleep(seconds):
+        waited.append(seconds)
+        now[0] += seconds
+
+    waited, inner = [], ScriptedChat([BUSY] * 5)
+    model = Retried(inner, clock=lambda: now[0], sleep=sleep, random=lambda: 0.5)
+    with pytest.raises(TransientModelError, match=f"busy .after {tries} attempts"):
+        model.complete(replace(REQUEST, deadline=deadline))
+    assert (len(inner.requests), waited) == (tries, slept)
