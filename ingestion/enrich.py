@@ -1,14 +1,16 @@
 """Have a chat model read the passages of many documents at once, and keep what it gives."""
 
 import heapq
-import threading
+import random
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ingestion.chunk import ChunkSizes
 from ingestion.fingerprints import Fingerprint
+from ingestion.hopeless import Streak
 from ingestion.imports import EXTRACTOR as IMPORTED
 from ingestion.incoming import Ready
 from ingestion.passages import Passage, passages
@@ -30,7 +32,6 @@ from kgrag.types import Evidence, Fact
 
 # Passages under way or waiting for each worker: enough that one that is tried again and again
 # does not stop the others, and no more than some ten MB of documents at 32 workers.
-_HOPELESS = 20  # passages in a row whose answers were of no use, after which no more are asked
 _WINDOW = 16
 _TICK_S = 0.5  # how often the caller hears that it is waiting
 
@@ -82,6 +83,7 @@ class Enricher:
         models: Mapping[Stage, str],
         model_of: Callable[[Stage], ChatModel],
         workers: int,
+        stop: Callable[[], object] = lambda: None,
     ) -> None:
         """Take what is needed; nothing is asked yet.
 
@@ -91,6 +93,8 @@ class Enricher:
             models: Names of the models, by stage of `stages_of(settings)`.
             model_of: The model of a stage; called when a passage is read, from several threads.
             workers: Passages read at the same time, at least 1: the models' concurrency.
+            stop: Called when no more answers are wanted: ends the waits of calls that would be
+                tried again, so that an interrupted run ends soon.
         """
         self.settings = settings
         self.stages = stages_of(settings)
@@ -99,12 +103,12 @@ class Enricher:
         self._model_of = model_of
         self._meter = Meter()
         self._workers = workers
+        self._stop = stop
+        self._streak = Streak()
         self._given: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._unavailable = ""
-        self._lock = threading.Lock()
-        self._in_a_row = 0  # passages whose answers were of no use
 
     @property
     def calls(self) -> int:
@@ -149,16 +153,13 @@ class Enricher:
             waiting: Called now and then with the item that is waited for.
         """
         queue: deque[_Queued] = deque()
-        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="read")
-        try:
+        with self._pool() as pool:
             for item in items:
                 queue.append(self._queued(item, pool))
                 while queue and (_is_read(queue[0]) or self._is_full(queue)):
                     yield self._finished(queue.popleft(), waiting)
             while queue:
                 yield self._finished(queue.popleft(), waiting)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
     def sample(self, bundles: Iterable[DocumentBundle], n_calls: int) -> None:
         """Have some passages read so that the ledger knows the models' rates.
@@ -176,24 +177,37 @@ class Enricher:
             ((p, bundle) for bundle in bundles for p in self.passages_of(bundle)),
             key=lambda pair: digest("sample", pair[0].doc_id, str(pair[0].position)),
         )
-        with ThreadPoolExecutor(self._workers) as pool:
+        with self._pool() as pool:
             for outcome in pool.map(lambda pair: self._read(*pair), chosen):
                 if isinstance(outcome, ModelUnavailableError):
                     raise outcome
+
+    @contextmanager
+    def _pool(self) -> Iterator[ThreadPoolExecutor]:
+        """Give threads; at the end those calls are waited for that are under way, and no other."""
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="read")
+        try:
+            yield pool
+        except BaseException:  # also where the caller stops early
+            self._stop()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _queued(self, item: Numbered, pool: ThreadPoolExecutor) -> _Queued:
         ready = item[1]
         if isinstance(ready, Outcome) or ready.bundle is None:
             return _Queued(item)
         todo = self.passages_of(ready.bundle)
-        return _Queued(item, todo, [pool.submit(self._read, p, ready.bundle) for p in todo])
+        # why a retry is asked in any order: see `ingestion.retry`
+        order = random.sample(todo, len(todo)) if ready.outcome.status == "retried" else todo
+        futures = {p.position: pool.submit(self._read, p, ready.bundle) for p in order}
+        return _Queued(item, todo, [futures[p.position] for p in todo])
 
     def _read(self, passage: Passage, bundle: DocumentBundle) -> PassageKnowledge | ModelError:
-        if self._in_a_row >= _HOPELESS:  # a model that answers nonsense costs as much as a good one
-            return ModelUnavailableError(
-                f"the answers to {_HOPELESS} passages in a row could not be used, so that no more "
-                "are asked; another llm.model or llm.json may do better"
-            )
+        hopeless = self._streak.error()
+        if hopeless:
+            return hopeless
         leaves = [c for c in bundle.chunks if c.size == self._sizes.leaf]
         try:
             known = read_passage(
@@ -202,13 +216,13 @@ class Enricher:
                 leaves,
                 settings=self.settings,
                 model_of=self._model,
+                # what failed for good may have been the endpoint's fault: ask for it whole
+                anew=bool(Fingerprint.parse(bundle.fingerprint).failed),
             )
         except ModelError as exc:
-            if isinstance(exc, ModelOutputError):
-                with self._lock:
-                    self._in_a_row += 1
+            self._streak.failed(passage.doc_id, exc)
             return exc
-        self._in_a_row = 0
+        self._streak.succeeded()
         return known
 
     def _model(self, stage: Stage) -> ChatModel:

@@ -77,6 +77,12 @@ def passages(chunks: Sequence[Chunk], *, sizes: ChunkSizes, most_chars: int) -> 
     longer parent stands alone. Two neighbouring passages always have more than `most_chars`
     together, so a document of n characters has at most 2 * n / most_chars + 1 of them.
 
+    They are filled from the end: a plan is printed again behind another letter more often than
+    before another annex, and what is the same at the end then makes the same passages as far
+    back as its parents are the same. A letter of 200 to 800 characters before each of the 255
+    policies leaves 60 % of their text in passages that were read already (57 % filled from the
+    start), where parents by themselves allow 62 %.
+
     Args:
         chunks: All chunks of one document, in any order.
         sizes: Their sizes.
@@ -85,13 +91,13 @@ def passages(chunks: Sequence[Chunk], *, sizes: ChunkSizes, most_chars: int) -> 
     parents = sorted((c for c in chunks if c.size == sizes.parent), key=lambda c: c.start)
     child_size = sizes.children[0] if sizes.children else 0
     children = sorted((c for c in chunks if c.size == child_size), key=lambda c: c.start)
-    groups: list[list[Chunk]] = []
-    for parent in parents:
-        if groups and parent.end - groups[-1][0].start <= most_chars:
+    groups: list[list[Chunk]] = []  # both from the end
+    for parent in reversed(parents):
+        if groups and groups[-1][0].end - parent.start <= most_chars:
             groups[-1].append(parent)
         else:
             groups.append([parent])
-    worded = [group for group in groups if any(parent.text.strip() for parent in group)]
+    worded = [group[::-1] for group in reversed(groups) if any(p.text.strip() for p in group)]
     return [_passage(group, children, position) for position, group in enumerate(worded)]
 
 

@@ -20,7 +20,7 @@ from kgrag.types import Chunk, Document, Fact, Summary
 Calls = Literal["combined", "separate", "facts", "summaries"]
 ModelOf = Callable[[Stage], ChatModel]
 
-READING_VERSION = "1"  # raise it when an answer is read into other facts or summaries
+READING_VERSION = "2"  # raise it when passages or what an answer is read into come out differently
 _TASKS: Mapping[Calls, tuple[Task, ...]] = {
     "combined": ("knowledge",),
     "separate": ("facts", "summaries"),
@@ -102,6 +102,7 @@ def read_passage(
     *,
     settings: ExtractSettings,
     model_of: ModelOf,
+    anew: bool = False,
 ) -> PassageKnowledge:
     """Return what a model reads in a passage.
 
@@ -115,11 +116,12 @@ def read_passage(
         settings: What is asked for.
         model_of: Gives the model of stage `extract` or `summarize`. Passages may be read in
             several threads.
+        anew: Whether answers that were cut before are asked for again.
 
     Raises:
         ModelError: If a call fails for good.
     """
-    reader = _Reader(self_names(document), leaves, settings, model_of)
+    reader = _Reader(self_names(document), leaves, settings, model_of, anew)
     return _joined(reader.read(task, passage) for task in _tasks(passage, settings))
 
 
@@ -148,12 +150,14 @@ class _Reader:
         leaves: The document's smallest chunks in reading order.
         settings: What is asked for.
         model_of: Gives the model of a stage.
+        anew: Whether answers that were cut before are asked for again.
     """
 
     names: SelfNames
     leaves: Sequence[Chunk]
     settings: ExtractSettings
     model_of: ModelOf
+    anew: bool
 
     def read(self, task: Task, passage: Passage) -> PassageKnowledge:
         try:
@@ -180,7 +184,8 @@ class _Reader:
         def parse(json: Json) -> _Answer:
             return _parsed(json, task, language)
 
-        answer = ask(model, _request(task, passage, self.settings), parse)
+        request = replace(_request(task, passage, self.settings), anew=self.anew)
+        answer = ask(model, request, parse)
         source = extract.Source(
             passage=passage,
             leaves=self.leaves,

@@ -103,6 +103,8 @@ class Plan:
         passages: Passages that a model would read.
         predictions: Calls and tokens, by stage; empty where no model would be asked.
         cost: By currency; empty where no price is known.
+        sampled: What the calls took that were made to learn this, by stage; empty for none.
+        sample_cost: Their cost, as `cost`.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -110,3 +112,10 @@ class Plan:
     passages: int = 0
     predictions: "Mapping[str, Prediction]" = field(default_factory=lambda: MappingProxyType({}))
     cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    sampled: Mapping[str, Spent] = field(default_factory=lambda: MappingProxyType({}))
+    sample_cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def sample_total(self) -> Spent:
+        """Return calls and tokens of the sample."""
+        return sum(self.sampled.values(), Spent())

@@ -21,6 +21,7 @@ STAGES: Mapping[Task, Stage] = {
 _LEAST_HAN = 0.2  # of the letters of a Chinese text: names and tables are often Latin
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
+_MERE_ANNEX = re.compile(r"附\s*[件录表][\s\d一二三四五六七八九十：:．.、]*")  # with no title
 _NO_HEADINGS: Mapping[Language, str] = {"zh": "（无）", "en": "(none)"}
 # The last line of the meta-model in a prompt: what about the relations that it does not have?
 _BEYOND: Mapping[extract.Facts, Mapping[Language, str]] = {
@@ -57,8 +58,9 @@ def passage_request(
 ) -> Request:
     """Return the request of a task.
 
-    The document's title is no part of it: a passage that stands in two documents is the same
-    request, and is paid for once. Document text and headings stand in fences of their own.
+    The document's title is no part of it, nor is that it is an annex: a passage that stands in
+    two documents, by itself in one and behind a letter in the other, is the same request, and is
+    paid for once. Document text and headings stand in fences of their own.
 
     Args:
         task: What is asked for.
@@ -68,7 +70,7 @@ def passage_request(
     """
     language = language_of(passage.text)
     used = prompt_of(task, facts, language)
-    headings = " > ".join(passage.heading_path)
+    headings = " > ".join(h for h in passage.heading_path if not _MERE_ANNEX.fullmatch(h))
     values = {
         "headings": fence(headings, label="headings") if headings else _NO_HEADINGS[language],
         "passage": fence(

@@ -1,5 +1,6 @@
 """Ask again for the passages that a model could not read, of documents that are held."""
 
+import random
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -26,7 +27,8 @@ def retry_failed(
     """Read the passages that failed, add what comes, and take back their marks.
 
     The text is the stored one: the files need not be there any more. A document is written in
-    one transaction.
+    one transaction. Documents, and passages of each, are asked in another order each time: where
+    a run gives up because answers are of no use, those at the end have their turn in another.
 
     Args:
         paths: Only documents of these files or folders; of all for none.
@@ -47,7 +49,7 @@ def retry_failed(
         if Fingerprint.parse(state.fingerprint).failed and _is_in(state.source, paths)
     }
     outcomes = store_all(
-        _items(list(states.values()), store, enricher),
+        _items(random.sample(list(states.values()), len(states)), store, enricher),
         n_files=len(states),
         store=store,
         embedder=embedder,
@@ -56,6 +58,7 @@ def retry_failed(
         progress=progress,
     )
     seconds = time.monotonic() - started
+    outcomes.sort(key=lambda outcome: outcome.source)
     return IngestReport(tuple(outcomes), seconds, model=enricher.report())
 
 

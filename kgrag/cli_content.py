@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli_ingest import print_plan, print_report
-from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened
+from kgrag.cli_shared import EXISTING, FILE, amount, json_option, kb_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,8 +155,13 @@ def import_summaries(ctx: click.Context, file: Path, kb: str) -> None:
 def _print_import(ctx: click.Context, report: "ImportReport") -> None:
     for error in report.errors:
         click.echo(f"not imported: {error}", err=True)
-    what = f"{report.facts} facts" if report.facts else f"{report.summaries} summaries"
-    click.echo(f"{what} for {report.documents} documents; {len(report.errors)} lines not imported")
+    what = (
+        amount(report.facts, "fact")
+        if report.facts
+        else amount(report.summaries, "summary", "summaries")
+    )
+    documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
+    click.echo(f"{what} for {documents}; {lines} not imported")
     if report.errors:
         ctx.exit(1)
 

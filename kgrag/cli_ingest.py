@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_shared import print_json
+from kgrag.cli_shared import amount, print_json
 
 if TYPE_CHECKING:
     from ingestion.report import IngestReport, ModelReport, Outcome, Plan
@@ -23,17 +23,20 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         print_json(_plan_record(plan, counts))
         return
     shown = _counted(counts.items()) or "nothing"
-    click.echo(f"would be: {shown}; at most {plan.n_chunks} chunks to encode")
+    click.echo(f"would be: {shown}; at most {amount(plan.n_chunks, 'chunk')} to encode")
     if not plan.predictions:
         click.echo("no language model is called: 0 calls, 0 tokens, no cost")
         return
+    if plan.sampled:
+        click.echo(f"the sample took {_spent(plan.sample_total)}; {_money(plan.sample_cost)}")
     for stage, prediction in plan.predictions.items():
+        calls = amount(prediction.calls, "call")
         click.echo(
-            f"{stage}: {prediction.calls} calls, {prediction.cached_calls} more are kept; about "
-            f"{prediction.prompt_tokens:,} tokens in, {prediction.completion_tokens:,} out; "
+            f"{stage}: {calls}, {prediction.cached_calls} more kept; "
+            f"about {prediction.prompt_tokens:,} tokens in, {prediction.completion_tokens:,} out; "
             f"{_basis(prediction.basis)}"
         )
-    click.echo(f"{plan.passages} passages would be read; {_money(plan.cost)}")
+    click.echo(f"{amount(plan.passages, 'passage')} would be read; {_money(plan.cost)}")
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:
@@ -46,13 +49,13 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     total = len(report.outcomes)
     rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
     counts = _counted(report.counts.items()) or "nothing to do"
-    click.echo(f"{total} files in {report.seconds:.1f} s{rate}: {counts}")
+    click.echo(f"{amount(total, 'file')} in {report.seconds:.1f} s{rate}: {counts}")
     if report.model:
         _print_model(report.model)
     if report.waiting:
         click.echo(
-            f"note: {report.waiting} passages of unchanged documents could not be read in an "
-            "earlier run: kgrag ingest --retry-failed",
+            f"note: {amount(report.waiting, 'passage')} of unchanged documents could not be read "
+            "in an earlier run: kgrag ingest --retry-failed",
             err=True,
         )
 
@@ -72,34 +75,39 @@ def _print_model(model: "ModelReport") -> None:
     if not model.passages and not failed:
         return
     click.echo(f"models: {_spent(model.total)}; {_money(model.cost)}")
-    dropped = f"; {sum(model.dropped.values())} dropped: {_counted(model.dropped.items())}"
-    click.echo(
-        f"{model.passages} passages gave {model.facts} facts and {model.summaries} summaries"
-        + (dropped if model.dropped else "")
-    )
+    if model.passages:
+        click.echo(_given(model))
     if model.unavailable:
         click.echo(f"the model could not be asked: {model.unavailable}", err=True)
     if failed:
         click.echo(
-            f"{failed} passages could not be read ({_counted(model.failed.items())}); what rules "
-            "find in them is stored, ask again with: kgrag ingest --retry-failed",
+            f"{amount(failed, 'passage')} could not be read ({_counted(model.failed.items())}); "
+            "what rules find there is stored, ask again with: kgrag ingest --retry-failed",
             err=True,
         )
+
+
+def _given(model: "ModelReport") -> str:
+    """Return what passages gave, and what was not taken of it."""
+    facts, summaries = amount(model.facts, "fact"), amount(model.summaries, "summary", "summaries")
+    given = f"{amount(model.passages, 'passage')} gave {facts} and {summaries}"
+    if not model.dropped:
+        return given
+    return f"{given}; {sum(model.dropped.values())} dropped: {_counted(model.dropped.items())}"
 
 
 def _basis(n_calls: int) -> str:
     """Return what a prediction rests on, and how to make it better."""
     if n_calls:
-        return f"by what {n_calls} calls took before"
+        return f"by what {amount(n_calls, 'call')} took before"
     return "by rule of thumb; --sample 30 asks the model itself"
 
 
 def _spent(spent: "Spent") -> str:
     kept = f" ({spent.kept} more had been paid before)" if spent.kept else ""
     cached = f" ({spent.cached:,} of them cached)" if spent.cached else ""
-    return (
-        f"{spent.calls} calls{kept}, {spent.prompt:,} tokens in{cached}, {spent.completion:,} out"
-    )
+    calls = f"{amount(spent.calls, 'call')}{kept}"
+    return f"{calls}, {spent.prompt:,} tokens in{cached}, {spent.completion:,} out"
 
 
 def _money(cost: Mapping[str, float]) -> str:
@@ -129,6 +137,8 @@ def _plan_record(plan: "Plan", counts: Mapping[str, int]) -> dict[str, object]:
         "passages": plan.passages,
         "predictions": predictions,
         "cost": dict(plan.cost),
+        "sampled": _spent_record(plan.sampled),
+        "sample_cost": dict(plan.sample_cost),
     }
 
 
@@ -155,8 +165,8 @@ def _report_record(report: "IngestReport") -> dict[str, object]:
     return record
 
 
-def _model_record(model: "ModelReport") -> dict[str, object]:
-    spent = {
+def _spent_record(spent: "Mapping[str, Spent]") -> dict[str, object]:
+    return {
         stage: {
             "calls": s.calls,
             "kept": s.kept,
@@ -164,15 +174,18 @@ def _model_record(model: "ModelReport") -> dict[str, object]:
             "completion_tokens": s.completion,
             "cached_tokens": s.cached,
         }
-        for stage, s in sorted(model.spent.items())
+        for stage, s in sorted(spent.items())
     }
+
+
+def _model_record(model: "ModelReport") -> dict[str, object]:
     return {
         "passages": model.passages,
         "facts": model.facts,
         "summaries": model.summaries,
         "dropped": dict(model.dropped),
         "failed": dict(model.failed),
-        "spent": spent,
+        "spent": _spent_record(model.spent),
         "cost": dict(model.cost),
         "unavailable": model.unavailable,
     }

@@ -46,6 +46,15 @@ def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["Kn
         yield knowledge_base
 
 
+def amount(n: int, one: str, more: str = "") -> str:
+    """Return a number of things in words; `more` is the plural where an s does not make it.
+
+    >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
+    ('1 file', '0 files', '2 summaries')
+    """
+    return f"{n} {one if n == 1 else more or one + 's'}"
+
+
 def print_json(value: object) -> None:
     """Print a value as one line of JSON."""
     click.echo(json.dumps(value, ensure_ascii=False))

@@ -140,14 +140,20 @@ class Intake:
             if enricher is None:
                 for _ in planned.bundles():
                     pass
-                return planned.plan({}, {})
+                return planned.plan()
             if sample:
                 enricher.sample(planned.bundles(), sample)
+            sampled = enricher.report().spent
             predictions: dict[str, Prediction] = {
                 stage: self._predicted(stage, enricher, planned) for stage in enricher.stages
             }
-        cost = self._cost({stage: prediction.usage for stage, prediction in predictions.items()})
-        return planned.plan(predictions, cost)
+        return replace(
+            planned.plan(),
+            predictions=predictions,
+            cost=self._cost({stage: p.usage for stage, p in predictions.items()}),
+            sampled=sampled,
+            sample_cost=self._cost({stage: spent.usage for stage, spent in sampled.items()}),
+        )
 
     def _predicted(self, stage: "Stage", enricher: "Enricher", planned: "_Planned") -> "Prediction":
         """Return what a stage will take; reads the documents."""
@@ -189,6 +195,7 @@ class Intake:
                 models={stage: models.endpoint(stage).model for stage in stages},
                 model_of=models.of,
                 workers=max(self.config.model_of(stage).concurrency for stage in stages),
+                stop=models.stop,
             )
         finally:
             models.close()
@@ -308,7 +315,6 @@ class _Planned:
                     self._n_passages += len(self._enricher.passages_of(item.bundle))
                 yield item.bundle
 
-    def plan(self, predictions: "Mapping[str, Prediction]", cost: Mapping[str, float]) -> Plan:
+    def plan(self) -> Plan:
         """Return what was gathered when the documents were read last."""
-        outcomes = tuple(self._outcomes)
-        return Plan(outcomes, self._n_chunks, self._n_passages, predictions, cost)
+        return Plan(tuple(self._outcomes), self._n_chunks, self._n_passages)

@@ -77,6 +77,30 @@ def test_ingest_of_text_that_was_paid_for_pays_nothing(folder):
         assert run(folder, "export").stdout == first
 
 
+def test_answers_that_were_cut_are_not_paid_again(folder):
+    """A run that is killed after them goes on with the halves; a longer answer is asked anew."""
+
+    def reply(body):
+        good = stand_in(body)
+        cut = body["max_tokens"] == 400 and len(good.text) > 8000
+        return Reply(good.text[:200], finish_reason="length") if cut else good
+
+    with FakeServer(reply) as server:
+        settings(folder, server.base_url, calls=str(folder / "kept.db"), max_tokens=400)
+        assert run(folder, "ingest", folder / "docs").exit_code == 0
+        paid = server.paid
+        for file in (folder / "kb").glob("kgrag.db*"):
+            file.unlink()
+        done = run(folder, "ingest", folder / "docs")
+        assert (done.exit_code, server.paid) == (0, paid)
+
+        for file in (folder / "kb").glob("kgrag.db*"):
+            file.unlink()
+        settings(folder, server.base_url, calls=str(folder / "kept.db"), max_tokens=500)
+        run(folder, "ingest", folder / "docs")
+        assert server.paid > paid
+
+
 @pytest.mark.parametrize(("calls", "sample"), [("combined", 10), ("separate", 16)])
 def test_dry_run_after_a_sample_predicts_what_the_run_takes(folder, calls, sample):
     """Within 15 % of the ledger; what the sample paid is not paid again."""
@@ -92,6 +116,7 @@ def test_dry_run_after_a_sample_predicts_what_the_run_takes(folder, calls, sampl
         plan = json.loads(done.stdout)
         assert plan["counts"] == {"added": 14}
         assert sum(p["kept"] for p in plan["predictions"].values()) == server.paid == sample
+        assert sum(s["calls"] for s in plan["sampled"].values()) == sample
 
         done = run(folder, "ingest", folder / "docs", "--json")
         spent = json.loads(done.stdout)["model"]["spent"]
@@ -147,8 +172,9 @@ def test_ingest_when_some_answers_are_bad_can_be_retried(folder):
         assert "nothing to do" in run(folder, "ingest", "--retry-failed").stdout
 
 
-def test_ingest_when_the_server_is_not_there_stores_what_rules_find(folder):
-    """One message, no waiting, exit code 1; the passages wait for --retry-failed."""
+def test_ingest_when_the_server_is_not_there_stores_what_rules_find(folder, monkeypatch):
+    """One message after two trials, exit code 1; the passages wait for --retry-failed."""
+    monkeypatch.setattr("kgrag.llm.breaker._RESTS_S", (0.05, 0.05, 60.0))
     with FakeServer() as server:
         url = server.base_url
     settings(folder, url)
@@ -157,6 +183,7 @@ def test_ingest_when_the_server_is_not_there_stores_what_rules_find(folder):
     assert done.exit_code == 1
     assert "3 added" in done.stdout
     assert done.stderr.count("the model could not be asked") == 1
+    assert "passages gave" not in done.stdout
     assert "--retry-failed" in done.stderr
     with FakeServer() as server:
         settings(folder, server.base_url)

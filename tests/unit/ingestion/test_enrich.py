@@ -121,6 +121,59 @@ def test_nothing_more_is_asked_when_the_caller_stops():
     assert len(model.requests) <= 18
 
 
+def stoppable(script=facts_in, **options):
+    """Return an enricher and a list that tells whether it was stopped."""
+    stops = []
+    reader, _ = enricher(script, stop=lambda: stops.append("stop"), **options)
+    return reader, stops
+
+
+def test_an_interrupted_run_stops_the_calls_that_wait_to_be_tried_again():
+    """Before the calls under way are waited for: one that sleeps would keep all waiting."""
+    begun, stopped = threading.Event(), threading.Event()
+    ended = []
+
+    def script(request):
+        begun.set()
+        ended.append(stopped.wait(5))  # as a retry that waits for its next attempt
+        raise TransientModelError("stopped")
+
+    reader, _ = enricher(script, stop=stopped.set, workers=1)
+
+    def items():
+        yield 0, ready("a", policy(0))
+        assert begun.wait(5)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(reader.enrich(items()))
+    assert ended == [True]
+
+
+def test_a_run_that_is_closed_early_is_stopped_and_one_that_ends_is_not():
+    """The models may be asked more after a run that went well."""
+    reader, stops = stoppable()
+    list(reader.enrich(numbered(ready("a", policy(0)))))
+    reader.sample([ready("a", policy(0)).bundle], 1)
+    assert stops == []
+    found = reader.enrich(numbered(ready("a", policy(0)), ready("b", policy(50))))
+    next(found)
+    found.close()
+    assert stops == ["stop"]
+
+
+def test_a_sample_that_fails_asks_no_more():
+    """An endpoint that is not there is told at once."""
+
+    def script(request):
+        raise ModelUnavailableError("not there")
+
+    reader, stops = stoppable(script)
+    with pytest.raises(ModelUnavailableError):
+        reader.sample([ready("a", policy(0)).bundle], 1)
+    assert stops == ["stop"]
+
+
 def test_a_passage_that_fails_leaves_the_others():
     """It is marked by its position, told with its place, and counted by kind."""
 
@@ -209,6 +262,26 @@ def test_a_good_answer_now_and_then_keeps_a_model_going():
     assert not reader.report().unavailable
 
 
+def test_one_document_of_bad_tables_does_not_stop_the_others():
+    """The model has shown that it can answer."""
+
+    def script(request):
+        return facts_in(request) if "第0号" in passage_of(request) else "不是JSON"
+
+    reader, _ = enricher(script, workers=1)
+    items = numbered(ready("a", policy(0, 1)), ready("b", policy(10, 250)))
+    list(reader.enrich(items))
+    assert reader.report().failed["malformed"] > 20
+    assert not reader.report().unavailable
+
+
+def test_what_a_model_declines_does_not_stop_it():
+    """Nor does a filter: the next document may pass."""
+    reader, _ = enricher(lambda _: ModelOutputError("no", kind="filtered"), workers=1)
+    list(reader.enrich(numbered(*(ready(f"{n}", policy(n, 1)) for n in range(30)))))
+    assert reader.report().failed == {"filtered": 30}
+
+
 def test_a_model_that_cannot_be_built_fails_its_passages_only():
     """A missing key is found when the model is first asked for."""
     reader, _ = enricher()
@@ -227,7 +300,7 @@ def test_a_retry_asks_for_the_failed_passages_only():
     reader, model = enricher()
     [(_, item)] = reader.enrich(numbered(ready("a", policy(0), failed=(1,), status="retried")))
 
-    assert len(model.requests) == 1
+    assert [request.anew for request in model.requests] == [True]
     assert Fingerprint.parse(item.bundle.fingerprint) == Fingerprint("off", "mod")
 
     def script(request):

@@ -1,4 +1,5 @@
 import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def test_passages_are_few(text):
     assert len(found) <= 2 * len(text) / 128 + 1
     for before, after in itertools.pairwise(found):
         assert after.end - before.start > 128
+
+
+def test_passages_are_filled_from_the_end():
+    """Behind a letter of one more parent a plan has the passages that it has by itself."""
+    plan = "".join(f"{n:03}" + "碳" * 60 + "\n" for n in range(12))
+    behind = read("函" * 63 + "\n" + plan)
+    assert [p.text for p in behind][1:] == [p.text for p in read(plan)]
 
 
 def test_passages_keep_a_longer_parent_alone():
@@ -101,9 +109,28 @@ def test_halves_are_none_where_there_is_no_place_to_cut():
 
 
 @pytest.mark.skipif(not POLICIES.is_dir(), reason="needs ../shared/data/policy/text")
-def test_passages_of_real_policies_are_one_call_for_2048_characters():
-    """Over 255 policies there is at most one passage for 2,048 characters."""
+@pytest.mark.parametrize("most_chars", [3584, 4096])
+def test_passages_of_real_policies_are_one_call_for_2048_characters(most_chars):
+    """In each of 255 policies there is at most one passage for 2,048 characters."""
     texts = [path.read_text("utf-8") for path in sorted(POLICIES.glob("*.txt"))]
-    n = [len(read(text, sizes=ChunkSizes(), most_chars=4096)) for text in texts]
+    n = [len(read(text, sizes=ChunkSizes(), most_chars=most_chars)) for text in texts]
     assert sum(n) <= sum(len(text) for text in texts) / 2048
-    assert all(count <= max(1, len(text) / 2048) for count, text in zip(n, texts, strict=True))
+    assert all(count <= math.ceil(len(text) / 2048) for count, text in zip(n, texts, strict=True))
+
+
+@pytest.mark.skipif(not POLICIES.is_dir(), reason="needs ../shared/data/policy/text")
+def test_passages_of_a_real_plan_behind_a_letter_are_those_of_the_plan():
+    """Half of the text and more was read already, wherever parents came to be cut."""
+    letter = (
+        "关于印发实施方案的通知\n各市、县人民政府：\n"
+        + "请结合实际认真贯彻执行。" * 40
+        + "\n附件\n"
+    )
+    texts = [path.read_text("utf-8") for path in sorted(POLICIES.glob("*.txt"))[::4]]
+    known = total = 0
+    for text in texts:
+        alone = {p.text for p in read(text, sizes=ChunkSizes(), most_chars=3584)}
+        behind = [p.text for p in read(letter + text, sizes=ChunkSizes(), most_chars=3584)]
+        known += sum(len(passage) for passage in behind if passage in alone)
+        total += len(text)
+    assert known > 0.5 * total

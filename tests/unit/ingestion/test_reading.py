@@ -19,7 +19,7 @@ from kgrag.types import Document
 SIZES = ChunkSizes()
 MODEL = read_meta_model("dual-carbon")
 LINE = "第{}项，到2025年建成绿色工厂{}家。\n"
-LONG = "".join(LINE.format(n, n) for n in range(200))  # two parents
+LONG = "".join(LINE.format(n, n) for n in range(175))  # two parents
 ONE = "".join(LINE.format(n, n) for n in range(85))  # one parent, two children
 COMBINED = ExtractSettings("combined", "both", MODEL)
 

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -76,6 +77,24 @@ def test_the_same_text_in_two_documents_is_the_same_request():
     """It is paid for once: neither title nor id is sent."""
     one, other = request("knowledge"), request("knowledge", doc_id="e", title="另一个文件")
     assert one.messages == other.messages
+
+
+@pytest.mark.parametrize("annex", ["附件", "附件1", "附 件 二：", "附录"])
+def test_the_same_text_as_an_annex_is_the_same_request(annex):
+    """A plan is paid for once, with the letter that announces it and without."""
+    inner = replace(passage_of(TEXT), heading_path=(annex, "一、目标"))
+    alone = replace(passage_of(TEXT), heading_path=("一、目标",))
+    assert (
+        passage_request("knowledge", inner, facts="both", meta_model=MODEL).messages
+        == passage_request("knowledge", alone, facts="both", meta_model=MODEL).messages
+    )
+
+
+def test_the_title_of_an_annex_is_sent():
+    """It says what a table is about."""
+    inner = replace(passage_of(TEXT), heading_path=("附件：任务分工表", "一、目标"))
+    made = passage_request("knowledge", inner, facts="both", meta_model=MODEL)
+    assert "附件：任务分工表 > 一、目标" in made.messages[1].content
 
 
 def test_headings_are_sent_fenced():

@@ -115,6 +115,29 @@ def test_retry_of_some_paths_leaves_the_others(docs, open_store):
     assert len(retry(store, enricher()[0], [docs]).outcomes) == 1
 
 
+@pytest.mark.parametrize("names", [("a.txt",), ("a.txt", "b.txt", "c.txt")])
+def test_retry_comes_to_every_passage_though_the_first_never_succeed(tmp_path, open_store, names):
+    """Passages and documents that fail for ever do not stand before the others for ever."""
+    docs = tmp_path / "many"
+    docs.mkdir()
+    for name in names:
+        first = 1000 if name == names[-1] else 0
+        (docs / name).write_text(policy(first, 400), "utf-8")
+    store = open_store()
+    take_in(store, docs, enricher(failing("号"))[0])
+
+    def script(request):
+        return facts_in(request) if "第1399号" in passage_of(request) else "不是JSON"
+
+    for _ in range(100):  # each gives up after 20 passages
+        report = retry(store, enricher(script, workers=1)[0])
+        if report.model.passages:
+            break
+    assert report.model.passages
+    sources = [outcome.source for outcome in report.outcomes]
+    assert sources == sorted(sources)
+
+
 def test_retry_with_another_model_sends_the_user_to_ingest(docs, open_store):
     """Positions of passages mean something under the same settings only."""
     store = open_store()
@@ -160,8 +183,9 @@ def test_another_model_replaces_what_the_first_gave_and_keeps_imports(docs, open
     summary = {"doc": "a", "start": 0, "end": 50, "summary": "减排目标"}
     (tmp_path / "f.jsonl").write_text(json.dumps(fact), "utf-8")
     (tmp_path / "s.jsonl").write_text(json.dumps(summary), "utf-8")
-    assert import_facts(tmp_path / "f.jsonl", store=store, sizes=SIZES).facts == 1
-    import_summaries(tmp_path / "s.jsonl", store=store, sizes=SIZES, embedder=EMBEDDER)
+    given = {"store": store, "sizes": SIZES, "embedder": EMBEDDER}
+    assert import_facts(tmp_path / "f.jsonl", **given).facts == 1
+    import_summaries(tmp_path / "s.jsonl", **given)
 
     report = take_in(store, docs, enricher(lambda request: '{"facts": []}', name="n")[0])
 
