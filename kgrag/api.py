@@ -13,6 +13,7 @@ from ingestion.pipeline import Progress
 from ingestion.report import IngestReport, Plan
 from kgrag.asking.ask import ask
 from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.asking.models import reading_model
 from kgrag.asking.options import AskOptions, Writer
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with, open_embedder, stand_in_notice
@@ -124,11 +125,7 @@ class KnowledgeBase:
 
     @cached_property
     def calls(self) -> "Calls":
-        """The file that keeps what models answered, and the ledger of their calls.
-
-        Raises:
-            StoreError: If it cannot be opened.
-        """
+        """The file that keeps what models answered, and the ledger of their calls."""
         from kgrag.llm.calls import Calls
 
         return Calls.open(calls_file(self._location, self.config))
@@ -250,7 +247,7 @@ class KnowledgeBase:
         pipeline = preset(system or self.config.search.system)
         query = self._knowledge.query(question)
         if analysis == "model":
-            query = analyse_with_model(query, model=self.models.of("analyse"))
+            query = analyse_with_model(query, model=reading_model(self.models, self.config.verify))
         search = self._knowledge.search(query)
         return pipeline.retrieve(search, top_k=top_k or self.config.search.top_k)
 
@@ -309,7 +306,7 @@ class KnowledgeBase:
             ConfigError: If no model is configured.
             ModelError: If the model gives no query.
         """
-        model = self.models.of("analyse")
+        model = reading_model(self.models, self.config.verify)
         return ask_graph(
             question, model=model, store=self.store, max_rows=max_rows, timeout_s=timeout_s
         )

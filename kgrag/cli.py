@@ -35,7 +35,11 @@ class _Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
         except KeyboardInterrupt:
-            click.echo("kgrag: stopped; what was stored is whole, run it again to go on", err=True)
+            click.echo(
+                "kgrag: stopped; what was stored is whole, and what models answered is kept: "
+                "run it again to go on",
+                err=True,
+            )
             ctx.exit(1)
 
 

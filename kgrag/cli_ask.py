@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli_answer import answer_json, is_done, print_answer, saying
 from kgrag.cli_shared import json_option, kb_option, opened, print_json
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.asking.options import Writer
     from kgrag.generation.follow_up import Turn
-    from kgrag.types import Answer, Verdict
+    from kgrag.types import Answer
 
-_FALLEN_BACK = "fall back"  # name of the step that says so
-_UNVERIFIED = "not verified: "  # begins the reason of a verdict that no model could give
 _END = ("/quit", "/exit", "退出")
 _NEW = ("/new", "重新开始")
 
@@ -67,6 +66,9 @@ def ask(
     as_json: bool,
 ) -> None:
     """Answer a question; every sentence cites document, section and place."""
+    if not question.strip():
+        raise click.UsageError("the question is empty")
+    _tell_what_is_ignored(ctx, writer, template or verify)
     with opened(ctx, kb) as base:
         answer = base.ask(
             question,
@@ -75,13 +77,13 @@ def ask(
             writer=_writer(writer),
             template=template,
             verify=verify,
-            on_text=None if as_json else _stream(),
+            on_text=None if as_json else _stream(question),
         )
     if as_json:
-        print_json(_answer_json(answer))
+        print_json(answer_json(answer))
     else:
-        _print_answer(answer, explain=explain)
-    if not _is_done(answer):
+        print_answer(answer, explain=explain)
+    if not is_done(answer):
         ctx.exit(1)
 
 
@@ -99,7 +101,8 @@ def chat(
     explain: bool,
 ) -> None:
     """Answer questions that may lean on the ones before, a line each; /new forgets, /quit ends."""
-    done = True
+    all_done = True
+    _tell_what_is_ignored(ctx, writer, template or verify)
     with opened(ctx, kb) as base:
         turns: list[Turn] = []
         for question in _questions():
@@ -108,13 +111,20 @@ def chat(
                 continue
             answer = _answered(base, question, turns, system, writer, template, verify)
             if turns and answer.question != question:
-                click.echo(f"understood as: {answer.question}", err=True)
-            _print_answer(answer, explain=explain)
+                click.echo(saying(question, "understood").format(answer.question), err=True)
+            print_answer(answer, explain=explain)
             click.echo()
             turns.append(_turn(answer))
-            done = done and _is_done(answer)
-    if not done:
+            all_done = all_done and is_done(answer)
+    if not all_done:
         ctx.exit(1)
+
+
+def _tell_what_is_ignored(ctx: click.Context, writer: str | None, option: str | None) -> None:
+    """Say so where an option is for models only and none will write."""
+    configured = ctx.obj.model_of("answer").is_configured
+    if option and (writer == "quotes" or not (writer or configured)):
+        click.echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
 
 
 def _answered(
@@ -133,7 +143,7 @@ def _answered(
         template=template,
         verify=verify,
         history=turns,
-        on_text=_stream(),
+        on_text=_stream(question),
     )
 
 
@@ -164,68 +174,19 @@ def _writer(name: str | None) -> "Writer | None":
     return "model" if name == "model" else "quotes" if name == "quotes" else None
 
 
-def _stream() -> Callable[[str], None] | None:
+def _stream(question: str) -> Callable[[str], None] | None:
     """Return what shows a draft as it is written, on a terminal; its numbers are not final."""
     if not sys.stderr.isatty():
         return None
-    return lambda piece: click.secho(piece, nl=False, dim=True, err=True)
+    begun: list[bool] = []
 
+    def show(piece: str) -> None:
+        if not begun:
+            begun.append(True)
+            click.secho(saying(question, "draft"), dim=True, err=True)
+        click.secho(piece, nl=False, dim=True, err=True)
 
-def _is_done(answer: "Answer") -> bool:
-    """Say whether the model that was to answer and the one that was to verify did."""
-    verified = answer.verdict is None or not answer.verdict.reason.startswith(_UNVERIFIED)
-    return verified and all(step.name != _FALLEN_BACK for step in answer.steps)
-
-
-def _answer_json(answer: "Answer") -> dict[str, object]:
-    from dataclasses import asdict, replace
-
-    verdict = answer.verdict
-    if verdict is not None:
-        answer = replace(answer, verdict=replace(verdict, scores=dict(verdict.scores)))
-    return asdict(answer)
-
-
-def _print_answer(answer: "Answer", *, explain: bool) -> None:
-    if sys.stderr.isatty() and answer.method != "extractive":
-        click.echo("\n", err=True)  # behind the draft
-    if explain:
-        _print_steps(answer)
-    click.echo(answer.text)
-    for citation in answer.citations:
-        where = " › ".join(citation.heading_path)
-        page = f", page {citation.page}" if citation.page else ""
-        click.echo(f"\n[{citation.number}] {citation.title}")
-        if where:
-            click.echo(f"    {where}")
-        click.echo(f"    {citation.file}{page}, characters {citation.start}-{citation.end}")
-        if answer.method != "extractive":  # there the answer is the quote
-            click.echo(f"    “{' '.join(citation.quote.split())}”")
-    if answer.verdict is not None:
-        click.echo(f"\n{_verdict(answer.verdict)}")
-    for note in answer.notes:
-        click.echo(f"note: {note}", err=True)
-
-
-def _verdict(verdict: "Verdict") -> str:
-    if verdict.reason.startswith(_UNVERIFIED):
-        return f"not verified ({verdict.method}): {verdict.reason.removeprefix(_UNVERIFIED)}"
-    from kgrag.verification.scores import in_words
-
-    scores = in_words(verdict.scores)
-    passed = "passed" if verdict.passed else "not passed"
-    rounds = f"{verdict.rounds} answers" if verdict.rounds > 1 else "1 answer"
-    parts = filter(None, (scores, verdict.reason))
-    return f"verified ({verdict.method}, {rounds}): {passed}; {'; '.join(parts)}".rstrip("; ")
-
-
-def _print_steps(answer: "Answer") -> None:
-    for step in answer.steps:
-        calls = f" ({step.calls} calls)" if step.calls else ""
-        click.echo(f"── {step.name}{calls}")
-        for line in step.detail.splitlines():
-            click.echo(f"   {line}")
-    click.echo("──")
+    return show
 
 
 COMMANDS = (ask, chat)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgrag.asking.knowledge import Held, Knowledge, facts_in
-from kgrag.asking.models import ModelOf, QuestionModels
+from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.retrieve import LEFT_OUT, Retrieved, retrieve
-from kgrag.errors import ModelError
+from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.extract import answer as quote_answer
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
@@ -25,10 +25,19 @@ from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
 from kgrag.verification.rating import rate
 
+FALL_BACK = "fall back"  # name of the step where rules take over from the model
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
 NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
     "that the documents hold no answer."
+)
+_NO_ANSWER = (
+    "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
+    "The model could not answer, and rules found no sentence to quote; the documents may hold one.",
+)
+_UNSUPPORTED = (
+    "{1} 句中有 {0} 句得不到所引文字的支持",
+    "{} of {} sentences are not supported by what they cite",
 )
 
 
@@ -37,7 +46,7 @@ def ask(
     *,
     knowledge: Knowledge,
     options: AskOptions,
-    model_of: ModelOf | None,
+    stages: StageModels | None,
     history: Sequence[Turn] = (),
     on_text: OnText | None = None,
 ) -> Answer:
@@ -50,16 +59,16 @@ def ask(
         question: In any words.
         knowledge: What is asked.
         options: How.
-        model_of: Gives the model of a stage; None has sentences quoted by rule.
+        stages: Gives the model of a stage; None has sentences quoted by rule.
         history: Earlier turns, oldest first: the question may lean on them.
         on_text: Called with each piece of the first answer as it comes, before citations are
             resolved; a later answer that replaces it is not streamed.
     """
     pipeline = preset(options.system)
-    if model_of is None:
+    if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)
     models = QuestionModels(
-        model_of,
+        stages,
         max_rounds=options.max_rounds,
         max_calls=options.max_calls,
         timeout_s=options.timeout_s,
@@ -72,8 +81,10 @@ def ask(
         quoted = _quoted(asking.question, knowledge, pipeline, options, rest)
         told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
         note = told.format(str(exc).rstrip("."))
-        steps = (*asking.steps, Step("fall back", note), *quoted.steps)
-        return replace(quoted, notes=(note, *quoted.notes), steps=steps)
+        text = quoted.text if quoted.found else _NO_ANSWER[is_latin(question)]
+        used = Step("used", models.usage())
+        steps = (*asking.steps, Step(FALL_BACK, note), *quoted.steps, used)
+        return replace(quoted, text=text, notes=(note, *quoted.notes), steps=steps)
 
 
 def _quoted(
@@ -106,7 +117,7 @@ class _Asking:
     Attributes:
         question: As it is understood by itself.
         understood: Whether the conversation was read already.
-        steps: What was done before the first answer.
+        steps: What was done so far.
     """
 
     def __init__(
@@ -126,6 +137,7 @@ class _Asking:
         self._options = options
         self._models = models
         self._history = history
+        self._at_first = 0  # how many steps the first answer took
 
     def answer(self, on_text: OnText | None) -> Answer:
         """Return the best answer within the bounds.
@@ -136,8 +148,8 @@ class _Asking:
         self._understand()
         first = self._attempt(self.question, on_text)
         verified = self._verified(first)
-        used = Step("used", self._models.usage())
-        steps = (*self.steps, *first.answer.steps, *verified.steps, used)
+        before = self.steps[: self._at_first]  # the loop has the steps of later answers
+        steps = (*before, *verified.steps, Step("used", self._models.usage()))
         notes = (*verified.answer.notes, *_left_out(steps))
         verdict = _with_checks(verified.verdict, verified.answer)
         return mark(replace(verified.answer, verdict=verdict, steps=steps, notes=notes))
@@ -147,54 +159,71 @@ class _Asking:
         if self._options.verify == "none":
             return unchecked(first)
         try:
-            model = self._models.of("verify")
-        except ModelError as exc:
+            return METHODS[self._options.verify].verify(
+                self.question,
+                first,
+                self._attempt,
+                model=self._models.of("verify"),
+                budget=self._models.budget,
+            )
+        except KgragError as exc:
             verified = unchecked(first)
             reason = f"not verified: {exc}; {verified.verdict.reason}"
             verdict = replace(verified.verdict, passed=False, reason=reason)
             return replace(verified, verdict=verdict)
-        return METHODS[self._options.verify].verify(
-            self.question, first, self._attempt, model=model, budget=self._models.budget
-        )
 
     def _understand(self) -> None:
         """Make a follow-up question one that stands by itself."""
         if self._history:
             before = self._models.calls
-            self.question = rewrite_follow_up(
-                self.question, self._history, model=self._models.of("analyse")
-            )
-            self.steps.append(Step("understand", self.question, self._models.calls - before))
+            try:
+                model = self._models.of("analyse")
+                self.question = rewrite_follow_up(self.question, self._history, model=model)
+                told = self.question
+            except ModelError as exc:
+                if self._models.answers_like("analyse"):
+                    raise
+                self.question = carry_over(self.question, self._history)
+                told = f"{LEFT_OUT}{exc}\nby rule: {self.question}"
+            self.steps.append(Step("understand", told, self._models.calls - before))
         self.understood = True
 
     def _attempt(self, wording: str, on_text: OnText | None = None) -> Attempt:
         """Retrieve with a wording, answer the question."""
+        begun = len(self.steps)
         found = retrieve(
             wording,
             knowledge=self._knowledge,
             pipeline=self._pipeline,
             options=self._options,
             models=self._models,
+            steps=self.steps,
         )
         if self._options.verify == "chats-grid":
-            found.results = self._rated(found)
+            found = replace(found, results=self._rated(found.results))
         held = Held.of(found.results, self._knowledge.store)
         query = replace(self._knowledge.query(self.question), keywords=found.query.keywords)
         context = self._packed(query, found, held)
         before = self._models.calls
         answer = self._written(query, context, held, on_text)
         shown = f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.text}"
-        steps = (*found.steps, Step("generate", shown, self._models.calls - before))
-        return Attempt(wording, replace(answer, steps=steps), context)
+        self.steps.append(Step("generate", shown, self._models.calls - before))
+        self._at_first = self._at_first or len(self.steps)
+        return Attempt(wording, replace(answer, steps=tuple(self.steps[begun:])), context)
 
-    def _rated(self, found: Retrieved) -> list[ScoredChunk]:
-        doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in found.results))
+    def _rated(self, results: list[ScoredChunk]) -> list[ScoredChunk]:
+        doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
         titles = {d.doc_id: d.title for d in self._knowledge.store.document_cards(doc_ids)}
         before = self._models.calls
-        rated = rate(self.question, found.results, model=self._models.of("verify"), titles=titles)
+        try:
+            model = self._models.of("verify")
+        except ModelError as exc:
+            self.steps.append(Step("rate", f"{LEFT_OUT}{exc}"))
+            return results
+        rated = rate(self.question, results, model=model, titles=titles)
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
-        dropped = len(found.results) - len(rated)
-        found.steps.append(Step("rate", f"{shown}; {dropped} dropped", self._models.calls - before))
+        detail = f"{shown}; {len(results) - len(rated)} dropped"
+        self.steps.append(Step("rate", detail, self._models.calls - before))
         return [result for result, _ in rated]
 
     def _packed(self, query: Query, found: Retrieved, held: Held) -> Context:
@@ -244,8 +273,8 @@ def _with_checks(verdict: Verdict, answer: Answer) -> Verdict:
     bad = sum(not check.supported for check in answer.checks)
     if not verdict.passed or not bad:
         return verdict
-    told = f"{bad} of {len(answer.checks)} sentences are not supported by what they cite"
-    return replace(verdict, passed=False, reason="; ".join(filter(None, (verdict.reason, told))))
+    told = _UNSUPPORTED[is_latin(answer.question)].format(bad, len(answer.checks))
+    return replace(verdict, passed=False, reason=told)
 
 
 def _left_out(steps: Sequence[Step]) -> list[str]:

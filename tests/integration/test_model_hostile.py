@@ -26,6 +26,12 @@ NAMED = {mode.name: mode for mode in MODES}
 each_mode = pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 
 
+@pytest.fixture(autouse=True)
+def short_rests(monkeypatch):
+    """Wait less for an endpoint that may come back: here it does not."""
+    monkeypatch.setattr("kgrag.llm.breaker._RESTS_S", (0.05, 0.05, 60.0))
+
+
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory):
     """Give knowledge bases of undisturbed runs, without and with the hostile document."""
@@ -104,7 +110,7 @@ DROPPED = replace(
         (DROPPED, 1, "the answer broke off; ask again"),
         (NAMED["refusal, of one document"], 1, "quoted by rule instead"),
         (NAMED["answer in another language"], 0, "回答与问题不是同一种语言"),
-        (NAMED["500 once"], 0, "verified (cov"),
+        (NAMED["500 once"], 0, "核验（cov）：通过"),
     ],
     ids=lambda value: getattr(value, "name", None),
 )
@@ -185,7 +191,7 @@ def test_what_was_answered_of_a_passage_that_failed_is_not_paid_again(tmp_path):
 
 
 def test_a_model_that_fails_for_good_is_not_waited_for_document_by_document(tmp_path):
-    """After three calls in a row that failed, each after all its tries, no more are made."""
+    """When calls failed, each after all its tries, and two trials as well, no more are made."""
     mode = Mode("", always(Reply("oops", 500)), OK, OK, "waiting", llm={"attempts": 1})
     with scene(tmp_path, mode, in_this_process) as hostile:
         for n in range(40):
@@ -193,6 +199,6 @@ def test_a_model_that_fails_for_good_is_not_waited_for_document_by_document(tmp_
         said = hostile.kgrag("ingest", hostile.documents)
         assert said.code == 1
         assert "43 added" in said.stdout
-        assert "3 calls in a row failed" in said.stderr
+        assert "calls in a row failed" in said.stderr
         assert len(hostile.server.requests) < 20
         assert KEY_ENV not in said.all

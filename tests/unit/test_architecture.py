@@ -21,7 +21,8 @@ PACKAGES = ("kgrag", "ingestion", "cypher")
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.errors", "cypher"),
     ("kgrag.answer_text", "kgrag.config", "kgrag.graph_layout", "kgrag.graph_page",
-     "kgrag.headings", "kgrag.ids", "kgrag.places", "kgrag.text", "kgrag.titles"),
+     "kgrag.headings", "kgrag.ids", "kgrag.places", "kgrag.quantities", "kgrag.text",
+     "kgrag.titles"),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("ingestion", "kgrag.copying", "kgrag.retrieval", "kgrag.generation", "kgrag.verification",
      "kgrag.evaluation"),

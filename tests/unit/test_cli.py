@@ -73,7 +73,7 @@ def test_ingest_dry_run_says_what_would_be_done_and_does_nothing(folder, tmp_pat
     before = run(folder, "export").stdout
     done = run(folder, "ingest", folder / "docs", tmp_path / "new.txt", "--dry-run")
     assert done.exit_code == 0
-    assert "1 added, 2 unchanged; at most 1 chunks" in done.stdout
+    assert "1 added, 2 unchanged; at most 1 chunk to encode" in done.stdout
     assert run(folder, "export").stdout == before
     (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
     assert "1 added" in run(tmp_path, "ingest", tmp_path / "new.txt", "--dry-run").stdout

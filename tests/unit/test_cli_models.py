@@ -49,13 +49,20 @@ def test_ask_shows_answer_quote_and_verdict(folder):
     assert done.exit_code == 0, done.output
     assert "[1] A省绿色工厂实施方案" in done.stdout
     assert "“" in done.stdout
-    assert "verified (cov, 1 answer): passed" in done.stdout
+    assert "核验（cov）：通过" in done.stdout
 
 
 def test_ask_explain_shows_every_step_with_its_calls(folder):
     """Also what was retrieved and what it took."""
     done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--explain")
-    for step in ("analyse (1 calls)", "retrieve", "generate (1 calls)", "verify (1 calls)", "used"):
+    for step in (
+        "analyse (1 calls)",
+        "expand (1 calls)",
+        "retrieve",
+        "generate (1 calls)",
+        "verify (1 calls)",
+        "used",
+    ):
         assert f"── {step}" in done.stdout
 
 
@@ -67,6 +74,18 @@ def test_ask_json_has_verdict_checks_and_steps(folder):
     assert answer["verdict"]["scores"]["correctness"] > 0
     assert answer["checks"]
     assert answer["steps"][0]["name"] == "analyse"
+
+
+def test_an_empty_question_is_no_question(folder):
+    """Nothing is paid for it."""
+    assert run(folder, "ask", "  ", "--kb", kb(folder)).exit_code == 2
+
+
+def test_options_for_models_are_told_to_be_ignored_without_one(folder):
+    """Silence would mislead."""
+    words = ("ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--writer", "quotes")
+    assert "steps is for models" in run(folder, *words, "--template", "steps").stderr
+    assert "is for models" not in run(folder, *words).stderr
 
 
 def test_ask_for_quotes_asks_no_model(folder):
@@ -100,7 +119,7 @@ def test_chat_answers_line_by_line_and_understands_what_leans_on_before(folder):
     lines = "A省创建绿色工厂多少家？\n由谁牵头？\n/new\n由谁牵头？\n/quit\n不会问到\n"
     done = run(folder, "chat", "--kb", kb(folder), "--writer", "quotes", stdin=lines)
     assert done.exit_code == 0, done.output
-    assert done.stderr.count("understood as:") == 1
+    assert done.stderr.count("理解为：") == 1
     assert "不会问到" not in done.output
 
 
@@ -124,6 +143,8 @@ def test_stats_cost_says_when_no_model_was_asked(tmp_path):
     assert run(tmp_path, "ingest", str(tmp_path / "b.txt"), "--kb", kb(tmp_path)).exit_code == 0
     done = run(tmp_path, "stats", "--cost", "--kb", kb(tmp_path))
     assert "no model was asked" in done.stdout
+    other = run(tmp_path, "stats", "--cost", "--kb", str(tmp_path / "nothing"))
+    assert other.exit_code == 1
     assert not (tmp_path / "kb" / "calls.db").exists()
 
 

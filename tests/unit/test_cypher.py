@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.store.neo4j.embeddings import _NODES, KINDS
+from kgrag.store.neo4j.embeddings import _NODES
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.verify import _CHECKS
+from kgrag.store.vectors import KINDS
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(p.stem for p in (ROOT / "cypher").glob("*.cypher"))

@@ -1,10 +1,11 @@
 import json
+import threading
 
 import pytest
 
 from kgrag.asking.ask import ask
-from kgrag.config import Config, SearchConfig
-from kgrag.errors import ModelOutputError, ModelUnavailableError
+from kgrag.config import Config, SearchConfig, VerifyConfig
+from kgrag.errors import ModelOutputError, ModelUnavailableError, StoreError
 from kgrag.generation.follow_up import Turn
 from kgrag.llm.fake import ScriptedChat
 
@@ -14,6 +15,7 @@ RIGHT = "A省到2025年创建绿色工厂500家[1]。"
 ANALYSIS = json.dumps(
     {"keywords": [{"name": "绿色工厂", "synonyms": ["绿色制造"]}], "critical": ""}
 )
+WORDINGS = json.dumps({"questions": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"]})
 GOOD = json.dumps(
     {
         "reference_correctness": 0.9,
@@ -47,18 +49,27 @@ class Script:
         asked: Schemas, or stages where the answer is plain text, in order.
     """
 
-    def __init__(self, **answers):
-        self._answers = {"analysis": ANALYSIS, "cov": GOOD, **answers}
+    def __init__(self, away=(), **answers):
+        self.away = away
+        self._answers = {"analysis": ANALYSIS, "expansions": WORDINGS, "cov": GOOD, **answers}
         self.asked = []
+        self._lock = threading.Lock()
         self._model = ScriptedChat(self._answer)
 
     def of(self, stage):
         """Return the model of every stage."""
+        if stage in self.away:
+            raise ModelUnavailableError(f"{stage} is away")
         return self._model
+
+    def are_together(self, one, other):
+        """Return whether stages share an endpoint: not where one is away by itself."""
+        return not self.away
 
     def _answer(self, request):
         kind = request.schema_name or request.stage
-        self.asked.append(kind)
+        with self._lock:
+            self.asked.append(kind)
         answer = self._answers[kind]
         if isinstance(answer, list):
             answer = answer.pop(0)
@@ -79,7 +90,7 @@ def asked(knowledge, options):
             question,
             knowledge=knowledge,
             options=options(**said),
-            model_of=script.of,
+            stages=script,
             history=history,
             on_text=on_text,
         )
@@ -92,16 +103,17 @@ def names(answer):
 
 
 def test_an_answer_is_written_cited_checked_and_verified(asked, script):
-    """Three calls: read the question, answer, verify."""
+    """Read the question in two ways at once, answer, verify."""
     model = script(answer=RIGHT)
     answer = asked(model)
-    assert model.asked == ["analysis", "answer", "cov"]
+    assert sorted(model.asked[:2]) == ["analysis", "expansions"]
+    assert model.asked[2:] == ["answer", "cov"]
     assert answer.text == RIGHT
     assert "500家" in answer.citations[0].quote
     assert [check.supported for check in answer.checks] == [True]
     assert answer.verdict.passed
-    assert names(answer) == ["analyse", "retrieve", "generate", "verify", "used"]
-    assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
+    assert names(answer) == ["analyse", "expand", "retrieve", "generate", "verify", "used"]
+    assert [step.calls for step in answer.steps] == [1, 1, 0, 1, 1, 0]
 
 
 def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
@@ -110,7 +122,7 @@ def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
     assert "〔引文中没有：900家〕" in answer.text
     assert any("未得到" in note for note in answer.notes)
     assert not answer.verdict.passed  # whatever the model says
-    assert "1 of 1 sentences" in answer.verdict.reason
+    assert answer.verdict.reason == "1 句中有 1 句得不到所引文字的支持"
 
 
 def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):
@@ -127,7 +139,7 @@ def test_without_verification_nothing_more_is_asked(asked, script):
     """Offline checks are made all the same."""
     model = script(answer=RIGHT)
     answer = asked(model, verify="none")
-    assert model.asked == ["analysis", "answer"]
+    assert model.asked[2:] == ["answer"]
     assert answer.verdict.passed
     assert answer.checks
 
@@ -146,12 +158,11 @@ def test_chats_grid_expands_rates_and_checks(asked, script):
     )
     model = script(
         answer=RIGHT,
-        expansions=json.dumps({"questions": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"]}),
         ratings=ratings,
         self_check=json.dumps(good),
     )
     answer = asked(model, verify="chats-grid")
-    assert model.asked == ["analysis", "expansions", "ratings", "answer", "self_check"]
+    assert model.asked[2:] == ["ratings", "answer", "self_check"]
     assert answer.verdict.passed
     rating = next(step for step in answer.steps if step.name == "rate")
     assert "dropped" in rating.detail
@@ -238,9 +249,76 @@ def test_a_query_to_the_graph_is_shown_and_its_rows_are_used(asked, script):
     assert "title: A省绿色工厂实施方案" in seen[0]
 
 
+@pytest.mark.parametrize("verify", ["cov", "chats-grid"])
+def test_a_stage_that_is_away_does_not_cost_the_answer(asked, script, verify):
+    """What helps is left out and told; only the answer's own model is needed."""
+    answer = asked(script(away=("analyse", "verify"), answer=RIGHT), verify=verify)
+    assert answer.text == RIGHT
+    assert not answer.verdict.passed
+    assert "verify is away" in answer.verdict.reason
+    assert any("analyse is away" in note for note in answer.notes)
+
+
+def test_a_follow_up_without_its_model_is_understood_by_rule(asked, script):
+    """Another place for that of the question before."""
+    history = [Turn("到2025年，A省创建多少家绿色工厂？", RIGHT)]
+    answer = asked(script(away=("analyse",), answer=RIGHT), question="那B省呢？", history=history)
+    assert answer.method == "scripted"
+    assert "绿色工厂" in answer.question
+
+
+def test_the_last_call_is_kept_for_the_answer(asked, script):
+    """Reading the question helps, the answer is what was asked for."""
+    model = script(answer=RIGHT)
+    answer = asked(model, config=Config(verify=VerifyConfig(max_calls=1)))
+    assert model.asked == ["answer"]
+    assert answer.text == RIGHT
+
+
+def test_what_was_done_before_rules_took_over_is_shown(asked, script):
+    """Also what it took."""
+    failed = script(answer=ModelOutputError("the answer is empty", kind="empty"))
+    answer = asked(failed)
+    assert names(answer) == ["analyse", "expand", "retrieve", "fall back", "used"]
+
+
+def test_a_store_that_fails_while_verifying_does_not_lose_the_answer(asked, script):
+    """It was written already."""
+    answer = asked(script(answer=RIGHT, cov=StoreError("disk full")))
+    assert answer.text == RIGHT
+    assert "disk full" in answer.verdict.reason
+
+
+def test_a_model_that_fails_does_not_say_that_documents_hold_nothing(asked, script):
+    """Nobody looked."""
+    away = script(analysis=ModelUnavailableError("away"))
+    answer = asked(away, question="红烧肉怎么做好吃？")
+    assert not answer.found
+    assert answer.text.startswith("模型未能作答")
+
+
+def test_an_empty_question_asks_nobody(asked, script):
+    """There is nothing to answer."""
+    model = script()
+    assert not asked(model, question="  ").found
+    assert model.asked == []
+
+
+def test_the_conversation_is_shown_to_the_answers_model(asked, script):
+    """A question may lean on what was answered."""
+    seen = []
+
+    def answering(request):
+        seen.append(request.messages[-1].content)
+        return RIGHT
+
+    asked(script(answer=answering, analyse=QUESTION), history=[Turn("A省有何目标？", "见方案。")])
+    assert "见方案。" in seen[0]
+
+
 def test_quotes_need_no_model_and_are_checked(knowledge, options):
     """What is quoted word for word passes its checks."""
-    answer = ask(QUESTION, knowledge=knowledge, options=options(), model_of=None)
+    answer = ask(QUESTION, knowledge=knowledge, options=options(), stages=None)
     assert answer.found
     assert answer.checks
     assert all(check.supported for check in answer.checks)
@@ -249,7 +327,5 @@ def test_quotes_need_no_model_and_are_checked(knowledge, options):
 def test_quotes_follow_up_by_rule(knowledge, options):
     """Another place for that of the question before."""
     history = [Turn("到2025年，A省创建多少家绿色工厂？", RIGHT)]
-    answer = ask(
-        "那B省呢？", knowledge=knowledge, options=options(), model_of=None, history=history
-    )
+    answer = ask("那B省呢？", knowledge=knowledge, options=options(), stages=None, history=history)
     assert "绿色工厂" in answer.question

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from kgrag.asking.models import QuestionModels
@@ -10,7 +12,8 @@ REQUEST = Request((Message("user", "问"),), "answer")
 
 def models(script, max_calls=10):
     model = ScriptedChat(script)
-    return QuestionModels(lambda _: model, max_rounds=2, max_calls=max_calls, timeout_s=60)
+    stages = SimpleNamespace(of=lambda _: model)
+    return QuestionModels(stages, max_rounds=2, max_calls=max_calls, timeout_s=60)
 
 
 def test_calls_of_all_stages_count_together():

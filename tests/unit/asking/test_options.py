@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.asking.options import AskOptions
-from kgrag.config import AnswerConfig, Config, ModelConfig, VerifyConfig
+from kgrag.config import AnswerConfig, Config, ModelConfig, SearchConfig, VerifyConfig
 from kgrag.errors import ConfigError
 
 MODEL = ModelConfig(base_url="http://127.0.0.1:1/v1", model="m")
@@ -31,10 +31,12 @@ def test_each_method_has_its_own_rounds_unless_settings_say():
     assert AskOptions.from_config(config, verify="cov").max_rounds == 3
 
 
-def test_chats_grid_searches_two_further_wordings():
-    """Chats-Grid, Table V; the others none unless settings say."""
-    assert AskOptions.from_config(Config(), verify="chats-grid").expansions == 2
-    assert AskOptions.from_config(Config(), verify="cov").expansions == 0
+def test_two_further_wordings_are_searched_unless_settings_say():
+    """Chats-Grid, Table V: more bring nothing; the method itself needs them."""
+    none = Config(search=SearchConfig(expansions=0))
+    assert AskOptions.from_config(Config()).expansions == 2
+    assert AskOptions.from_config(none, verify="cov").expansions == 0
+    assert AskOptions.from_config(none, verify="chats-grid").expansions == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,104 @@
+"""Print an answer: text, citations, what was checked, in the words of the question's language."""
+
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from kgrag.types import Answer, Citation, Verdict
+
+_UNVERIFIED = "not verified: "  # begins the reason where an answer could not be checked
+_HEADING = 30  # characters of a heading that are shown: some are whole provisions
+_SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {  # Chinese, English
+        "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
+        "understood": ("理解为：{}", "understood as: {}"),
+        "place": ("{}{}，第 {} 至 {} 个字符", "{}{}, characters {}-{}"),
+        "page": ("，第 {} 页", ", page {}"),
+        "passed": ("核验（{}）：通过", "verified ({}): passed"),
+        "failed": (
+            "核验（{}）：未通过，请对照引文",
+            "verified ({}): not passed, look at the quotes",
+        ),
+        "unverified": ("未能核验（{}）", "not verified ({})"),
+        "rounds": ("；共作答 {} 次", "; {} answers"),
+    }
+)
+
+
+def saying(question: str, name: str) -> str:
+    """Return a phrase in the language of a question."""
+    from kgrag.text import is_latin
+
+    return _SAYING[name][is_latin(question)]
+
+
+def is_done(answer: "Answer") -> bool:
+    """Say whether the model that was to answer and the one that was to verify did."""
+    from kgrag.asking.ask import FALL_BACK
+
+    verified = answer.verdict is None or not answer.verdict.reason.startswith(_UNVERIFIED)
+    return verified and all(step.name != FALL_BACK for step in answer.steps)
+
+
+def answer_json(answer: "Answer") -> dict[str, object]:
+    """Return an answer as a JSON-ready mapping."""
+    from dataclasses import asdict, replace
+
+    verdict = answer.verdict
+    if verdict is not None:
+        answer = replace(answer, verdict=replace(verdict, scores=dict(verdict.scores)))
+    return asdict(answer)
+
+
+def print_answer(answer: "Answer", *, explain: bool) -> None:
+    """Print an answer, what it cites and what is known of it; notes go to stderr."""
+    if sys.stderr.isatty() and answer.method != "extractive":
+        click.echo("\n", err=True)  # behind the draft
+    if explain:
+        _print_steps(answer)
+    click.echo(answer.text)
+    for citation in answer.citations:
+        _print_citation(answer, citation)
+    if answer.verdict is not None:
+        click.echo(f"\n{_verdict(answer.question, answer.verdict)}")
+    for note in answer.notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _print_citation(answer: "Answer", citation: "Citation") -> None:
+    click.echo(f"\n[{citation.number}] {citation.title}")
+    if citation.heading_path:
+        click.echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
+    page = saying(answer.question, "page").format(citation.page) if citation.page else ""
+    place = saying(answer.question, "place")
+    click.echo(f"    {place.format(citation.file, page, citation.start, citation.end)}")
+    if answer.method != "extractive":  # there the answer is the quote
+        click.echo(f"    “{' '.join(citation.quote.split())}”")
+
+
+def _shortened(heading: str) -> str:
+    return heading if len(heading) <= _HEADING else heading[: _HEADING - 1] + "…"
+
+
+def _verdict(question: str, verdict: "Verdict") -> str:
+    """Return what verification says; scores stand among the steps."""
+    if verdict.reason.startswith(_UNVERIFIED):
+        told = saying(question, "unverified").format(verdict.method)
+        return f"{told}: {verdict.reason.removeprefix(_UNVERIFIED)}"
+    told = saying(question, "passed" if verdict.passed else "failed").format(verdict.method)
+    if verdict.rounds > 1:
+        told += saying(question, "rounds").format(verdict.rounds)
+    return told if verdict.passed or not verdict.reason else f"{told}: {verdict.reason}"
+
+
+def _print_steps(answer: "Answer") -> None:
+    for step in answer.steps:
+        calls = f" ({step.calls} calls)" if step.calls else ""
+        click.echo(f"── {step.name}{calls}")
+        for line in step.detail.splitlines():
+            click.echo(f"   {line}")
+    click.echo("──")
