@@ -18,6 +18,8 @@ _SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
         "understood": ("理解为：{}", "understood as: {}"),
         "place": ("{}{}，第 {} 至 {} 个字符", "{}{}, characters {}-{}"),
         "page": ("，第 {} 页", ", page {}"),
+        "checked": ("离线检查：通过", "checked without a model: passed"),
+        "unchecked": ("离线检查：未通过，请对照引文", "checked without a model: not passed"),
         "passed": ("核验（{}）：通过", "verified ({}): passed"),
         "failed": (
             "核验（{}）：未通过，请对照引文",
@@ -89,7 +91,8 @@ def _verdict(question: str, verdict: "Verdict") -> str:
     if verdict.reason.startswith(_UNVERIFIED):
         told = saying(question, "unverified").format(verdict.method)
         return f"{told}: {verdict.reason.removeprefix(_UNVERIFIED)}"
-    told = saying(question, "passed" if verdict.passed else "failed").format(verdict.method)
+    names = ("unchecked", "checked") if verdict.method == "none" else ("failed", "passed")
+    told = saying(question, names[verdict.passed]).format(verdict.method)
     if verdict.rounds > 1:
         told += saying(question, "rounds").format(verdict.rounds)
     return told if verdict.passed or not verdict.reason else f"{told}: {verdict.reason}"

@@ -60,3 +60,11 @@ def test_scores_stand_among_the_steps_only(capsys):
 def test_phrases_are_there_in_both_languages():
     """Chinese for Chinese questions."""
     assert saying("目标？", "draft") != saying("target?", "draft")
+
+
+def test_checks_without_a_model_are_not_called_verification(capsys):
+    """They look at numbers, dates and names only."""
+    print_answer(answer("问", verdict=Verdict("none", passed=True)), explain=False)
+    said = capsys.readouterr().out
+    assert "离线检查：通过" in said
+    assert "核验" not in said
