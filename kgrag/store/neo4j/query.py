@@ -22,6 +22,7 @@ from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.gate import check_words
 from kgrag.store.neo4j.plan import check_plan
 from kgrag.store.neo4j.values import plain
+from kgrag.store.refused import shown, stopped
 
 _T = TypeVar("_T")
 Row = dict[str, object]
@@ -60,14 +61,14 @@ def run_query(
     try:
         check_words(text)
     except ValueError as exc:
-        raise StatementError(f"{_short(text)}: {exc}") from None
+        raise StatementError(f"{shown(text)}: {exc}") from None
     deadline = time.monotonic() + timeout_s
     try:
         rows = _within(
             timeout_s + _GRACE_S, lambda: _run(database, text, max_rows=max_rows, until=deadline)
         )
     except TimeoutError:
-        raise _late(text, timeout_s) from None
+        raise stopped(text, timeout_s) from None
     except FAULTS as exc:
         raise _error(database, text, exc, timeout_s) from exc
     _log.info("%d rows of %s", len(rows), text)
@@ -87,7 +88,7 @@ def _run(database: Database, text: str, *, max_rows: int, until: float) -> list[
         try:
             check_plan(summary.query_type, summary.plan)
         except ValueError as exc:
-            raise StatementError(f"{_short(text)}: {exc}") from None
+            raise StatementError(f"{shown(text)}: {exc}") from None
         rows: list[Row] = []
         size = 0
         result = session.run(_query(text, until))
@@ -97,7 +98,7 @@ def _run(database: Database, text: str, *, max_rows: int, until: float) -> list[
             size += _size(row)
             if size > _MOST_BYTES:
                 raise StatementError(
-                    f"{_short(text)}: its rows hold more than {_MOST_BYTES // 1_000_000} MB: "
+                    f"{shown(text)}: its rows hold more than {_MOST_BYTES // 1_000_000} MB: "
                     "return fewer of them, or only some properties"
                 )
             rows.append(row)
@@ -147,19 +148,8 @@ def _size(value: object) -> int:
 def _error(database: Database, text: str, exc: Exception, timeout_s: float) -> StoreError:
     code = str(getattr(exc, "code", None) or "")
     if code.startswith(_TIMED_OUT):
-        return _late(text, timeout_s)
+        return stopped(text, timeout_s)
     if isinstance(exc, Neo4jError) and _ITS_OWN.match(code):
         message = (exc.message or code).partition(" (line ")[0].partition("\n")[0]
-        return StatementError(f"{_short(text)}: {message}: correct the statement, or ask for less")
+        return StatementError(f"{shown(text)}: {message}: correct the statement, or ask for less")
     return store_error(database.address, exc)
-
-
-def _late(text: str, timeout_s: float) -> StatementError:
-    return StatementError(
-        f"{_short(text)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
-    )
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 200 else line[:199] + "…"

@@ -22,6 +22,7 @@ import sys
 from typing import Any
 
 from kgrag.errors import StatementError, StoreError
+from kgrag.store.refused import shown, stopped
 from kgrag.store.sqlite import query_process
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.faults import store_error
@@ -75,7 +76,7 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     try:
         answer = _answer(json.dumps(request), timeout_s + _GRACE_S)
     except subprocess.TimeoutExpired:
-        raise _late(sql, timeout_s) from None
+        raise stopped(sql, timeout_s) from None
     if "rows" in answer:
         return [dict(zip(answer["names"], map(_value, row), strict=True)) for row in answer["rows"]]
     raise _refused(database, sql, answer, timeout_s)
@@ -118,23 +119,12 @@ def _value(value: object) -> object:
 def _refused(database: Database, sql: str, answer: dict[str, Any], timeout_s: float) -> StoreError:
     reason = answer["reason"]
     if "error" not in answer:
-        return StatementError(f"{_short(sql)}: {reason}")
+        return StatementError(f"{shown(sql)}: {reason}")
     name = answer["error"]
     if name == "SQLITE_INTERRUPT":
-        return _late(sql, timeout_s)
+        return stopped(sql, timeout_s)
     if name.startswith(_STORAGE):
         fault = sqlite3.OperationalError(reason)
         fault.sqlite_errorname = name
         return store_error(database.file, fault)
-    return StatementError(f"{_short(sql)}: {reason}: one SELECT over the views {', '.join(VIEWS)}")
-
-
-def _late(sql: str, timeout_s: float) -> StatementError:
-    return StatementError(
-        f"{_short(sql)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
-    )
-
-
-def _short(sql: str) -> str:
-    line = " ".join(sql.split())
-    return line if len(line) <= 200 else line[:199] + "…"
+    return StatementError(f"{shown(sql)}: {reason}: one SELECT over the views {', '.join(VIEWS)}")

@@ -1,0 +1,27 @@
+"""How every store words a query that it refuses or stops."""
+
+from kgrag.errors import StatementError
+
+_SHOWN = 200  # characters of a query in a message
+
+
+def shown(text: str) -> str:
+    r"""Return a query on one line, cut.
+
+    >>> shown("SELECT 1\n  FROM t")
+    'SELECT 1 FROM t'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def stopped(text: str, timeout_s: float) -> StatementError:
+    """Return the error of a query that took too long.
+
+    Args:
+        text: The query.
+        timeout_s: Seconds that it had.
+    """
+    return StatementError(
+        f"{shown(text)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
+    )
