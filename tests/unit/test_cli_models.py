@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli import main
+from kgrag.llm.fake_reply import Reply
 from kgrag.llm.fake_server import FakeServer
 
 CONFIG = """
@@ -170,8 +171,20 @@ def test_prompts_of_a_file_are_what_would_be_sent(folder):
 
 
 def test_query_natural_shows_the_query_and_its_rows(folder):
-    """What a model wrote is never run unseen; what is refused exits with 1."""
-    done = run(folder, "query", "有哪些文件？", "--natural", "--kb", kb(folder))
-    assert done.stdout.strip()
-    assert done.exit_code in (0, 1)
-    assert (done.exit_code == 1) == ("kgrag:" in done.stderr)
+    """What a model wrote is never run unseen."""
+    done = run(folder, "query", "哪些文件引用最多？", "--natural", "--kb", kb(folder))
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("SELECT ")
+
+
+def test_query_natural_exits_1_where_what_a_model_wrote_is_refused(folder, tmp_path):
+    """The query is shown, the store says why, nothing is changed."""
+    hostile = json.dumps({"query": "DROP TABLE documents", "explanation": "x"})
+    with FakeServer(lambda body: Reply(hostile)) as server:
+        config = CONFIG.format(base_url=server.base_url).replace('"stand-in"', '"hostile"')
+        (tmp_path / "kgrag.toml").write_text(config, "utf-8")
+        done = run(tmp_path, "query", "有哪些文件？", "--natural", "--kb", kb(folder))
+    assert done.exit_code == 1
+    assert "DROP TABLE documents" in done.stdout
+    assert "kgrag: " in done.stderr
+    assert run(folder, "verify", "--kb", kb(folder)).exit_code == 0
