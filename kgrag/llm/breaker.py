@@ -1,5 +1,6 @@
 """Stop asking a model that cannot be had, and wait for one that may come back."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+
+_log = logging.getLogger(__name__)
 
 _IN_A_ROW = 3  # calls that fail, each after all its tries, before the endpoint counts as down
 _RESTS_S = (10.0, 30.0, 60.0)  # before the first trial, the second, and each further one
@@ -118,7 +121,10 @@ class Circuit:
                 self._trials += 1
                 self._rest()
             if not may_pass or (not trial and (self._is_down(error) or (can_wait and silent))):
+                begins = not self._why
                 self._open(error, may_pass=may_pass)
+                if begins and may_pass and can_wait:  # a wait that nobody explains is a bug
+                    _log.warning("%s; waiting for the endpoint to come back", self._why)
             return may_pass and (silent or trial)
 
     def _is_down(self, error: ModelError) -> bool:

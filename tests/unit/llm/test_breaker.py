@@ -261,3 +261,17 @@ def test_no_call_is_made_where_none_is_wanted():
     with pytest.raises(ModelUnavailableError, match="stopped"):
         model.complete(PATIENT)
     assert inner.requests == []
+
+
+def test_a_wait_for_an_endpoint_is_explained_once(caplog):
+    """Whoever takes in a folder sees why nothing moves; a question that fails says so itself."""
+    circuit = Circuit(clock=lambda: 100.0, sleep=lambda _: None)
+    for _ in range(2):
+        circuit.failed(TransientModelError("away"), since=0.0, can_wait=True)
+    assert [r.levelname for r in caplog.records] == ["WARNING"]
+    assert "away; waiting for the endpoint to come back" in caplog.text
+    caplog.clear()
+    other = Circuit(clock=lambda: 100.0, sleep=lambda _: None)
+    for _ in range(4):
+        other.failed(TransientModelError("away"), since=0.0)
+    assert not caplog.records
