@@ -52,7 +52,7 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     """Ask policy documents; get answers that cite the clause."""
     import logging
 
-    from kgrag.config import read_config
+    from kgrag.config_file import read_config
 
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s"

@@ -1,15 +1,9 @@
-"""Settings from `kgrag.toml`: read once, checked, frozen."""
+"""Settings: one frozen table for each part, with its defaults."""
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeVar
 
-from kgrag.errors import ConfigError
-
-FILE_NAME = "kgrag.toml"
 STAGES = ("extract", "summarize", "analyse", "answer", "verify")
 
 
@@ -28,16 +22,56 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConfig:
-    """Table `[embedding]`.
+    """Table `[embedding]`: the encoder, and what is encoded.
 
     Attributes:
         model: Name of an installed model, or `hash` for the stand-in; empty takes the default
-            model where it is installed, else the stand-in.
+            model where it is installed, else the stand-in. With an endpoint, the model's name
+            there; empty takes the provider's.
         threads: Processor threads; 0 takes all.
+        dimension: Length of the vectors, for models that may be cut shorter (Matryoshka); 0
+            takes all.
+        query_instruction: Put before a question; empty takes the model's own.
+        passage_instruction: Put before a passage; empty takes the model's own.
+        provider: Preset of an endpoint: `jina`, `siliconflow`, `dashscope`, `openai`, `vllm`,
+            `tei`, `ollama`; empty for a model on this machine, or an endpoint of your own.
+        base_url: Endpoint, e.g. `http://localhost:8080/v1`; empty takes the provider's.
+        api_key_env: Name of the environment variable that holds the key; empty takes the
+            provider's. The key itself never stands in a file.
+        languages: Codes of the languages that an endpoint's model reads well, e.g. `zh,en`;
+            empty for any.
+        batch_texts: Texts sent to an endpoint at once; 0 takes the provider's.
+        batch_tokens: Tokens sent to an endpoint at once, estimated; 0 takes the provider's.
+        concurrency: Requests to an endpoint under way at the same time.
+        timeout_s: Seconds that an endpoint may take to answer.
+        attempts: Tries of a request that fails in a way that may pass.
+        sizes: Chunk sizes that carry vectors; empty takes the smallest.
+        facts: `on` gives facts vectors, too.
+        late_chunking: `on` encodes chunks in the context of their parent.
     """
 
     model: str = ""
     threads: int = 0
+    dimension: int = 0
+    query_instruction: str = ""
+    passage_instruction: str = ""
+    provider: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    languages: str = ""
+    batch_texts: int = 0
+    batch_tokens: int = 0
+    concurrency: int = 4
+    timeout_s: int = 60
+    attempts: int = 5
+    sizes: tuple[int, ...] = ()
+    facts: str = "on"
+    late_chunking: str = "off"
+
+    @property
+    def is_endpoint(self) -> bool:
+        """Return whether texts are encoded by a server."""
+        return bool(self.provider or self.base_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,156 +226,3 @@ class Config:
     def model_of(self, stage: str) -> ModelConfig:
         """Return the model of a stage."""
         return self.stages.get(stage, self.llm)
-
-
-_TABLES = {
-    "chunks": ChunkConfig,
-    "embedding": EmbeddingConfig,
-    "llm": ModelConfig,
-    "extract": ExtractConfig,
-    "search": SearchConfig,
-    "answer": AnswerConfig,
-    "verify": VerifyConfig,
-}
-_ON_OFF = ("on", "off")
-_CHOICES = {  # values other than these would be found out late, or never
-    "llm.provider": ("", "glm", "deepseek", "qwen", "moonshot", "openai", "vllm", "ollama"),
-    "llm.json": ("", "schema", "object", "none"),
-    "extract.calls": ("combined", "separate", "facts", "summaries"),
-    "extract.facts": ("free", "schema", "both"),
-    "search.hyde": _ON_OFF,
-    "search.graph_query": _ON_OFF,
-    "answer.template": ("normal", "focused", "markdown", "steps"),
-    "answer.integrate": _ON_OFF,
-    "verify.method": ("cov", "cov-two-stage", "chats-grid", "none"),
-}
-_MOST: dict[str, float] = {"llm.concurrency": 1000, "llm.temperature": 2, "answer.compress": 1}
-_LARGEST = 1e12  # no price is, and inf is no number to reckon with
-_MAY_BE_ZERO = frozenset(["expansions"])
-_T = TypeVar("_T")
-
-
-def read_config(path: Path | None = None) -> Config:
-    """Return the settings in a file; the defaults where there is none.
-
-    Args:
-        path: The file; `kgrag.toml` in the working folder for None, if it is there.
-
-    Raises:
-        ConfigError: If the file cannot be read, or a table, key or value is not known or out of
-            range; names key and file.
-    """
-    if path is None:
-        path = Path(FILE_NAME)
-        if not path.is_file():
-            return Config()
-    try:
-        with path.open("rb") as file:
-            data = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as exc:
-        raise ConfigError(f"{path}: cannot be read as TOML: {exc}") from exc
-    unknown = sorted(set(data) - set(_TABLES))
-    if unknown:
-        raise ConfigError(f"{path}: unknown table [{unknown[0]}]; known are {sorted(_TABLES)}")
-    own = _stage_tables(path, data.get("llm", {}))
-    tables: dict[str, Any] = {
-        name: _table(path, name, data.get(name, {}), table()) for name, table in _TABLES.items()
-    }
-    stages = {
-        stage: _table(path, f"llm.{stage}", values, _base(tables["llm"], values))
-        for stage, values in own.items()
-    }
-    named = {"llm": tables["llm"], **{f"llm.{stage}": model for stage, model in stages.items()}}
-    for name, model in named.items():
-        if model.model and not model.is_configured:
-            raise ConfigError(
-                f"{path}: {name} names the model {model.model!r} but no endpoint:"
-                " set provider or base_url beside it"
-            )
-    return Config(**tables, stages=MappingProxyType(stages))
-
-
-def _stage_tables(path: Path, llm: object) -> dict[str, object]:
-    """Take the tables of stages out of `[llm]`."""
-    if not isinstance(llm, dict):
-        return {}
-    own = {stage: llm.pop(stage) for stage in STAGES if stage in llm}
-    for name, values in llm.items():
-        if isinstance(values, Mapping):
-            known = ", ".join(f"[llm.{stage}]" for stage in STAGES)
-            raise ConfigError(f"{path}: unknown table [llm.{name}]; known are {known}")
-    for stage, values in own.items():
-        if isinstance(values, Mapping) and "calls" in values:
-            raise ConfigError(
-                f"{path}: llm.{stage}.calls: one file is for all stages: set llm.calls"
-            )
-    return own
-
-
-def _base(llm: ModelConfig, values: object) -> ModelConfig:
-    """Return what a stage begins with.
-
-    All of `[llm]`, but its prices where the stage names another model; where it names an endpoint
-    of its own, only what is no matter of endpoints: the limits per minute are one's own, too.
-    """
-    if not isinstance(values, Mapping):
-        return llm
-    blank = ModelConfig()
-    if not {"provider", "base_url"} & values.keys():
-        if values.get("model", llm.model) == llm.model:
-            return llm
-        return replace(
-            llm,
-            price_in=blank.price_in,
-            price_cached=blank.price_cached,
-            price_out=blank.price_out,
-        )
-    kept = ("concurrency", "timeout_s", "attempts", "max_tokens", "temperature", "calls")
-    return replace(blank, **{name: getattr(llm, name) for name in kept})
-
-
-def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
-    """Return defaults with what a table says put in."""
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{path}: [{name}] must be a table")
-    known = {field.name: getattr(defaults, field.name) for field in fields(defaults)}  # type: ignore[arg-type]
-    checked: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in known:
-            raise ConfigError(f"{path}: unknown key {name}.{key}; known are {sorted(known)}")
-        where = f"{path}: {name}.{key}"
-        checked[key] = _value(where, value, known[key], may_be_zero=key in _MAY_BE_ZERO)
-        setting = f"{name.partition('.')[0]}.{key}"
-        most = _MOST.get(setting)
-        if most is not None and checked[key] > most:
-            raise ConfigError(f"{where} must be at most {most:g}, got {value!r}")
-        choices = _CHOICES.get(setting)
-        if choices and checked[key] not in choices:
-            shown = ", ".join(filter(None, choices))
-            raise ConfigError(f"{where} must be one of {shown}, got {value!r}")
-    return replace(defaults, **checked)  # type: ignore[type-var]
-
-
-def _value(where: str, value: object, default: object, *, may_be_zero: bool) -> object:
-    if isinstance(default, tuple):
-        whole = isinstance(value, list) and all(_positive(item) for item in value)
-        if not whole or not isinstance(value, list):
-            raise ConfigError(f"{where} must be a list of positive whole numbers, got {value!r}")
-        return tuple(value)
-    if isinstance(default, str):
-        if not isinstance(value, str):
-            raise ConfigError(f"{where} must be a text, got {value!r}")
-        return value
-    if isinstance(default, float):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigError(f"{where} must be a number, got {value!r}")
-        if not 0 <= value <= _LARGEST:  # nor is nan
-            raise ConfigError(f"{where} must be a number of 0 or more, got {value!r}")
-        return float(value)
-    if not _positive(value) and not ((default == 0 or may_be_zero) and value == 0):
-        raise ConfigError(f"{where} must be a positive whole number, got {value!r}")
-    return value
-
-
-def _positive(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -1,6 +1,7 @@
 import pytest
 
-from kgrag.config import Config, ModelConfig, read_config
+from kgrag.config import Config, ModelConfig
+from kgrag.config_file import read_config
 from kgrag.errors import ConfigError
 
 
