@@ -1,6 +1,6 @@
 """The seam to encoders: texts in, unit vectors out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 import numpy as np
@@ -18,12 +18,14 @@ class Embedder(Protocol):
         dimension: Length of a vector.
         is_stand_in: True where no model is behind it; users are told.
         languages: Codes of the languages that it reads well, comma-separated; empty for any.
+        settings: What its vectors depend on, for people: `model`, `pooling`, `query`, …
     """
 
     name: str
     dimension: int
     is_stand_in: bool
     languages: str
+    settings: Mapping[str, str]
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`, rows L2-normalised (zero for empty texts).
@@ -31,5 +33,23 @@ class Embedder(Protocol):
         Args:
             texts: May be empty; longer than the model reads is cut at its limit.
             task: `query` adds the model's query instruction, `passage` its passage one.
+        """
+        ...
+
+
+class ContextualEmbedder(Embedder, Protocol):
+    """An encoder that can also encode passages in the context of the text that they stand in."""
+
+    def embed_spans(
+        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[Vectors]:
+        """Return for each text `float32[number of its spans, dimension]`, rows L2-normalised.
+
+        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded
+        whole, as a passage, and the token states of each span are averaged.
+
+        Args:
+            texts: Longer than the model reads, they are read in overlapping windows.
+            spans: Of each text, (start, end) in characters; the row of an empty one is zero.
         """
         ...

@@ -31,6 +31,8 @@ class HashEmbedder:
         name: `hash-` and the dimension.
         dimension: Length of a vector.
         is_stand_in: True.
+        languages: Any.
+        settings: Its name.
     """
 
     is_stand_in = True
@@ -41,6 +43,7 @@ class HashEmbedder:
             raise ValueError(f"dimension must be at least 1, got {dimension}")
         self.name = f"hash-{dimension}"
         self.dimension = dimension
+        self.settings = {"model": self.name}
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty."""
