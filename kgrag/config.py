@@ -31,13 +31,14 @@ class EmbeddingConfig:
         threads: Processor threads; 0 takes all.
         dimension: Length of the vectors, for models that may be cut shorter (Matryoshka); 0
             takes all.
-        query_instruction: Put before a question; empty takes the model's own.
-        passage_instruction: Put before a passage; empty takes the model's own.
         provider: Preset of an endpoint: `jina`, `siliconflow`, `dashscope`, `openai`, `vllm`,
             `tei`, `ollama`; empty for a model on this machine, or an endpoint of your own.
         base_url: Endpoint, e.g. `http://localhost:8080/v1`; empty takes the provider's.
         api_key_env: Name of the environment variable that holds the key; empty takes the
             provider's. The key itself never stands in a file.
+        query_instruction: Put before a question that goes to an endpoint; installed models have
+            their own.
+        passage_instruction: Put before a passage that goes to an endpoint.
         languages: Codes of the languages that an endpoint's model reads well, e.g. `zh,en`;
             empty for any.
         batch_texts: Texts sent to an endpoint at once; 0 takes the provider's.
@@ -53,11 +54,11 @@ class EmbeddingConfig:
     model: str = ""
     threads: int = 0
     dimension: int = 0
-    query_instruction: str = ""
-    passage_instruction: str = ""
     provider: str = ""
     base_url: str = ""
     api_key_env: str = ""
+    query_instruction: str = ""
+    passage_instruction: str = ""
     languages: str = ""
     batch_texts: int = 0
     batch_tokens: int = 0

@@ -1,7 +1,7 @@
 """The seam to encoders: texts in, unit vectors out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,3 +53,8 @@ class ContextualEmbedder(Embedder, Protocol):
             spans: Of each text, (start, end) in characters; the row of an empty one is zero.
         """
         ...
+
+
+def is_contextual(embedder: Embedder) -> TypeGuard[ContextualEmbedder]:
+    """Return whether an encoder can encode passages in their context."""
+    return hasattr(embedder, "embed_spans")
