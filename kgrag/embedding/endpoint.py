@@ -1,0 +1,282 @@
+"""Encoders behind any OpenAI-compatible `/embeddings` endpoint."""
+
+import logging
+import re
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgrag.config import EmbeddingConfig
+from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.endpoint_answer import in_batches, read_vectors
+from kgrag.embedding.endpoint_client import open_client
+from kgrag.embedding.endpoint_errors import TOO_LARGE, Place, mapped
+from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for, read_key
+from kgrag.errors import ModelMismatchError, ModelOutputError
+from kgrag.ids import digest
+
+if TYPE_CHECKING:
+    import openai
+
+_log = logging.getLogger(__name__)
+PREFIX = "endpoint-"  # of identities
+_PROBE = "维"  # encoded to learn the dimension
+_SHORTEST = 16  # characters; a text that is too long for an endpoint is not cut below
+
+
+def open_endpoint(config: EmbeddingConfig, *, recorded: str | None = None) -> "EndpointEmbedder":
+    """Return the encoder that the settings name; nothing is sent, and no key read, yet.
+
+    Args:
+        config: Settings.
+        recorded: Identity of the encoder that a knowledge base was built with: if it is this
+            one, the endpoint need not be asked for its dimension.
+
+    Raises:
+        ConfigError: As `endpoint_for`.
+    """
+    endpoint = endpoint_for(config)
+    known = re.fullmatch(rf"{PREFIX}{re.escape(endpoint.model)}-(\d+)-.*", recorded or "")
+    return EndpointEmbedder(
+        endpoint,
+        languages=config.languages,
+        concurrency=config.concurrency,
+        timeout_s=config.timeout_s,
+        attempts=config.attempts,
+        dimension=int(known[1]) if known else 0,
+    )
+
+
+class EndpointEmbedder:
+    """An encoder on a server: Jina's, SiliconFlow's, OpenAI's, or your own vLLM, TEI or Ollama.
+
+    Texts go out in batches, several at the same time. A batch that the endpoint calls too large
+    is halved, and a single text that is too long is cut to its first half, until they fit. Where
+    a shorter dimension is wanted than the endpoint gives, vectors are cut to their first numbers
+    (Matryoshka: Kusupati et al., 2022, arXiv 2205.13147). May be called from several threads.
+
+    Attributes:
+        is_stand_in: False.
+        languages: As the settings say.
+        settings: What its vectors depend on, for people.
+    """
+
+    is_stand_in = False
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        languages: str = "",
+        concurrency: int = 4,
+        timeout_s: float = 60.0,
+        attempts: int = 5,
+        dimension: int = 0,
+    ) -> None:
+        """Keep the settings; no client is built before the first request.
+
+        Args:
+            endpoint: Where, and what is asked.
+            languages: Codes of the languages that the model reads well; empty for any.
+            concurrency: Requests under way at the same time, at least 1.
+            timeout_s: Seconds that an answer may take.
+            attempts: Tries of a request that fails in a way that may pass, at least 1.
+            dimension: Length that its vectors are known to have; 0 asks the endpoint.
+        """
+        self.languages = languages
+        self.settings: Mapping[str, str] = _settings(endpoint)
+        self._endpoint = endpoint
+        self._concurrency = concurrency
+        self._timeout_s = timeout_s
+        self._place = Place(endpoint.base_url, endpoint.model, attempts, endpoint.api_key_env)
+        self._lock = threading.Lock()
+        self._client: openai.OpenAI | None = None
+        # by all answers so far; 0 before the first
+        self._seen = endpoint.dimension or dimension
+
+    def __repr__(self) -> str:
+        return f"EndpointEmbedder({self._endpoint.model!r} at {self._endpoint.base_url!r})"
+
+    @cached_property
+    def dimension(self) -> int:
+        """Return the length of a vector; asks the endpoint once where the settings do not say.
+
+        Raises:
+            ModelError: As `embed_batches`.
+        """
+        if not self._seen:
+            self._vectors([_PROBE], "passage")
+        return self._seen
+
+    @cached_property
+    def name(self) -> str:
+        """Return `endpoint-MODEL-DIMENSION-HASH`; the hash is of instructions and tasks.
+
+        Where the model runs is no part of it, so that a knowledge base may move.
+
+        Raises:
+            ModelError: As `embed_batches`.
+        """
+        tasks: tuple[Task, Task] = ("query", "passage")
+        parts = [of[task] for of in (self._endpoint.instructions, self._endpoint.tasks)
+                 for task in tasks]  # fmt: skip
+        hashed = digest("endpoint", *parts, length=4)
+        return f"{PREFIX}{self._endpoint.model}-{self.dimension}-{hashed}"
+
+    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
+
+        Equal texts are sent once, empty ones not at all.
+
+        Raises:
+            ModelError: As `embed_batches`.
+        """
+        distinct = list(dict.fromkeys(texts))
+        parts = list(self.embed_batches(distinct, task))
+        table = np.zeros((len(distinct), self.dimension), np.float32)
+        for places, vectors in parts:
+            table[places] = vectors
+        row = {text: number for number, text in enumerate(distinct)}
+        return table[[row[text] for text in texts]]
+
+    def embed_batches(
+        self, texts: Sequence[str], task: Task
+    ) -> Iterator[tuple[list[int], Vectors]]:
+        """Yield (places, their vectors) of a request's texts as soon as it is answered.
+
+        Empty texts are left out. When a request fails, those under way are still waited for, and
+        yielded, before the error is raised: they are paid.
+
+        Args:
+            texts: Distinct.
+            task: Decides the instruction, or the field `task`.
+
+        Raises:
+            ModelUnavailableError: If the endpoint cannot be reached, or refuses the key or model.
+            RateLimitError: If it goes on refusing for being asked too often.
+            TransientModelError: If it fails otherwise, at each attempt.
+            ModelOutputError: If its answer cannot be used.
+            ModelMismatchError: If the vectors' dimension is not the asked or former one.
+            ModelError: If it refuses the request.
+        """
+        endpoint = self._endpoint
+        batches = in_batches(
+            texts, most_texts=endpoint.batch_texts, most_tokens=endpoint.batch_tokens
+        )
+        failure: Exception | None = None
+        pool = ThreadPoolExecutor(self._concurrency)
+        try:
+            under_way = {
+                pool.submit(self._vectors, [texts[place] for place in places], task): places
+                for places in batches
+            }
+            for future in as_completed(under_way):
+                try:
+                    vectors = future.result()
+                except CancelledError:
+                    continue
+                except Exception as exc:  # raised below, when the others are done
+                    failure = failure or exc
+                    for other in under_way:
+                        other.cancel()
+                    continue
+                yield under_way[future], vectors
+        finally:
+            pool.shutdown(cancel_futures=True)
+        if failure is not None:
+            raise failure
+
+    def _vectors(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return the vectors of texts that are sent at once, or in halves where that is refused."""
+        try:
+            answer = self._answer(texts, task)
+        except ModelOutputError as exc:
+            if exc.kind != TOO_LARGE:
+                raise
+            if len(texts) > 1:
+                _log.info("%s; sends %d texts in halves", exc, len(texts))
+                middle = len(texts) // 2
+                halves = [self._vectors(part, task) for part in (texts[:middle], texts[middle:])]
+                return np.concatenate(halves)
+            if len(texts[0]) <= _SHORTEST:
+                raise
+            _log.info("%s; reads the first half of %r...", exc, texts[0][:40])
+            return self._vectors([texts[0][: len(texts[0]) // 2]], task)
+        return self._fitted(read_vectors(answer, len(texts), self._place), texts)
+
+    def _answer(self, texts: Sequence[str], task: Task) -> object:
+        """Return the JSON that the endpoint sends back, after as many tries as it takes."""
+        endpoint = self._endpoint
+        client = self._opened()
+        # Half characters, which broken files bring, cannot be sent.
+        prompts = [
+            (endpoint.instructions[task] + text).encode("utf-8", "replace").decode("utf-8")
+            for text in texts
+        ]
+        body: dict[str, object] = {"model": endpoint.model, "input": prompts, **endpoint.fields}
+        if endpoint.asks_dimension:
+            body["dimensions"] = endpoint.dimension
+        if endpoint.tasks[task]:
+            body["task"] = endpoint.tasks[task]
+        try:
+            return client.post("/embeddings", cast_to=object, body=body)
+        except Exception as exc:
+            error = mapped(exc, self._place)
+            if error is None:
+                raise
+            cause = None if error is exc or self._place.tells(exc) else exc
+        # Out here, what was caught does not follow the error as its context: it may tell the key.
+        raise error from cause
+
+    def _fitted(self, vectors: Vectors, texts: Sequence[str]) -> Vectors:
+        """Return vectors of the dimension that is asked for, and of unit length."""
+        asked = self._endpoint.dimension
+        if asked:
+            vectors = vectors[:, :asked]
+        with self._lock:
+            seen = self._seen = self._seen or vectors.shape[1]
+        if vectors.shape[1] != seen:
+            said = "asked for by embedding.dimension" if asked else "before"
+            remedy = (
+                "take embedding.dimension out of kgrag.toml, or lower it" if asked
+                else "another model is behind it now: `kgrag reembed` encodes everything anew"
+            )  # fmt: skip
+            raise ModelMismatchError(
+                f"{self._place} gives vectors of {vectors.shape[1]} numbers, {seen} were {said};"
+                f" {remedy}"
+            )
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not norms.all():
+            text = texts[int(np.flatnonzero(norms == 0)[0])]
+            raise ModelOutputError(
+                f"{self._place} gives a vector of zeros for {text[:40]!r}; check the model that is"
+                " served",
+                kind="invalid",
+            )
+        return np.asarray(vectors / norms, np.float32)
+
+    def _opened(self) -> "openai.OpenAI":
+        with self._lock:
+            if self._client is None:
+                self._place = replace(self._place, key=read_key(self._endpoint))
+                self._client = open_client(self._place, timeout_s=self._timeout_s)
+                # Who holds an encoder does not know that there is something to close.
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+
+def _settings(endpoint: Endpoint) -> dict[str, str]:
+    tasks: tuple[Task, Task] = ("query", "passage")
+    settings = {"model": endpoint.model}
+    if endpoint.dimension:
+        settings["dimension"] = str(endpoint.dimension)
+    for task in tasks:
+        said = [("task", endpoint.tasks[task]), ("instruction", endpoint.instructions[task])]
+        settings[task] = ", ".join(f"{what} {text}" for what, text in said if text)
+    return settings

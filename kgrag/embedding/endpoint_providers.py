@@ -1,0 +1,243 @@
+"""What is known of providers of encoders: address, key variable, model, batches, extra fields."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from kgrag.config import EmbeddingConfig
+from kgrag.embedding.embedder import Task
+from kgrag.errors import ConfigError, ModelUnavailableError
+
+# Many servers know no base64, which is what the client would ask for.
+_FLOATS: Mapping[str, str | bool] = MappingProxyType({"encoding_format": "float"})
+_NONE: Mapping[Task, str] = MappingProxyType({"query": "", "passage": ""})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A preset.
+
+    Attributes:
+        base_url: Its endpoint, without `/embeddings`.
+        model: The model taken where none is named; empty where it is yours to name.
+        api_key_env: The environment variable that holds the key; empty where none is needed.
+        batch_texts: Texts sent at once.
+        batch_tokens: Tokens sent at once, estimated.
+        dimensions: Whether it cuts vectors itself when asked by the field `dimensions`; else
+            they are cut here.
+        fields: Sent with every request.
+    """
+
+    base_url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    batch_texts: int = 32
+    batch_tokens: int = 16_000
+    dimensions: bool = False
+    fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
+
+
+# Largest batches are below the limits: what a kill may lose is what is under way.
+PROVIDERS: Mapping[str, Provider] = MappingProxyType(
+    {
+        # api.jina.ai/openapi.json: fields task, dimensions, truncate, embedding_type; 500 requests
+        # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
+        # issue 1997).
+        "jina": Provider(
+            base_url="https://api.jina.ai/v1",
+            model="jina-embeddings-v3",
+            api_key_env="JINA_API_KEY",
+            batch_texts=128,
+            batch_tokens=64_000,
+            dimensions=True,
+            fields=MappingProxyType({"embedding_type": "float", "truncate": True}),
+        ),
+        # api-docs.siliconflow.cn, embeddings: 512 tokens a text for bge-large-zh, 8192 for bge-m3;
+        # `dimensions` is for Qwen3 only, so vectors are cut here. More than 64 texts, and with some
+        # models 32, are refused with 413.
+        "siliconflow": Provider(
+            base_url="https://api.siliconflow.cn/v1",
+            model="BAAI/bge-m3",
+            api_key_env="SILICONFLOW_API_KEY",
+        ),
+        # help.aliyun.com, model-studio, "OpenAI compatible - Embedding": at most 10 texts of 8192
+        # tokens; dimensions 64 to 2048, 1024 where none is asked for.
+        "dashscope": Provider(
+            base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
+            model="text-embedding-v4",
+            api_key_env="DASHSCOPE_API_KEY",
+            batch_texts=10,
+            dimensions=True,
+        ),
+        # The API reference: at most 2048 texts of 8192 tokens, and 300,000 tokens in all.
+        "openai": Provider(
+            base_url="https://api.openai.com/v1",
+            model="text-embedding-3-small",
+            api_key_env="OPENAI_API_KEY",
+            batch_texts=256,
+            batch_tokens=100_000,
+            dimensions=True,
+        ),
+        # vLLM refuses `dimensions` unless the model's files say "is_matryoshka", which those of
+        # Qwen3-Embedding do not (vllm pull request 16331, QwenLM/Qwen3-Embedding issue 85).
+        "vllm": Provider(base_url="http://localhost:8000/v1", batch_texts=64, batch_tokens=32_000),
+        # text-embeddings-router --help: max-client-batch-size 32.
+        "tei": Provider(base_url="http://localhost:8080/v1"),
+        # It encodes on the user's machine: a large batch would not be done in time.
+        "ollama": Provider(
+            base_url="http://localhost:11434/v1", batch_texts=16, batch_tokens=8_000
+        ),
+    }
+)
+_OWN = Provider()
+_JINA_TASKS: Mapping[Task, str] = MappingProxyType(
+    {"query": "retrieval.query", "passage": "retrieval.passage"}
+)
+_JINA_WITH_TASKS = re.compile(r"jina-embeddings-v[3-9]")
+
+# What a model wants before a text, as its card on the Hugging Face hub says; by its name there,
+# which servers mostly keep. (query, passage).
+_INSTRUCTIONS: tuple[tuple[re.Pattern[str], tuple[str, str]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), pair)
+    for pattern, pair in (
+        (r"bge-(small|base|large)-zh", ("为这个句子生成表示以用于检索相关文章：", "")),
+        (
+            r"bge-(small|base|large)-en",
+            ("Represent this sentence for searching relevant passages: ", ""),
+        ),
+        (
+            r"qwen3-embedding",
+            (
+                "Instruct: Given a web search query, retrieve relevant passages that answer the"
+                " query\nQuery:",
+                "",
+            ),
+        ),
+        (r"\be5-(small|base|large)(-v2)?$", ("query: ", "passage: ")),
+        (r"nomic-embed-text", ("search_query: ", "search_document: ")),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An encoder's endpoint with everything filled in.
+
+    Attributes:
+        base_url: Where to post to, without `/embeddings`.
+        model: Name of the model.
+        api_key_env: The environment variable that holds the key; empty where none is needed.
+        batch_texts: Texts sent at once, at most.
+        batch_tokens: Tokens sent at once, at most, as estimated.
+        dimension: Length of the vectors that is asked for; 0 for the model's own.
+        asks_dimension: Whether the endpoint is asked for it; else vectors are cut here.
+        fields: Sent with every request.
+        tasks: What the field `task` says for each task; empty where it is not sent.
+        instructions: What is put before a text of each task.
+    """
+
+    base_url: str
+    model: str
+    api_key_env: str = ""
+    batch_texts: int = 32
+    batch_tokens: int = 16_000
+    dimension: int = 0
+    asks_dimension: bool = False
+    fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
+    tasks: Mapping[Task, str] = field(default_factory=lambda: _NONE)
+    instructions: Mapping[Task, str] = field(default_factory=lambda: _NONE)
+
+
+def endpoint_for(config: EmbeddingConfig) -> Endpoint:
+    """Return an encoder's endpoint with what is empty filled in from its provider and model.
+
+    Raises:
+        ConfigError: If the provider is not known, the address is missing, no web address or holds
+            more than that, no model is named, or what is to name the key's variable is no name.
+            What may be a secret is not shown.
+    """
+    if config.provider and config.provider not in PROVIDERS:
+        raise ConfigError(
+            f"embedding.provider {config.provider!r} is not known; known are {', '.join(PROVIDERS)}"
+        )
+    if config.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", config.api_key_env):
+        raise ConfigError(
+            "embedding.api_key_env must be the name of an environment variable, like JINA_API_KEY;"
+            " a key itself does not belong into a file"
+        )
+    provider = PROVIDERS.get(config.provider, _OWN)
+    base_url = _checked(config.base_url or provider.base_url)
+    model = config.model or provider.model
+    if not model:
+        raise ConfigError(
+            f'no model is named for {base_url}: set embedding.model = "..." in kgrag.toml'
+            f" (GET {base_url}/models lists what is served)"
+        )
+    has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(model)
+    return Endpoint(
+        base_url=base_url,
+        model=model,
+        api_key_env=config.api_key_env or provider.api_key_env,
+        batch_texts=config.batch_texts or provider.batch_texts,
+        batch_tokens=config.batch_tokens or provider.batch_tokens,
+        dimension=config.dimension,
+        asks_dimension=bool(config.dimension) and provider.dimensions,
+        fields=provider.fields,
+        tasks=_JINA_TASKS if has_tasks else _NONE,
+        instructions=_instructions(config, model),
+    )
+
+
+def _instructions(config: EmbeddingConfig, model: str) -> Mapping[Task, str]:
+    known = next((pair for name, pair in _INSTRUCTIONS if name.search(model)), ("", ""))
+    return MappingProxyType(
+        {
+            "query": config.query_instruction or known[0],
+            "passage": config.passage_instruction or known[1],
+        }
+    )
+
+
+def _checked(base_url: str) -> str:
+    if {"@", "?", "#"} & set(base_url):
+        raise ConfigError(
+            "embedding.base_url must hold no user, password or query (what is after @, ? or #): a"
+            " key is named by embedding.api_key_env"
+        )
+    try:
+        parts = urlsplit(base_url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        whole = False
+    if not whole:
+        raise ConfigError(
+            "embedding.base_url must be a web address like http://localhost:8080/v1, got"
+            f" {base_url!r} (or name an embedding.provider)"
+        )
+    return base_url.rstrip("/").removesuffix("/embeddings")
+
+
+def read_key(endpoint: Endpoint) -> str:
+    """Return the key of an endpoint from the environment; empty where it wants none.
+
+    Raises:
+        ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.
+    """
+    name = endpoint.api_key_env
+    if not name:
+        return ""
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise ModelUnavailableError(
+            f"{endpoint.model} at {endpoint.base_url} needs a key: set the environment variable"
+            f" {name}"
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelUnavailableError(
+            f"the environment variable {name} holds blanks or characters that no key has;"
+            " copy the key again"
+        )
+    return key

@@ -1,0 +1,221 @@
+"""Pay for a vector once: keep it by its text, for all knowledge bases of this user."""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from kgrag.embedding.embedder import Embedder, Task, Vectors
+from kgrag.ids import embedding_key
+
+_log = logging.getLogger(__name__)
+FILE_NAME = "vectors.db"
+
+_APPLICATION_ID = 0x6B67_7665  # "kgve": tells our files from other SQLite databases
+_BUSY_TIMEOUT_S = 30.0
+_PAGE_BYTES = 32_768  # seven vectors of 1024 numbers; with pages of 4096 a vector takes two
+_STORED = np.dtype("<f4")
+_MOST_BYTES = 2_000_000_000  # some 450,000 vectors of 1024 numbers
+_LEAVE_OUT = 10  # one in so many goes when the file is full
+_ROUNDING = 1e-3  # that a vector's length may be off 1
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+
+class BatchEmbedder(Embedder, Protocol):
+    """An encoder that gives vectors as they come."""
+
+    def embed_batches(
+        self, texts: Sequence[str], task: Task
+    ) -> Iterator[tuple[list[int], Vectors]]:
+        """Yield (places in `texts`, their vectors) until all that are not empty were there."""
+        ...
+
+
+class KeptEmbedder:
+    """An encoder whose vectors are kept in a file, and given again for the same text.
+
+    What a request brings is kept before the next is waited for: a run that is killed pays again
+    only for the requests under way. The file is a cache that any number of processes share:
+    where it cannot be used, the log says so and everything is encoded.
+
+    Attributes:
+        is_stand_in: As the encoder's, like all else.
+    """
+
+    def __init__(
+        self, embedder: BatchEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
+    ) -> None:
+        """Wrap an encoder; neither the file nor the encoder is asked yet.
+
+        Args:
+            embedder: Encodes what is not kept.
+            file: By convention `vectors.db` in the user's cache folder.
+            most_bytes: Size at which the tenth that was written first is left out.
+        """
+        self.is_stand_in = embedder.is_stand_in
+        self.languages = embedder.languages
+        self.settings: Mapping[str, str] = embedder.settings
+        self._embedder = embedder
+        self._kept = VectorFile(file, most_bytes=most_bytes)
+
+    def __repr__(self) -> str:
+        return f"KeptEmbedder({self._embedder!r})"
+
+    @cached_property
+    def name(self) -> str:
+        """Return the encoder's name, which may have to be asked for."""
+        return self._embedder.name
+
+    @cached_property
+    def dimension(self) -> int:
+        """Return the length of a vector, which may have to be asked for."""
+        return self._embedder.dimension
+
+    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
+
+        Raises:
+            ModelError: As the encoder does; what it gave before is kept.
+        """
+        keys = {text: embedding_key(self.name, f"{task}\n{text}") for text in texts if text.strip()}
+        by_key = self._kept.find(list(keys.values()), dimension=self.dimension)
+        missing = [text for text, key in keys.items() if key not in by_key]
+        for places, vectors in self._embedder.embed_batches(missing, task):
+            new = {keys[missing[at]]: row for at, row in zip(places, vectors, strict=True)}
+            self._kept.keep(new)
+            by_key.update(new)
+        table = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            if text in keys:
+                table[row] = by_key[keys[text]]
+        return table
+
+
+class VectorFile:
+    """One SQLite file of vectors by key; errors are logged, and never stop anything.
+
+    It is opened for each use, so that nothing has to be closed, and threads and processes need
+    not know of each other: some milliseconds, while the next requests are under way.
+    """
+
+    def __init__(self, file: Path, *, most_bytes: int = _MOST_BYTES) -> None:
+        """Name the file; it is made when the first vector is kept."""
+        self._file = file
+        self._most_bytes = most_bytes
+        self._is_usable = True
+
+    def find(self, keys: Sequence[str], *, dimension: int) -> dict[str, Vectors]:
+        """Return those of the vectors that are kept; none of another dimension, or damaged."""
+        if not self._is_usable or not keys or not self._file.exists():
+            return {}
+        try:
+            with closing(self._connection()) as connection:
+                rows = connection.execute(
+                    "SELECT v.key, v.vector FROM json_each(?) j"
+                    " CROSS JOIN vectors v ON v.key = j.value",
+                    (json.dumps(list(keys)),),
+                ).fetchall()
+        except sqlite3.Error as exc:
+            self._went_wrong(exc)
+            return {}
+        whole = [(key, blob) for key, blob in rows if _is_whole(blob, dimension)]
+        matrix = np.frombuffer(b"".join(blob for _, blob in whole), _STORED)
+        matrix = matrix.reshape(len(whole), dimension)
+        with np.errstate(all="ignore"):  # of damaged numbers
+            is_unit = np.abs(np.linalg.norm(matrix, axis=1) - 1) < _ROUNDING
+        return {key: row for (key, _), row, is_good in zip(whole, matrix, is_unit, strict=True)
+                if is_good}  # fmt: skip
+
+    def keep(self, vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors by key, in place of older ones; once this returns, a kill loses none."""
+        if not self._is_usable or not vectors:
+            return
+        rows = [(key, np.asarray(row, _STORED).tobytes()) for key, row in vectors.items()]
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._write(rows)
+        except (sqlite3.Error, OSError) as exc:
+            if self._went_wrong(exc):
+                self.keep(vectors)
+
+    def _write(self, rows: Sequence[tuple[str, bytes]]) -> None:
+        with closing(self._connection()) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(
+                "INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows
+            )
+            if _used_bytes(connection) > self._most_bytes:
+                connection.execute(
+                    "DELETE FROM vectors WHERE number <= (SELECT min(number) +"
+                    f" (max(number) - min(number)) / {_LEAVE_OUT} FROM vectors)"
+                )
+            connection.execute("COMMIT")
+
+    def _connection(self) -> sqlite3.Connection:
+        """Return a connection, of a file with tables in it."""
+        connection = sqlite3.connect(self._file, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            if application != _APPLICATION_ID:
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    raise sqlite3.OperationalError("it is a database of another program")
+                connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+                connection.executescript(
+                    "BEGIN IMMEDIATE;"
+                    "CREATE TABLE IF NOT EXISTS vectors"
+                    " (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, vector BLOB NOT NULL);"
+                    f"PRAGMA application_id = {_APPLICATION_ID}; COMMIT"
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _went_wrong(self, exc: Exception) -> bool:
+        """Say what is done about an error; return whether it is worth trying again."""
+        if str(getattr(exc, "sqlite_errorname", "")).startswith(_DAMAGED) and self._set_aside(exc):
+            return True
+        self._is_usable = False
+        _log.warning(
+            "%s: %s: vectors that are paid for are not kept there now; see to the file, or set"
+            " KGRAG_CACHE to a folder that may be written",
+            self._file,
+            exc,
+        )
+        return False
+
+    def _set_aside(self, exc: Exception) -> bool:
+        """Move a damaged file out of the way; return whether that was possible."""
+        aside = self._file.with_name(f"{self._file.name}.damaged")
+        try:
+            # A journal that is left would be played into the next file.
+            self._file.with_name(f"{self._file.name}-journal").unlink(missing_ok=True)
+            self._file.replace(aside)
+        except OSError:
+            return False
+        _log.warning(
+            "%s: %s: set aside as %s; its vectors are encoded again when they are needed",
+            self._file,
+            exc,
+            aside.name,
+        )
+        return True
+
+
+def _is_whole(blob: object, dimension: int) -> bool:
+    return isinstance(blob, bytes) and len(blob) == dimension * _STORED.itemsize
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
