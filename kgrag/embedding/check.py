@@ -6,15 +6,28 @@ from pathlib import Path
 from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CatalogEntry
+from kgrag.embedding.onnx_file import read_onnx_file
 from kgrag.errors import ModelError
+from kgrag.ids import digest
+
+# Longer than the 512 tokens at which most encoders end: a card that says more is found out.
+_PROOF_TOKENS = 600
 
 
-def with_hashes(card: ModelCard, folder: Path) -> ModelCard:
-    """Return the card with the hashes of the files in a folder."""
+def with_files(card: ModelCard, folder: Path) -> ModelCard:
+    """Return the card with the hashes and the precision of the files in a folder.
+
+    Raises:
+        ModelError: If the model file is none.
+    """
+    file = read_onnx_file(folder / MODEL_FILE)
+    hashes = [f"{name} {file_sha256(folder / name)}" for name in file.weights]
     return dataclasses.replace(
         card,
         model_sha256=file_sha256(folder / MODEL_FILE),
+        weights_sha256=digest(*hashes, length=64) if hashes else "",
         tokenizer_sha256=file_sha256(folder / TOKENIZER_FILE),
+        precision=file.precision,
     )
 
 
@@ -29,7 +42,7 @@ def check_model(entry: CatalogEntry, folder: Path) -> ModelCard:
     """
     from kgrag.embedding.onnx import OnnxEmbedder
 
-    card = with_hashes(entry.card, folder)
+    card = with_files(entry.card, folder)
     if card == entry.card:
         return card
     write_card(card, folder)
@@ -45,13 +58,25 @@ def check_model(entry: CatalogEntry, folder: Path) -> ModelCard:
     return card
 
 
-def with_dimension(card: ModelCard, folder: Path) -> ModelCard:
+def measured(card: ModelCard, folder: Path) -> ModelCard:
     """Return the card with the dimension that the model in a folder turns out to have.
 
     Raises:
-        ModelError: If it cannot be loaded or run.
+        ModelError: If it cannot be loaded or run, or cannot read as much as the card says.
     """
-    from kgrag.embedding.onnx import OnnxGraph
+    from kgrag.embedding.onnx_graph import OnnxGraph
+    from kgrag.embedding.tokens import TextTokenizer
 
-    graph = OnnxGraph.from_folder(folder, pooling=card.pooling, max_tokens=card.max_tokens)
-    return dataclasses.replace(card, dimension=int(graph.vector("绿色 green").shape[0]))
+    graph = OnnxGraph.from_folder(folder, pooling=card.pooling)
+    tokenizer = TextTokenizer.from_folder(folder, max_tokens=card.max_tokens)
+    (probe,) = tokenizer.encode(["绿色 green"])
+    dimension = graph.vectors([tokenizer.framed(probe.ids[: tokenizer.limit])]).shape[1]
+    long = (probe.ids * _PROOF_TOKENS)[: min(tokenizer.limit, _PROOF_TOKENS)]
+    try:
+        graph.vectors([tokenizer.framed(long)])
+    except ModelError as exc:
+        raise ModelError(
+            f"the model should read {card.max_tokens} tokens, but {exc}. Remedy: --max-tokens 512, "
+            "or what its makers state"
+        ) from exc
+    return dataclasses.replace(card, dimension=int(dimension))

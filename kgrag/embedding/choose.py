@@ -1,21 +1,49 @@
 """Choosing the encoder: by name, or the best that is installed. Nothing is fetched here."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from kgrag.embedding.cache import installed_models, models_folder
+from kgrag.config import EmbeddingConfig
+from kgrag.embedding.cache import cache_folder, installed_models, models_folder, read_card
+from kgrag.embedding.card import Format
 from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
 from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.late import late
+from kgrag.embedding.recorded import differences
+from kgrag.embedding.truncated import truncated
 from kgrag.errors import ModelMismatchError, ModelNotFoundError
 
 _STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,4}))?")
+# An encoder's identity: the model's, `@` and the dimension where it is cut, and `+late`.
+_IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late>\+late)?")
+
+
+def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) -> Embedder:
+    """Return the encoder that settings name.
+
+    Args:
+        config: Settings; an endpoint is not asked yet.
+        recorded: Identity of the encoder that a knowledge base was built with: what settings
+            say nothing of.
+
+    Raises:
+        ModelNotFoundError: If it is not installed.
+        ModelError: If it is damaged, or cannot do what is asked of it.
+    """
+    if config.is_endpoint:
+        embedder = _open_endpoint(config, recorded)
+    else:
+        embedder = open_embedder(config.model or recorded, threads=config.threads or None)
+        if config.dimension:
+            embedder = truncated(embedder, config.dimension)
+    return late(embedder) if config.late_chunking == "on" else embedder
 
 
 def open_embedder(name: str | None = None, *, threads: int | None = None) -> Embedder:
-    """Return an encoder.
+    """Return an encoder of this machine.
 
     Args:
-        name: `hash` (or `hash-1024`) is the stand-in; else an installed model's name, or its
+        name: `hash` (or `hash-1024`) is the stand-in; else an installed model's name, or an
             identity as a knowledge base records it. None is `bge-small-zh` where it is
             installed, the stand-in where it is not.
         threads: Texts encoded at once; the cores that this process may use for None.
@@ -27,51 +55,87 @@ def open_embedder(name: str | None = None, *, threads: int | None = None) -> Emb
     if name is None:
         # A damaged installation is an error: it must not turn into the stand-in unnoticed.
         name = DEFAULT_MODEL if (models_folder() / DEFAULT_MODEL).is_dir() else "hash"
+    said = _IDENTITY.fullmatch(name)
+    if said is None:  # it has a line break
+        raise ModelNotFoundError(f"no model is called {name!r}. Remedy: kgrag models list")
+    embedder = _open_whole(said["model"], threads=threads)
+    if said["dimension"]:
+        embedder = truncated(embedder, int(said["dimension"]))
+    return late(embedder) if said["late"] else embedder
+
+
+def _open_endpoint(config: EmbeddingConfig, recorded: str | None) -> Embedder:
+    from kgrag.embedding.endpoint import open_endpoint
+    from kgrag.embedding.kept import FILE_NAME, KeptEmbedder
+
+    return KeptEmbedder(open_endpoint(config, recorded=recorded), cache_folder() / FILE_NAME)
+
+
+def _open_whole(name: str, *, threads: int | None) -> Embedder:
     if stand_in := _STAND_IN.fullmatch(name):
         from kgrag.embedding.hashing import HashEmbedder
 
         return HashEmbedder(int(stand_in[1])) if stand_in[1] else HashEmbedder()
+    if name.startswith("endpoint-"):
+        raise ModelNotFoundError(
+            f"the encoder {name} is behind an endpoint: name it in [embedding] of kgrag.toml "
+            "(provider or base_url, and model)"
+        )
     return _open_model(name, threads=threads)
 
 
-def built_with(identity: str | None, choose: Callable[[], Embedder]) -> Embedder:
+def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embedder:
     """Return an encoder that a knowledge base can be searched with.
 
     Args:
-        identity: Of the encoder that it was built with; None for a new one.
+        meta: What the knowledge base records; of a new one nothing of an encoder.
         choose: Gives the encoder.
 
     Raises:
         ModelNotFoundError: If it is not installed.
         ModelMismatchError: If it is another one.
     """
+    identity = meta.get("embedder")
     try:
         embedder = choose()
     except ModelNotFoundError as exc:
-        raise ModelNotFoundError(f"{exc} Searches that need no encoder: --system bm25.") from exc
+        raise ModelNotFoundError(
+            f"{exc} Searches that need no encoder: --system bm25. To change a knowledge base to "
+            "an encoder that is there: kgrag reembed --model NAME."
+        ) from exc
     if identity is not None and identity != embedder.name:
+        different = "".join(f"\n  {line}" for line in differences(meta, embedder))
         raise ModelMismatchError(
-            f"this knowledge base was built with the encoder {identity}, but {embedder.name} "
-            "is chosen; take the [embedding] model out of kgrag.toml to use the first, ingest "
-            "into a new --kb to use the second, or search with --system bm25"
+            f"this knowledge base was built with the encoder {identity}, but {embedder.name} is "
+            f"chosen{':' if different else ''}{different}\nTo use the first, take [embedding] out "
+            "of kgrag.toml; to change the knowledge base to the second, run `kgrag reembed` with "
+            "the same --kb; --system bm25 needs no encoder."
         )
     return embedder
 
 
 def _open_model(name: str, *, threads: int | None) -> Embedder:
-    from kgrag.embedding.onnx import OnnxEmbedder
-
     cards = installed_models()
     for card in cards:
         if name in (card.name, card.identity):
-            return OnnxEmbedder.from_folder(models_folder() / card.name, threads=threads)
-    if name == DEFAULT_MODEL and (models_folder() / name).is_dir():
-        # it is there, but its card cannot be read: say that
-        return OnnxEmbedder.from_folder(models_folder() / name, threads=threads)
+            return _open_folder(card.name, card.format, threads=threads)
+    if (models_folder() / _short(name)).is_dir():
+        # it is there, but its card cannot be read, or is another: say that
+        read_card(models_folder() / _short(name))
     seen = ", ".join(card.identity for card in cards) or "none"
     raise ModelNotFoundError(
         f"the model {name!r} is not installed; installed: {seen}. {remedy(_short(name))}"
     )
+
+
+def _open_folder(name: str, format_: Format, *, threads: int | None) -> Embedder:
+    if format_ == "transformers":
+        from kgrag.embedding.transformers_model import TransformersEmbedder
+
+        return TransformersEmbedder.from_folder(models_folder() / name, threads=threads)
+    from kgrag.embedding.onnx import OnnxEmbedder
+
+    return OnnxEmbedder.from_folder(models_folder() / name, threads=threads)
 
 
 def _short(name: str) -> str:
@@ -85,5 +149,6 @@ def stand_in_notice(embedder: Embedder) -> str | None:
         return None
     return (
         "no encoder model is used: texts are compared by the words and characters they share "
-        f"({embedder.name}). For better results: kgrag models pull {DEFAULT_MODEL}"
+        f"({embedder.name}). For better results: kgrag models pull {DEFAULT_MODEL}, then "
+        f"kgrag reembed --model {DEFAULT_MODEL}"
     )

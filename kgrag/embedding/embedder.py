@@ -13,19 +13,34 @@ Vectors = NDArray[np.float32]
 class Embedder(Protocol):
     """Turns texts into vectors.
 
-    Attributes:
-        name: Model and variant; a knowledge base records it and refuses another.
-        dimension: Length of a vector.
-        is_stand_in: True where no model is behind it; users are told.
-        languages: Codes of the languages that it reads well, comma-separated; empty for any.
-        settings: What its vectors depend on, for people: `model`, `pooling`, `query`, …
+    Its attributes are read only: an endpoint is asked for its name and dimension, once, when
+    somebody wants to know them.
     """
 
-    name: str
-    dimension: int
-    is_stand_in: bool
-    languages: str
-    settings: Mapping[str, str]
+    @property
+    def name(self) -> str:
+        """Return model and variant; a knowledge base records it and refuses another."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of a vector."""
+        ...
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Return whether no model is behind it; users are told."""
+        ...
+
+    @property
+    def languages(self) -> str:
+        """Return codes of the languages that it reads well, comma-separated; empty for any."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Return what its vectors depend on, for people, e.g. `model`, `pooling`, `query`."""
+        ...
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`, rows L2-normalised (zero for empty texts).

@@ -23,7 +23,7 @@ from kgrag.embedding.cache import (
 )
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CatalogEntry, find_entry
-from kgrag.embedding.check import check_model, with_hashes
+from kgrag.embedding.check import check_model, with_files
 from kgrag.embedding.download import Limits, Progress, download
 from kgrag.errors import ModelError
 
@@ -135,7 +135,7 @@ def _from_maven(
             raise ModelError(f"mvn brought no jar of {entry.maven_artifact}")
         gather(jars[0], staging)
     # the jar is fixed by its version, so anything else is damage
-    if with_hashes(entry.card, staging) != entry.card:
+    if with_files(entry.card, staging) != entry.card:
         raise ModelError(f"the files in {entry.maven_artifact} are not the expected ones")
 
 

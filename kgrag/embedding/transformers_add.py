@@ -15,11 +15,11 @@ from kgrag.embedding.folder import (
     read_folder,
     read_json,
 )
+from kgrag.embedding.tokens import TextTokenizer
 from kgrag.embedding.transformers_files import copy_files, precision, seal
 from kgrag.embedding.transformers_load import convert_tokenizer, knows
 from kgrag.embedding.transformers_model import TransformersEmbedder
 from kgrag.embedding.transformers_network import Network
-from kgrag.embedding.transformers_tokens import TextTokenizer
 from kgrag.errors import ModelError
 
 _PROBE = "绿色 green "

@@ -10,9 +10,9 @@ from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.embedding.pieces import lowered, pieces
+from kgrag.embedding.tokens import TextTokenizer
 from kgrag.embedding.transformers_files import check_files
 from kgrag.embedding.transformers_network import Network
-from kgrag.embedding.transformers_tokens import TextTokenizer
 from kgrag.errors import ModelError, ModelNotFoundError
 
 

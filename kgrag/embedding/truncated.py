@@ -43,7 +43,8 @@ class TruncatedEmbedder:
     def _cut(self, vectors: Vectors) -> Vectors:
         cut = vectors[:, : self.dimension]
         lengths = np.linalg.norm(cut, axis=1, keepdims=True)
-        return np.divide(cut, lengths, out=np.zeros_like(cut), where=lengths > 0)
+        lengths[lengths == 0] = 1  # the zero vectors of empty texts stay as they are
+        return np.asarray(cut / lengths, np.float32)
 
 
 class TruncatedContextualEmbedder(TruncatedEmbedder):

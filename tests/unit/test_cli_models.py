@@ -1,4 +1,4 @@
-"""The commands that ask a chat model, against a local server that speaks the protocol."""
+"""The commands for encoder models, and those that ask a chat model, against a local server."""
 
 import json
 
@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli import main
+from kgrag.embedding.cache import write_card
+from kgrag.embedding.card import ModelCard
 from kgrag.llm.fake_reply import Reply
 from kgrag.llm.fake_server import FakeServer
 
@@ -188,3 +190,88 @@ def test_query_natural_exits_1_where_what_a_model_wrote_is_refused(folder, tmp_p
     assert "DROP TABLE documents" in done.stdout
     assert "kgrag: " in done.stderr
     assert run(folder, "verify", "--kb", kb(folder)).exit_code == 0
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of encoder models."""
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "models"
+
+
+def install(cache, name, **settings):
+    """Put a model's card and a file where models are installed."""
+    (cache / name).mkdir(parents=True)
+    (cache / name / "model.onnx").write_bytes(bytes(2_000_000))
+    write_card(ModelCard(name=name, dimension=384, precision="int8", **settings), cache / name)
+
+
+def test_models_list_shows_how_models_are_used_and_where_they_are(cache):
+    """One line each, those that could be pulled with the command for it."""
+    install(cache, "mine", pooling="last", languages="en", licence="MIT")
+    lines = CliRunner().invoke(main, ["models", "list"]).stdout.splitlines()
+
+    assert " ".join(lines[0].split()) == (
+        "name format dimension pooling precision size languages licence where"
+    )
+    place = cache / "mine"
+    assert " ".join(lines[1].split()) == f"mine onnx 384 last int8 2 MB en MIT {place}"
+    assert lines[2].endswith("not installed: kgrag models pull bge-small-zh")
+
+
+def test_models_list_json_has_stable_keys(cache):
+    """For programs; a model that is not installed has no folder."""
+    install(cache, "mine")
+    mine, known, *_ = json.loads(CliRunner().invoke(main, ["models", "list", "--json"]).stdout)
+
+    assert mine["name"] == "mine"
+    assert mine["folder"] == str(cache / "mine")
+    assert mine["bytes"] > 2_000_000
+    assert known["identity"] == "bge-small-zh-15b717c382bc-8d14"
+    assert known["folder"] is None
+
+
+def test_models_remove_takes_a_model_away_once(cache):
+    """The second time it is not there, and what is there is named."""
+    install(cache, "mine")
+    install(cache, "other")
+    done = CliRunner().invoke(main, ["models", "remove", "mine"])
+    again = CliRunner().invoke(main, ["models", "remove", "mine"])
+
+    assert (done.exit_code, done.stdout) == (0, "removed mine\n")
+    assert again.exit_code == 1
+    assert "installed: other" in again.stderr
+
+
+def test_models_add_tells_what_is_wrong_with_a_folder(cache, tmp_path):
+    """Exit 1 and one line, for an empty folder and for a page in place of a model."""
+    (tmp_path / "download").mkdir()
+    empty = CliRunner().invoke(main, ["models", "add", str(tmp_path / "download")])
+    (tmp_path / "download" / "model.onnx").write_text("<html>404</html>")
+    (tmp_path / "download" / "tokenizer.json").write_text("{}")
+    page = CliRunner().invoke(main, ["models", "add", str(tmp_path / "download")])
+
+    assert (empty.exit_code, page.exit_code) == (1, 1)
+    assert "holds no model" in empty.stderr
+    assert "is not an ONNX file" in page.stderr
+
+
+def test_models_add_passes_what_the_user_says(cache, tmp_path, monkeypatch):
+    """And only that: the rest is read from the folder; what came of it is shown."""
+    said = {}
+
+    def add_model(path, **settings):
+        said.update(settings)
+        return ModelCard(name="m", dimension=8, query_instruction="q: ", precision="float32")
+
+    monkeypatch.setattr("kgrag.embedding.add.add_model", add_model)
+    words = ["--file", "onnx/a.onnx", "--pooling", "last", "--max-tokens", "9"]
+    done = CliRunner().invoke(main, ["models", "add", str(tmp_path), *words])
+
+    assert {key: value for key, value in said.items() if value is not None} == {
+        "file": "onnx/a.onnx",
+        "pooling": "last",
+        "max_tokens": 9,
+    }
+    assert "m: 8 dimensions, pooling mean, float32, 512 tokens" in done.stdout
+    assert "  query: instruction q: " in done.stdout

@@ -1,5 +1,8 @@
 """A tiny encoder, made here: its vector of a text is a fixed function of its characters."""
 
+import itertools
+import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,11 +46,14 @@ def make_model(
     states: Sequence[Sequence[float]] = STATES,
     inputs: Sequence[str] = ("input_ids", "attention_mask"),
     outputs: Sequence[str] = ("last_hidden_state",),
+    positions: int = 0,
+    weights: str = "",
 ) -> None:
     """Write a graph that looks up a state for each token.
 
     The output `sentence_embedding` is their sum over the text, `pooler_output` is all zeros;
-    every other name gives the states.
+    every other name gives the states. With `positions`, it reads no more tokens than that; with
+    `weights`, they lie in a file of that name.
     """
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper, save
@@ -57,6 +63,17 @@ def make_model(
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["states"])]
     summed = {"sentence_embedding": "states", "pooler_output": "zeros"}
     nodes.append(helper.make_node("Sub", ["states", "states"], ["zeros"]))
+    constants = {"axis": np.array([1], np.int64)}
+    if positions:  # a table of positions, too short for more tokens
+        nodes[:1] = [
+            helper.make_node("Gather", ["table", "input_ids"], ["looked_up"]),
+            helper.make_node("Shape", ["input_ids"], ["shape"]),
+            helper.make_node("Gather", ["shape", "axis"], ["tokens"]),
+            helper.make_node("Slice", ["positions", "zero", "tokens", "axis"], ["read"]),
+            helper.make_node("Add", ["looked_up", "read"], ["states"]),
+        ]
+        constants["zero"] = np.array([0], np.int64)
+        constants["positions"] = np.zeros((1, positions, table.shape[1]), np.float32)
     for name in outputs:
         if name in summed:
             nodes.append(helper.make_node("ReduceSum", [summed[name], "axis"], [name], keepdims=0))
@@ -74,11 +91,18 @@ def make_model(
         ],
         [
             numpy_helper.from_array(table, "table"),
-            numpy_helper.from_array(np.array([1], np.int64), "axis"),
+            *(numpy_helper.from_array(value, name) for name, value in constants.items()),
         ],
     )
     opset = helper.make_opsetid("", 13)
-    save(helper.make_model(graph, opset_imports=[opset], ir_version=8), str(path))
+    model = helper.make_model(graph, opset_imports=[opset], ir_version=8)
+    save(
+        model,
+        str(path),
+        save_as_external_data=bool(weights),
+        location=weights or None,
+        size_threshold=0,
+    )
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +130,7 @@ def tiny_card(tiny_files: Path) -> ModelCard:
         pooling="mean",
         query_instruction="c",
         max_tokens=8,
+        precision="float32",
         model_sha256=file_sha256(tiny_files / MODEL_FILE),
         tokenizer_sha256=file_sha256(tiny_files / TOKENIZER_FILE),
     )
@@ -214,3 +239,87 @@ def hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz :绿色工厂减排目标，。"
+
+
+def make_hub_tokenizer(folder: Path) -> None:
+    """Write a tokenizer of single characters that adds <s> and </s>; <pad> is 1."""
+    import json
+
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    vocabulary = {word: i for i, word in enumerate(("<s>", "<pad>", "</s>", "<unk>", *LETTERS))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, "<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer.save(str(folder / TOKENIZER_FILE))
+    stated = {"model_max_length": 64, "tokenizer_class": "PreTrainedTokenizerFast"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(stated))
+
+
+def make_hub_folder(folder: Path, family: str) -> None:
+    """Write a tiny model with random weights as its makers would, a jina one with adapters."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import torch
+        import transformers
+        from peft import LoraConfig
+
+        transformers.utils.logging.disable_progress_bar()
+        torch.set_num_threads(1)
+        torch.manual_seed(7)
+        sizes = {
+            "vocab_size": len(LETTERS) + 4,
+            "hidden_size": 32,
+            "intermediate_size": 48,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "max_position_embeddings": 66,
+            "initializer_range": 0.4,  # so that neighbours and adapters make a difference
+            "pad_token_id": 1,
+        }
+        config = transformers.AutoConfig.for_model(family, **sizes)
+        model = transformers.AutoModel.from_config(config)
+        model.save_pretrained(folder)
+        if family == "jina_embeddings_v3":
+            for task in ("retrieval_query", "retrieval_passage"):
+                model = transformers.AutoModel.from_pretrained(folder)
+                lora = LoraConfig(
+                    r=4, target_modules=["q_proj", "k_proj", "v_proj"], init_lora_weights=False
+                )
+                model.add_adapter(lora, adapter_name=task)
+                model.save_pretrained(folder / task)
+    make_hub_tokenizer(folder)
+
+
+@pytest.fixture(scope="session")
+def _hub_folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    made: dict[str, Path] = {}
+
+    def made_once(family: str) -> Path:
+        if not os.environ.get("KGRAG_TEST_JINA"):  # where it is set, missing is a failure
+            pytest.importorskip("transformers", reason="kgrag[jina] is not installed")
+        if family not in made:
+            made[family] = tmp_path_factory.mktemp(family)
+            make_hub_folder(made[family], family)
+        return made[family]
+
+    return made_once
+
+
+@pytest.fixture
+def hub_folder(_hub_folders: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that gives a folder as the hub has it, of a family; it may be changed."""
+    numbers = itertools.count()
+
+    def copied(family: str) -> Path:
+        target = tmp_path / "hub" / str(next(numbers)) / family
+        return Path(shutil.copytree(_hub_folders(family), target))
+
+    return copied

@@ -1,12 +1,13 @@
 """Models from the user's own files."""
 
 import dataclasses
+import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from kgrag.embedding import add, catalog
+from kgrag.embedding import add, catalog, model_files
 from kgrag.embedding.add import add_model
 from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.choose import open_embedder
@@ -109,8 +110,8 @@ def test_add_model_writes_nothing_outside_when_an_archive_points_elsewhere(
 
 
 def test_add_model_stops_at_the_limit_of_size(cache, tiny_files, tmp_path, monkeypatch):
-    """A small archive may unpack to more than the disk holds; the bytes are counted."""
-    monkeypatch.setattr(add, "_MAX_BYTES", 10_000)
+    """A small archive may unpack to more than the disk holds."""
+    monkeypatch.setattr(model_files, "_MAX_BYTES", 10_000)
     bomb = make_zip(tmp_path / "bomb.zip", a_Donnx=bytes(20_000), tokenizer_Djson=b"{}")
 
     with pytest.raises(ModelError, match="more than 10000 bytes"):
@@ -121,10 +122,14 @@ def test_add_model_stops_at_the_limit_of_size(cache, tiny_files, tmp_path, monke
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({}, "exactly one model .* holds 0: none"),
-        ({"a_Donnx": b"", "b_Donnx": b""}, r"exactly one model .* holds 2: a\.onnx, b\.onnx"),
-        ({"a_Donnx": b""}, "exactly one tokenizer .* holds 0"),
-        ({"a_Donnx": b"x", "tokenizer_Djson": b"{}"}, "cannot load the model"),
+        ({}, r"m\.zip holds no model"),
+        (
+            {"a_Donnx": b"", "b_Donnx": b""},
+            r"holds 2 models: a\.onnx .*, b\.onnx .* --file a\.onnx",
+        ),
+        ({"a_Donnx": b""}, "holds no tokenizer"),
+        ({"a_Donnx": b"x", "tokenizer_Djson": b"{}"}, "not an ONNX file"),
+        ({"pytorch_model_Dbin": b"x", "config_Djson": b"{}"}, r"pytorch_model\.bin .*never opened"),
     ],
 )
 def test_add_model_says_what_is_wrong_with_the_files(cache, tmp_path, members, message):
@@ -142,6 +147,110 @@ def test_add_model_says_when_a_path_is_no_archive(cache, tmp_path):
             add_model(tmp_path / name)
 
 
+def hub_clone(folder: Path, tiny_files: Path) -> Path:
+    """Write a folder as the hub has it: settings above, the model in a folder of its own."""
+    (folder / "onnx").mkdir(parents=True)
+    (folder / "1_Pooling").mkdir()
+    (folder / "onnx" / "model.onnx").write_bytes((tiny_files / MODEL_FILE).read_bytes())
+    (folder / TOKENIZER_FILE).write_bytes((tiny_files / TOKENIZER_FILE).read_bytes())
+    for name, value in {
+        "config.json": {"model_type": "bert", "max_position_embeddings": 512},
+        "config_sentence_transformers.json": {"prompts": {"query": "a", "document": "b"}},
+        "sentence_bert_config.json": {"max_seq_length": 7},
+        "1_Pooling/config.json": {"pooling_mode_lasttoken": True},
+    }.items():
+        (folder / name).write_text(json.dumps(value))
+    (folder / "README.md").write_text("---\nlicense: mit\nlanguage: en\n---\n")
+    return folder
+
+
+def test_add_model_reads_what_a_folder_says_of_itself(cache, tiny_files, tmp_path):
+    """Pooling, prompts, limit, licence and language, from the files above the model."""
+    card = add_model(hub_clone(tmp_path / "maker-model-v1.5", tiny_files))
+
+    assert (card.name, card.format, card.precision) == ("maker-model-v1.5", "onnx", "float32")
+    assert (card.pooling, card.max_tokens) == ("last", 7)
+    assert (card.query_instruction, card.passage_instruction) == ("a", "b")
+    assert (card.licence, card.languages, card.dimension) == ("mit", "en", 3)
+
+
+def test_add_model_lets_the_user_say_otherwise(cache, tiny_files, tmp_path):
+    """An empty instruction is one, too."""
+    card = add_model(
+        hub_clone(tmp_path / "m", tiny_files),
+        pooling="mean",
+        query_instruction="",
+        max_tokens=5,
+        languages="zh",
+    )
+
+    assert (card.pooling, card.max_tokens, card.languages) == ("mean", 5, "zh")
+    assert (card.query_instruction, card.passage_instruction) == ("", "b")
+
+
+def test_add_model_takes_the_chosen_one_of_several(cache, tiny_files, tmp_path, write_model):
+    """A clone of the hub has five of them; the error shows what to write."""
+    folder = hub_clone(tmp_path / "m", tiny_files)
+    write_model(folder / "onnx" / "model_fp16.onnx", states=[[1.0, 2.0]] * 9)
+
+    with pytest.raises(ModelError, match=r"2 models: .*Remedy: .* --file onnx/model\.onnx"):
+        add_model(folder)
+    with pytest.raises(ModelError, match=r"no model 'x\.onnx'; it has onnx/model\.onnx"):
+        add_model(folder, file="x.onnx")
+    card = add_model(folder, file="onnx/model_fp16.onnx")
+
+    assert (card.dimension, card.source) == (2, "m onnx/model_fp16.onnx")
+
+
+def test_add_model_copies_the_weights_beside_the_model(cache, tmp_path, tiny_files, write_model):
+    """Under the name by which the model finds them; without them it is no model."""
+    folder = tmp_path / "large"
+    folder.mkdir()
+    write_model(folder / "a.onnx", weights="a.onnx_data")
+    (folder / TOKENIZER_FILE).write_bytes((tiny_files / TOKENIZER_FILE).read_bytes())
+    card = add_model(folder)
+
+    assert card.weights_sha256
+    assert open_embedder("large").embed(["ab"], "passage")[0] == pytest.approx(
+        [3 / 61**0.5, 4 / 61**0.5, 6 / 61**0.5]
+    )
+    (folder / "a.onnx_data").unlink()
+    with pytest.raises(ModelError, match=r"lie in a\.onnx_data, which is not beside it"):
+        add_model(folder)
+
+
+def test_add_model_hands_other_formats_on(cache, tmp_path, monkeypatch):
+    """config.json and model.safetensors are a model for transformers."""
+    (tmp_path / "maker").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / "maker" / name).write_text("{}")
+    seen = []
+
+    def add_transformers(path, staging, given):
+        seen.append((path, given.pooling))
+        return dataclasses.replace(given, dimension=5, format="transformers")
+
+    monkeypatch.setattr("kgrag.embedding.transformers_add.add_transformers", add_transformers)
+    card = add_model(tmp_path / "maker", pooling="cls")
+
+    assert (card.format, card.dimension, card.name) == ("transformers", 5, "maker")
+    assert seen == [(tmp_path / "maker", "cls")]
+
+
+def test_add_model_speaks_of_the_users_path_only(cache, tmp_path, tiny_files, write_model):
+    """Where it was copied to before it failed is nobody's concern."""
+    folder = tmp_path / "m"
+    folder.mkdir()
+    write_model(folder / "a.onnx", inputs=("input_ids", "pixel_values"))
+    (folder / TOKENIZER_FILE).write_text("{}")
+
+    for expected in ("not a text encoder", "cannot load the tokenizer"):
+        with pytest.raises(ModelError, match=expected) as caught:
+            add_model(folder)
+        assert "staging" not in str(caught.value)
+        write_model(folder / "a.onnx")
+
+
 @pytest.mark.parametrize("name", ["", "hash", "hash-64", "../x", "A", "a b", "-a", "a" * 65])
 def test_add_model_refuses_names_that_are_unsafe_or_taken(cache, tiny_files, name):
     """A name becomes a folder's name; `hash` is the stand-in."""
@@ -150,7 +259,7 @@ def test_add_model_refuses_names_that_are_unsafe_or_taken(cache, tiny_files, nam
 
 
 def test_add_model_refuses_unknown_settings(cache, tiny_files):
-    """Poolings are two; a limit below one token reads nothing."""
+    """Poolings are three; a limit below one token reads nothing."""
     with pytest.raises(ValueError, match="max"):
         add_model(tiny_files, pooling="max")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_tokens 0"):

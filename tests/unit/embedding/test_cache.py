@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from kgrag.embedding.cache import (
     installing,
     is_intact,
     list_models,
+    model_bytes,
     models_folder,
     move_into_place,
     read_card,
+    remove_model,
     write_card,
 )
-from kgrag.errors import ModelError
+from kgrag.errors import ModelError, ModelNotFoundError
 
 
 def test_models_folder_is_in_the_folder_that_the_user_names(monkeypatch, tmp_path):
@@ -66,6 +69,30 @@ def test_models_folder_names_the_remedy_when_there_is_no_home(monkeypatch):
         models_folder()
 
 
+def test_remove_model_takes_it_away_damaged_or_not(cache, tiny_folder, tiny_card):
+    """A folder without a card is what remains of a model."""
+    with installing() as staging:
+        shutil.copytree(tiny_folder, staging, dirs_exist_ok=True)
+        card = move_into_place(staging, tiny_card)
+    assert model_bytes(card) > 0
+    assert model_bytes(tiny_card) == 0
+    (cache / "tiny" / CARD_FILE).write_text("{")
+
+    remove_model("tiny")
+
+    assert [path for path in cache.iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.parametrize("name", ["other", "..", ".", ".lock", "", "tiny/.."])
+def test_remove_model_refuses_what_is_no_model(cache, name):
+    """Nothing outside of the folder of models can be named."""
+    (cache / "tiny").mkdir(parents=True)
+
+    with pytest.raises(ModelNotFoundError, match="installed: tiny"):
+        remove_model(name)
+    assert (cache / "tiny").is_dir()
+
+
 def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
     """Only the folder is added, where the card was found."""
     write_card(tiny_card, tmp_path)
@@ -78,6 +105,7 @@ def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
     [
         {"dimension": "3"},
         {"dimension": 0},
+        {"format": "pickle"},
         {"dimension": True},
         {"max_tokens": 0},
         {"pooling": "max"},
@@ -116,13 +144,14 @@ def install(folder: Path, card) -> None:
 def test_list_models_shows_installed_ones_first(cache, tiny_files, tiny_card):
     """What is installed has a folder, what could be pulled has none."""
     assert installed_models() == []
-    assert [card.name for card in list_models()] == ["bge-small-zh"]
+    assert [card.name for card in list_models()] == ["bge-small-zh", "bge-small-en"]
 
     install(tiny_files, tiny_card)
 
     assert [(card.name, card.folder) for card in list_models()] == [
         ("tiny", cache / "tiny"),
         ("bge-small-zh", None),
+        ("bge-small-en", None),
     ]
     assert installed_models()[0].identity == tiny_card.identity
 

@@ -1,7 +1,10 @@
 """The catalogue is complete and its names are unique."""
 
+import dataclasses
+
 import pytest
 
+from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CATALOG, DEFAULT_MODEL, find_entry, known_card, remedy
 from kgrag.errors import ModelNotFoundError
 
@@ -33,9 +36,16 @@ def test_find_entry_lists_what_is_known_when_the_name_is_not():
 def test_known_card_needs_both_files():
     """A known model with a foreign tokenizer is not the known model."""
     card = CATALOG[0].card
+    files = ModelCard(
+        name="x",
+        dimension=1,
+        model_sha256=card.model_sha256,
+        tokenizer_sha256=card.tokenizer_sha256,
+    )
 
-    assert known_card(card.model_sha256, card.tokenizer_sha256) == card
-    assert known_card(card.model_sha256, "0" * 64) is None
+    assert known_card(files) == card
+    assert known_card(dataclasses.replace(files, tokenizer_sha256="0" * 64)) is None
+    assert known_card(dataclasses.replace(files, weights_sha256="0" * 64)) is None
 
 
 def test_remedy_is_the_one_command_that_helps():

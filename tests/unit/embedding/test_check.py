@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from kgrag.embedding.cache import MODEL_FILE, file_sha256
-from kgrag.embedding.check import check_model, with_dimension
+from kgrag.embedding.check import check_model, measured, with_files
 from kgrag.errors import ModelError
 
 
@@ -44,8 +44,31 @@ def test_check_model_refuses_another_dimension(tiny_folder, tiny_entry, write_mo
         check_model(tiny_entry, tiny_folder)
 
 
-def test_with_dimension_runs_the_model(tiny_folder, tiny_card):
+def test_measured_runs_the_model(tiny_folder, tiny_card):
     """The dimension is what comes out."""
     unknown = dataclasses.replace(tiny_card, dimension=1)
 
-    assert with_dimension(unknown, tiny_folder).dimension == 3
+    assert measured(unknown, tiny_folder).dimension == 3
+
+
+def test_measured_refuses_a_limit_that_the_model_cannot_read(tiny_folder, tiny_card, write_model):
+    """A model with 512 positions fails at the first long text, years later; it is tried now."""
+    write_model(tiny_folder / MODEL_FILE, positions=12)
+
+    assert measured(dataclasses.replace(tiny_card, max_tokens=12), tiny_folder).dimension == 3
+    with pytest.raises(ModelError, match=r"should read 13 tokens.*Remedy: --max-tokens"):
+        measured(dataclasses.replace(tiny_card, max_tokens=13), tiny_folder)
+
+
+def test_with_files_hashes_the_weights_beside_the_model(tiny_folder, tiny_card, write_model):
+    """The same graph with other weights is another model."""
+    write_model(tiny_folder / MODEL_FILE, weights="model.onnx_data")
+    first = with_files(tiny_card, tiny_folder)
+    data = bytearray((tiny_folder / "model.onnx_data").read_bytes())
+    data[-1] ^= 1
+    (tiny_folder / "model.onnx_data").write_bytes(data)
+    second = with_files(tiny_card, tiny_folder)
+
+    assert first.model_sha256 == second.model_sha256
+    assert first.identity != second.identity
+    assert first.precision == "float32"

@@ -2,10 +2,19 @@
 
 import pytest
 
+from kgrag.config import EmbeddingConfig
 from kgrag.embedding.add import add_model
 from kgrag.embedding.cache import CARD_FILE
-from kgrag.embedding.choose import open_embedder, stand_in_notice
-from kgrag.errors import ModelError, ModelNotFoundError
+from kgrag.embedding.choose import (
+    built_with,
+    configured_embedder,
+    open_embedder,
+    stand_in_notice,
+)
+from kgrag.embedding.endpoint import open_endpoint
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.embedding.recorded import encoder_meta
+from kgrag.errors import ModelError, ModelMismatchError, ModelNotFoundError
 
 
 def test_open_embedder_is_the_stand_in_when_nothing_is_installed(cache):
@@ -69,3 +78,82 @@ def test_open_embedder_names_the_command_when_a_model_is_not_installed(cache, na
     """One command mends it."""
     with pytest.raises(ModelNotFoundError, match=command):
         open_embedder(name)
+
+
+def test_built_with_gives_the_encoder_of_a_knowledge_base_or_of_a_new_one():
+    """Its identity decides, not what else is recorded."""
+    embedder = HashEmbedder(8)
+    assert built_with({}, lambda: embedder) is embedder
+    assert built_with({"embedder": "hash-8", "stand_in": "?"}, lambda: embedder) is embedder
+
+
+def test_built_with_refuses_another_encoder_and_says_what_differs():
+    """With both remedies, and what works meanwhile."""
+    meta = encoder_meta(HashEmbedder(16))
+    with pytest.raises(ModelMismatchError) as told:
+        built_with(meta, lambda: HashEmbedder(8))
+
+    assert "with the encoder hash-16, but hash-8 is chosen:\n" in str(told.value)
+    assert "\n  dimension 8 instead of 16\n" in str(told.value)
+    for remedy in ("take [embedding] out of kgrag.toml", "`kgrag reembed`", "--system bm25"):
+        assert remedy in str(told.value)
+
+
+def test_built_with_says_how_to_go_on_without_the_model_of_a_knowledge_base(cache):
+    """Install it, search without, or change the knowledge base."""
+    with pytest.raises(ModelNotFoundError) as told:
+        built_with({"embedder": "mine-000000000000-0000"}, lambda: open_embedder("mine"))
+
+    for remedy in ("kgrag models add PATH", "--system bm25", "kgrag reembed --model NAME"):
+        assert remedy in str(told.value)
+
+
+def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(cache, tiny_files):
+    """What a knowledge base records is enough to open the same encoder again."""
+    card = add_model(tiny_files, name="mine")
+    cut = open_embedder(f"{card.identity}@2")
+
+    assert (cut.name, cut.dimension) == (f"{card.identity}@2", 2)
+    assert open_embedder(cut.name).name == cut.name
+    assert open_embedder(f"{card.identity}+late").name == f"{card.identity}+late"
+    assert open_embedder(f"{card.identity}@2+late").name == f"{card.identity}@2+late"
+
+
+def test_configured_embedder_takes_what_is_recorded_where_settings_say_nothing(cache):
+    """A knowledge base goes on with its encoder."""
+    assert configured_embedder(EmbeddingConfig(), "hash-64").name == "hash-64"
+    assert configured_embedder(EmbeddingConfig(), "hash-64@16").name == "hash-64@16"
+    assert configured_embedder(EmbeddingConfig(model="hash-32"), "hash-64").name == "hash-32"
+
+
+def test_configured_embedder_cuts_vectors_to_the_dimension_that_is_set(cache):
+    """`dimension` is heeded, and a knowledge base that records the cut agrees with it."""
+    cut = configured_embedder(EmbeddingConfig(dimension=16), "hash-64@16")
+
+    assert (cut.name, cut.dimension) == ("hash-64@16", 16)
+    with pytest.raises(ModelError, match=r"embedding\.dimension is 128"):
+        configured_embedder(EmbeddingConfig(model="hash-64", dimension=128))
+
+
+def test_configured_embedder_refuses_late_chunking_with_an_encoder_that_cannot(cache):
+    """The stand-in has no states of tokens."""
+    with pytest.raises(ModelError, match=r"late chunking needs .* hash-64 does not"):
+        configured_embedder(EmbeddingConfig(model="hash-64", late_chunking="on"))
+
+
+def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):
+    """What a knowledge base records spares the request for the dimension; nothing listens here."""
+    config = EmbeddingConfig(base_url="http://127.0.0.1:9/v1", model="bge-m3", attempts=1)
+    of_hash = open_endpoint(config, recorded="endpoint-bge-m3-1024-0000").name
+    embedder = configured_embedder(config, "endpoint-bge-m3-1024-0000")
+
+    assert embedder.dimension == 1024
+    assert embedder.name == of_hash
+    with pytest.raises(ModelError, match="is the server up"):
+        _ = configured_embedder(config, "hash-64").dimension
+
+
+def test_open_embedder_says_where_a_recorded_endpoint_is_to_be_named(cache):
+    """The address is no part of an identity, so that it has to be in the settings."""
+    with pytest.raises(ModelNotFoundError, match=r"behind an endpoint.*\[embedding\]"):
+        open_embedder("endpoint-bge-m3-1024-0000")

@@ -16,7 +16,7 @@ from kgrag.embedding.cache import (
     read_card,
     write_card,
 )
-from kgrag.embedding.onnx import OnnxEmbedder
+from kgrag.embedding.onnx import OnnxEmbedder, batches
 from kgrag.errors import ModelError, ModelNotFoundError
 
 # Where the user's own models are, before any fixture points elsewhere.
@@ -103,20 +103,17 @@ def test_embed_encodes_equal_texts_once(tiny_folder):
     graph = embedder._graph
 
     class Counting:
-        seen: list[str]
+        n_texts = 0
 
-        def __init__(self) -> None:
-            self.seen = []
-
-        def vector(self, text):
-            self.seen.append(text)
-            return graph.vector(text)
+        def vectors(self, ids):
+            self.n_texts += len(ids)
+            return graph.vectors(ids)
 
     counting = Counting()
     embedder._graph = counting  # type: ignore[assignment]
     embedder.embed(["a", "b", "a", "a"], "passage")
 
-    assert sorted(counting.seen) == ["a", "b"]
+    assert counting.n_texts == 2
 
 
 def test_embed_takes_texts_that_are_not_valid_unicode(tiny_folder):
@@ -164,6 +161,89 @@ def test_embed_gives_the_inputs_that_the_graph_asks_for(tiny_folder, write_model
         assert row == pytest.approx(unit(3, 4, 6))
 
 
+@pytest.mark.parametrize(
+    ("precision", "expected"), [("float32", [1, 3, 1]), ("int8", [1] * 5), ("", [1] * 5)]
+)
+def test_embed_batches_short_texts_of_a_float32_model_only(tiny_folder, precision, expected):
+    """Equal lengths together; a quantised model would give each the scale of all."""
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder, precision=precision), threads=1)
+    graph = embedder._graph
+    sizes = []
+
+    class Counting:
+        def vectors(self, ids):
+            sizes.append(len(ids))
+            return graph.vectors(ids)
+
+    embedder._graph = Counting()  # type: ignore[assignment]
+    rows = embedder.embed(["ab", "b", "ba", "bb", "aaaa"], "passage")
+
+    assert sizes == expected
+    assert rows[2] == pytest.approx(unit(3, 4, 6))
+    assert rows[4] == pytest.approx(unit(12, 0, 6))
+
+
+def test_embed_spans_averages_the_tokens_of_each_span(tiny_folder):
+    """`a b` are 300 and 040; special tokens and the instruction are in no span."""
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder, passage_instruction="c"))
+    rows, none = embedder.embed_spans(["ab", "b"], [[(0, 2), (0, 1), (1, 2), (1, 1)], []])
+
+    assert rows == pytest.approx(np.array([unit(3, 4, 0), unit(3, 0, 0), unit(0, 4, 0), [0, 0, 0]]))
+    assert none.shape == (0, 3)
+
+
+def test_embed_spans_reads_long_texts_in_windows(tiny_folder):
+    """Six letters fit between the special tokens; the last of thirty is read as well."""
+    embedder = OnnxEmbedder.from_folder(tiny_folder, threads=2)
+    text = "a" * 28 + "bb"
+    (rows,) = embedder.embed_spans([text], [[(0, 28), (28, 30), (27, 29)]])
+
+    assert rows == pytest.approx(np.array([unit(3, 0, 0), unit(0, 4, 0), unit(3, 4, 0)]))
+
+
+def test_embed_spans_keeps_places_where_lower_case_is_longer(tiny_folder):
+    """The capital dotted I is two letters in lower case; what follows does not move."""
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder, lower_case=True))
+    (rows,) = embedder.embed_spans(["İAB"], [[(1, 2), (2, 3)]])
+
+    assert rows == pytest.approx(np.array([unit(3, 0, 0), unit(0, 4, 0)]))
+
+
+def test_embed_spans_needs_the_states_of_tokens(tiny_folder, write_model):
+    """A graph that pools by itself cannot chunk late; the text says what to do."""
+    write_model(tiny_folder / MODEL_FILE, outputs=("sentence_embedding",))
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder))
+
+    with pytest.raises(ModelError, match="late_chunking"):
+        embedder.embed_spans(["ab"], [[(0, 1)]])
+
+
+def test_batches_hold_equal_lengths_within_the_limit():
+    """Longest first, so that no thread is left with a long one; empty texts are in none."""
+    assert batches([2, 9, 2, 0, 3, 2], 4) == [[1], [4], [0, 2], [5]]
+    assert batches([2, 2], 1) == [[0], [1]]
+    assert batches([], 4) == []
+
+
+def test_from_folder_finds_the_weights_beside_the_model(tiny_folder, write_model):
+    """And says so where they are cut short; that they are there is not enough."""
+    write_model(tiny_folder / MODEL_FILE, weights="model.onnx_data")
+    embedder = OnnxEmbedder.from_folder(change(tiny_folder))
+    assert embedder.embed(["ab"], "passage")[0] == pytest.approx(unit(3, 4, 6))
+
+    data = (tiny_folder / "model.onnx_data").read_bytes()
+    (tiny_folder / "model.onnx_data").write_bytes(data[:5])
+    with pytest.raises(ModelError, match="cannot load the model"):
+        OnnxEmbedder.from_folder(tiny_folder)
+
+
+def test_settings_are_those_of_the_card(tiny_folder):
+    """A knowledge base shows them where the encoder has changed."""
+    embedder = OnnxEmbedder.from_folder(tiny_folder)
+
+    assert embedder.settings == embedder.card.settings
+
+
 def test_name_tells_the_model_file_and_the_settings(tiny_folder):
     """A knowledge base must not be searched with the same file pooled otherwise."""
     first = OnnxEmbedder.from_folder(tiny_folder)
@@ -205,7 +285,7 @@ def test_from_folder_maps_the_libraries_complaints(tiny_folder, name):
     """Files that are not a model at all are errors of ours."""
     (tiny_folder / name).write_bytes(b"<html>not found</html>")
 
-    with pytest.raises(ModelError, match="cannot load the model"):
+    with pytest.raises(ModelError, match=r"cannot load the (model|tokenizer)"):
         OnnxEmbedder.from_folder(change(tiny_folder))
 
 
@@ -237,7 +317,7 @@ def test_embed_maps_what_the_graph_raises(tiny_folder, write_model):
     """A token without a state makes onnxruntime fail; that arrives as our error."""
     write_model(tiny_folder / MODEL_FILE, states=[[1.0, 0.0, 0.0]] * 4)
 
-    with pytest.raises(ModelError, match="the model failed on 'a'"):
+    with pytest.raises(ModelError, match="the model failed on a text of 3 tokens"):
         OnnxEmbedder.from_folder(change(tiny_folder)).embed(["a"], "passage")
 
 

@@ -4,7 +4,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from kgrag.embedding.cache import TOKENIZER_FILE
-from kgrag.embedding.transformers_tokens import TextTokenizer
+from kgrag.embedding.tokens import TextTokenizer
 from kgrag.errors import ModelError
 
 

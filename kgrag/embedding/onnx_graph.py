@@ -1,0 +1,157 @@
+"""A loaded ONNX graph: token ids in, pooled vectors or token states out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from kgrag.embedding.cache import MODEL_FILE
+from kgrag.embedding.card import Pooling
+from kgrag.embedding.catalog import remedy
+from kgrag.embedding.embedder import Vectors
+from kgrag.errors import ModelError
+
+_Ids = NDArray[np.int64]
+_Feed = dict[str, NDArray[np.generic]]
+
+# What a graph may ask for, made from token ids without padding.
+_INPUTS: Mapping[str, Callable[[_Ids], _Ids]] = {
+    "input_ids": lambda ids: ids,
+    "attention_mask": np.ones_like,
+    "token_type_ids": np.zeros_like,
+    "position_ids": lambda ids: np.zeros_like(ids) + np.arange(ids.shape[1]),
+}
+_PAST = "past_key_values."  # what a decoder has read before: nothing
+_TYPES: Mapping[str, type[np.generic]] = {
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+}
+# `pooler_output` is none of them: it is trained for another task.
+_POOLED = "sentence_embedding"
+_STATES = ("last_hidden_state", "token_embeddings")
+_POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
+    "cls": lambda states: states[:, 0],
+    "mean": lambda states: states.mean(axis=1, dtype=np.float32),
+    "last": lambda states: states[:, -1],
+}
+
+
+class OnnxGraph:
+    """A graph in memory; any thread may run it, and each run uses one.
+
+    Attributes:
+        has_states: Whether it gives the states of tokens, not only vectors of texts.
+    """
+
+    def __init__(self, session: onnxruntime.InferenceSession, *, pooling: Pooling) -> None:
+        self._session = session
+        self._pooling = pooling
+        self._inputs = {node.name: node for node in session.get_inputs()}
+        unknown = [
+            name for name in self._inputs if name not in _INPUTS and not name.startswith(_PAST)
+        ]
+        if unknown or "input_ids" not in self._inputs:
+            raise ModelError(
+                f"the model is not a text encoder: it asks for {', '.join(self._inputs)}; known "
+                f"are {', '.join(_INPUTS)}. Remedy: export it as a text encoder"
+            )
+        ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
+        self._states = _states(ranks)
+        self._output = _POOLED if _POOLED in ranks else self._states or _vector(ranks)
+        self.has_states = self._states is not None
+
+    @classmethod
+    def from_folder(cls, folder: Path, *, pooling: Pooling) -> "OnnxGraph":
+        """Return the graph in a folder's `model.onnx`.
+
+        Raises:
+            ModelError: If it cannot be loaded, or is not that of a text encoder.
+        """
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # the callers' threads use the cores
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # what matters arrives as exceptions
+        try:
+            session = onnxruntime.InferenceSession(
+                str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as exc:  # the library raises bare Exceptions of its own making
+            raise ModelError(
+                f"cannot load the model in {folder}: {_line(exc)}. {remedy(folder.name)}"
+            ) from exc
+        return cls(session, pooling=pooling)
+
+    def vectors(self, ids: Sequence[Sequence[int]]) -> Vectors:
+        """Return `float32[len(ids), dimension]`, not normalised.
+
+        Args:
+            ids: Token ids of one or more texts, all of one length.
+
+        Raises:
+            ModelError: If the graph fails.
+        """
+        found = self._run(self._output, ids)
+        return _POOL[self._pooling](found) if found.ndim == 3 else found
+
+    def states(self, ids: Sequence[int]) -> Vectors:
+        """Return the states of a text's tokens, `float32[len(ids), dimension]`.
+
+        Raises:
+            ModelError: If the graph fails, or gives vectors of texts only.
+        """
+        if self._states is None:
+            raise ModelError(
+                "the model gives vectors of whole texts, not the states of tokens that late "
+                'chunking needs. Remedy: late_chunking = "off", or another model'
+            )
+        states: Vectors = self._run(self._states, [ids])[0]
+        return states
+
+    def feed(self, ids: Sequence[Sequence[int]]) -> _Feed:
+        """Return what the graph asks for, by name, for texts of one length."""
+        table = np.array(ids, np.int64)
+        fed: _Feed = {}
+        for name, node in self._inputs.items():
+            kind = _TYPES[node.type]
+            if name in _INPUTS:
+                fed[name] = _INPUTS[name](table).astype(kind, copy=False)
+            else:  # [texts, heads, tokens before, size of a head]
+                fed[name] = np.zeros((len(table), node.shape[1], 0, node.shape[3]), kind)
+        return fed
+
+    def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
+        try:
+            (found,) = self._session.run([output], self.feed(ids))
+            return np.asarray(found, np.float32)
+        except Exception as exc:  # as above; numpy's complaints about odd shapes, too
+            raise ModelError(
+                f"the model failed on a text of {len(ids[0])} tokens: {_line(exc)}"
+            ) from exc
+
+
+def _line(exc: Exception) -> str:
+    """Return what the library says, often many lines, as a short one."""
+    line = " ".join(str(exc).split())
+    return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
+
+
+def _states(ranks: Mapping[str, int]) -> str | None:
+    """Return the output with a state for each token."""
+    named = [name for name in _STATES if name in ranks]
+    return next(iter([*named, *(name for name, rank in ranks.items() if rank == 3)]), None)
+
+
+def _vector(ranks: Mapping[str, int]) -> str:
+    """Return the output with a vector for each text; 0 is a rank that the graph leaves open."""
+    found = [name for rank in (2, 0) for name in ranks if ranks[name] == rank]
+    if not found:
+        raise ModelError(
+            f"the model has no output that could be vectors; seen, with the number of their "
+            f"dimensions: {dict(ranks)}. Remedy: export it as a text encoder"
+        )
+    return found[0]
