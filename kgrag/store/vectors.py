@@ -30,7 +30,7 @@ def other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreEr
     """Return the error for a vector that the others cannot be compared with."""
     return StoreError(
         f"{name} has shape {vector.shape}, the knowledge base has vectors of {dimension}: "
-        "use the model that it was built with, or build a new one"
+        "use the model that it was built with, or change it with `kgrag reembed`"
     )
 
 

@@ -79,7 +79,7 @@ class CacheFolder:
         new.replace(self._note(name))
         for old in self.folder.glob(f"{name}.*"):
             if old != note.content and old.suffix not in (".json", ".lock"):
-                _remove(old)
+                remove(old)
 
     def forget(self, name: str) -> None:
         """Let there be no cache of this name; its content goes when the next is written."""
@@ -123,7 +123,8 @@ class CacheFolder:
         return self.folder / f"{name}.json"
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file or folder; leave it where that cannot be."""
     # A process that still reads it keeps it open; on some systems it cannot go before that.
     with suppress(OSError):
         if path.is_dir():

@@ -11,6 +11,9 @@ from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.lexical import LexicalIndex
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
+from kgrag.store.sqlite.vector_blocks import Block
+from kgrag.store.sqlite.vector_files import stream
+from kgrag.store.sqlite.vector_rows import CodedRows, dequantized, quantized
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.store import Problem
 from kgrag.store.vectors import KINDS, check_vector
@@ -70,24 +73,41 @@ def _lexical_agrees(connection: sqlite3.Connection, index: LexicalIndex) -> bool
 
 
 def _vectors_agree(connection: sqlite3.Connection, index: VectorIndex) -> bool:
+    state = index.load(connection)
+    dimension = stored_dimension(connection)
+    if state is None or any(b.segment.rows.shape[1] != dimension for b in state.blocks):
+        return True  # rebuilt when it is next searched
+    changed = changed_since(connection, state.mark, "vectors")
+    blocks = [block.without(changed) for block in state.blocks]
+    held = [doc_id for block in blocks for doc_id in block.standing()]
+    stored = connection.execute(
+        "SELECT DISTINCT doc_id FROM node_vectors WHERE kind = ?", (index.kind,)
+    )
+    known = {doc_id for (doc_id,) in stored} - set(changed)
+    if len(held) != len(set(held)) or set(held) != known:
+        return False
     try:
-        found = index.load(connection)
+        return all(_block_agrees(connection, index, block) for block in blocks)
     except StoreError:
         return False
-    if found is None:
-        return True
-    mark, block = found
-    block = block.without(changed_since(connection, mark, "vectors"))
-    living = np.delete(np.arange(len(block.numbers)), block.dead)
-    row_of = {int(block.numbers[row]): int(row) for row in living}
-    stored = connection.execute(
-        "SELECT n.number, n.doc_id, e.vector FROM node_vectors n JOIN embeddings e USING (key)"
-        " WHERE n.kind = ?",
-        (index.kind,),
+
+
+def _block_agrees(connection: sqlite3.Connection, index: VectorIndex, block: Block) -> bool:
+    lengths = np.diff(block.segment.bounds)[block.documents].tolist()
+    stored = dict(zip(block.standing(), lengths, strict=True))
+    rows, vectors = np.flatnonzero(block.alive), block.segment.rows
+    at = 0
+    for numbers, matrix in stream(connection, index.kind, stored, vectors.shape[1]):
+        part = rows[at : at + len(numbers)]
+        at += len(numbers)
+        if not np.array_equal(numbers, block.segment.numbers[part]):
+            return False
+        expected, held = matrix.tobytes(), vectors.matrix[part].tobytes()
+        if isinstance(vectors, CodedRows):
+            expected = b"".join(array.tobytes() for array in quantized(matrix))
+            held += vectors.scales[part].tobytes()
+        if held != expected:
+            return False
+    return not isinstance(vectors, CodedRows) or vectors.codes.agree(
+        dequantized(vectors.matrix, vectors.scales), len(block.alive)
     )
-    for number, doc_id, vector in stored:
-        if doc_id in block.spans:
-            row = row_of.pop(number, None)
-            if row is None or block.matrix[row].tobytes() != vector:
-                return False
-    return not row_of

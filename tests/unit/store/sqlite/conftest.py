@@ -1,4 +1,4 @@
-"""A store in a folder, with a few documents."""
+"""A store in a folder, with a few documents; and one with vectors alone."""
 
 import sqlite3
 from contextlib import closing
@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from kgrag.store.sqlite.store import SQLiteStore
+from tests.fixtures.dense_vectors import Dense
 
 WORDS = ("绿色", "工厂", "节能", "降碳", "标准", "体系", "建设", "目标")
 
@@ -60,3 +61,17 @@ def damage(folder):
                 connection.execute(statement)
 
     return run
+
+
+@pytest.fixture
+def dense(tmp_path):
+    """Return a maker of documents of vectors in one folder."""
+    opened = []
+
+    def make_dense(**options):
+        opened.append(Dense(tmp_path / "dense", **options))
+        return opened[-1]
+
+    yield make_dense
+    for one in opened:
+        one.database.close()

@@ -1,42 +1,399 @@
 import json
 import logging
 import shutil
+import tempfile
+import threading
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from kgrag.store.sqlite import vectors
+from kgrag.store.sqlite import vector_search, vectors
+from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.sqlite.vectors import Block
+from kgrag.store.sqlite.vector_plan import Limits
+from kgrag.store.sqlite.vector_rows import CodedRows
+from tests.fixtures.dense_vectors import Dense, unit
 
 LOGGER = "kgrag.store.sqlite.vectors"
+SMALL = Limits(few=6, exact=40, small=20, segment=64)
+QUERY = unit(np.random.default_rng(99), 1)[0]
+
+_DOCUMENT = st.integers(0, 7)
+_STEP = st.one_of(
+    st.tuples(st.just("put"), _DOCUMENT, st.integers(0, 30)),
+    st.tuples(st.just("delete"), _DOCUMENT, st.just(0)),
+    st.tuples(st.just("ask"), st.integers(0, 1), st.integers(0, 3)),
+    st.tuples(st.just("reopen"), st.integers(0, 1), st.just(0)),
+)
 
 
-@pytest.fixture(autouse=True)
-def few(monkeypatch):
-    """Let a handful of rows be enough for a file."""
-    monkeypatch.setattr(vectors, "_FEW", 3)
+@settings(max_examples=40, deadline=None)
+@given(st.lists(_STEP, max_size=25), st.integers(0, 1000))
+def test_any_history_finds_what_a_plain_product_finds(steps, seed):
+    """In two processes that share a folder: added, replaced, deleted, opened again, filtered."""
+    rng = np.random.default_rng(seed)
+    folder = Path(tempfile.mkdtemp())
+    bases = [Dense(folder, limits=SMALL) for _ in range(2)]
+    try:
+        for step, which, n in [*steps, ("ask", 0, 0), ("ask", 1, 1)]:
+            if step == "put":
+                bases[0].put(f"d-{which}", unit(rng, n))
+            elif step == "delete":
+                bases[0].delete(f"d-{which}")
+            elif step == "reopen":
+                bases[which].database.close()
+                bases[which] = Dense(folder, limits=SMALL)
+            else:
+                query = unit(rng, 1)[0]
+                doc_ids = [None, None, ["d-1", "d-2", "d-9"], []][n]
+                asked = {"top_k": 7, "doc_ids": doc_ids}
+                assert bases[which].ask(query, **asked) == bases[which].nearest(query, **asked)
+        assert bases[0].problems() == []
+    finally:
+        for base in bases:
+            base.database.close()
+        shutil.rmtree(folder)
+
+
+def filled(dense, *, limits=SMALL, n_documents=20):
+    base = dense(limits=limits)
+    rng = np.random.default_rng(1)
+    for i in range(n_documents):
+        base.put(f"d-{i:02}", unit(rng, 10))
+    return base
 
 
 @pytest.fixture
 def reads(monkeypatch):
-    """Return how many documents were read from the database since the last call; None for all."""
+    """Return a function that takes the documents read from the database since the last call."""
     asked = []
-    original = vectors._read
+    for name in ("read_block", "fill_segment"):
+        original = getattr(vectors, name)
 
-    def read(connection, kind, doc_ids, dimension, **more):
-        asked.append(None if doc_ids is None else len(list(doc_ids)))
-        return original(connection, kind, doc_ids, dimension, **more)
+        def read(connection, kind, lengths, *rest, original=original, **more):
+            asked.extend(lengths)
+            return original(connection, kind, lengths, *rest, **more)
 
-    monkeypatch.setattr(vectors, "_read", read)
+        monkeypatch.setattr(vectors, name, read)
 
     def take():
-        out = asked[:]
+        out = sorted(asked)
         asked.clear()
         return out
 
     return take
+
+
+def test_a_large_index_is_of_coded_segments_of_bounded_size(dense):
+    """Each document in one of them."""
+    blocks = filled(dense).blocks
+
+    assert [b.n_rows for b in blocks] == [50, 50, 50, 50]
+    assert all(isinstance(b.segment.rows, CodedRows) for b in blocks)
+    assert sorted(d for b in blocks for d in b.standing()) == [f"d-{i:02}" for i in range(20)]
+
+
+def test_the_next_process_reads_nothing_from_the_database(dense, reads):
+    """Only what changed since the list was written."""
+    filled(dense).ask(QUERY)
+    reads()
+    again = dense(limits=SMALL)
+    assert again.ask(QUERY) == again.nearest(QUERY)
+    assert reads() == []
+    again.put("d-20", unit(np.random.default_rng(2), 3))
+    again.delete("d-00")
+    after = dense(limits=replace(SMALL, few=20))
+    assert after.ask(QUERY) == after.nearest(QUERY)
+    assert reads() == ["d-20"]
+
+
+def test_changes_are_read_alone(dense, reads):
+    """One document added, replaced or deleted is all that is read; no file changes."""
+    base = filled(dense, limits=replace(SMALL, few=40))
+    base.ask(QUERY)
+    reads()
+    rng = np.random.default_rng(3)
+    before = {p: p.stat().st_mtime_ns for p in base.cache.folder.rglob("*")}
+    for change, read in (
+        (lambda: base.put("d-20", unit(rng, 3)), ["d-20"]),
+        (lambda: base.put("d-02", unit(rng, 10)), ["d-02"]),
+        (lambda: base.put("d-20", unit(rng, 2)), ["d-20"]),
+        (lambda: base.delete("d-20"), []),
+    ):
+        change()
+        assert base.ask(QUERY) == base.nearest(QUERY)
+        assert reads() == read
+    assert {p: p.stat().st_mtime_ns for p in base.cache.folder.rglob("*")} == before
+
+
+def test_a_full_segment_stays_when_others_are_written(dense, reads):
+    """Adding a document to a large index does not rewrite it."""
+    base = filled(dense)
+    before = {b.segment.name for b in base.blocks}
+    reads()
+    base.put("d-20", unit(np.random.default_rng(4), 8))
+    base.ask(QUERY)
+
+    assert before < {b.segment.name for b in base.blocks}
+    assert reads() == ["d-20"]
+
+
+def test_only_a_segment_with_many_dead_is_written_again(dense, reads):
+    """What is left of it alone is read."""
+    base = filled(dense)
+    doc_ids = base.blocks[1].standing()
+    reads()
+    base.delete(*doc_ids[:2])
+
+    assert base.ask(QUERY, top_k=300) == base.nearest(QUERY, top_k=300)
+    assert reads() == doc_ids[2:]
+    assert sum(b.n_rows - b.n_alive for b in base.blocks) == 0
+
+
+def test_deletions_outlive_the_process_without_new_vectors(dense, reads):
+    """The dead are on the disk before their segment is written again."""
+    base = filled(dense)
+    base.ask(QUERY)
+    base.delete(base.blocks[0].standing()[0])
+    base.ask(QUERY)
+    reads()
+    again = dense(limits=SMALL)
+
+    assert again.ask(QUERY, top_k=300) == again.nearest(QUERY, top_k=300)
+    assert sorted(b.n_alive for b in again.blocks) == [40, 50, 50, 50]
+    assert reads() == []
+
+
+@pytest.mark.parametrize("data", ["random", "clustered"])
+def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data):
+    """At least 0.99 of the best 50, in the process that deleted and in the next."""
+    monkeypatch.setattr(vector_search, "_DIRECT", 100)
+    monkeypatch.setattr(vector_search, "_DEPTH", 600)
+    monkeypatch.setattr(vector_search, "_DEPTH_OF_EACH", 1)
+    limits = Limits(few=100, exact=0, small=100, segment=4000)
+    base = dense(limits=limits, dimension=32)
+    rng = np.random.default_rng(5)
+    topics = unit(rng, 40, 32)
+    for i in range(60):
+        matrix = unit(rng, 100, 32)
+        if data == "clustered":
+            matrix = matrix + 2 * topics[rng.integers(0, 40, 100)]
+            matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+        base.put(f"d-{i}", matrix.astype(np.float32))
+    queries = unit(rng, 15, 32)
+    base.ask(queries[0])
+    base.delete(*(f"d-{i}" for i in range(0, 60, 5)))
+
+    for one in (base, dense(limits=limits, dimension=32)):
+        found = [{node for node, _ in one.ask(query, top_k=50)} for query in queries]
+        true = [{node for node, _ in one.nearest(query, top_k=50)} for query in queries]
+        assert all(isinstance(b.segment.rows, CodedRows) for b in one.blocks)
+        assert {len(f) for f in found} == {50}
+        assert np.mean([len(f & t) / 50 for f, t in zip(found, true, strict=True)]) >= 0.99
+
+
+def test_many_changes_by_another_process_are_taken_from_its_files(dense, reads):
+    """Nothing is read or written twice."""
+    base, other = filled(dense), dense(limits=SMALL)
+    base.ask(QUERY)
+    other.ask(QUERY)
+    base.put("d-50", unit(np.random.default_rng(6), 30))
+    base.ask(QUERY)
+    reads()
+
+    assert other.ask(QUERY) == other.nearest(QUERY)
+    assert reads() == []
+    assert {b.segment.name for b in other.blocks} == {b.segment.name for b in base.blocks}
+
+
+def test_a_list_written_while_it_is_read_is_read_again(dense, reads, monkeypatch):
+    """Its segments are gone by then, and nothing needs to be built anew."""
+    base = filled(dense)
+    base.ask(QUERY)
+    other = dense(limits=SMALL)
+    original = vectors.read_list
+
+    def read_late(note, known):
+        monkeypatch.setattr(vectors, "read_list", original)
+        base.delete(*base.blocks[0].standing())
+        base.ask(QUERY)
+        reads()
+        return original(note, known)
+
+    monkeypatch.setattr(vectors, "read_list", read_late)
+    assert other.ask(QUERY) == other.nearest(QUERY)
+    assert reads() == []
+
+
+@pytest.mark.parametrize("step", ["fill_segment", "write_list"])
+def test_a_crash_leaves_the_old_list(dense, monkeypatch, step):
+    """Before or after the files of a segment; what it left is removed with the next."""
+    base = filled(dense)
+    base.ask(QUERY)
+
+    def crash(*_, **__):
+        raise KeyboardInterrupt
+
+    base.put("d-50", unit(np.random.default_rng(7), 30))
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            vectors if step == "fill_segment" else CacheFolder,
+            step.replace("write_list", "write"),
+            crash,
+        )
+        with pytest.raises(KeyboardInterrupt):
+            base.ask(QUERY)
+    again = dense(limits=SMALL)
+    assert again.ask(QUERY) == again.nearest(QUERY)
+    assert base.ask(QUERY) == base.nearest(QUERY)
+    folder = base.cache.folder / "vectors-chunk.segments"
+    assert {p.name for p in folder.iterdir() if p.is_dir()} == {
+        b.segment.name for b in again.blocks
+    }
+
+
+def test_a_full_disk_keeps_vectors_in_memory(dense, monkeypatch):
+    """What was written goes: it may be what fills the disk. The old files stay."""
+    base = filled(dense)
+    base.ask(QUERY)
+    folder = base.cache.folder / "vectors-chunk.segments"
+    before = {p.name for p in folder.iterdir()}
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(vectors, "write_list", full)
+    base.put("d-50", unit(np.random.default_rng(7), 30))
+    assert base.ask(QUERY) == base.nearest(QUERY)
+    assert {p.name for p in folder.iterdir()} == before
+
+
+def test_files_that_may_only_be_read_are_used(dense, reads, monkeypatch):
+    """Many changes are kept in memory, as segments of their own; nothing else is read."""
+    filled(dense).ask(QUERY)
+    other = dense(limits=SMALL)
+
+    def refuse(*_):
+        raise CacheUnwritableError
+
+    monkeypatch.setattr(CacheFolder, "exclusive", refuse)
+    reads()
+    for i in range(30, 34):
+        other.put(f"d-{i}", unit(np.random.default_rng(i), 10))
+        assert other.ask(QUERY) == other.nearest(QUERY)
+    assert "d-00" not in reads()
+    assert [b.segment.name != "" for b in other.blocks].count(True) == 4
+
+
+def test_another_dimension_builds_the_index_anew(dense):
+    """A knowledge base that was embedded again may have one."""
+    filled(dense).ask(QUERY)
+    base = dense(limits=SMALL, dimension=6)
+    rng = np.random.default_rng(8)
+    base.delete(*(f"d-{i:02}" for i in range(20)))
+    for i in range(9):
+        base.put(f"d-{i:02}", unit(rng, 10, 6))
+    query = unit(rng, 1, 6)[0]
+
+    assert base.ask(query) == base.nearest(query)
+    assert {b.segment.rows.shape[1] for b in base.blocks} == {6}
+    assert base.problems() == []
+
+
+def test_a_large_build_is_announced(dense, caplog, monkeypatch):
+    """It takes minutes at a million."""
+    monkeypatch.setattr(vectors, "_WORTH_SAYING", 100)
+    base = filled(dense)
+    with caplog.at_level(logging.INFO, LOGGER):
+        base.ask(QUERY)
+    assert "writing 200 vectors" in caplog.text
+
+
+def test_threads_share_an_index(dense):
+    """Each finds what it should, whoever brings it up to date."""
+    base = filled(dense)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(base.ask(QUERY))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == [base.nearest(QUERY)] * 6
+
+
+@pytest.mark.parametrize("limits", [Limits(), SMALL])
+def test_a_node_of_many_rows_hides_no_other(dense, monkeypatch, limits):
+    """A fact that many documents state: once it is known, its rows are looked at no more."""
+    base = filled(dense, limits=limits)
+    expected = [("d-all", 1.0), *base.nearest(QUERY, top_k=4)]
+    for i in range(100, 200):
+        base.put(f"d-{i}", QUERY[None])
+    with base.database.write() as connection:
+        connection.execute("UPDATE node_vectors SET node_id = 'd-all' WHERE doc_id LIKE 'd-___'")
+    asked = []
+
+    def watched(blocks, query, n_rows, *rest):
+        asked.append(n_rows)
+        return exact_candidates(blocks, query, n_rows, *rest)
+
+    exact_candidates = vectors.exact_candidates
+    monkeypatch.setattr(vectors, "exact_candidates", watched)
+
+    assert base.ask(QUERY, top_k=5) == expected
+    assert asked == [5, 20]
+
+
+def test_a_vector_that_many_rows_share_is_scored_once(dense, monkeypatch):
+    """All of them are found, with its cosine; each vector is read from the database once."""
+    base = filled(dense)
+    base.put("d-all", QUERY[None])
+    with base.database.write() as connection:
+        connection.execute(
+            "UPDATE node_vectors SET key = (SELECT key FROM node_vectors"
+            " WHERE doc_id = 'd-all') WHERE doc_id LIKE 'd-1_'"
+        )
+    scored = []
+
+    def watched(matrix, query):
+        scored.append(matrix)
+        return cosines(matrix, query)
+
+    cosines = vectors.cosines
+    monkeypatch.setattr(vectors, "cosines", watched)
+
+    for top_k in (20, 150):
+        assert base.ask(QUERY, top_k=top_k) == base.nearest(QUERY, top_k=top_k)
+    assert all(isinstance(b.segment.rows, CodedRows) for b in base.blocks)
+    assert len(scored) == 2
+    assert all(len(matrix) == len(np.unique(matrix, axis=0)) for matrix in scored)
+
+
+def test_no_more_than_asked_for_is_found(dense):
+    """Not even one where none is asked for."""
+    base = filled(dense)
+    assert base.ask(QUERY, top_k=0) == []
+    assert len(base.ask(QUERY, top_k=3)) == 3
+    assert len(base.ask(QUERY, top_k=999)) == 200
+
+
+# in a store
+
+
+@pytest.fixture(params=[Limits(few=3), Limits(few=3, exact=0, small=16)], ids=["exact", "coded"])
+def opened(request, monkeypatch, folder, put):
+    """A store of a few documents that are enough for files."""
+    monkeypatch.setattr(vectors, "LIMITS", request.param)
+    with closing(SQLiteStore.open(folder)) as store:
+        for i in range(8):
+            put(store, i)
+        store.refresh()
+        yield store
 
 
 def hits(store, make):
@@ -45,208 +402,74 @@ def hits(store, make):
 
 def expected(store, make):
     """Return what a plain product over what the store holds gives."""
-    query = make.unit_vector("问")
     chunks = [
         c.chunk_id for d in store.document_cards() for c in store.chunks_of([d.doc_id], size=8)
     ]
-    scores = store.similarities(query, chunks)
+    scores = store.similarities(make.unit_vector("问"), chunks)
     return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
 
 
-def content(folder):
-    note = json.loads((folder / "cache" / "vectors-chunk.json").read_text("utf-8"))
-    return folder / "cache" / note["content"]
-
-
-def test_the_matrix_is_written_once_and_mapped_by_the_next(store, folder, make, reads):
-    """The cache outlives the process; nothing but what changed is read from the database."""
-    assert hits(store, make) == expected(store, make)
-    store.close()
-    reads()
-    with closing(SQLiteStore.open(folder)) as again:
-        assert hits(again, make) == expected(again, make)
-    assert reads() == [0]
-
-
-def test_changes_are_read_alone(store, make, put, reads, monkeypatch):
-    """One document added, replaced or deleted is all that is read."""
-    monkeypatch.setattr(vectors, "_FEW", 1000)
-    hits(store, make)
-    reads()
-    for change in (
-        lambda: put(store, 5),
-        lambda: put(store, 2),
-        lambda: store.delete_document("d-05"),
-    ):
-        change()
-        assert hits(store, make) == expected(store, make)
-        assert reads() == [1]
-
-
-def test_many_changes_write_the_matrix_anew(store, folder, make, put):
-    """Above a fifth of its rows."""
-    hits(store, make)
-    before = content(folder)
-    for i in range(4, 12):
-        put(store, i)
-    assert hits(store, make) == expected(store, make)
-
-    assert content(folder) != before
-    assert not before.exists()
-
-
-def test_few_changes_leave_the_matrix_as_it_is(store, folder, make, put, monkeypatch):
-    """Whatever happens to a document, in this process or the next."""
-    hits(store, make)
-    before = content(folder)
-    monkeypatch.setattr(vectors, "_FEW", 1000)
-    for change in (
-        lambda: put(store, 5),
-        lambda: store.delete_document("d-01"),
-        lambda: put(store, 2),
-        lambda: put(store, 5),
-        lambda: store.delete_document("d-05"),
-        lambda: put(store, 1),
-    ):
-        change()
-        assert hits(store, make) == expected(store, make)
-        with closing(SQLiteStore.open(folder)) as other:
-            assert hits(other, make) == expected(store, make)
-    assert content(folder) == before
-    assert store.verify() == []
-
-
-def lose_matrix(folder):
-    (content(folder) / "matrix.npy").unlink()
-
-
-def empty_matrix(folder):
-    (content(folder) / "matrix.npy").write_bytes(b"")
-
-
-def garbage_matrix(folder):
-    (content(folder) / "matrix.npy").write_bytes(b"garbage" * 99)
-
-
-def cut_matrix(folder):
-    path = content(folder) / "matrix.npy"
-    path.write_bytes(path.read_bytes()[:-40])
-
-
-def cut_numbers(folder):
-    path = content(folder) / "numbers.npy"
-    np.save(path, np.load(path)[:-1])
-
-
-def other_dimension(folder):
-    path = content(folder) / "matrix.npy"
-    np.save(path, np.load(path)[:, :-1].copy())
-
-
-def other_database(folder):
+def note(folder):
     path = folder / "cache" / "vectors-chunk.json"
-    note = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(note | {"stamp": "x"}), "utf-8")
+    return path, json.loads(path.read_text("utf-8"))
 
 
-def no_documents(folder):
-    path = folder / "cache" / "vectors-chunk.json"
-    note = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(note | {"details": {}}), "utf-8")
+def segment(folder):
+    _, now = note(folder)
+    return folder / "cache" / now["content"] / now["details"]["segments"][0][0]
 
 
-def lose_everything(folder):
-    shutil.rmtree(folder / "cache")
+def other_note(folder, **changes):
+    path, now = note(folder)
+    path.write_text(json.dumps(now | changes), "utf-8")
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lose_matrix,
-        empty_matrix,
-        garbage_matrix,
-        cut_matrix,
-        cut_numbers,
-        other_dimension,
-        other_database,
-        no_documents,
-        lose_everything,
+        lambda folder: (segment(folder) / "matrix.npy").unlink(),
+        lambda folder: (segment(folder) / "matrix.npy").write_bytes(b"garbage" * 99),
+        lambda folder: shutil.rmtree(segment(folder)),
+        lambda folder: (segment(folder) / "documents.json").write_text("[]", "utf-8"),
+        lambda folder: other_note(folder, stamp="x"),
+        lambda folder: other_note(folder, details={}),
+        lambda folder: other_note(folder, format="1"),
+        lambda folder: shutil.rmtree(folder / "cache"),
     ],
 )
-def test_a_matrix_that_cannot_be_used_is_written_anew(store, folder, make, damage):
+def test_files_that_cannot_be_used_are_written_anew(opened, folder, make, damage):
     """Silently: a cache is no loss."""
-    before = hits(store, make)
-    store.close()
+    before = hits(opened, make)
+    opened.close()
     damage(folder)
 
     with closing(SQLiteStore.open(folder)) as again:
-        assert hits(again, make) == before
+        assert hits(again, make) == before == expected(again, make)
         assert again.verify() == []
-        assert (content(folder) / "matrix.npy").exists()
+    assert (segment(folder) / "matrix.npy").exists()
 
 
-def test_without_a_folder_to_write_the_matrix_is_kept_in_memory(store, folder, make, put):
+def test_the_log_says_when_files_cannot_be_read(opened, folder, make, caplog):
+    """Quietly, for those who look."""
+    opened.close()
+    (segment(folder) / "matrix.npy").write_bytes(b"garbage")
+    with caplog.at_level(logging.INFO, LOGGER), closing(SQLiteStore.open(folder)) as again:
+        hits(again, make)
+    assert "rebuilt" in caplog.text
+
+
+def test_without_a_folder_to_write_vectors_are_kept_in_memory(opened, folder, make, put):
     """Searching works, and follows changes."""
-    before = hits(store, make)
-    store.close()
+    before = hits(opened, make)
+    opened.close()
     shutil.rmtree(folder / "cache")
     (folder / "cache").write_text("in the way")
 
     with closing(SQLiteStore.open(folder)) as again:
         assert hits(again, make) == before
-        put(again, 5)
+        for i in (9, 10, 11, 2):
+            put(again, i)
+            assert hits(again, make) == expected(again, make)
+        again.delete_document("d-09")
         assert hits(again, make) == expected(again, make)
-
-
-def block(*rows):
-    """Return a block of documents a, b, c with these many rows; each row's number is its place."""
-    spans, at = {}, 0
-    for name, n in zip("abc", rows, strict=False):
-        spans[name] = (at, at + n)
-        at += n
-    numbers = np.arange(at)
-    return Block(np.stack([numbers, numbers], axis=1).astype(np.float32), numbers, spans)
-
-
-def test_rows_of_a_document_die_and_are_left_behind():
-    """The others keep their vectors, under new row numbers."""
-    dead = block(2, 3, 1).without(["b", "x"])
-    living = dead.living()
-
-    assert dead.dead.tolist() == [2, 3, 4]
-    assert living.numbers.tolist() == [0, 1, 5]
-    assert living.matrix[:, 0].tolist() == [0.0, 1.0, 5.0]
-    assert living.spans == {"a": (0, 2), "c": (2, 3)}
-    one = np.ones(2, np.float32)
-    assert dict(dead.candidates(one, 9, None)) == {0: 0.0, 1: 2.0, 5: 10.0}
-    assert dict(dead.candidates(one, 9, ["b", "c"])) == {5: 10.0}
-
-
-def test_joined_blocks_hold_both():
-    """The second's spans move down."""
-    other = Block(np.full((1, 2), 9.0, np.float32), np.array([77]), {"z": (0, 1)})
-    joined = block(2).joined(other)
-
-    assert joined.numbers.tolist() == [0, 1, 77]
-    assert joined.spans == {"a": (0, 2), "z": (2, 3)}
-    assert block(2).joined(vectors._empty(0)).numbers.tolist() == [0, 1]
-    assert vectors._empty(0).joined(other) is other
-
-
-def test_candidates_are_the_best_and_those_that_may_tie():
-    """No tie is cut before it is put in order."""
-    tied = Block(np.ones((5, 2), np.float32), np.arange(5), {"a": (0, 5)})
-    query = np.array([1.0, 0.0], np.float32)
-
-    assert len(tied.candidates(query, 2, None)) == 5
-    assert [n for n, _ in block(5).candidates(query, 2, None)] == [3, 4]
-
-
-def test_the_log_says_when_a_matrix_cannot_be_read(store, folder, make, caplog):
-    """Quietly, for those who look."""
-    hits(store, make)
-    store.close()
-    garbage_matrix(folder)
-    with caplog.at_level(logging.INFO, LOGGER), closing(SQLiteStore.open(folder)) as again:
-        hits(again, make)
-    assert "rebuilt" in caplog.text
+        assert again.verify() == []

@@ -10,6 +10,9 @@ import pytest
 
 from kgrag.store.sqlite import vectors
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.sqlite.vector_codes import Codes
+from kgrag.store.sqlite.vector_plan import Limits
+from kgrag.store.sqlite.vector_rows import dequantized
 from kgrag.store.sqlite.verify import _CHECKS
 
 FIRST = "WHERE chunk_id = 'd-01:8:0'"
@@ -121,8 +124,9 @@ def test_a_damaged_file_is_named_and_nothing_is_concluded_from_it(store, folder)
         page = connection.execute(
             "SELECT rootpage FROM sqlite_master WHERE name = 'chunks_place'"
         ).fetchone()[0]
+        page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
     with path.open("r+b") as file:
-        file.seek((page - 1) * 4096)
+        file.seek((page - 1) * page_bytes)
         file.write(b"\xff" * 512)
     with closing(SQLiteStore.open(folder)) as again:
         problems = again.verify()
@@ -149,18 +153,61 @@ def test_a_lexical_cache_with_other_chunks_is_named(store, folder, put):
     assert broken(store)["cache-agrees"].subject == "lexical-24"
 
 
-def test_a_vector_cache_with_other_numbers_is_named(store, folder, put, monkeypatch):
-    """One row of it is enough."""
-    monkeypatch.setattr(vectors, "_FEW", 1)
-    put(store, 7)
-    store.refresh()
-    assert store.verify() == []
-    _, now = note(folder, "vectors-chunk")
-    matrix = np.load(folder / "cache" / now["content"] / "matrix.npy")
+def lose_a_vector(path):
+    matrix = np.load(path / "matrix.npy")
     matrix[3] = matrix[4]
-    np.save(folder / "cache" / now["content"] / "matrix.npy", matrix)
+    np.save(path / "matrix.npy", matrix)
 
-    assert broken(store)["cache-agrees"].subject == "vectors-chunk"
+
+def lose_a_number(path):
+    numbers = np.load(path / "numbers.npy")
+    numbers[3] = 999
+    np.save(path / "numbers.npy", numbers)
+
+
+def lose_a_scale(path):
+    scales = np.load(path / "scales.npy")
+    scales[3] *= 2
+    np.save(path / "scales.npy", scales)
+
+
+def lose_a_code(path):
+    rng = np.random.default_rng(0)
+    rows, scales = np.load(path / "matrix.npy"), np.load(path / "scales.npy")
+    other = dequantized(rng.permuted(rows, axis=0), scales)
+    codes = Codes.of(other, *rows.shape).to_bytes()
+    (path / "codes.bin").write_bytes(codes)
+
+
+def lose_a_document(path):
+    doc_ids = json.loads((path / "documents.json").read_text("utf-8"))
+    doc_ids[0] = "d-99"
+    (path / "documents.json").write_text(json.dumps(doc_ids), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("exact", "damage"),
+    [
+        (99, lose_a_vector),
+        (99, lose_a_number),
+        (99, lose_a_document),
+        (0, lose_a_vector),
+        (0, lose_a_scale),
+        (0, lose_a_code),
+    ],
+)
+def test_a_vector_cache_with_other_numbers_is_named(store, folder, put, monkeypatch, exact, damage):
+    """One row of it is enough, in float32 and in codes."""
+    monkeypatch.setattr(vectors, "LIMITS", Limits(few=1, exact=exact, small=16))
+    store.close()
+    with closing(SQLiteStore.open(folder)) as again:
+        put(again, 7)
+        again.refresh()
+        assert again.verify() == []
+        _, now = note(folder, "vectors-chunk")
+        damage(folder / "cache" / now["content"] / now["details"]["segments"][0][0])
+
+        assert broken(again)["cache-agrees"].subject == "vectors-chunk"
 
 
 def test_a_cache_that_lags_behind_or_cannot_be_read_is_no_problem(store, folder, put):

@@ -1,0 +1,120 @@
+"""Vectors of documents that never change, and which of the documents still stand."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.store.sqlite.vector_codes import Numbers
+from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows
+from kgrag.store.store import Vector
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Vectors, documents one after the other.
+
+    Attributes:
+        name: Of its folder; empty if it is only in memory.
+        documents: Position of each document.
+        bounds: `int64[documents + 1]`: the rows of document `i` are `bounds[i]:bounds[i + 1]`.
+        numbers: `int64[n]`, rows of `node_vectors`.
+        rows: The vectors.
+    """
+
+    name: str
+    documents: dict[str, int]
+    bounds: Numbers
+    numbers: Numbers
+    rows: ExactRows | CodedRows
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A segment, and what of it still stands.
+
+    Attributes:
+        segment: The vectors.
+        documents: `bool[documents]`: the document has not changed since.
+        alive: `bool[n]`: the same for each row.
+    """
+
+    segment: Segment
+    documents: Mask
+    alive: Mask
+
+    @classmethod
+    def of(cls, segment: Segment, dead: Iterable[int] = ()) -> "Block":
+        """Return a segment's documents without those at the positions `dead`."""
+        documents = np.ones(len(segment.documents), np.bool_)
+        documents[np.fromiter(dead, np.int64)] = False
+        return cls(segment, documents, np.repeat(documents, np.diff(segment.bounds)))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, dead ones too."""
+        return len(self.alive)
+
+    @property
+    def n_alive(self) -> int:
+        """Number of rows of documents that stand."""
+        return int(np.count_nonzero(self.alive))
+
+    def standing(self) -> list[str]:
+        """Return the documents that have not changed, in order."""
+        return [d for d, i in self.segment.documents.items() if self.documents[i]]
+
+    def without(self, doc_ids: Iterable[str]) -> "Block":
+        """Return the block with these documents' rows dead."""
+        places = self._places(doc_ids)
+        if not len(places):
+            return self
+        dead = np.flatnonzero(~self.documents)
+        return Block.of(self.segment, np.concatenate([dead, places]))
+
+    def rows_of(self, doc_ids: Iterable[str]) -> Numbers:
+        """Return the rows of documents, in order, without dead ones."""
+        places = self._places(doc_ids)
+        starts = self.segment.bounds[places]
+        lengths = self.segment.bounds[places + 1] - starts
+        before: Numbers = np.cumsum(lengths) - lengths
+        return np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+
+    def _places(self, doc_ids: Iterable[str]) -> Numbers:
+        known = self.segment.documents
+        places = np.unique(np.fromiter((known[d] for d in doc_ids if d in known), np.int64))
+        return places[self.documents[places]]
+
+
+def in_memory(
+    documents: Iterable[str], lengths: Iterable[int], numbers: Numbers, matrix: Vector
+) -> Block:
+    """Return a few vectors as they are."""
+    bounds = np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))])
+    names = {d: i for i, d in enumerate(documents)}
+    return Block.of(Segment("", names, bounds, numbers, ExactRows(matrix)))
+
+
+def empty(dimension: int) -> Block:
+    """Return a block without rows."""
+    none = np.empty(0, np.int64)
+    return in_memory((), (), none, np.empty((0, dimension), np.float32))
+
+
+def joined(first: Block, second: Block) -> Block:
+    """Return what stands of two blocks of exact rows, the first's before the second's."""
+    names: list[str] = []
+    lengths: list[Numbers] = []
+    numbers: list[Numbers] = []
+    matrices: list[Vector] = []
+    for block in (first, second):
+        names += block.standing()
+        lengths.append(np.diff(block.segment.bounds)[block.documents])
+        numbers.append(block.segment.numbers[block.alive])
+        matrices.append(np.asarray(block.segment.rows.matrix[block.alive], np.float32))
+    return in_memory(
+        names, np.concatenate(lengths), np.concatenate(numbers), np.concatenate(matrices)
+    )

@@ -1,0 +1,113 @@
+"""Codes of vectors, 4 bits for two numbers: candidates from a scan that reads little."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.store.store import Vector
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import faiss
+
+_SAMPLE = 16_384  # rows to train on; k-means looks at 4,096 of them
+_BATCH = 16_384  # rows in float32 at a time
+
+Numbers = NDArray[np.int64]
+# Returns rows by their numbers, in float32.
+Reader = Callable[[Numbers], Vector]
+
+
+class Codes:
+    """Product-quantised vectors, scanned with the processor's shuffle instructions.
+
+    Two numbers share a code of 4 bits: at 512 dimensions, 128 bytes a vector. A scan estimates
+    every inner product, so its time does not depend on what the data look like, as that of a
+    graph or of inverted lists does; what it finds must be scored again.
+
+    Source: product quantisation with tables in registers, André et al., 2017, "Accelerated
+    Nearest Neighbor Search with Quick ADC" (arXiv 1704.07355), as faiss implements it.
+    """
+
+    def __init__(self, index: "faiss.IndexPQFastScan") -> None:
+        self._index = index
+
+    @classmethod
+    def of(cls, read: Reader, n_rows: int, dimension: int) -> "Codes":
+        """Train codes on a sample of the rows, and encode all of them.
+
+        Args:
+            read: Returns rows by number.
+            n_rows: From 16, one for each code.
+            dimension: Of the vectors.
+        """
+        faiss = _faiss()
+        n_codes = dimension // 2 if dimension % 2 == 0 else dimension
+        index = faiss.IndexPQFastScan(dimension, n_codes, 4, faiss.METRIC_INNER_PRODUCT)
+        index.pq.cp.min_points_per_centroid = 1  # no warning on standard error for few rows
+        sample = read(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE)).astype(np.int64))
+        # Thousands of small steps: where other programs keep the processors busy, threads that
+        # wait for each other after every step take twenty times as long as one.
+        n_threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)
+        index.train(sample)
+        faiss.omp_set_num_threads(n_threads)
+        for rows in _batches(n_rows):
+            index.add(read(rows))
+        return cls(index)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, n_rows: int, dimension: int) -> "Codes":
+        """Return codes that `to_bytes` wrote.
+
+        Raises:
+            ValueError: If the bytes are none, or those of other vectors.
+        """
+        faiss = _faiss()
+        try:
+            index = faiss.deserialize_index(np.frombuffer(data, np.uint8))
+        except RuntimeError as exc:
+            raise ValueError(f"no codes: {exc}") from exc
+        if not isinstance(index, faiss.IndexPQFastScan) or (index.ntotal, index.d) != (
+            n_rows,
+            dimension,
+        ):
+            raise ValueError(f"not the codes of {n_rows} vectors of {dimension}")
+        return cls(index)
+
+    def to_bytes(self) -> bytes:
+        """Return what a file keeps (not written by name: faiss cannot on every system)."""
+        return bytes(_faiss().serialize_index(self._index).data)
+
+    def scan(self, query: Vector, depth: int) -> tuple[Numbers, Vector]:
+        """Return the `depth` rows that seem nearest, and the estimates of their products.
+
+        It takes one thread, and other threads may run meanwhile.
+        """
+        estimates, rows = self._index.search(query[None], depth)
+        found = rows[0] >= 0
+        return rows[0][found], estimates[0][found]
+
+    def agree(self, read: Reader, n_rows: int) -> bool:
+        """Return whether these are the codes of the rows, dead ones too."""
+        faiss = _faiss()
+        again = faiss.clone_index(self._index)
+        again.reset()
+        for rows in _batches(n_rows):
+            again.add(read(rows))
+        return bool(
+            np.array_equal(faiss.serialize_index(again), faiss.serialize_index(self._index))
+        )
+
+
+def _batches(n_rows: int) -> Iterator[Numbers]:
+    return (np.arange(a, min(a + _BATCH, n_rows)) for a in range(0, n_rows, _BATCH))
+
+
+def _faiss() -> "ModuleType":
+    import faiss
+
+    return faiss

@@ -1,0 +1,74 @@
+"""When vectors are written, how many together, and in which form."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Numbers of vectors at which an index changes its ways.
+
+    Attributes:
+        few: So many that no file knows of are kept in memory.
+        exact: Up to so many in all are searched by one exact product.
+        small: Up to so many in a segment are so in a larger index, too.
+        segment: At most so many in a segment, unless one document has more.
+        dead: Share of dead rows above which a segment is written anew.
+    """
+
+    few: int = 4096
+    exact: int = 131_072
+    small: int = 32_768
+    segment: int = 524_288
+    dead: float = 0.25
+
+    def coded(self, n_rows: int, n_all: int) -> bool:
+        """Return whether a new segment of `n_rows` of `n_all` vectors has codes."""
+        return n_all > self.exact and n_rows > self.small
+
+
+LIMITS = Limits()
+
+
+def rewritten(sizes: Sequence[tuple[int, int]], n_new: int, limits: Limits) -> list[int]:
+    """Return which segments are written anew when vectors are added.
+
+    Those with many dead rows; and each that is not larger than all that is written already, if
+    it is less than half full. So a vector is written again only when its segment becomes twice
+    as large: a number of times that is logarithmic in that of vectors (Bentley and Saxe, 1980,
+    "Decomposable searching problems I", Journal of Algorithms 1(4), section 2).
+
+    Args:
+        sizes: Living rows and all rows of each segment.
+        n_new: Vectors to be added.
+        limits: The most dead and the size of a segment.
+
+    >>> rewritten([(400, 400), (100, 100), (9, 10), (5, 10)], 4, Limits(segment=1000))
+    [2, 3]
+    """
+    again = {i for i, (alive, rows) in enumerate(sizes) if rows - alive > limits.dead * rows}
+    n_written = n_new + sum(sizes[i][0] for i in again)
+    for alive, i in sorted((alive, i) for i, (alive, _) in enumerate(sizes) if i not in again):
+        if alive > n_written or 2 * alive >= limits.segment:
+            break
+        again.add(i)
+        n_written += alive
+    return sorted(again)
+
+
+def parts(lengths: Mapping[str, int], most: int) -> list[dict[str, int]]:
+    """Return documents in order, in as few parts of about equal size as hold `most` vectors each.
+
+    A part holds more only by less than its last document.
+
+    >>> parts({"a": 3, "b": 1, "c": 2, "d": 2}, 5)
+    [{'a': 3, 'b': 1}, {'c': 2, 'd': 2}]
+    """
+    n = sum(lengths.values())
+    n_parts = -(-n // most)
+    found: list[dict[str, int]] = [{} for _ in range(n_parts)]
+    before = 0
+    for doc_id, length in lengths.items():
+        found[before * n_parts // n][doc_id] = length
+        before += length
+    return [part for part in found if part]

@@ -1,0 +1,93 @@
+"""Vectors as rows of a matrix: in float32, or in 8 bits with codes to scan."""
+
+import mmap
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.store.sqlite.vector_codes import Codes, Numbers, Reader
+from kgrag.store.store import Vector
+
+# Numbers multiplied at a time. What is copied stays in the processor's cache; and OpenBLAS starts
+# threads from 460,800, which beside other programs make 1 ms into 20.
+_AT_ONCE = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRows:
+    """Vectors as they were given.
+
+    Attributes:
+        matrix: `float32[n, dimension]`.
+    """
+
+    matrix: Vector
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and dimension."""
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def scores(self, query: Vector, rows: Numbers | None = None) -> Vector:
+        """Return the products of rows (all for None) with a vector."""
+        return _products(self.matrix, query, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CodedRows:
+    """Vectors in 8 bits, and in codes.
+
+    Attributes:
+        matrix: `int8[n, dimension]`.
+        scales: `float32[n]`, what a 1 of the row stands for.
+        codes: Of all rows.
+    """
+
+    matrix: NDArray[np.int8]
+    scales: Vector
+    codes: Codes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and dimension."""
+        return self.matrix.shape[0], self.matrix.shape[1]
+
+    def scores(self, query: Vector, rows: Numbers) -> Vector:
+        """Return the products of rows with a vector, to some 0.001."""
+        found = _products(self.matrix, query, rows) * self.scales[rows]
+        forget_pages(self.matrix)
+        return found
+
+
+def quantized(matrix: Vector) -> tuple[NDArray[np.int8], Vector]:
+    """Return vectors in 8 bits, and each one's scale: its largest number becomes 127.
+
+    >>> quantized(np.array([[0.5, -1.0]], np.float32))[0].tolist()
+    [[64, -127]]
+    """
+    scales = np.abs(matrix).max(axis=1).astype(np.float32) / np.float32(127)
+    scales[scales == 0] = 1
+    return np.rint(matrix / scales[:, None]).astype(np.int8), scales
+
+
+def dequantized(matrix: NDArray[np.int8], scales: Vector) -> Reader:
+    """Return what gives rows of 8 bits as the vectors that they stand for."""
+    return lambda rows: matrix[rows] * scales[rows, None]
+
+
+def forget_pages(array: NDArray[np.generic]) -> None:
+    """Let a mapped file's pages be the system's again: it may keep them, or need the memory."""
+    if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        array.base.madvise(mmap.MADV_DONTNEED)
+
+
+def _products(matrix: Vector | NDArray[np.int8], query: Vector, rows: Numbers | None) -> Vector:
+    n = len(matrix) if rows is None else len(rows)
+    scores = np.empty(n, np.float32)
+    step = max(1, _AT_ONCE // len(query))
+    for a in range(0, n, step):
+        part = slice(a, min(a + step, n))
+        chosen = matrix[part if rows is None else rows[part]]
+        scores[part] = chosen.astype(np.float32, copy=False) @ query
+    return scores

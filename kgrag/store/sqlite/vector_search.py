@@ -1,0 +1,132 @@
+"""Candidates from blocks of vectors: exact scores where rows are exact, else rows to score."""
+
+import math
+import os
+from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from kgrag.store.sqlite.embeddings import cosines
+from kgrag.store.sqlite.vector_blocks import Block, Mask
+from kgrag.store.sqlite.vector_codes import Numbers
+from kgrag.store.sqlite.vector_rows import CodedRows
+from kgrag.store.store import Vector
+
+# So many rows are the best by code that the best 50 (200) are among them: all, also of random
+# vectors (of a million 99.93 %, of real ones all; benchmarks/vectors.py).
+_DEPTH = 6000
+_DEPTH_OF_EACH = 40
+_DIRECT = 32_768  # rows of a filter whose 8 bits are read sooner than all codes
+_MORE, _OF_EACH = 50, 1.5  # rows scored exactly; in 8 bits a score is right to some 0.001
+_NONE: Numbers = np.empty(0, np.int64)
+_MARGIN = 2e-6  # cosines closer than that are put in order after rounding
+
+
+def exact_candidates(
+    blocks: Iterable[Block],
+    query: Vector,
+    n_rows: int,
+    doc_ids: Collection[str] | None,
+    without: Numbers = _NONE,
+) -> dict[int, float]:
+    """Return cosines by number: of each block the best rows, and those that may tie with them.
+
+    Args:
+        blocks: Those that are not exact are left out.
+        query: The vector.
+        n_rows: How many rows are wanted.
+        doc_ids: Only rows of these documents; of all for None.
+        without: Numbers of rows that are not wanted.
+    """
+    found: dict[int, float] = {}
+    for block in blocks:
+        if isinstance(block.segment.rows, CodedRows) or not block.n_rows:
+            continue
+        rows, scores = np.flatnonzero(block.alive), block.segment.rows.scores
+        if doc_ids is not None:
+            rows = block.rows_of(doc_ids)
+        if len(without):
+            rows = rows[~np.isin(block.segment.numbers[rows], without)]
+        products = scores(query)[rows] if 2 * len(rows) > block.n_rows else scores(query, rows)
+        best = rows[_best(products, n_rows)]
+        numbers = block.segment.numbers[best].tolist()
+        exact = cosines(block.segment.rows.matrix[best], query).tolist()
+        found.update(zip(numbers, exact, strict=True))
+    return found
+
+
+def coded_candidates(
+    blocks: Iterable[Block],
+    query: Vector,
+    n_rows: int,
+    doc_ids: Collection[str] | None,
+    without: Numbers = _NONE,
+) -> Numbers:
+    """Return the numbers of rows among which the best of all coded blocks are.
+
+    A scan of codes finds some thousands, their 8 bits choose `1.5 * n_rows + 50` of them.
+    Arguments are those of `exact_candidates`.
+    """
+    coded = [(b, b.segment.rows) for b in blocks if isinstance(b.segment.rows, CodedRows)]
+    if not coded:
+        return _NONE
+    depth = max(_DEPTH, _DEPTH_OF_EACH * n_rows)
+
+    def scan(each: tuple[Block, CodedRows]) -> tuple[Numbers, Vector]:
+        block, vectors = each
+        return _scan(block, vectors, query, depth, _allowed(block, doc_ids, without))
+
+    if len(coded) == 1:
+        found = [scan(coded[0])]
+    else:
+        with ThreadPoolExecutor(min(len(coded), os.cpu_count() or 1)) as threads:
+            found = list(threads.map(scan, coded))
+    estimated = np.concatenate([estimates for _, estimates in found])
+    least = _least(estimated[np.isfinite(estimated)], depth)
+    numbers, scores = [], []
+    for (block, vectors), (rows, estimates) in zip(coded, found, strict=True):
+        chosen = np.sort(rows[estimates >= least])
+        numbers.append(block.segment.numbers[chosen])
+        scores.append(vectors.scores(query, chosen))
+    best = _best(np.concatenate(scores), int(_OF_EACH * n_rows) + _MORE)
+    return np.concatenate(numbers)[best]
+
+
+def _allowed(block: Block, doc_ids: Collection[str] | None, without: Numbers) -> Mask:
+    """Return which rows are wanted."""
+    allowed = block.alive
+    if doc_ids is not None:
+        allowed = np.zeros(block.n_rows, np.bool_)
+        allowed[block.rows_of(doc_ids)] = True
+    return allowed & ~np.isin(block.segment.numbers, without) if len(without) else allowed
+
+
+def _scan(
+    block: Block, vectors: CodedRows, query: Vector, depth: int, allowed: Mask
+) -> tuple[Numbers, Vector]:
+    """Return rows that are allowed and seem the best, and estimates of their products.
+
+    Where few are allowed they are returned all, with estimates above every other.
+    """
+    n_allowed = int(np.count_nonzero(allowed))
+    if n_allowed <= max(_DIRECT, depth):
+        return np.flatnonzero(allowed), np.full(n_allowed, np.inf, np.float32)
+    reach = math.ceil(1.1 * depth * block.n_rows / n_allowed)
+    while True:
+        reach = min(reach, block.n_rows)
+        rows, estimates = vectors.codes.scan(query, reach)
+        good = allowed[rows]
+        if np.count_nonzero(good) >= depth or reach == block.n_rows:
+            return rows[good], estimates[good]
+        reach *= 4  # what is not allowed lies where the query is
+
+
+def _best(scores: Vector, n: int) -> Numbers:
+    """Return the places of the best `n` scores, and of those that may tie with them."""
+    return np.flatnonzero(scores >= _least(scores, n) - _MARGIN)
+
+
+def _least(scores: Vector, n: int) -> float:
+    """Return the `n`-th best score."""
+    return float(np.partition(scores, -n)[-n]) if len(scores) > n else -math.inf

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from kgrag.store.sqlite.vector_codes import Codes
+from tests.fixtures.dense_vectors import unit
+
+
+def codes_of(matrix):
+    return Codes.of(lambda rows: matrix[rows], *matrix.shape)
+
+
+@pytest.mark.parametrize("dimension", [7, 32])
+def test_a_scan_finds_the_nearest_rows_among_some(dimension):
+    """Whether two numbers share a code or each has its own."""
+    rng = np.random.default_rng(0)
+    matrix, queries = unit(rng, 3000, dimension), unit(rng, 20, dimension)
+    codes = codes_of(matrix)
+    found = []
+    for query in queries:
+        rows, estimates = codes.scan(query, 300)
+        best = np.argsort(-(matrix @ query))[:10]
+        found.append(np.isin(best, rows).mean())
+        assert len(rows) == len(set(rows.tolist())) == 300
+        assert np.corrcoef(estimates, matrix[rows] @ query)[0, 1] > 0.5
+
+    assert np.mean(found) > 0.97
+
+
+def test_a_scan_may_return_all_rows():
+    """Also where they are equal."""
+    matrix = np.repeat(unit(np.random.default_rng(0), 4), 25, axis=0)
+    rows, _ = codes_of(matrix).scan(matrix[0], 100)
+
+    assert sorted(rows.tolist()) == list(range(100))
+
+
+def test_codes_outlive_their_process():
+    """The bytes scan as the codes did."""
+    matrix = unit(np.random.default_rng(0), 200)
+    codes = codes_of(matrix)
+    again = Codes.from_bytes(codes.to_bytes(), n_rows=200, dimension=8)
+
+    for ours, theirs in zip(again.scan(matrix[0], 20), codes.scan(matrix[0], 20), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b"garbage", lambda b: b[:-9]])
+def test_damaged_codes_are_refused(damage):
+    """Before anything is searched in them."""
+    data = codes_of(unit(np.random.default_rng(0), 64)).to_bytes()
+    with pytest.raises(ValueError, match="no codes"):
+        Codes.from_bytes(damage(data), n_rows=64, dimension=8)
+
+
+@pytest.mark.parametrize("other", [{"n_rows": 63}, {"dimension": 16}])
+def test_codes_of_other_vectors_are_refused(other):
+    """Their number and dimension must be those of the rows."""
+    data = codes_of(unit(np.random.default_rng(0), 64)).to_bytes()
+    with pytest.raises(ValueError, match="not the codes"):
+        Codes.from_bytes(data, **{"n_rows": 64, "dimension": 8, **other})
+
+
+def test_codes_agree_with_their_rows_alone():
+    """One row replaced is seen."""
+    matrix = unit(np.random.default_rng(0), 300)
+    codes = codes_of(matrix)
+    assert codes.agree(lambda rows: matrix[rows], 300)
+    matrix[7] = -matrix[7]
+    assert not codes.agree(lambda rows: matrix[rows], 300)

@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+
+from kgrag.store.sqlite import vector_search
+from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
+from kgrag.store.sqlite.vector_codes import Codes
+from kgrag.store.sqlite.vector_rows import CodedRows, dequantized, quantized
+from kgrag.store.sqlite.vector_search import coded_candidates, exact_candidates
+from tests.fixtures.dense_vectors import unit
+
+QUERY = np.array([1.0, 0.0], np.float32)
+
+
+def exact(matrix, *, per_document=1):
+    n = len(matrix) // per_document
+    return in_memory(
+        [f"d-{i}" for i in range(n)], [per_document] * n, np.arange(len(matrix)), matrix
+    )
+
+
+def coded(matrix, *, per_document=10, first=0):
+    """Return a coded block; the numbers of its rows begin at `first`."""
+    rows, scales = quantized(matrix)
+    vectors = CodedRows(rows, scales, Codes.of(dequantized(rows, scales), *matrix.shape))
+    bounds = np.arange(0, len(matrix) + 1, per_document)
+    names = {f"d-{(first + start) // per_document}": i for i, start in enumerate(bounds[:-1])}
+    return Block.of(Segment("x", names, bounds, np.arange(first, first + len(matrix)), vectors))
+
+
+def test_exact_candidates_are_the_best_and_those_that_may_tie():
+    """No tie is cut before it is put in order."""
+    tied = exact(np.ones((5, 2), np.float32) / np.float32(np.sqrt(2)))
+    steps = exact(np.array([[0.1, 0], [0.2, 0], [0.3, 0]], np.float32))
+
+    assert len(exact_candidates([tied], QUERY, 2, None)) == 5
+    assert exact_candidates([steps], QUERY, 2, None) == {1: 0.2, 2: 0.3}
+
+
+@pytest.mark.parametrize("doc_ids", [["d-0", "d-2"], ["d-0", "d-1", "d-2", "d-9"]])
+def test_exact_candidates_are_of_documents_that_stand_and_are_asked_for(doc_ids):
+    """Whether they are most of the block or few of it."""
+    steps = exact(np.array([[0.1, 0], [0.2, 0], [0.3, 0], [0.4, 0], [0.5, 0]], np.float32))
+
+    assert exact_candidates([steps.without(["d-1"])], QUERY, 9, doc_ids) == {0: 0.1, 2: 0.3}
+
+
+def test_few_allowed_rows_of_a_coded_block_are_all_looked_at():
+    """Codes are not asked, so nothing can be missed."""
+    matrix = unit(np.random.default_rng(1), 4000)
+    blocks = [coded(matrix[:2000]), coded(matrix[2000:], first=2000)]
+    for query in unit(np.random.default_rng(2), 5):
+        best = np.argsort(-(matrix @ query))[:50]
+        assert set(best) <= set(coded_candidates(blocks, query, 50, None))
+
+
+@pytest.fixture
+def shallow(monkeypatch):
+    """Let blocks of a few thousand rows be scanned."""
+    monkeypatch.setattr(vector_search, "_DIRECT", 100)
+    monkeypatch.setattr(vector_search, "_DEPTH", 300)
+    monkeypatch.setattr(vector_search, "_DEPTH_OF_EACH", 1)
+
+
+def recall(blocks, matrix, queries, allowed, doc_ids=None):
+    shares = []
+    for query in queries:
+        best = [i for i in np.argsort(-(matrix @ query)) if allowed[i]][:10]
+        found = coded_candidates(blocks, query, 10, doc_ids)
+        assert len(found) >= 10
+        assert allowed[found].all()
+        shares.append(np.isin(best, found).mean())
+    return np.mean(shares)
+
+
+def test_scans_of_several_blocks_find_the_best(shallow):
+    """Together as deep as one."""
+    rng = np.random.default_rng(3)
+    matrix = unit(rng, 4000)
+    blocks = [coded(matrix[:2000]), coded(matrix[2000:], first=2000)]
+
+    assert recall(blocks, matrix, unit(rng, 20), np.ones(4000, bool)) > 0.99
+
+
+def test_a_scan_goes_deeper_where_the_dead_are_the_nearest(shallow):
+    """However many of the best there are: results are neither short nor worse."""
+    rng = np.random.default_rng(4)
+    matrix, queries = unit(rng, 3000), unit(rng, 8)
+    nearest = np.unique(np.argsort(-(matrix @ queries.T), axis=0)[:200])
+    allowed = ~np.isin(np.arange(3000), nearest)
+    block = coded(matrix, per_document=1).without([f"d-{i}" for i in nearest])
+    assert 300 < block.n_alive == np.count_nonzero(allowed)
+
+    assert recall([block], matrix, queries, allowed) > 0.99
+
+
+@pytest.mark.parametrize("share", [2, 5])
+def test_documents_are_chosen_before_the_ranking(shallow, share):
+    """A filter never makes results short, whether few or many documents pass it."""
+    rng = np.random.default_rng(5)
+    matrix = unit(rng, 3000)
+    allowed = np.arange(3000) // 10 % share == 0
+    doc_ids = {f"d-{i}" for i in range(0, 300, share)}
+
+    assert recall([coded(matrix)], matrix, unit(rng, 20), allowed, doc_ids) > 0.99
+
+
+def test_a_block_with_few_allowed_rows_does_not_hide_another(shallow):
+    """All of the few are looked at besides the best of the scan."""
+    rng = np.random.default_rng(6)
+    matrix = unit(rng, 4000)
+    allowed = np.arange(4000) >= 1700
+    blocks = [coded(matrix[:2000]).without([f"d-{i}" for i in range(170)])]
+    blocks.append(coded(matrix[2000:], first=2000))
+
+    assert recall(blocks, matrix, unit(rng, 20), allowed) > 0.99
+
+
+def test_nothing_is_found_where_nothing_stands():
+    """No coded block, or a dead one."""
+    dead = coded(unit(np.random.default_rng(7), 20)).without(["d-0", "d-1"])
+
+    assert coded_candidates([], np.ones(8, np.float32), 5, None).tolist() == []
+    assert coded_candidates([dead], np.ones(8, np.float32), 5, None).tolist() == []
