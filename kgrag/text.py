@@ -5,6 +5,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from importlib import resources
+from operator import add
+
+from kgrag.segmenter import Segmenter
 
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -12,6 +15,7 @@ _WORD = re.compile(r"[\w.%％℃°]+")
 _SENTENCE_END = re.compile(r"[。！？!?；;]+[”’」』）)》\"]*|\.(?=\s|$)|\n")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]+(?:'s)?$")
+_LONGEST_CLAUSE = 64  # characters; longer ones are rare, and not remembered
 
 
 def normalize(text: str) -> str:
@@ -46,21 +50,12 @@ def character_pairs(text: str) -> list[str]:
     ['碳达', '达峰']
     """
     bare = normalize_name(text)
-    return [bare[i : i + 2] for i in range(len(bare) - 1)] or ([bare] if bare else [])
+    return list(map(add, bare, bare[1:])) or ([bare] if bare else [])
 
 
 @functools.cache
-def _jieba_cut() -> "functools.partial[Iterator[str]]":
-    import logging
-
-    import jieba
-
-    jieba.setLogLevel(logging.WARNING)
-    tokenizer = jieba.Tokenizer()
-    tokenizer.initialize()
-    for word in read_word_list("domain_words.txt"):
-        tokenizer.add_word(word)
-    return functools.partial(tokenizer.cut_for_search, HMM=True)
+def _segmenter() -> Segmenter:
+    return Segmenter.from_jieba(read_word_list("domain_words.txt"))
 
 
 def read_word_list(name: str) -> list[str]:
@@ -89,16 +84,35 @@ def words(text: str) -> list[str]:
     >>> words("建设绿色工厂的目标")
     ['建设', '绿色', '工厂', '绿色工厂', '目标']
     """
+    found: list[str] = []
+    for piece, is_run in _segmenter().runs(normalize(text)):
+        if not is_run:
+            found.extend(_search_forms(piece))
+        elif len(piece) <= _LONGEST_CLAUSE:
+            found.extend(_words_of_clause(piece))
+        else:
+            found.extend(_search_forms(*_segmenter().segment(piece)))
+    return found
+
+
+# Chunks of several sizes hold the same clauses: those of a dozen documents are remembered.
+@functools.lru_cache(maxsize=1 << 13)
+def _words_of_clause(clause: str) -> tuple[str, ...]:
+    return tuple(_search_forms(*_segmenter().segment(clause)))
+
+
+def _search_forms(*tokens: str) -> Iterator[str]:
+    """Yield the tokens that are words to search for, as they are searched."""
     stop = stop_words()
-    return [
+    return (
         _stem(token)
-        for token in _jieba_cut()(normalize(text))
-        if _WORD.fullmatch(token) and token not in stop
-    ]
+        for token in tokens
+        if token not in stop and (token.isalnum() or _WORD.fullmatch(token))
+    )
 
 
 def _stem(token: str) -> str:
-    if not _LATIN.match(token):
+    if not token.isascii() or not _LATIN.match(token):
         return token
     token = token.removesuffix("'s")
     if len(token) > 4 and token.endswith("ies"):

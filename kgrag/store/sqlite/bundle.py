@@ -4,7 +4,7 @@ import sqlite3
 
 from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.sqlite.embeddings import from_blob
-from kgrag.store.sqlite.read import all_chunks, documents, headings, summaries_of
+from kgrag.store.sqlite.read import all_chunks, documents, get_meta, headings, summaries_of
 from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.types import Entity, Evidence, Fact, Mention
 
@@ -28,6 +28,7 @@ def read_bundle(connection: sqlite3.Connection, doc_id: str) -> DocumentBundle |
         facts=facts,
         mentions=mentions,
         vectors=_vectors(connection, doc_id),
+        embedder=get_meta(connection, "embedder") or "",
     )
 
 

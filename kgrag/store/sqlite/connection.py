@@ -14,6 +14,8 @@ FILE_NAME = "kgrag.db"
 BUSY_TIMEOUT_S = 10.0
 _APPLICATION_ID = 0x6B67_7261  # "kgra": tells our files from other SQLite databases
 _READ_ONLY = "?mode=ro&immutable=1"
+# A vector of 512 numbers takes 2 KB, so that a page of 4 KB would hold one, and half of it nothing.
+_PAGE_BYTES = 8192
 # Ids are hashes, so a document's rows lie all over the file: the pages that it changes should
 # fit in memory, and be copied back for several documents at once.
 _CACHE_KIB = 64 * 1024
@@ -174,6 +176,7 @@ def _prepare(file: Path) -> str:
     uri = file.absolute().as_uri()
     try:
         with closing(connect(uri)) as connection:
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
             connection.execute("PRAGMA journal_mode = WAL")
             if _version(connection, file) < known_version():
                 _migrate(connection, file)

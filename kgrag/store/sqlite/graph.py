@@ -3,14 +3,21 @@
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from kgrag.store.searched import Stating, Triple
 from kgrag.store.sqlite.read import summaries_of
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 
 _EVIDENCE_COLUMNS = "e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence"
 _EVIDENCE_ORDER = "e.doc_id, e.start, e.end, e.extractor, e.chunk_id"
+_STATED_WITHIN = (
+    "AND EXISTS (SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id"
+    " AND e.doc_id IN (SELECT value FROM json_each(:documents)))"
+)
+
+_Row = tuple[str, str, str, str]  # fact, subject, predicate, object
 
 
 def find_entities(connection: sqlite3.Connection, names: Sequence[str]) -> list[Entity]:
@@ -35,48 +42,94 @@ def entities(connection: sqlite3.Connection, entity_ids: Sequence[str]) -> list[
 
 
 def facts_around(
-    connection: sqlite3.Connection, entity_ids: Sequence[str], limit: int
+    connection: sqlite3.Connection,
+    entity_ids: Sequence[str],
+    limit: int,
+    doc_ids: Collection[str] | None = None,
 ) -> list[Fact]:
-    """Return at most `limit` facts around each entity, each fact once."""
-    # Both branches come in order of fact_id from their index, so a hub costs no more than `limit`.
-    rows = connection.execute(
-        """
-        SELECT f.fact_id FROM json_each(?) j CROSS JOIN facts f
-        WHERE f.fact_id IN (
-            SELECT fact_id FROM (
-                SELECT fact_id FROM facts WHERE subject_id = j.value
-                UNION SELECT fact_id FROM facts WHERE object_id = j.value
-                ORDER BY fact_id LIMIT ?))
-        ORDER BY j.key, f.fact_id
-        """,
-        (json.dumps(list(entity_ids)), max(limit, 0)),
-    )
-    return facts(connection, [fact_id for (fact_id,) in rows])
+    """Return at most `limit` facts around each entity that documents state, each fact once."""
+    return _with_evidence(connection, _around(connection, entity_ids, limit, doc_ids))
+
+
+def triples_around(
+    connection: sqlite3.Connection,
+    entity_ids: Sequence[str],
+    limit: int,
+    doc_ids: Collection[str] | None = None,
+) -> list[Triple]:
+    """Return the same facts, without evidence."""
+    return _named(connection, _around(connection, entity_ids, limit, doc_ids))
 
 
 def facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
     """Return facts with all their evidence, in the order asked, each once."""
-    ids = json.dumps(list(dict.fromkeys(fact_ids)))
+    ids = list(dict.fromkeys(fact_ids))
+    rows = connection.execute(
+        "SELECT f.fact_id, f.subject_id, f.predicate, f.object_id FROM json_each(?) j"
+        " CROSS JOIN facts f ON f.fact_id = j.value",
+        (json.dumps(ids),),
+    )
+    by_id = {row[0]: row for row in rows}
+    return _with_evidence(connection, [by_id[fact_id] for fact_id in ids if fact_id in by_id])
+
+
+def stating_chunks(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Stating]:
+    """Return (fact id, chunk id) of evidence, in no order."""
+    rows = connection.execute(
+        "SELECT e.fact_id, e.chunk_id FROM json_each(?) j"
+        " CROSS JOIN evidence e ON e.fact_id = j.value",
+        (json.dumps(list(fact_ids)),),
+    )
+    return rows.fetchall()
+
+
+def _around(
+    connection: sqlite3.Connection,
+    entity_ids: Sequence[str],
+    limit: int,
+    doc_ids: Collection[str] | None,
+) -> list[_Row]:
+    """Return at most `limit` facts around each entity, in order, each once."""
+    within = "" if doc_ids is None else _STATED_WITHIN
+    columns = "g.fact_id, g.subject_id, g.predicate, g.object_id"
+    # Both branches come in order of fact_id from their index, so a hub costs no more than `limit`.
+    statement = (
+        f"SELECT {columns} FROM facts g WHERE g.subject_id = :entity {within}"
+        f" UNION ALL SELECT {columns} FROM facts g"
+        f" WHERE g.object_id = :entity AND g.subject_id <> :entity {within}"
+        " ORDER BY 1 LIMIT :limit"
+    )
+    given = {"limit": max(limit, 0), "documents": json.dumps(sorted(doc_ids or ()))}
+    found: dict[str, _Row] = {}
+    for entity_id in entity_ids:
+        for row in connection.execute(statement, {**given, "entity": entity_id}):
+            found.setdefault(row[0], row)
+    return list(found.values())
+
+
+def _named(connection: sqlite3.Connection, rows: Sequence[_Row]) -> list[Triple]:
+    """Return triples with the entities at both ends, each of which is read once."""
+    ends = dict.fromkeys(end for _, subject, _, object_ in rows for end in (subject, object_))
+    named = {entity.entity_id: entity for entity in entities(connection, list(ends))}
+    return [
+        Triple(fact_id, named[subject], predicate, named[object_])
+        for fact_id, subject, predicate, object_ in rows
+    ]
+
+
+def _with_evidence(connection: sqlite3.Connection, rows: Sequence[_Row]) -> list[Fact]:
+    """Return facts with all their evidence in order."""
     evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
     for fact_id, *place in connection.execute(
         f"SELECT e.fact_id, {_EVIDENCE_COLUMNS} FROM json_each(?) j"
-        f" CROSS JOIN evidence e ON e.fact_id = j.value ORDER BY j.key, {_EVIDENCE_ORDER}",
-        (ids,),
+        " CROSS JOIN evidence e ON e.fact_id = j.value",
+        (json.dumps([row[0] for row in rows]),),
     ):
         evidence[fact_id].append(Evidence(*place))
-    rows = connection.execute(
-        "SELECT f.fact_id, s.entity_id, s.name, s.type, f.predicate, o.entity_id, o.name, o.type"
-        " FROM json_each(?) j CROSS JOIN facts f ON f.fact_id = j.value"
-        " CROSS JOIN entities s ON s.entity_id = f.subject_id"
-        " CROSS JOIN entities o ON o.entity_id = f.object_id ORDER BY j.key",
-        (ids,),
-    )
-    return [
-        Fact(
-            row[0], Entity(*row[1:4]), row[4], Entity(*row[5:8]), tuple(evidence[row[0]])
-        )
-        for row in rows
-    ]  # fmt: skip
+    for several in evidence.values():
+        if len(several) > 1:
+            several.sort(key=lambda e: (e.doc_id, e.start, e.end, e.extractor, e.chunk_id))
+    return [Fact(*found, tuple(evidence[found.fact_id])) for found in _named(connection, rows)]
 
 
 def facts_of_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) -> list[Fact]:

@@ -3,7 +3,9 @@
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
@@ -40,12 +42,13 @@ class LexicalIndex:
     Attributes:
         size: The chunk size.
         name: Of the cache.
+        cache: Where it is kept.
     """
 
     def __init__(self, size: int, cache: CacheFolder) -> None:
         self.size = size
         self.name = f"lexical-{size}"
-        self._cache = cache
+        self.cache = cache
         self._view: View | None = None
         self._lock = threading.Lock()
 
@@ -68,20 +71,26 @@ class LexicalIndex:
         return self._searched(connection, query, top_k)
 
     def search_phrase(
-        self, connection: sqlite3.Connection, phrase: str, *, route: Route, top_k: int
+        self,
+        connection: sqlite3.Connection,
+        phrase: str,
+        *,
+        route: Route,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
         """Return chunks that hold a phrase, by BM25 of its character pairs in a row.
 
         A phrase of one character is searched as a word: it makes no pair.
         """
         pairs = character_pairs(phrase)
-        if not pairs or top_k < 1:
+        if not pairs or top_k < 1 or (doc_ids is not None and not doc_ids):
             return []
         if len(pairs[0]) < 2:
             single = dict.fromkeys(words(phrase), 1.0)
-            return self.search_words(connection, single, route=route, top_k=top_k)
+            return self.search_words(connection, single, route=route, top_k=top_k, doc_ids=doc_ids)
         field = _PAIR_FIELDS[route]
-        return self._searched(connection, lambda view: view.phrase(field, pairs), top_k)
+        return self._searched(connection, lambda view: view.phrase(field, pairs, doc_ids), top_k)
 
     def view(self, connection: sqlite3.Connection) -> View:
         """Return the index in the state that the connection sees from now on.
@@ -97,7 +106,7 @@ class LexicalIndex:
 
     def note(self) -> Note | None:
         """Return what the cache says of itself, None where there is none."""
-        return self._cache.read(self.name, _format())
+        return self.cache.read(self.name, _format())
 
     def _searched(
         self,
@@ -111,7 +120,7 @@ class LexicalIndex:
                 return hits(connection, view, query(view), top_k)
         except IndexDamagedError as exc:
             logger.info("%s cannot be read and will be rebuilt: %s", self.name, exc)
-        self._cache.forget(self.name)
+        self.cache.forget(self.name)
         with self._lock:
             self._view = None
         view = self.view(connection)
@@ -119,7 +128,7 @@ class LexicalIndex:
 
     def _refreshed(self, connection: sqlite3.Connection) -> View:
         try:
-            with self._cache.exclusive(self.name):
+            with self.cache.exclusive(self.name):
                 renew(connection)  # what another process did while we waited is known, too
                 mark, note = current_mark(connection), self.note()
                 view = None
@@ -139,7 +148,7 @@ class LexicalIndex:
             if changed:
                 with reading_index():
                     index = tantivy.Index.open(str(note.content))
-                    write_documents(index, connection, changed, size=self.size)
+                    write_documents({self.size: index}, connection, changed)
             view = open_view(note.content, mark)
         except IndexDamagedError as exc:
             logger.info("%s cannot be read and will be rebuilt: %s", self.name, exc)
@@ -148,26 +157,17 @@ class LexicalIndex:
         if view.dead > _MOST_DEAD * view.entries or living != self._count(connection):
             return None
         if note.mark != mark:
-            self._cache.write(self.name, _format(), Note(mark, note.content, {}))
+            self.cache.write(self.name, _format(), Note(mark, note.content, {}))
         return view
 
     def _built(self, connection: sqlite3.Connection, mark: Mark) -> View:
-        import tantivy
-
-        logger.info("building %s", self.name)
-        path = self._cache.fresh(self.name, mark)
-        path.mkdir()
-        index = tantivy.Index(lexical_schema(), str(path))
-        write_documents(index, connection, all_documents(connection), size=self.size)
-        view = open_view(path, mark)
-        self._cache.write(self.name, _format(), Note(mark, path, {}))
-        return view
+        return open_view(_build([self], connection, mark)[0], mark)
 
     def _built_in_memory(self, connection: sqlite3.Connection, mark: Mark) -> View:
         import tantivy
 
         index = tantivy.Index(lexical_schema())
-        write_documents(index, connection, all_documents(connection), size=self.size)
+        write_documents({self.size: index}, connection, all_documents(connection))
         index.reload()
         searcher = index.searcher()
         return View(mark, searcher, index.schema, searcher.num_docs, 0)
@@ -175,6 +175,43 @@ class LexicalIndex:
     def _count(self, connection: sqlite3.Connection) -> int:
         row = connection.execute("SELECT count(*) FROM chunks WHERE size = ?", (self.size,))
         return int(row.fetchone()[0])
+
+
+def build_missing(indexes: Sequence[LexicalIndex], connection: sqlite3.Connection) -> None:
+    """Build the indexes that there are none of yet together: that takes little more than one.
+
+    The connection is moved to the latest state of the database.
+    """
+    try:
+        with ExitStack() as locks:
+            for index in sorted(indexes, key=lambda index: index.size):
+                locks.enter_context(index.cache.exclusive(index.name))
+            renew(connection)
+            missing = [index for index in indexes if index.note() is None]
+            if missing:
+                _build(missing, connection, current_mark(connection))
+    except (CacheUnwritableError, OSError) as exc:
+        logger.info("the lexical indexes cannot be kept: %s", exc)
+
+
+def _build(
+    indexes: Sequence[LexicalIndex], connection: sqlite3.Connection, mark: Mark
+) -> list[Path]:
+    """Write indexes of all documents, make them the caches, and return where they are."""
+    import tantivy
+
+    logger.info("building %s", ", ".join(index.name for index in indexes))
+    paths = [index.cache.fresh(index.name, mark) for index in indexes]
+    for path in paths:
+        path.mkdir()
+    written = {
+        index.size: tantivy.Index(lexical_schema(), str(path))
+        for index, path in zip(indexes, paths, strict=True)
+    }
+    write_documents(written, connection, all_documents(connection))
+    for index, path in zip(indexes, paths, strict=True):
+        index.cache.write(index.name, _format(), Note(mark, path, {}))
+    return paths
 
 
 def _format() -> str:

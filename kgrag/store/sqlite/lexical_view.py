@@ -5,7 +5,7 @@ import math
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ class View:
         schema: Of tantivy.
         entries: Chunks in it, deleted ones that still take up space included.
         dead: Deleted ones of these.
+        living: How many chunks that are not deleted hold a term, where that was counted.
     """
 
     mark: Mark
@@ -56,6 +57,7 @@ class View:
     schema: "tantivy.Schema"
     entries: int
     dead: int
+    living: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def words(
         self, field: str, terms: Mapping[str, float], doc_ids: Collection[str] | None
@@ -63,24 +65,34 @@ class View:
         """Return the query for weighted terms, within documents if any are given."""
         import tantivy
 
-        should, must = tantivy.Occur.Should, tantivy.Occur.Must
+        should = tantivy.Occur.Should
         query = tantivy.Query.boolean_query(
             [(should, self._term(field, term, weight)) for term, weight in sorted(terms.items())]
         )
-        if doc_ids is None:
-            return query
-        within = tantivy.Query.term_set_query(self.schema, "doc", sorted(doc_ids))
-        no_score = tantivy.Query.const_score_query(within, 0.0)
-        return tantivy.Query.boolean_query([(must, no_score), (must, query)])
+        return self._within(query, doc_ids)
 
-    def phrase(self, field: str, terms: Sequence[str]) -> "tantivy.Query":
-        """Return the query for terms one right after the other."""
+    def phrase(
+        self, field: str, terms: Sequence[str], doc_ids: Collection[str] | None
+    ) -> "tantivy.Query":
+        """Return the query for terms one right after the other, within documents if any."""
         import tantivy
 
         if len(terms) == 1:
-            return self._term(field, terms[0], 1.0)
+            return self._within(self._term(field, terms[0], 1.0), doc_ids)
         query = tantivy.Query.phrase_query(self.schema, field, list(terms))
-        return tantivy.Query.boost_query(query, self.correction(field, terms))
+        boosted = tantivy.Query.boost_query(query, self.correction(field, terms))
+        return self._within(boosted, doc_ids)
+
+    def _within(self, query: "tantivy.Query", doc_ids: Collection[str] | None) -> "tantivy.Query":
+        """Return a query within documents; scores stay what they are over all."""
+        import tantivy
+
+        if doc_ids is None:
+            return query
+        must = tantivy.Occur.Must
+        within = tantivy.Query.term_set_query(self.schema, "doc", sorted(doc_ids))
+        no_score = tantivy.Query.const_score_query(within, 0.0)
+        return tantivy.Query.boolean_query([(must, no_score), (must, query)])
 
     def correction(self, field: str, terms: Sequence[str]) -> float:
         """Return the factor that takes deleted chunks out of the terms' inverse frequency.
@@ -105,11 +117,15 @@ class View:
         return tantivy.Query.boost_query(query, weight * self.correction(field, [term]))
 
     def _living(self, field: str, term: str) -> int:
+        """Return how many living chunks hold a term; all that do are counted one by one, once."""
         import tantivy
 
-        query = tantivy.Query.term_query(self.schema, field, term, "basic")
-        found = self.searcher.search(query, 1, count=True)
-        return int(found.count)  # type: ignore[attr-defined]  # tantivy's stub lacks it
+        if (field, term) not in self.living:
+            query = tantivy.Query.term_query(self.schema, field, term, "basic")
+            found = self.searcher.search(query, 1, count=True)
+            count = int(found.count)  # type: ignore[attr-defined]  # tantivy's stub lacks it
+            self.living[field, term] = count
+        return self.living[field, term]
 
 
 def open_view(path: Path, mark: Mark) -> View:

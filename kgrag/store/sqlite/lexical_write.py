@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgrag.store.terms import pair_terms, word_terms
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # Documents from which on a larger buffer pays; tantivy flushes a segment when it is full.
 _MANY_DOCUMENTS = 20
 _SMALL_HEAP, _LARGE_HEAP = 15_000_000, 150_000_000
+# Taken from the database at once; `kgrag.text.words` remembers the clauses of as many.
+_TOGETHER = 8
 
 
 def lexical_schema() -> "tantivy.Schema":
@@ -42,21 +44,38 @@ def all_documents(connection: sqlite3.Connection) -> list[str]:
 
 
 def write_documents(
-    index: "tantivy.Index",
+    indexes: "Mapping[int, tantivy.Index]", connection: sqlite3.Connection, doc_ids: Sequence[str]
+) -> None:
+    """Replace documents' chunks in indexes by those in the database (none, if deleted).
+
+    Doing it twice leaves the same indexes. The chunks of several sizes hold the same clauses,
+    which are split into words once when their indexes are written together.
+
+    Args:
+        indexes: By chunk size.
+        connection: Where the chunks are.
+        doc_ids: Documents that changed.
+    """
+    heap = _LARGE_HEAP if len(doc_ids) >= _MANY_DOCUMENTS else _SMALL_HEAP
+    # One thread: which chunks share a segment depends on nothing but their order.
+    writers = {size: index.writer(heap, 1) for size, index in indexes.items()}
+    for first in range(0, len(doc_ids), _TOGETHER):
+        batch = doc_ids[first : first + _TOGETHER]
+        for size, writer in writers.items():
+            _write(writer, connection, batch, size)
+    for writer in writers.values():
+        writer.commit()
+        writer.wait_merging_threads()
+
+
+def _write(
+    writer: "tantivy.IndexWriter",
     connection: sqlite3.Connection,
     doc_ids: Sequence[str],
-    *,
     size: int,
 ) -> None:
-    """Replace documents' chunks in an index by those in the database (none, if deleted).
-
-    Doing it twice leaves the same index.
-    """
     import tantivy
 
-    many = len(doc_ids) >= _MANY_DOCUMENTS
-    # One thread: which chunks share a segment depends on nothing but their order.
-    writer = index.writer(_LARGE_HEAP if many else _SMALL_HEAP, 1)
     for doc_id in doc_ids:
         writer.delete_documents_by_term("doc", doc_id)
     path = _Path()
@@ -76,8 +95,6 @@ def write_documents(
         for pairs in path_pairs:
             document.add_text("path_pairs", pairs)
         writer.add_document(document)
-    writer.commit()
-    writer.wait_merging_threads()
 
 
 class _Path:

@@ -5,10 +5,12 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from kgrag.errors import NotFoundError
-from kgrag.store.checks import check_bundle, check_knowledge
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
+from kgrag.store.sqlite.read import get_meta
 from kgrag.store.sqlite.settle import Touched, settle
+from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.text import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Summary
@@ -24,9 +26,11 @@ def upsert_document(connection: sqlite3.Connection, bundle: DocumentBundle, *, s
 
     Raises:
         ValueError: If a part of the bundle belongs to another document, or a fact lacks evidence.
+        ModelMismatchError: If its vectors are of another encoder than is recorded.
     """
     doc_id = bundle.document.doc_id
     check_bundle(bundle)
+    check_encoder(bundle.embedder, get_meta(connection, "embedder"))
     touched = Touched()
     changed = {doc_id, *_release_source(connection, source, touched, keep=doc_id)}
     sources = {source, *_sources_of(connection, doc_id)}
@@ -74,14 +78,17 @@ def add_knowledge(
     mentions: Sequence[Mention],
     summaries: Sequence[Summary],
     vectors: Sequence[NodeVector],
+    embedder: str = "",
 ) -> None:
     """Add to a stored document what it does not have yet.
 
     Raises:
         NotFoundError: If the document is not held.
         ValueError: If something belongs to another document, or a fact lacks evidence.
+        ModelMismatchError: If the vectors are of another encoder than is recorded.
     """
     _check_held(connection, doc_id)
+    check_encoder(embedder, get_meta(connection, "embedder"))
     check_knowledge(doc_id, facts, mentions, summaries)
     touched = Touched()
     parts: list[Part] = []
@@ -93,6 +100,7 @@ def add_knowledge(
         parts.append("vectors")
     settle(connection, touched)
     if parts:
+        forget_staged(connection, doc_id)
         record_change(connection, [doc_id], parts)
 
 

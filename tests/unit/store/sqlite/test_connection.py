@@ -204,3 +204,9 @@ def test_a_folder_that_may_not_be_written_is_read(tmp_path, monkeypatch):
             assert c.execute("SELECT value FROM meta").fetchall() == [("1",)]
         with pytest.raises(StoreUnavailableError, match="write"), database.write() as c:
             c.execute("INSERT INTO meta VALUES ('b', '2')")
+
+
+def test_a_new_file_has_pages_that_hold_several_vectors(tmp_path):
+    """Of a 512-dimensional vector's 2 KB, a page of 4 KB would hold one."""
+    with closing(Database.open(tmp_path)) as database, database.read() as connection:
+        assert connection.execute("PRAGMA page_size").fetchone() == (8192,)

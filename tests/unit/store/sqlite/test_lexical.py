@@ -1,11 +1,14 @@
 import json
 import logging
 import shutil
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
+import tantivy
 
-from kgrag.store.sqlite import lexical, lexical_view
+from kgrag.store.sqlite import lexical, lexical_view, lexical_write
+from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
+from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.store import SQLiteStore
 
 LOGGER = "kgrag.store.sqlite.lexical"
@@ -251,3 +254,65 @@ def test_deleted_chunks_do_not_count_in_inverse_frequencies(store, put, monkeypa
     monkeypatch.setattr(lexical_view.View, "correction", lambda *_: 1.0)
     store.delete_document("d-03")
     assert dict(hits(store)) != pytest.approx(dict(fresh), rel=1e-3)
+
+
+def test_indexes_that_are_missing_are_built_together(store, builds):
+    """Both in one pass, which splits the text into words once; the one that is there stays."""
+    builds()
+    store.refresh(sizes=[8, 24, 48])
+    assert builds() == 1
+    assert store.search_words({"节能": 1.0}, route="text", size=8, top_k=99)
+    assert builds() == 0
+
+
+def test_indexes_that_were_built_together_are_those_built_alone(folder, put):
+    """Same chunks, same scores."""
+    found = []
+    for place, together in (("one", [[24], [8]]), ("two", [[24, 8]])):
+        with closing(SQLiteStore.open(folder / place)) as store:
+            for i in range(4):
+                put(store, i)
+            for sizes in together:
+                store.refresh(sizes=sizes)
+            found.append(
+                [store.search_words({"节能": 1.0}, route="text", size=s, top_k=99) for s in (8, 24)]
+            )
+    assert found[0] == found[1]
+    assert all(found[0])
+
+
+def test_a_cache_that_may_not_be_written_does_not_stop_a_refresh(folder, put, monkeypatch):
+    """The indexes are then kept in memory."""
+
+    @contextmanager
+    def refuse(self, name):
+        raise CacheUnwritableError("no")
+        yield
+
+    monkeypatch.setattr(CacheFolder, "exclusive", refuse)
+    with closing(SQLiteStore.open(folder)) as store:
+        put(store, 0)
+        store.refresh(sizes=[24])
+        assert hits(store)
+
+
+def test_living_chunks_are_counted_once_for_each_term(store):
+    """Where chunks were deleted every score needs the count, which reads all postings."""
+    index = tantivy.Index(lexical_write.lexical_schema())
+    writer = index.writer(15_000_000, 1)
+    for number, doc_id in enumerate("aab"):
+        document = tantivy.Document()
+        document.add_unsigned("number", number)
+        document.add_text("doc", doc_id)
+        document.add_text("text", "节能")
+        writer.add_document(document)
+    writer.commit()
+    writer.delete_documents_by_term("doc", "b")
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    view = lexical_view.View(Mark(), index.searcher(), index.schema, entries=3, dead=1)
+    first = view.correction("text", ["节能"])
+    assert view.living == {("text", "节能"): 2}
+    view.living["text", "节能"] = 1
+    assert view.correction("text", ["节能"]) > first

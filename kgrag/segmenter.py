@@ -1,0 +1,118 @@
+"""Chinese word segmentation: jieba's search mode, word for word, several times as fast."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from math import log
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+# As in jieba 0.42: runs of these are segmented, what stands between them is given as it is.
+_RUN = re.compile(r"([\u4e00-\u9fd5a-zA-Z0-9+#&._%\-]+)")
+_KEPT_UNKNOWN = 1 << 15  # runs of unknown characters whose segmentation is remembered
+
+
+class Segmenter:
+    """Splits texts as `jieba.Tokenizer.cut_for_search` does, HMM included.
+
+    jieba looks every candidate up twice and builds a list of them for each character; one pass
+    from the end gives the same path. The arithmetic is jieba's, operation for operation, so that
+    ties fall as they do there.
+    """
+
+    def __init__(self, frequencies: Mapping[str, int], total: int) -> None:
+        """Take a dictionary.
+
+        Args:
+            frequencies: Of each word; 0 for what is only the beginning of words.
+            total: Sum of the frequencies.
+        """
+        whole = log(total)
+        self._unknown = log(1) - whole
+        # Logarithms are below zero: 0.0 stands for what is no word itself.
+        self._weights = {
+            word: log(count) - whole if count else 0.0 for word, count in frequencies.items()
+        }
+        self._recognised = lru_cache(_KEPT_UNKNOWN)(_by_model)
+
+    @classmethod
+    def from_jieba(cls, added: Iterable[str] = ()) -> "Segmenter":
+        """Return a segmenter with jieba's dictionary and further words."""
+        import logging
+
+        import jieba
+
+        jieba.setLogLevel(logging.WARNING)
+        tokenizer = jieba.Tokenizer()
+        tokenizer.initialize()
+        for word in added:
+            tokenizer.add_word(word)
+        return cls(tokenizer.FREQ, tokenizer.total)
+
+    def runs(self, text: str) -> Iterator[tuple[str, bool]]:
+        """Yield the text in pieces, and of each whether it is to be segmented.
+
+        What is not comes character by character.
+        """
+        for number, piece in enumerate(_RUN.split(text)):
+            if number % 2:
+                yield piece, True
+            else:
+                yield from ((character, False) for character in piece)
+
+    def segment(self, run: str) -> list[str]:
+        """Return the words of a run in order, long words after the short ones inside them."""
+        ends = self._best_path(run)
+        out: list[str] = []
+        at = first_single = 0
+        while at < len(run):
+            end = ends[at]
+            if end - at > 1:
+                if first_single < at:
+                    self._add_singles(run[first_single:at], out)
+                self._add_word(run[at:end], out)
+                first_single = end
+            at = end
+        self._add_singles(run[first_single:], out)
+        return out
+
+    def _best_path(self, run: str) -> list[int]:
+        """Return for each offset where the word that begins there ends on the likeliest path."""
+        weight_of, n = self._weights.get, len(run)
+        scores, ends = [0.0] * (n + 1), [0] * n
+        for start in range(n - 1, -1, -1):
+            best, stop = self._unknown + scores[start + 1], start + 1
+            known = False
+            for end in range(start + 1, n + 1):
+                weight = weight_of(run[start:end])
+                if weight is None:
+                    break
+                if weight:
+                    score = weight + scores[end]
+                    if score >= best or not known:  # of equals the longest, as in jieba
+                        best, stop, known = score, end, True
+            scores[start], ends[start] = best, stop
+        return ends
+
+    def _add_singles(self, run: str, out: list[str]) -> None:
+        """Add a run of characters that the dictionary left alone."""
+        if len(run) < 2 or self._weights.get(run):
+            out.extend(run)
+        else:
+            for word in self._recognised(run):
+                self._add_word(word, out)
+
+    def _add_word(self, word: str, out: list[str]) -> None:
+        for length in range(2, min(len(word), 4)):
+            parts = (word[i : i + length] for i in range(len(word) - length + 1))
+            out.extend(filter(self._weights.get, parts))
+        out.append(word)
+
+
+def _by_model(run: str) -> tuple[str, ...]:
+    """Return the words that jieba's hidden Markov model finds."""
+    from jieba import finalseg
+
+    return tuple(finalseg.cut(run))
