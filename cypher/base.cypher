@@ -7,21 +7,23 @@ MATCH (n:Document|Chunk|Summary|Entity|Source|Setting|Embedding|FactVector|Terms
 // name: create_base
 MERGE (k:KnowledgeBase {id: 'kgrag'})
 ON CREATE SET k.version = $version, k.seq = 0, k.sizes = [], k.ready = [], k.terms_version = '',
-  k.deleting = [], k.dead_terms = 0, k.indexed = 0
+  k.deleting = [], k.dead_terms = 0, k.indexed = 0, k.staged = '', k.switching = false
 RETURN k.version AS version;
 
 // name: base
 MATCH (k:KnowledgeBase {id: 'kgrag'})
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
-  k.dead_terms AS dead_terms, k.indexed AS indexed;
+  k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
+  coalesce(k.switching, false) AS switching;
 
 // name: lock_base
 // Writing a property takes the node's lock until the transaction ends: one writer at a time.
 MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
-  k.dead_terms AS dead_terms, k.indexed AS indexed;
+  k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
+  coalesce(k.switching, false) AS switching;
 
 // name: change_base
 MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k += $values;

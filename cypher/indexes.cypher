@@ -38,6 +38,12 @@ DROP INDEX document_embedding IF EXISTS;
 // name: drop_fact_vectors
 DROP INDEX fact_embedding IF EXISTS;
 
+// name: constrain_staged_document
+// Made when vectors are first staged.
+CREATE CONSTRAINT staged_document_id IF NOT EXISTS FOR (n:StagedDocument) REQUIRE n.id IS UNIQUE;
+// name: constrain_staged_embedding
+CREATE CONSTRAINT staged_embedding_id IF NOT EXISTS FOR (n:StagedEmbedding) REQUIRE n.id IS UNIQUE;
+
 // name: index_states
 SHOW INDEXES YIELD name, state, options RETURN name, state, options;
 

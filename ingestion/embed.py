@@ -1,62 +1,140 @@
 """Give chunks, summaries and facts their vectors; equal texts are encoded once."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from kgrag.embedding.embedder import Embedder
+from ingestion.vector_set import VectorSet
+from kgrag.embedding.embedder import Embedder, is_contextual
+from kgrag.embedding.late import late
 from kgrag.ids import embedding_key
-from kgrag.store.store import NodeVector, Store
-from kgrag.types import Chunk, Document, Fact, NodeKind, Summary
+from kgrag.store.store import DocumentBundle, NodeVector, Vector
+from kgrag.titles import CITING_PREDICATES
+from kgrag.types import Chunk, Fact, NodeKind
 
-NodeText = tuple[str, NodeKind, str]
+
+@dataclass(frozen=True, slots=True)
+class NodeText:
+    """What is encoded for a node.
+
+    Attributes:
+        node_id: The chunk, summary or fact.
+        kind: Which of them.
+        text: What the encoder reads.
+        span: The characters of it whose vector the node gets, in the context of the rest; the
+            whole for None.
+    """
+
+    node_id: str
+    kind: NodeKind
+    text: str
+    span: tuple[int, int] | None = None
 
 
-def texts_to_embed(
-    document: Document,
-    leaves: Iterable[Chunk] = (),
-    summaries: Iterable[Summary] = (),
-    facts: Iterable[Fact] = (),
-) -> list[NodeText]:
-    """Return (node id, kind, text) of what carries a vector.
+class KnownVectors(Protocol):
+    """What holds vectors by the key of their text: a store, or what is staged in one."""
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return those that are there."""
+        ...
+
+
+def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]:
+    """Return what is encoded of a document, stored or new, or of the parts that it has here.
 
     The document's title stands before chunks and summaries, and a chunk's text follows its
-    heading path, so that a clause is found by its section, too. A fact is its triple alone, so
-    that documents that state the same share one vector; worded in several ways, it is encoded in
-    the smallest of them.
+    heading path, so that a clause is found by its section, too. A chunk in the context of its
+    parent has the title and the whole parent around it.
+
+    A fact is its triple alone, so that documents that state the same share one vector; worded in
+    several ways, it is encoded in the smallest of them. Facts by which one document cites another
+    are left out: they all read alike, and the route over them heeds their direction instead.
 
     Args:
-        document: Whose they are.
-        leaves: Chunks of the smallest group.
-        summaries: Its summaries.
-        facts: Its facts, as it words them.
+        bundle: The document with chunks, summaries and facts, as it words them; its vectors are
+            not read. Parents must be there where chunks are encoded in their context.
+        vectors: Which of them carry vectors.
     """
-    texts: list[NodeText] = [
-        (leaf.chunk_id, "chunk", f"{document.title}\n{' '.join(leaf.heading_path)}\n{leaf.text}")
-        for leaf in leaves
-    ]
-    texts += [(s.summary_id, "summary", f"{document.title}\n{s.text}") for s in summaries]
-    triples: dict[str, str] = {}
-    for f in facts:
-        triple = f"{f.subject.name} {f.predicate} {f.object.name}"
-        triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
-    texts += [(fact_id, "fact", triple) for fact_id, triple in triples.items()]
+    title = bundle.document.title
+    texts = list(_in_context(bundle, vectors) if vectors.late else _alone(bundle, vectors))
+    texts += [NodeText(s.summary_id, "summary", f"{title}\n{s.text}") for s in bundle.summaries]
+    if vectors.facts:
+        texts += _triples(bundle.facts)
     return texts
 
 
-def embed(texts: Sequence[NodeText], *, embedder: Embedder, store: Store) -> list[NodeVector]:
+def vector_key(text: NodeText, encoder: str) -> str:
+    """Return the key of a text's vector by an encoder, given by its identity."""
+    return embedding_key(encoder, text.text, span=text.span)
+
+
+def embed(
+    texts: Sequence[NodeText], *, embedder: Embedder, store: KnownVectors
+) -> list[NodeVector]:
     """Return the nodes' vectors in order; texts that the store knows are not encoded again.
 
     Args:
         texts: As `texts_to_embed` gives them, of any number of documents.
-        embedder: Encodes what is new, in one call.
+        embedder: Encodes what is new, in one call, or two where some is in context.
         store: Holds vectors by the key of their text.
+
+    Raises:
+        ModelError: If a text has a span and the encoder cannot encode one in its context.
     """
-    keys = [embedding_key(embedder.name, text) for _, _, text in texts]
+    keys = [vector_key(text, embedder.name) for text in texts]
     vectors = store.vectors(list(dict.fromkeys(keys)))
-    new = {key: text for key, (_, _, text) in zip(keys, texts, strict=True) if key not in vectors}
-    if new:
-        encoded = embedder.embed(list(new.values()), "passage")
-        vectors.update(zip(new, encoded, strict=True))
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
+    whole = {key: text.text for key, text in new.items() if text.span is None}
+    if whole:
+        encoded = embedder.embed(list(whole.values()), "passage")
+        vectors.update(zip(whole, encoded, strict=True))
+    vectors.update(_spans(new, embedder))
     return [
-        NodeVector(node_id, kind, key, vectors[key])
-        for key, (node_id, kind, _) in zip(keys, texts, strict=True)
+        NodeVector(text.node_id, text.kind, key, vectors[key])
+        for key, text in zip(keys, texts, strict=True)
     ]
+
+
+def _alone(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
+    title = bundle.document.title
+    for c in bundle.chunks:
+        if c.size in vectors.sizes:
+            yield NodeText(c.chunk_id, "chunk", f"{title}\n{' '.join(c.heading_path)}\n{c.text}")
+
+
+def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
+    head = f"{bundle.document.title}\n"
+    parents = {c.chunk_id: c for c in bundle.chunks if c.parent_id is None}
+    for c in bundle.chunks:
+        if c.size in vectors.sizes:
+            parent: Chunk = parents[c.parent_id] if c.parent_id else c
+            start = len(head) + c.start - parent.start
+            span = (start, start + len(c.text))
+            yield NodeText(c.chunk_id, "chunk", head + parent.text, span)
+
+
+def _triples(facts: Sequence[Fact]) -> list[NodeText]:
+    triples: dict[str, str] = {}
+    for f in facts:
+        if f.predicate not in CITING_PREDICATES:
+            triple = f"{f.subject.name} {f.predicate} {f.object.name}"
+            triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
+    return [NodeText(fact_id, "fact", triple) for fact_id, triple in triples.items()]
+
+
+def _spans(new: Mapping[str, NodeText], embedder: Embedder) -> dict[str, Vector]:
+    """Return the vectors of texts with a span, by key; each context is read once."""
+    spans: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for key, text in new.items():
+        if text.span is not None:
+            spans[text.text][key] = text.span
+    if not spans:
+        return {}
+    encoder = embedder if is_contextual(embedder) else late(embedder)  # which says what to do
+    encoded = encoder.embed_spans(list(spans), [list(s.values()) for s in spans.values()])
+    return {
+        key: row
+        for of_text, rows in zip(spans.values(), encoded, strict=True)
+        for key, row in zip(of_text, rows, strict=True)
+    }

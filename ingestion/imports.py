@@ -10,10 +10,11 @@ from ingestion.anchor import evidence_for
 from ingestion.chunk import ChunkSizes
 from ingestion.embed import embed, texts_to_embed
 from ingestion.prepare import target_ids
+from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import IngestionError
 from kgrag.ids import entity_id, fact_id, summary_id
-from kgrag.store.store import Store
+from kgrag.store.store import DocumentBundle, Store
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 EXTRACTOR = "import"
@@ -53,7 +54,12 @@ _Parse = Callable[[int, Mapping[str, object]], _Row]
 
 
 def import_facts(
-    path: Path, *, store: Store, sizes: ChunkSizes, embedder: Embedder
+    path: Path,
+    *,
+    store: Store,
+    sizes: ChunkSizes,
+    embedder: Embedder,
+    vectors: VectorSet,
 ) -> ImportReport:
     """Add facts and their vectors to stored documents; running it again changes nothing.
 
@@ -64,6 +70,7 @@ def import_facts(
         store: The knowledge base.
         sizes: Its chunk sizes.
         embedder: Its encoder.
+        vectors: Which nodes carry vectors.
 
     Raises:
         IngestionError: If the file cannot be read.
@@ -75,14 +82,22 @@ def import_facts(
         leaves = store.chunks_of([document.doc_id], size=sizes.leaf)
         facts, mentions, bad = _knowledge(group, leaves)
         errors += bad
-        vectors = embed(texts_to_embed(document, facts=facts), embedder=embedder, store=store)
-        store.add_knowledge(document.doc_id, facts=facts, mentions=mentions, vectors=vectors)
+        part = DocumentBundle(document, "", facts=facts)
+        nodes = embed(texts_to_embed(part, vectors), embedder=embedder, store=store)
+        store.add_knowledge(
+            document.doc_id, facts=facts, mentions=mentions, vectors=nodes, embedder=embedder.name
+        )
         count += len(facts)
     return ImportReport(len(by_doc), count, 0, tuple(sorted(errors + unknown, key=_line_number)))
 
 
 def import_summaries(
-    path: Path, *, store: Store, sizes: ChunkSizes, embedder: Embedder
+    path: Path,
+    *,
+    store: Store,
+    sizes: ChunkSizes,
+    embedder: Embedder,
+    vectors: VectorSet,
 ) -> ImportReport:
     """Add summaries to stored documents as index nodes; running it again changes nothing.
 
@@ -91,6 +106,7 @@ def import_summaries(
         store: The knowledge base.
         sizes: Its chunk sizes.
         embedder: Its encoder.
+        vectors: Which nodes carry vectors.
 
     Raises:
         IngestionError: If the file cannot be read.
@@ -103,13 +119,18 @@ def import_summaries(
         summaries, bad = _summaries(group, document.doc_id, parents)
         errors += bad
         pending.append((document, summaries))
-    texts = [texts_to_embed(document, summaries=summaries) for document, summaries in pending]
+    texts = [
+        texts_to_embed(DocumentBundle(document, "", summaries=summaries), vectors)
+        for document, summaries in pending
+    ]
     nodes = embed([t for group in texts for t in group], embedder=embedder, store=store)
     at = 0
     for (document, summaries), own_texts in zip(pending, texts, strict=True):
         own = nodes[at : at + len(own_texts)]
         at += len(own_texts)
-        store.add_knowledge(document.doc_id, summaries=summaries, vectors=own)
+        store.add_knowledge(
+            document.doc_id, summaries=summaries, vectors=own, embedder=embedder.name
+        )
     count = sum(len(summaries) for _, summaries in pending)
     return ImportReport(len(by_doc), 0, count, tuple(sorted(errors + unknown, key=_line_number)))
 

@@ -12,6 +12,7 @@ from ingestion.embed import embed, texts_to_embed
 from ingestion.incoming import Incoming, Ready
 from ingestion.load import Discovery, discover
 from ingestion.report import IngestReport, Outcome
+from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
 from kgrag.store.store import Store
@@ -19,7 +20,7 @@ from kgrag.store.store import Store
 if TYPE_CHECKING:
     from ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "2"  # raise it when loading, structure, chunks or rules come out differently
+RULES_VERSION = "3"  # raise it when loading, structure, chunks or rules come out differently
 _BATCH_TEXTS = 256  # texts encoded together; what a kill loses at most
 
 Progress = Callable[[str, int, int], None]
@@ -31,6 +32,7 @@ def ingest(
     store: Store,
     embedder: Embedder,
     sizes: ChunkSizes,
+    vectors: VectorSet,
     enricher: "Enricher | None" = None,
     progress: Progress | None = None,
 ) -> IngestReport:
@@ -45,6 +47,7 @@ def ingest(
         store: Where they go.
         embedder: Encoder of the knowledge base.
         sizes: Chunk sizes.
+        vectors: Which nodes carry vectors.
         enricher: Has models read the documents; None takes them in by rules alone.
         progress: Called with (file, files done, files in all): without models before each
             file, with them as documents are done or waited for; and at the end.
@@ -56,14 +59,14 @@ def ingest(
     started = time.monotonic()
     found = discover(paths)
     model = enricher.identity if enricher else ""
-    incoming = Incoming(store, settings=_settings(sizes, embedder.name), model=model, sizes=sizes)
+    incoming = _incoming(store, sizes=sizes, model=model)
     outcomes = _not_read(found)
     outcomes += store_all(
         _read_all(found, incoming, None if enricher else progress),
         n_files=len(found.sources),
         store=store,
         embedder=embedder,
-        sizes=sizes,
+        vectors=vectors,
         enricher=enricher,
         progress=progress,
     )
@@ -76,7 +79,7 @@ def ingest(
 
 
 def survey(
-    paths: Sequence[Path], *, store: Store, embedder_name: str, sizes: ChunkSizes, model: str = ""
+    paths: Sequence[Path], *, store: Store, sizes: ChunkSizes, model: str = ""
 ) -> Iterator[Ready | Outcome]:
     """Yield what `ingest` would make of files and folders.
 
@@ -85,20 +88,19 @@ def survey(
     Args:
         paths: Files and folders.
         store: Where they would go.
-        embedder_name: Encoder of the knowledge base.
         sizes: Chunk sizes.
         model: `Enricher.identity`; empty for a run without models.
     """
     found = discover(paths)
     yield from _not_read(found)
-    incoming = Incoming(store, settings=_settings(sizes, embedder_name), model=model, sizes=sizes)
+    incoming = _incoming(store, sizes=sizes, model=model)
     for _, item in _read_all(found, incoming, None):
         yield item
 
 
-def leaf_count(ready: Ready, sizes: ChunkSizes) -> int:
+def chunks_to_embed(ready: Ready, vectors: VectorSet) -> int:
     """Return how many chunks of a document are encoded at most."""
-    return sum(c.size == sizes.leaf for c in ready.bundle.chunks) if ready.bundle else 0
+    return sum(c.size in vectors.sizes for c in ready.bundle.chunks) if ready.bundle else 0
 
 
 def store_all(
@@ -107,7 +109,7 @@ def store_all(
     n_files: int,
     store: Store,
     embedder: Embedder,
-    sizes: ChunkSizes,
+    vectors: VectorSet,
     enricher: "Enricher | None",
     progress: Progress | None,
 ) -> list[Outcome]:
@@ -118,7 +120,7 @@ def store_all(
         n_files: Files in all.
         store: Where they go.
         embedder: Encoder of the knowledge base.
-        sizes: Chunk sizes.
+        vectors: Which nodes carry vectors.
         enricher: Has models read the documents.
         progress: As for `ingest`; without models only at the end.
     """
@@ -139,10 +141,10 @@ def store_all(
                 outcomes.append(item[1])
                 continue
             waiting.append(item[1])
-            if sum(leaf_count(ready, sizes) for ready in waiting) >= _BATCH_TEXTS:
-                outcomes += _store(waiting, store=store, embedder=embedder, sizes=sizes)
+            if sum(chunks_to_embed(ready, vectors) for ready in waiting) >= _BATCH_TEXTS:
+                outcomes += _store(waiting, store=store, embedder=embedder, vectors=vectors)
                 waiting = []
-    outcomes += _store(waiting, store=store, embedder=embedder, sizes=sizes)
+    outcomes += _store(waiting, store=store, embedder=embedder, vectors=vectors)
     if progress:
         progress("", n_files, n_files)
     return outcomes
@@ -163,33 +165,24 @@ def _read_all(
             yield number, item
 
 
-def _settings(sizes: ChunkSizes, embedder_name: str) -> str:
-    """Return the hash of everything but the content that decides what is stored by rules."""
-    return digest(RULES_VERSION, repr(sizes), embedder_name)
+def _incoming(store: Store, *, sizes: ChunkSizes, model: str) -> Incoming:
+    settings = digest(RULES_VERSION, repr(sizes))  # vectors are not of it: reembed changes them
+    return Incoming(store, settings=settings, model=model, sizes=sizes)
 
 
 def _store(
-    waiting: Sequence[Ready], *, store: Store, embedder: Embedder, sizes: ChunkSizes
+    waiting: Sequence[Ready], *, store: Store, embedder: Embedder, vectors: VectorSet
 ) -> list[Outcome]:
     """Encode the texts of several documents together, then store one after the other."""
-    texts = [
-        texts_to_embed(
-            ready.bundle.document,
-            (c for c in ready.bundle.chunks if c.size == sizes.leaf),
-            ready.bundle.summaries,
-            ready.bundle.facts,
-        )
-        if ready.bundle
-        else []
-        for ready in waiting
-    ]
+    texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]
     nodes = embed([text for group in texts for text in group], embedder=embedder, store=store)
     at = 0
     for ready, group in zip(waiting, texts, strict=True):
         if ready.bundle is None:
             store.attach_source(ready.source, ready.outcome.doc_id)
             continue
-        bundle = replace(ready.bundle, vectors=nodes[at : at + len(group)])
+        own = nodes[at : at + len(group)]
+        bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
         at += len(group)
         store.upsert_document(bundle, source=ready.source)
     return [ready.outcome for ready in waiting]

@@ -11,6 +11,7 @@ from ingestion.fingerprints import Fingerprint
 from ingestion.incoming import Ready
 from ingestion.pipeline import Progress, store_all
 from ingestion.report import IngestReport, Outcome
+from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.store.store import SourceState, Store
 
@@ -21,6 +22,7 @@ def retry_failed(
     store: Store,
     embedder: Embedder,
     sizes: ChunkSizes,
+    vectors: VectorSet,
     enricher: Enricher,
     progress: Progress | None = None,
 ) -> IngestReport:
@@ -35,6 +37,7 @@ def retry_failed(
         store: The knowledge base.
         embedder: Its encoder.
         sizes: Its chunk sizes.
+        vectors: Which nodes carry vectors.
         enricher: Has the models read.
         progress: As for `ingestion.pipeline.ingest`, with documents for files.
 
@@ -53,7 +56,7 @@ def retry_failed(
         n_files=len(states),
         store=store,
         embedder=embedder,
-        sizes=sizes,
+        vectors=vectors,
         enricher=enricher,
         progress=progress,
     )

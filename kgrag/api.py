@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from ingestion.chunk import ChunkSizes
-from ingestion.imports import ImportReport, import_facts, import_summaries
+from ingestion.imports import ImportReport
 from ingestion.pipeline import Progress
+from ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from ingestion.report import IngestReport, Plan
 from kgrag.asking.ask import ask
 from kgrag.asking.knowledge import CurrentSettings, Knowledge
 from kgrag.asking.models import reading_model
 from kgrag.asking.options import AskOptions, Writer
 from kgrag.config import Config
-from kgrag.embedding.choose import built_with, open_embedder, stand_in_notice
+from kgrag.embedding.choose import built_with, configured_embedder, stand_in_notice
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError
 from kgrag.evaluation.experiment import Report, evaluate
@@ -25,12 +25,13 @@ from kgrag.evaluation.run import Run, from_ranking
 from kgrag.generation.follow_up import Turn
 from kgrag.looking import facts_around, find_document
 from kgrag.retrieval.analysis import analyse_with_model
+from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import preset
 from kgrag.retrieval.search import Search
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
-from kgrag.taking_in import Intake, Use, calls_file
+from kgrag.taking_in import Intake, Use, calls_file, reembedding
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
 if TYPE_CHECKING:
@@ -55,13 +56,14 @@ class KnowledgeBase:
         store: Store,
         *,
         config: Config,
-        choose_embedder: Callable[[], Embedder],
+        choose_embedder: Callable[[str | None], Embedder],
         location: str | Path = "kb",
     ) -> None:
         self.store = store
         self.config = config
         self._location = location
         self._choose_embedder = choose_embedder
+        self._embedder: Embedder | None = None
 
     @classmethod
     def open(
@@ -87,11 +89,8 @@ class KnowledgeBase:
         config = config or Config()
         store = open_store(location, create=create)
 
-        def choose() -> Embedder:
-            if embedder is not None:
-                return embedder
-            name = config.embedding.model or store.get_meta("embedder")
-            return open_embedder(name, threads=config.embedding.threads or None)
+        def choose(recorded: str | None) -> Embedder:
+            return embedder or configured_embedder(config.embedding, recorded)
 
         return cls(store, config=config, choose_embedder=choose, location=location)
 
@@ -105,23 +104,22 @@ class KnowledgeBase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        """The encoder, which is the one that the knowledge base was built with.
+        """The encoder, which is the one that the knowledge base has its vectors of.
 
         Raises:
             ModelNotFoundError: If that one is not installed.
             ModelMismatchError: If another one is configured.
         """
-        return built_with(self.store.get_meta("embedder"), self._choose_embedder)
+        recorded = self.store.get_meta("embedder")  # another process may have changed it
+        if self._embedder is None or recorded not in (None, self._embedder.name):
+            choose = partial(self._choose_embedder, recorded)
+            self._embedder = built_with(self.store.all_meta(), choose)
+        return self._embedder
 
     @cached_property
     def calls(self) -> "Calls":
@@ -153,10 +151,10 @@ class KnowledgeBase:
         except ValueError as exc:
             raise ConfigError(str(exc)) from exc
 
-    def notices(self) -> list[str]:
+    def notices(self, within: Filter | None = None) -> list[str]:
         """Return what the user should know about how questions are answered."""
-        notice = stand_in_notice(self.embedder)
-        return [notice] if notice else []
+        left_out = what_is_left_out(within, self.documents()) if within else ""
+        return list(filter(None, [stand_in_notice(self.embedder), left_out]))
 
     # taking in
 
@@ -201,23 +199,27 @@ class KnowledgeBase:
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
-        return import_facts(Path(path), store=self.store, sizes=self.sizes, embedder=self.embedder)
+        return self._intake().import_facts(Path(path))
 
     def import_summaries(self, path: str | Path) -> ImportReport:
         """Add summaries made elsewhere; see `ingestion.imports.import_summaries`."""
-        return import_summaries(
-            Path(path), store=self.store, sizes=self.sizes, embedder=self.embedder
-        )
+        return self._intake().import_summaries(Path(path))
+
+    def reembed(self, *, progress: Progress | None = None) -> ReembedReport:
+        """Encode everything anew with the chosen encoder; see `ingestion.reembed`."""
+        return self._reembedding().run(progress=progress)
+
+    def reembed_plan(self) -> ReembedPlan:
+        """Return what `reembed` would do, and about how long it would take."""
+        return self._reembedding().plan()
+
+    def _reembedding(self) -> Reembedding:
+        # What an endpoint gave before is what may have changed.
+        known = None if self.config.embedding.is_endpoint else self.store.get_meta("embedder")
+        return reembedding(self.store, self._choose_embedder(known), self.sizes, self.config)
 
     def delete(self, name: str) -> Document:
-        """Delete a document and exactly what nothing else supports; return its card.
-
-        Args:
-            name: Id, file, file name with or without ending, or title.
-
-        Raises:
-            NotFoundError: If no document, or more than one, is called so.
-        """
+        """Delete a document, found as `find_document` does, and return its card."""
         card = self.find_document(name)
         self.store.delete_document(card.doc_id)
         return card
@@ -231,6 +233,7 @@ class KnowledgeBase:
         system: str | None = None,
         top_k: int | None = None,
         analysis: Analysis = "rules",
+        within: Filter | None = None,
     ) -> list[ScoredChunk]:
         """Return the chunks that a question is best answered from, best first.
 
@@ -239,17 +242,19 @@ class KnowledgeBase:
             system: Name of a preset; the configured one (`grim`) for None.
             top_k: Results at most; the configured number for None.
             analysis: Who reads the question first: `rules`, or a `model`.
+            within: Which documents are searched; all for None.
 
         Raises:
             ConfigError: If there is no such preset, or no model is configured for `model`.
             ModelError: If the model fails.
+            NotFoundError: If no document fits `within`.
         """
         pipeline = preset(system or self.config.search.system)
-        query = self._knowledge.query(question)
+        knowledge = self._knowledge.within(within)
+        query = knowledge.query(question)
         if analysis == "model":
             query = analyse_with_model(query, model=reading_model(self.models, self.config.verify))
-        search = self._knowledge.search(query)
-        return pipeline.retrieve(search, top_k=top_k or self.config.search.top_k)
+        return pipeline.retrieve(knowledge.search(query), top_k=top_k or self.config.search.top_k)
 
     def ask(
         self,
@@ -261,6 +266,7 @@ class KnowledgeBase:
         template: str | None = None,
         verify: str | None = None,
         history: Sequence[Turn] = (),
+        within: Filter | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """Return an answer with a citation for every sentence, or that there is none.
@@ -274,28 +280,25 @@ class KnowledgeBase:
             template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
             verify: How it is checked: `cov`, `cov-two-stage`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
+            within: Which documents are searched; all for None.
             on_text: Called with each piece of a model's first answer as it comes.
 
         Raises:
             ConfigError: If a name is not known, or `writer` is `model` and none is configured.
+            NotFoundError: If no document fits `within`.
         """
         options = AskOptions.from_config(
-            self.config,
-            writer=writer,
-            system=system,
-            top_k=top_k,
-            template=template,
-            verify=verify,
+            self.config, writer=writer, system=system, top_k=top_k, template=template, verify=verify
         )
         found = ask(
             question,
-            knowledge=self._knowledge,
+            knowledge=self._knowledge.within(within),
             options=options,
             stages=self.models if options.writer == "model" else None,
             history=history,
             on_text=on_text,
         )
-        return replace(found, notes=(*found.notes, *self.notices()))
+        return replace(found, notes=(*found.notes, *self.notices(within)))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0

@@ -16,6 +16,7 @@ from kgrag import (
     cli_models,
     cli_prompts,
     cli_query,
+    cli_reembed,
     cli_stats,
 )
 from kgrag.cli_shared import FILE
@@ -62,7 +63,7 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
 
 _MODULES = (
     *(cli_content, cli_copy, cli_ask, cli_look, cli_query, cli_browser),
-    *(cli_stats, cli_measure, cli_models, cli_prompts),
+    *(cli_stats, cli_measure, cli_models, cli_reembed, cli_prompts),
 )
 for _module in _MODULES:
     for _command in _module.COMMANDS:

@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from ingestion.chunk import ChunkSizes
-from ingestion.pipeline import Progress, ingest, leaf_count, survey
+from ingestion.imports import ImportReport, import_facts, import_summaries
+from ingestion.pipeline import Progress, chunks_to_embed, ingest, survey
+from ingestion.reembed import Reembedding
 from ingestion.report import IngestReport, Outcome, Plan
+from ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.config import STAGES, Config
 from kgrag.embedding.cache import cache_folder
 from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError
 from kgrag.ids import digest
+from kgrag.store.checks import check_encoder
 from kgrag.store.store import DocumentBundle, Store
 
 if TYPE_CHECKING:
@@ -76,6 +81,22 @@ class Intake:
     config: Config
     calls: "Callable[[], Calls]"
 
+    @property
+    def vectors(self) -> VectorSet:
+        """Which nodes of what is taken in carry vectors.
+
+        Raises:
+            ConfigError: If settings ask for others than the knowledge base has.
+        """
+        wanted = self.config.embedding
+        return vectors_to_add(
+            self.store.all_meta(),
+            wanted.sizes,
+            facts=wanted.facts == "on",
+            sizes=self.sizes,
+            embedder=self.embedder,
+        )
+
     def ingest(
         self, paths: Sequence[Path], *, model: Use, progress: Progress | None
     ) -> IngestReport:
@@ -86,20 +107,23 @@ class Intake:
             model: `auto` has documents read by the models that are configured, `none` does not.
             progress: Called with (file, files done, files in all).
         """
-        self.store.set_meta(
-            {
-                "embedder": self.embedder.name,
-                "languages": self.embedder.languages,
-                "stand_in": "yes" if self.embedder.is_stand_in else "no",
-                "chunk_sizes": ",".join(map(str, (self.sizes.parent, *self.sizes.children))),
-            }
-        )
+        known = self.store.all_meta()
+        check_encoder(self.embedder.name, known.get("embedder"))
+        vectors = self.vectors
+        wanted = {
+            **vectors.meta(),
+            **encoder_meta(self.embedder),
+            "chunk_sizes": ",".join(map(str, (self.sizes.parent, *self.sizes.children))),
+        }
+        # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
+        self.store.set_meta({k: v for k, v in wanted.items() if known.get(k) != v})
         with self._enricher(model) as enricher:
             report = ingest(
                 paths,
                 store=self.store,
                 embedder=self.embedder,
                 sizes=self.sizes,
+                vectors=vectors,
                 enricher=enricher,
                 progress=progress,
             )
@@ -121,10 +145,31 @@ class Intake:
                 store=self.store,
                 embedder=self.embedder,
                 sizes=self.sizes,
+                vectors=self.vectors,
                 enricher=enricher,
                 progress=progress,
             )
         return self._finished(report, progress)
+
+    def import_facts(self, path: Path) -> ImportReport:
+        """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
+        return import_facts(
+            path,
+            store=self.store,
+            sizes=self.sizes,
+            embedder=self.embedder,
+            vectors=self.vectors,
+        )
+
+    def import_summaries(self, path: Path) -> ImportReport:
+        """Add summaries that were made elsewhere; see `ingestion.imports.import_summaries`."""
+        return import_summaries(
+            path,
+            store=self.store,
+            sizes=self.sizes,
+            embedder=self.embedder,
+            vectors=self.vectors,
+        )
 
     def plan(self, paths: Sequence[Path], *, model: Use, sample: int) -> Plan:
         """Return what `ingest` would make of files and folders, and what models would take.
@@ -234,6 +279,19 @@ class Intake:
         return dict(costs)
 
 
+def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Config) -> Reembedding:
+    """Return the change of a knowledge base's vectors to an encoder and what settings ask for.
+
+    Raises:
+        ConfigError: If they ask for vectors of chunks that there are not.
+    """
+    wanted = config.embedding
+    vectors = configured_vectors(
+        wanted.sizes, facts=wanted.facts == "on", sizes=sizes, embedder=embedder
+    )
+    return Reembedding(store, embedder, sizes, vectors)
+
+
 def extract_settings(config: Config) -> "ExtractSettings":
     """Return what models are asked about documents.
 
@@ -298,10 +356,10 @@ class _Planned:
     def bundles(self) -> "Iterator[DocumentBundle]":
         """Yield the documents that would be stored."""
         self._outcomes, self._n_chunks, self._n_passages = [], 0, 0
+        vectors = self._intake.vectors
         for item in survey(
             self._paths,
             store=self._intake.store,
-            embedder_name=self._intake.embedder.name,
             sizes=self._intake.sizes,
             model=self._enricher.identity if self._enricher else "",
         ):
@@ -309,7 +367,7 @@ class _Planned:
                 self._outcomes.append(item)
                 continue
             self._outcomes.append(item.outcome)
-            self._n_chunks += leaf_count(item, self._intake.sizes)
+            self._n_chunks += chunks_to_embed(item, vectors)
             if item.bundle is not None:
                 if self._enricher:
                     self._n_passages += len(self._enricher.passages_of(item.bundle))

@@ -14,6 +14,7 @@ from kgrag.embedding.truncated import truncated
 from kgrag.errors import ModelMismatchError, ModelNotFoundError
 
 _STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,4}))?")
+_ENDPOINT = "endpoint-"  # begins the identity of one behind an endpoint
 # An encoder's identity: the model's, `@` and the dimension where it is cut, and `+late`.
 _IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late>\+late)?")
 
@@ -33,13 +34,15 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
     if config.is_endpoint:
         embedder = _open_endpoint(config, recorded)
     else:
-        embedder = open_embedder(config.model or recorded, threads=config.threads or None)
-        if config.dimension:
-            embedder = truncated(embedder, config.dimension)
+        embedder = open_embedder(
+            config.model or recorded, threads=config.threads or None, dimension=config.dimension
+        )
     return late(embedder) if config.late_chunking == "on" else embedder
 
 
-def open_embedder(name: str | None = None, *, threads: int | None = None) -> Embedder:
+def open_embedder(
+    name: str | None = None, *, threads: int | None = None, dimension: int = 0
+) -> Embedder:
     """Return an encoder of this machine.
 
     Args:
@@ -47,10 +50,11 @@ def open_embedder(name: str | None = None, *, threads: int | None = None) -> Emb
             identity as a knowledge base records it. None is `bge-small-zh` where it is
             installed, the stand-in where it is not.
         threads: Texts encoded at once; the cores that this process may use for None.
+        dimension: Length to cut vectors to, whatever an identity says; 0 for that.
 
     Raises:
         ModelNotFoundError: If that model is not installed; the text has the command.
-        ModelError: If it is installed, but damaged.
+        ModelError: If it is installed, but damaged, or its vectors are shorter.
     """
     if name is None:
         # A damaged installation is an error: it must not turn into the stand-in unnoticed.
@@ -59,8 +63,9 @@ def open_embedder(name: str | None = None, *, threads: int | None = None) -> Emb
     if said is None:  # it has a line break
         raise ModelNotFoundError(f"no model is called {name!r}. Remedy: kgrag models list")
     embedder = _open_whole(said["model"], threads=threads)
-    if said["dimension"]:
-        embedder = truncated(embedder, int(said["dimension"]))
+    dimension = dimension or int(said["dimension"] or 0)
+    if dimension:
+        embedder = truncated(embedder, dimension)
     return late(embedder) if said["late"] else embedder
 
 
@@ -76,7 +81,9 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
         from kgrag.embedding.hashing import HashEmbedder
 
         return HashEmbedder(int(stand_in[1])) if stand_in[1] else HashEmbedder()
-    if name.startswith("endpoint-"):
+    if re.fullmatch(r"hash-\d+", name):
+        raise ModelNotFoundError(f"there is no stand-in {name!r}: choose hash-1 to hash-99999")
+    if name.startswith(_ENDPOINT):
         raise ModelNotFoundError(
             f"the encoder {name} is behind an endpoint: name it in [embedding] of kgrag.toml "
             "(provider or base_url, and model)"
@@ -100,14 +107,17 @@ def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embed
         embedder = choose()
     except ModelNotFoundError as exc:
         raise ModelNotFoundError(
-            f"{exc} Searches that need no encoder: --system bm25. To change a knowledge base to "
+            f"{exc}\nSearches that need no encoder: --system bm25. To change a knowledge base to "
             "an encoder that is there: kgrag reembed --model NAME."
         ) from exc
     if identity is not None and identity != embedder.name:
         different = "".join(f"\n  {line}" for line in differences(meta, embedder))
+        # without settings a model of this machine is found again, an endpoint is not
+        is_endpoint = identity.startswith(_ENDPOINT)
+        back = "name it in [embedding]" if is_endpoint else "take [embedding] out"
         raise ModelMismatchError(
             f"this knowledge base was built with the encoder {identity}, but {embedder.name} is "
-            f"chosen{':' if different else ''}{different}\nTo use the first, take [embedding] out "
+            f"chosen{':' if different else ''}{different}\nTo use the first, {back} "
             "of kgrag.toml; to change the knowledge base to the second, run `kgrag reembed` with "
             "the same --kb; --system bm25 needs no encoder."
         )

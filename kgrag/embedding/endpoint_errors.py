@@ -72,6 +72,11 @@ class Place:
     def __str__(self) -> str:
         return f"{self.model} at {self.url}"
 
+    @property
+    def tried(self) -> str:
+        """Return how often a request was tried, in words."""
+        return f"(after {self.attempts} {'attempt' if self.attempts == 1 else 'attempts'})"
+
     def shown(self, said: object) -> str:
         """Return the start of what an endpoint said, on one line and without the key.
 
@@ -103,24 +108,24 @@ def mapped(exc: Exception, place: Place) -> ModelError | None:
         return exc
     if isinstance(exc, openai.APIStatusError):
         return _of_status(exc.status_code, said_by(exc, place), exc.response.headers, place)
-    tried = f"(after {place.attempts} {'attempt' if place.attempts == 1 else 'attempts'})"
     names = [type(e).__name__ for e in _chain(exc)]
     reason = place.shown(list(_chain(exc))[-1])
     if not _NOT_CONNECTED.isdisjoint(names):
         return ModelUnavailableError(
-            f"{place}: no connection ({reason}) {tried}; is the server up, and embedding.base_url"
-            " right?"
+            f"{place}: no connection ({reason}) {place.tried}; is the server up, and"
+            " embedding.base_url right?"
         )
     if isinstance(exc, openai.APITimeoutError) or any("Timeout" in name for name in names):
         return TransientModelError(
-            f"{place}: no answer in time {tried}; raise embedding.timeout_s, or lower"
+            f"{place}: no answer in time {place.tried}; raise embedding.timeout_s, or lower"
             " embedding.batch_texts or embedding.concurrency"
         )
-    if any(name.endswith("DecodeError") for name in names):
-        return malformed(place, f"an answer that is not whole JSON ({reason})")
+    for link, name in zip(_chain(exc), names, strict=True):
+        if name.endswith("DecodeError"):  # what led to it says nothing: StopIteration: 0
+            return malformed(place, f"an answer that is not whole JSON ({place.shown(link)})")
     if isinstance(exc, openai.OpenAIError) or _is_transport(exc):
         return TransientModelError(
-            f"{place}: the connection broke off ({names[-1]}: {reason}) {tried}; try again"
+            f"{place}: the connection broke off ({names[-1]}: {reason}) {place.tried}; try again"
         )
     return None
 
@@ -175,7 +180,7 @@ def _of_status(status: int, said: str, headers: Mapping[str, str], place: Place)
         )
     if status >= 500 or status in (408, 409):
         return TransientModelError(
-            f"{told} (after {place.attempts} attempts); try again later; what was answered is kept"
+            f"{told} {place.tried}; try again later; what was answered is kept"
         )
     return ModelError(f"{told}; check the settings in [embedding]")
 

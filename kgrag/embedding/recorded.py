@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from kgrag.embedding.embedder import Embedder
 
 _IDENTITY, _SETTINGS = "embedder", "embedder_settings"
+_UNSET = {"late chunking": "off"}  # what a setting is called that is not there; else "none"
 
 
 def encoder_meta(embedder: Embedder) -> dict[str, str]:
@@ -39,8 +40,8 @@ def differences(meta: Mapping[str, str], embedder: Embedder) -> list[str]:
     same_model = before.get("model") == after.get("model")
     names = dict.fromkeys(("model", *after, *before))
     return [
-        f"{name} {after.get(name) or 'none'} instead of {before.get(name) or 'none'}"
-        for name in names
+        f"{name} {after.get(name) or unset} instead of {before.get(name) or unset}"
+        for name, unset in ((name, _UNSET.get(name, "none")) for name in names)
         if (before.get(name) or "") != (after.get(name) or "")
         and (same_model or (name in before and name in after))
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kgrag.errors import ModelMismatchError
 from kgrag.store.store import DocumentBundle
 from kgrag.types import Fact, Mention, Summary
 
@@ -36,3 +37,20 @@ def check_knowledge(
     for subject, other in spots:
         if other != doc_id:
             raise ValueError(f"{subject} is known from {other}, not from {doc_id}")
+
+
+def check_encoder(given: str, recorded: str | None) -> None:
+    """Refuse vectors of another encoder than those that are held.
+
+    Args:
+        given: Identity of the encoder that made them; empty where it is not known.
+        recorded: By the knowledge base; None in a new one.
+
+    Raises:
+        ModelMismatchError: If they differ, because `kgrag reembed` was run meanwhile.
+    """
+    if given and recorded and given != recorded:
+        raise ModelMismatchError(
+            f"vectors of the encoder {given} were made, but the knowledge base has been changed "
+            f"to {recorded} meanwhile: run it again"
+        )

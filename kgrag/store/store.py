@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kgrag.store.searched import Hit as Hit
+from kgrag.store.searched import SearchedStore
+from kgrag.store.searched import Vector as Vector
 from kgrag.types import (
     Chunk,
     Document,
@@ -15,12 +15,12 @@ from kgrag.types import (
     Heading,
     Mention,
     NodeKind,
-    Route,
     Summary,
 )
 
-Vector = NDArray[np.float32]
-Hit = tuple[str, float]
+if TYPE_CHECKING:
+    from kgrag.store.staged import StagedVectors
+
 QueryLanguage = Literal["sql", "cypher"]
 
 
@@ -54,6 +54,7 @@ class DocumentBundle:
         facts: Each with evidence in this document only.
         mentions: Entities named without a fact.
         vectors: For chunks, summaries, the document itself, and facts as it words them.
+        embedder: Identity of the encoder that made them; empty where it is not known.
     """
 
     document: Document
@@ -64,6 +65,7 @@ class DocumentBundle:
     facts: Sequence[Fact] = ()
     mentions: Sequence[Mention] = ()
     vectors: Sequence[NodeVector] = ()
+    embedder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Problem:
     detail: str
 
 
-class Store(Protocol):
+class Store(SearchedStore, Protocol):
     """A knowledge base. Ids that are not held are left out of results, never an error.
 
     Every method raises `StoreError` (or a subclass) when the storage itself fails.
@@ -149,6 +151,11 @@ class Store(Protocol):
         """
         ...
 
+    @property
+    def staged(self) -> "StagedVectors":
+        """Return the vectors of another encoder that do not answer yet."""
+        ...
+
     # writing
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
@@ -156,6 +163,9 @@ class Store(Protocol):
 
         Replaced are the document of the same id and, if no other source holds it, the
         document that `source` held before. What only they supported goes with them.
+
+        Raises:
+            ModelMismatchError: If its vectors are of another encoder than is recorded.
         """
         ...
 
@@ -178,6 +188,7 @@ class Store(Protocol):
         mentions: Sequence[Mention] = (),
         summaries: Sequence[Summary] = (),
         vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
     ) -> None:
         """Add facts, mentions and summaries to a stored document in one transaction.
 
@@ -185,6 +196,8 @@ class Store(Protocol):
 
         Raises:
             NotFoundError: If the document is not held.
+            ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
+                `embedder` is not compared.
         """
         ...
 
@@ -198,105 +211,25 @@ class Store(Protocol):
         """Return documents with text, in the order asked (all, ordered by id, for None)."""
         ...
 
-    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
-        """Return documents with empty `text` and `segments`: cheap lists of titles and files."""
-        ...
-
     def headings(self, doc_id: str) -> list[Heading]:
         """Return a document's headings in text order."""
-        ...
-
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return chunks in the order asked."""
         ...
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
         """Return a group's chunks of documents, ordered by document as asked, then position."""
         ...
 
-    def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return one group of children, ordered by parent as asked, then position."""
-        ...
-
-    def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
-        """Return parents, each followed by all its children, larger groups first, by position.
-
-        Ids of chunks that have a parent themselves are left out.
-        """
-        ...
-
-    def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
-        """Return summaries in the order asked (all, ordered by document and place, for None)."""
-        ...
-
     # searching
-
-    def find_documents(self, name: str, *, top_k: int) -> list[str]:
-        """Return ids of documents whose title contains `name`, both normalised.
-
-        Shortest title first (the closest match), ties by id; [] for a name that normalises to
-        fewer than two characters.
-        """
-        ...
-
-    def search_words(
-        self,
-        terms: Mapping[str, float],
-        *,
-        route: Route,
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
-    ) -> list[Hit]:
-        """Return (chunk_id, BM25 score) of a group's chunks, best first, ties by chunk id.
-
-        Args:
-            terms: Words as `kgrag.text.words` gives them, with weights > 0.
-            route: `text` searches the chunk, `path` the document's title and the headings.
-            size: The group.
-            top_k: At most so many.
-            doc_ids: Only chunks of these documents; of all for None.
-        """
-        ...
-
-    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
-        """Return chunks that hold the phrase as one, blind to blanks, marks, width and case.
-
-        Best first by BM25 of the phrase, ties by chunk id.
-        """
-        ...
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return stored vectors by embedding key."""
         ...
 
-    def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
-    ) -> list[Hit]:
-        """Return (node_id, cosine in [-1, 1]) of the nearest nodes, exact, best first.
-
-        With `doc_ids`, only nodes of these documents. A fact has a vector for each document that
-        states it, in the words of that document: the nearest of them counts.
-
-        Raises:
-            StoreError: If the vector's dimension is not the stored one.
-        """
-        ...
-
-    def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector; the best of those of a fact."""
+    def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the vector of each node that has one, by node id; any of those of a fact."""
         ...
 
     # the graph
-
-    def find_entities(self, names: Sequence[str]) -> list[Entity]:
-        """Return entities whose normalised name is one of `names` normalised, ordered by id."""
-        ...
 
     def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
         """Return (entity_id, score) of entities whose name contains, or is like, `text`."""
@@ -306,23 +239,8 @@ class Store(Protocol):
         """Return entities in the order asked."""
         ...
 
-    def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
-        """Return facts whose subject or object is one of the entities.
-
-        Ordered by the entity's place in `entity_ids`, then fact id; at most `limit` for each.
-        """
-        ...
-
-    def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
-        """Return facts with all their evidence, in the order asked, each once."""
-        ...
-
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
         """Return facts with evidence in these chunks, ordered by fact id."""
-        ...
-
-    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
-        """Return the number of facts around each entity that is held."""
         ...
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:

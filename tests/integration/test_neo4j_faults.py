@@ -246,6 +246,7 @@ def reads(make):
         "search_vectors": lambda s: s.search_vectors(vector, kind="chunk", top_k=5),
         "similarities": lambda s: s.similarities(vector, ["d-a", f"d-a:{make.LEAF}:0"]),
         "vectors": lambda s: sorted(s.vectors(["none"])),
+        "vectors_of": lambda s: sorted(s.vectors_of([f"d-a:{make.LEAF}:0"])),
         "find_entities": lambda s: s.find_entities(["绿色工厂"]),
         "search_entities": lambda s: s.search_entities("绿色工", top_k=3),
         "entities": lambda s: s.entities([make.entity("绿色工厂").entity_id]),

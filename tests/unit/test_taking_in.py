@@ -2,8 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from kgrag import taking_in
+from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ExtractConfig, ModelConfig
-from kgrag.errors import ConfigError, IngestionError
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import ConfigError, IngestionError, ModelMismatchError
 from kgrag.taking_in import calls_file, extract_settings, keeping_calls, requests_of
 
 
@@ -62,3 +65,26 @@ def test_requests_of_a_file_that_cannot_be_read_say_why(tmp_path):
 
     with pytest.raises(IngestionError, match=r"a\.pdf"):
         list(requests_of(tmp_path / "a.pdf", Config()))
+
+
+def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path, monkeypatch):
+    """What another process records after the look at it stays; new vectors are refused."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_text(f"{name}方案\n推进节能。", "utf-8")
+    check = taking_in.check_encoder
+
+    def late(given, recorded):
+        check(given, recorded)
+        if recorded:
+            with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(32)) as other:
+                taking_in.reembedding(other.store, HashEmbedder(32), other.sizes, Config()).run()
+
+    monkeypatch.setattr(taking_in, "check_encoder", late)
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:
+        assert base.ingest([tmp_path / "a.txt"], model="none").counts == {"added": 1}
+        assert base.store.get_meta("embedder") == "hash-64"
+        with pytest.raises(ModelMismatchError, match="hash-32"):
+            base.ingest([tmp_path / "b.txt"], model="none")
+        assert base.store.get_meta("embedder") == "hash-32"
+        assert '"dimension": "32"' in base.store.get_meta("embedder_settings")
+        assert base.verify() == []

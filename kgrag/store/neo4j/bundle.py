@@ -15,6 +15,7 @@ def read_bundle(database: Database, doc_id: str) -> DocumentBundle | None:
     facts, mentions = said_by(doc_id, stored_knowledge(database.read, doc_id))
     nodes = database.read("embedding_keys_of", id=doc_id)
     keys = sorted({row["key"] for row in nodes})
+    embedder = read.get_meta(database, "embedder") or ""
     vectors = {row["key"]: to_vector(row["vector"]) for row in database.read("vectors", keys=keys)}
     return DocumentBundle(
         document=read.documents(database, [doc_id])[0],
@@ -27,4 +28,5 @@ def read_bundle(database: Database, doc_id: str) -> DocumentBundle | None:
         vectors=[
             NodeVector(row["id"], row["kind"], row["key"], vectors[row["key"]]) for row in nodes
         ],
+        embedder=embedder,
     )

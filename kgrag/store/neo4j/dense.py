@@ -8,6 +8,7 @@ from math import inf
 import numpy as np
 
 from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.neo4j.base import SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.read import base as base_of
@@ -92,6 +93,12 @@ class VectorIndexes:
         rows = self._database.read("vectors", keys=sorted(keys)) if keys else []
         return {row["key"]: to_vector(row["vector"]) for row in rows}
 
+    def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the vector of each node that has one."""
+        rows = self._database.read("embedding_keys", ids=sorted(node_ids)) if node_ids else []
+        found = self.vectors(sorted({row["key"] for row in rows}))
+        return {row["id"]: found[row["key"]] for row in rows if row["key"] in found}
+
     def _nearest(self, kind: NodeKind, *, k: int, limit: int, vector: Vector) -> list[Row]:
         numbers = vector.astype(np.float32).tolist()
 
@@ -116,11 +123,17 @@ class VectorIndexes:
         if dimension not in (None, vector.size):
             raise other_dimension("the query", vector, dimension)
 
+    def _check_settled(self) -> None:
+        """Refuse to find nothing where staged vectors are taking over just now."""
+        if base_of(self._database)["switching"]:
+            raise StoreUnavailableError(f"{self._database.address}: {SWITCHING}")
+
     def _compared(self, vector: Vector, rows: Sequence[Row]) -> list[Hit]:
         """Return the cosines of nodes, best first, given as rows of id and key."""
         known = self._known({row["key"] for row in rows})
         held = [row for row in rows if row["key"] in known]
         if not held:
+            self._check_settled()
             return []
         nodes, vectors = [row["id"] for row in held], [known[row["key"]] for row in held]
         for other in vectors:

@@ -1,6 +1,6 @@
 """Reading the knowledge graph: entities, facts and what is known from where."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.neo4j.connection import Database, Row
@@ -31,13 +31,23 @@ def entity_degrees(database: Database, entity_ids: Sequence[str]) -> dict[str, i
     return {row["id"]: row["degree"] for row in rows}
 
 
-def facts_around(database: Database, entity_ids: Sequence[str], limit: int) -> list[Fact]:
-    """Return at most `limit` facts around each entity, each fact once."""
+def facts_around(
+    database: Database,
+    entity_ids: Sequence[str],
+    limit: int,
+    doc_ids: Collection[str] | None = None,
+) -> list[Fact]:
+    """Return at most `limit` facts around each entity that documents state, each fact once."""
     ids = list(dict.fromkeys(entity_ids))
     if not ids or limit < 1:
         return []
     place = {entity_id: n for n, entity_id in enumerate(ids)}
-    rows = database.read("facts_around", ids=ids, limit=limit)
+    rows = database.read(
+        "facts_around",
+        ids=ids,
+        limit=limit,
+        within=None if doc_ids is None else sorted(doc_ids),
+    )
     rows.sort(key=lambda row: (place[row["around"]], row["id"]))
     return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
 

@@ -10,11 +10,12 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
+from kgrag.ids import document_of
+from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.connection import Database, Transaction
 from kgrag.store.neo4j.read import base as base_of
 from kgrag.store.neo4j.read import chunk
 from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
-from kgrag.store.neo4j.write import begin
 from kgrag.store.store import Hit
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 _WORD_FIELDS: Mapping[Route, str] = {"text": "words", "path": "path_words"}
 _PAIR_FIELDS: Mapping[Route, str] = {"text": "pairs", "path": "path_pairs"}
 _MOST_TERMS = 800  # of a query; Lucene takes 1024 clauses
+_MOST_DOCUMENTS = 200  # that a query names beside its terms; of more, hits are sifted
 _SPARE = 32  # hits fetched beyond those asked for, to see the end of a tie
 _DIGITS = 5  # of a score: Lucene adds up in float32
 _FACTOR = 2.2  # k1 + 1, which Lucene leaves out of BM25 and tantivy does not
@@ -56,26 +58,31 @@ class LexicalIndexes:
         query = _weighted(_WORD_FIELDS[route], most)
         if not query:
             return []
-        if doc_ids is not None:
-            keys = any_of(sorted(document_key(doc_id) for doc_id in doc_ids))
-            query = f"+doc_key:({keys})^0 +({query})"
-        return self._hits(query, size=size, top_k=top_k)
+        return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
 
-    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
+    def search_phrase(
+        self,
+        phrase: str,
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
         """Return chunks that hold a phrase, by BM25 of its character pairs in a row.
 
         A phrase of one character is searched as a word: it makes no pair.
         """
         pairs = character_pairs(phrase)
-        if not pairs or top_k < 1:
+        if not pairs or top_k < 1 or (doc_ids is not None and not doc_ids):
             return []
         if len(pairs[0]) < 2:
             single = dict.fromkeys(words(phrase), 1.0)
-            return self.search_words(single, route=route, size=size, top_k=top_k)
+            return self.search_words(single, route=route, size=size, top_k=top_k, doc_ids=doc_ids)
         if any(pair.split() != [pair] for pair in pairs):
             return []  # blanks are in no pair
         query = f"{_PAIR_FIELDS[route]}:{quoted(' '.join(pairs))}"
-        return self._hits(query, size=size, top_k=top_k)
+        return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
 
     def refresh(self, sizes: Collection[int]) -> None:
         """Bring the indexes of sizes up to date, and build anew what has too much dead in it."""
@@ -86,15 +93,23 @@ class LexicalIndexes:
             self._build(size)
         self._database.await_indexes()
 
-    def _hits(self, query: str, *, size: int, top_k: int) -> list[Hit]:
+    def _hits(
+        self, query: str, *, size: int, top_k: int, doc_ids: Collection[str] | None
+    ) -> list[Hit]:
+        """Return what a query finds, within documents if any are given."""
         if not self._is_ready(size):
             return []
+        if doc_ids is not None and len(doc_ids) <= _MOST_DOCUMENTS:
+            keys = any_of(sorted(document_key(doc_id) for doc_id in doc_ids))
+            query, doc_ids = f"+doc_key:({keys})^0 +({query})", None
         limit = top_k + _SPARE
         while True:
             rows = self._database.read("search_terms", index=_index(size), query=query, limit=limit)
             found = [(row["id"], _bm25(row["score"])) for row in rows]
-            if len(found) < limit or found[-1][1] < found[top_k - 1][1]:
-                return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:top_k]
+            kept = [hit for hit in found if doc_ids is None or document_of(hit[0]) in doc_ids]
+            enough = len(kept) >= top_k and found[-1][1] < kept[top_k - 1][1]
+            if len(found) < limit or enough:
+                return sorted(kept, key=lambda hit: (-hit[1], hit[0]))[:top_k]
             limit *= 4
 
     def _is_ready(self, size: int) -> bool:
@@ -192,7 +207,7 @@ def _delete_some(tx: Transaction) -> bool:
 
 
 def _note_size(tx: Transaction, size: int) -> None:
-    base = begin(tx)
+    base = lock(tx)
     sizes = sorted({*base.sizes, size})
     tx.run("change_base", values={"sizes": sizes, "terms_version": terms_version()})
 
@@ -203,7 +218,7 @@ def _note_ready(tx: Transaction, size: int) -> None:
 
 
 def _add_terms(tx: Transaction, *, doc_ids: Sequence[str], size: int) -> None:
-    begin(tx)
+    lock(tx)
     titles = {row["id"]: row["title"] for row in tx.run("cards", ids=list(doc_ids))}
     rows = []
     found = [chunk(row) for row in tx.run("chunks_of", ids=sorted(titles), size=size)]

@@ -4,6 +4,7 @@ import re
 
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j import read
+from kgrag.store.neo4j.base import SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.vectors import KINDS
@@ -64,8 +65,13 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
         database: The knowledge base.
         grown: Make them anew where there are more than so many times as many vectors as when
             they were made.
+
+    Raises:
+        StoreUnavailableError: If staged vectors are taking over just now.
     """
     base = read.base(database)
+    if base["switching"]:
+        raise StoreUnavailableError(f"{database.address}: {SWITCHING}")
     if base["dimension"] is None:
         return None
     n = database.read("count_embeddings")[0]["n"]

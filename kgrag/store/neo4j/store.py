@@ -10,7 +10,9 @@ from kgrag.store.neo4j.dense import VectorIndexes
 from kgrag.store.neo4j.export import export
 from kgrag.store.neo4j.lexical import LexicalIndexes
 from kgrag.store.neo4j.query import run_query
+from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
 from kgrag.store.neo4j.verify import verify
+from kgrag.store.searched import Stating, Triple
 from kgrag.store.store import (
     Counts,
     DocumentBundle,
@@ -65,6 +67,7 @@ class Neo4jStore:
         database = Database.open(parse(location))
         try:
             schema.prepare(database, create=create)
+            finish_switch(database)
         except BaseException:
             database.close()
             raise
@@ -96,15 +99,21 @@ class Neo4jStore:
         return int(read.base(self._database)["seq"])
 
     def refresh(self, *, sizes: Collection[int] = ()) -> None:
-        """Bring the indexes up to date, and finish deletions that were cut off.
+        """Bring the indexes up to date, and finish what was cut off.
 
         Args:
             sizes: Chunk sizes that get a full-text index where they have none yet.
         """
         self._finish_deletions()
+        finish_switch(self._database)
         self._lexical.refresh(sizes)
         self._vectors.refresh()
         self._database.read("await_fulltext")
+
+    @property
+    def staged(self) -> Neo4jStagedVectors:
+        """Return the vectors of another encoder that do not answer yet."""
+        return Neo4jStagedVectors(self._database)
 
     # writing
 
@@ -132,11 +141,18 @@ class Neo4jStore:
         mentions: Sequence[Mention] = (),
         summaries: Sequence[Summary] = (),
         vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
     ) -> None:
         """Add to a stored document what it does not have yet."""
         self._database.write(
             lambda tx: write.add_knowledge(
-                tx, doc_id, facts=facts, mentions=mentions, summaries=summaries, vectors=vectors
+                tx,
+                doc_id,
+                facts=facts,
+                mentions=mentions,
+                summaries=summaries,
+                vectors=vectors,
+                embedder=embedder,
             )
         )
 
@@ -203,14 +219,28 @@ class Neo4jStore:
             terms, route=route, size=size, top_k=top_k, doc_ids=doc_ids
         )
 
-    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
+    def search_phrase(
+        self,
+        phrase: str,
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
         """Return chunks that hold a phrase as one."""
         self._check_open()
-        return self._lexical.search_phrase(phrase, route=route, size=size, top_k=top_k)
+        return self._lexical.search_phrase(
+            phrase, route=route, size=size, top_k=top_k, doc_ids=doc_ids
+        )
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return stored vectors by key."""
         return self._vectors.vectors(keys)
+
+    def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the vector of each node that has one."""
+        return self._vectors.vectors_of(node_ids)
 
     def search_vectors(
         self,
@@ -242,9 +272,30 @@ class Neo4jStore:
         """Return entities in the order asked."""
         return graph_read.entities(self._database, entity_ids)
 
-    def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
+    def facts_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Fact]:
         """Return facts around entities, at most `limit` for each, each fact once."""
-        return graph_read.facts_around(self._database, entity_ids, limit)
+        return graph_read.facts_around(self._database, entity_ids, limit, doc_ids)
+
+    def triples_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Triple]:
+        """Return facts around entities without their evidence."""
+        facts = self.facts_around(entity_ids, limit=limit, doc_ids=doc_ids)
+        return [Triple(f.fact_id, f.subject, f.predicate, f.object) for f in facts]
+
+    def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
+        """Return (fact id, chunk id) of the evidence of facts."""
+        return [(f.fact_id, e.chunk_id) for f in self.facts(fact_ids) for e in f.evidence]
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
         """Return facts in the order asked, each once."""

@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.ids import digest
-from kgrag.store.checks import check_bundle, check_knowledge
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
+from kgrag.store.neo4j.base import Base, begin, finish
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
-from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, settle_embeddings
+from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
 from kgrag.store.neo4j.graph_read import stored_knowledge
-from kgrag.store.neo4j.graph_write import cite, settle_entities, write_knowledge
+from kgrag.store.neo4j.graph_write import cite, write_knowledge
 from kgrag.store.neo4j.knowledge import Knowledge
 from kgrag.store.neo4j.terms import label_of, terms_rows
 from kgrag.store.store import DocumentBundle, NodeVector
@@ -22,55 +22,6 @@ from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
 _LARGE = 10_000  # chunks above which a document is deleted in several transactions
 _Keys = Mapping[str, tuple[NodeKind, str]]
-
-
-@dataclass(slots=True)
-class Base:
-    """The knowledge base's node as a writing transaction finds it, and what the writer touches.
-
-    Attributes:
-        sizes: Chunk sizes whose words are indexed.
-        dimension: Of the stored vectors, None before the first.
-        deleting: Documents of which chunks are left over from a deletion that was cut off.
-        dead_terms: Indexed chunks that were deleted since their index was made.
-        touched: Entities that lost or gained a name.
-        keys: Embeddings that lost a node.
-    """
-
-    sizes: tuple[int, ...]
-    dimension: int | None
-    deleting: list[str]
-    dead_terms: int
-    touched: set[str] = field(default_factory=set)
-    keys: set[str] = field(default_factory=set)
-
-
-def begin(tx: Transaction) -> Base:
-    """Take the lock that writers share, and return the knowledge base's state.
-
-    Raises:
-        StoreError: If the knowledge base has gone.
-    """
-    rows = tx.run("lock_base")
-    if not rows:
-        raise StoreError("the knowledge base was deleted meanwhile: open it again")
-    row = rows[0]
-    return Base(tuple(row["sizes"]), row["dimension"], list(row["deleting"]), row["dead_terms"])
-
-
-def finish(tx: Transaction, base: Base) -> None:
-    """Bring entities and embeddings in line with what supports them, and count the change."""
-    settle_entities(tx, base.touched)
-    settle_embeddings(tx, sorted(base.keys))
-    if base.keys and not tx.run("any_embedding")[0]["held"]:
-        base.dimension = None  # with the last vector goes its dimension: the next may differ
-    values = {
-        "dimension": base.dimension,
-        "deleting": base.deleting,
-        "dead_terms": base.dead_terms,
-    }
-    tx.run("change_base", values=values)
-    tx.run("count_change")
 
 
 def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
@@ -88,6 +39,8 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     _check_chunks(bundle)
     doc_id, layout = bundle.document.doc_id, _layout(bundle)
     base = begin(tx)
+    check_encoder(bundle.embedder, tx.run("setting", key="embedder")[0]["value"])
+    tx.run("unstage", id=doc_id)
     _release_source(tx, base, source, keep=doc_id)
     tx.run("put_source", source=source, id=doc_id)
     stored = tx.run("layout", id=doc_id)[0]
@@ -172,16 +125,19 @@ def add_knowledge(
     mentions: Sequence[Mention],
     summaries: Sequence[Summary],
     vectors: Sequence[NodeVector],
+    embedder: str = "",
 ) -> None:
     """Add to a stored document what it does not have yet.
 
     Raises:
         NotFoundError: If the document is not held.
         ValueError: If something belongs to another document, or a fact lacks evidence.
+        ModelMismatchError: If the vectors are of another encoder than is recorded.
     """
     check_knowledge(doc_id, facts, mentions, summaries)
     base = begin(tx)
     _check_held(tx, doc_id)
+    check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
     known, wanted = (stored_knowledge(tx.run, doc_id) for _ in range(2))
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
@@ -191,6 +147,7 @@ def add_knowledge(
     new_vectors = [v for v in vectors if v.node_id not in keys]
     if wanted == known and not new_summaries and not new_vectors:
         return
+    tx.run("unstage", id=doc_id)
     base.touched |= write_knowledge(
         tx, doc_id, known=known, wanted=wanted, linked=known.mention_rows()
     )
@@ -228,6 +185,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     base.keys |= {key for _, key in keys.values()}
     for name in ("delete_document", "delete_layout", "delete_fact_vectors", "delete_sources_of"):
         tx.run(name, id=doc_id)
+    tx.run("unstage", id=doc_id)
 
 
 def _check_held(tx: Transaction, doc_id: str) -> None:

@@ -93,12 +93,7 @@ def similarities(
         StoreError: If the vector's dimension is not the stored one.
     """
     check_query(connection, vector)
-    rows = connection.execute(
-        "SELECT n.node_id, e.vector FROM json_each(?) j"
-        " CROSS JOIN node_vectors n ON n.node_id = j.value"
-        " CROSS JOIN embeddings e ON e.key = n.key",
-        (json.dumps(list(node_ids)),),
-    ).fetchall()
+    rows = _blobs_of(connection, node_ids)
     if not rows:
         return {}
     matrix = np.frombuffer(b"".join(blob for _, blob in rows), dtype=_STORED)
@@ -106,12 +101,28 @@ def similarities(
     return dict(best_of_each((node_id, s) for (node_id, _), s in zip(rows, scores, strict=True)))
 
 
+def vectors_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> dict[str, Vector]:
+    """Return the vector of each node that has one."""
+    rows = _blobs_of(connection, node_ids)
+    return {node_id: np.frombuffer(blob, dtype=_STORED) for node_id, blob in rows}
+
+
+def _blobs_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> list[tuple[str, bytes]]:
+    return connection.execute(
+        "SELECT n.node_id, e.vector FROM json_each(?) j"
+        " CROSS JOIN node_vectors n ON n.node_id = j.value"
+        " CROSS JOIN embeddings e ON e.key = n.key",
+        (json.dumps(list(node_ids)),),
+    ).fetchall()
+
+
 def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:
     """Return the cosine of each row with a vector, all of unit length (or zero).
 
-    Rounded to 6 decimals: the sum's last bits depend on where in a matrix a row stands.
+    Rounded to 6 decimals. Each row is summed alone: in a product of matrices the last bits depend
+    on where a row stands, and with them, now and then, the sixth decimal.
     """
-    scores = (matrix @ vector.astype(np.float32, copy=False)).astype(np.float64)
+    scores: NDArray[np.float64] = (matrix * vector.astype(np.float64)).sum(axis=1)
     return np.clip(np.round(scores, 6), -1.0, 1.0)
 
 

@@ -4,14 +4,17 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from kgrag.store.searched import Stating, Triple
 from kgrag.store.sqlite import embeddings, graph, names, read, write
 from kgrag.store.sqlite.bundle import read_bundle
 from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.cards import Cards
 from kgrag.store.sqlite.changes import current_mark
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.export import export
-from kgrag.store.sqlite.lexical import LexicalIndex
+from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.query import run_query
+from kgrag.store.sqlite.staged import SQLiteStagedVectors
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.sqlite.verify import verify, verify_name_index
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
@@ -54,6 +57,7 @@ class SQLiteStore:
         self._vectors = {kind: VectorIndex(kind, cache) for kind in KINDS}
         self._lexical: dict[int, LexicalIndex] = {}
         self._lexical_lock = threading.Lock()
+        self._cards = Cards()
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True) -> "SQLiteStore":
@@ -109,10 +113,17 @@ class SQLiteStore:
         """
         known = {int(n.removeprefix("lexical-")) for n in self._cache.names("lexical-")}
         with self._database.read() as connection:
-            for size in sorted({*known, *sizes}):
-                self._lexical_index(size).view(connection)
+            lexical = [self._lexical_index(size) for size in sorted({*known, *sizes})]
+            build_missing(lexical, connection)
+            for words in lexical:
+                words.view(connection)
             for index in self._vectors.values():
                 index.state(connection)
+
+    @property
+    def staged(self) -> SQLiteStagedVectors:
+        """Return the vectors of another encoder that do not answer yet."""
+        return SQLiteStagedVectors(self._database)
 
     # writing
 
@@ -139,6 +150,7 @@ class SQLiteStore:
         mentions: Sequence[Mention] = (),
         summaries: Sequence[Summary] = (),
         vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
     ) -> None:
         """Add to a stored document what it does not have yet."""
         with self._database.write() as connection:
@@ -149,6 +161,7 @@ class SQLiteStore:
                 mentions=mentions,
                 summaries=summaries,
                 vectors=vectors,
+                embedder=embedder,
             )
 
     # reading documents and chunks
@@ -166,6 +179,8 @@ class SQLiteStore:
     def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
         """Return documents with empty text and segments."""
         with self._database.read() as connection:
+            if doc_ids is None:
+                return self._cards.all(connection)
             return read.document_cards(connection, doc_ids)
 
     def headings(self, doc_id: str) -> list[Heading]:
@@ -220,17 +235,30 @@ class SQLiteStore:
                 connection, terms, route=route, top_k=top_k, doc_ids=doc_ids
             )
 
-    def search_phrase(self, phrase: str, *, route: Route, size: int, top_k: int) -> list[Hit]:
+    def search_phrase(
+        self,
+        phrase: str,
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
         """Return chunks that hold a phrase as one."""
         with self._database.read() as connection:
             return self._lexical_index(size).search_phrase(
-                connection, phrase, route=route, top_k=top_k
+                connection, phrase, route=route, top_k=top_k, doc_ids=doc_ids
             )
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return stored vectors by key."""
         with self._database.read() as connection:
             return embeddings.read_vectors(connection, keys)
+
+    def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the vector of each node that has one."""
+        with self._database.read() as connection:
+            return embeddings.vectors_of(connection, node_ids)
 
     def search_vectors(
         self,
@@ -266,10 +294,32 @@ class SQLiteStore:
         with self._database.read() as connection:
             return graph.entities(connection, entity_ids)
 
-    def facts_around(self, entity_ids: Sequence[str], *, limit: int) -> list[Fact]:
+    def facts_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Fact]:
         """Return facts around entities, at most `limit` for each, each fact once."""
         with self._database.read() as connection:
-            return graph.facts_around(connection, entity_ids, limit)
+            return graph.facts_around(connection, entity_ids, limit, doc_ids)
+
+    def triples_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Triple]:
+        """Return facts around entities without their evidence."""
+        with self._database.read() as connection:
+            return graph.triples_around(connection, entity_ids, limit, doc_ids)
+
+    def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
+        """Return (fact id, chunk id) of the evidence of facts."""
+        with self._database.read() as connection:
+            return graph.stating_chunks(connection, fact_ids)
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
         """Return facts in the order asked, each once."""

@@ -104,8 +104,24 @@ def test_built_with_says_how_to_go_on_without_the_model_of_a_knowledge_base(cach
     with pytest.raises(ModelNotFoundError) as told:
         built_with({"embedder": "mine-000000000000-0000"}, lambda: open_embedder("mine"))
 
-    for remedy in ("kgrag models add PATH", "--system bm25", "kgrag reembed --model NAME"):
+    for remedy in (" PATH --name mine\n", "--system bm25", "kgrag reembed --model NAME"):
         assert remedy in str(told.value)
+
+
+def test_built_with_says_where_the_endpoint_of_a_knowledge_base_is_to_be_named():
+    """It is not found again by taking settings out."""
+    with pytest.raises(ModelMismatchError) as told:
+        built_with({"embedder": "endpoint-bge-m3-1024-0000"}, lambda: HashEmbedder(8))
+
+    assert "name it in [embedding] of kgrag.toml" in str(told.value)
+    assert "take [embedding] out" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["hash-0", "hash-100000"])
+def test_open_embedder_says_which_stand_ins_there_are(cache, name):
+    """No model can be installed under such a name."""
+    with pytest.raises(ModelNotFoundError, match="choose hash-1 to hash-99999"):
+        open_embedder(name)
 
 
 def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(cache, tiny_files):
@@ -133,6 +149,21 @@ def test_configured_embedder_cuts_vectors_to_the_dimension_that_is_set(cache):
     assert (cut.name, cut.dimension) == ("hash-64@16", 16)
     with pytest.raises(ModelError, match=r"embedding\.dimension is 128"):
         configured_embedder(EmbeddingConfig(model="hash-64", dimension=128))
+
+
+def test_configured_embedder_cuts_anew_where_settings_name_another_dimension(cache, tiny_files):
+    """Of the model's own vectors, not of those that the knowledge base has; context stays."""
+    name = add_model(tiny_files, name="mine").identity
+    own = open_embedder(name).dimension
+
+    for dimension, recorded, chosen in (
+        (8, "hash-64@16", "hash-64@8"),
+        (32, "hash-64@16", "hash-64@32"),
+        (1, f"{name}@2+late", f"{name}@1+late"),
+        (own, f"{name}@2+late", f"{name}+late"),
+    ):
+        settings = EmbeddingConfig(dimension=dimension)
+        assert configured_embedder(settings, recorded).name == chosen
 
 
 def test_configured_embedder_refuses_late_chunking_with_an_encoder_that_cannot(cache):

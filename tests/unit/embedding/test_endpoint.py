@@ -386,7 +386,7 @@ def test_a_connection_that_breaks_off_is_an_error(encoder, drop):
         ),
         (Reply("odd", status=400), ModelError, r"answers 400: odd.*\[embedding\]"),
         (raw('{"data": [{"ind'), ModelOutputError, "not whole JSON"),
-        (raw("<html>login</html>"), ModelOutputError, "not whole JSON"),
+        (raw("<html>login</html>"), ModelOutputError, r"not whole JSON \(Expecting value: line 1"),
         (raw({"error": "no such thing"}), ModelOutputError, "no vectors, but .*no such thing"),
         (raw({"data": []}), ModelOutputError, "no vectors"),
         (

@@ -62,6 +62,14 @@ def test_a_place_hides_the_key_and_its_parts():
     assert not place.tells(ValueError("short"))
 
 
+@pytest.mark.parametrize(
+    ("attempts", "words"), [(1, "(after 1 attempt)"), (2, "(after 2 attempts)")]
+)
+def test_a_place_tells_how_often_was_tried(attempts, words):
+    """In words."""
+    assert Place("u", "m", attempts=attempts).tried == words
+
+
 def test_mapped_leaves_other_errors_alone():
     """An error in the code is not the endpoint's."""
     assert mapped(ZeroDivisionError(), Place("u", "m")) is None

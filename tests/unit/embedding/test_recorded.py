@@ -41,6 +41,8 @@ def test_differences_of_one_model_tell_every_setting():
         "query none instead of a",
     ]
     assert differences(meta, encoder(pooling="cls", query="a")) == []
+    late = encoder_meta(encoder(**{"late chunking": "on"}))
+    assert differences(late, encoder()) == ["late chunking off instead of on"]
 
 
 def test_differences_of_two_models_tell_what_both_have():

@@ -1,18 +1,30 @@
 """Which texts are encoded, and that none is encoded twice."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ingestion.embed import embed, texts_to_embed
+from ingestion.embed import NodeText, embed, texts_to_embed
+from ingestion.vector_set import VectorSet
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.store import DocumentBundle
+from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Summary
 
-DOCUMENT = Document("d", "节能方案", "第一章总则。", "d.txt", "txt", "00")
-LEAF = Chunk("d:256:0", "d", 256, 0, 0, 6, "第一章总则。", "d:2048:0", ("第一章", "总则"))
+TEXT = "第一章总则。节能。减排。"
+DOCUMENT = Document("d", "节能方案", TEXT, "d.txt", "txt", "00")
+PARENT = Chunk("d:24:0", "d", 24, 0, 0, 12, TEXT, None, ("第一章", "总则"))
+LEAVES = (
+    Chunk("d:8:0", "d", 8, 0, 0, 6, TEXT[:6], "d:24:0", ("第一章", "总则")),
+    Chunk("d:8:1", "d", 8, 1, 6, 12, TEXT[6:], "d:24:0"),
+)
 SUMMARY = Summary("s", "d", 0, 6, "总述", "document", "import")
+BUNDLE = DocumentBundle(DOCUMENT, "", chunks=(PARENT, *LEAVES), summaries=(SUMMARY,))
 
 
 class Encoder:
@@ -29,30 +41,67 @@ class Encoder:
         return np.eye(8, dtype=np.float32)[[len(text) % 8 for text in texts]]
 
 
+class InContext(Encoder):
+    """Encodes spans, too: the vector points to the place where a span begins."""
+
+    def embed_spans(self, texts, spans):
+        """Return a unit vector for each span."""
+        self.given += [
+            (text, [text[slice(*s)] for s in of]) for text, of in zip(texts, spans, strict=True)
+        ]
+        return [np.eye(32, dtype=np.float32)[[s for s, _ in of]] for of in spans]
+
+
 def fact(subject, predicate, object_):
     s, o = (Entity(entity_id(name), name) for name in (subject, object_))
-    spot = Evidence("d", 0, 6, LEAF.chunk_id)
+    spot = Evidence("d", 0, 6, LEAVES[0].chunk_id)
     return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, (spot,))
 
 
 def test_chunks_and_summaries_follow_their_title_and_facts_stand_alone():
     """A triple is the same text in every document."""
-    stated = fact("工信部", "印发", "办法")
-    assert texts_to_embed(DOCUMENT, [LEAF], [SUMMARY], [stated]) == [
-        ("d:256:0", "chunk", "节能方案\n第一章 总则\n第一章总则。"),
-        ("s", "summary", "节能方案\n总述"),
-        (stated.fact_id, "fact", "工信部 印发 办法"),
+    stated = fact("工信部", "牵头", "节能")
+    assert texts_to_embed(replace(BUNDLE, facts=(stated,)), VectorSet((8,))) == [
+        NodeText("d:8:0", "chunk", "节能方案\n第一章 总则\n第一章总则。"),
+        NodeText("d:8:1", "chunk", "节能方案\n\n节能。减排。"),
+        NodeText("s", "summary", "节能方案\n总述"),
+        NodeText(stated.fact_id, "fact", "工信部 牵头 节能"),
     ]
-    assert texts_to_embed(DOCUMENT) == []
+    assert texts_to_embed(DocumentBundle(DOCUMENT, ""), VectorSet((8,))) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ids"),
+    [((24,), ["d:24:0"]), ((8,), ["d:8:0", "d:8:1"]), ((24, 8), ["d:24:0", "d:8:0", "d:8:1"])],
+)
+def test_chunks_of_the_sizes_that_carry_vectors_are_encoded(sizes, ids):
+    """No others are, whatever groups a document has."""
+    texts = texts_to_embed(DocumentBundle(DOCUMENT, "", chunks=BUNDLE.chunks), VectorSet(sizes))
+    assert [text.node_id for text in texts] == ids
+
+
+def test_facts_without_vectors_are_not_encoded():
+    """Where facts are to carry none."""
+    bundle = DocumentBundle(DOCUMENT, "", facts=(fact("工信部", "牵头", "节能"),))
+    assert texts_to_embed(bundle, VectorSet((8,), facts=False)) == []
+
+
+@pytest.mark.parametrize("predicate", sorted(CITING_PREDICATES))
+def test_facts_by_which_documents_cite_each_other_are_not_encoded(predicate):
+    """No route looks for them by their vector."""
+    bundle = DocumentBundle(DOCUMENT, "", facts=(fact("办法", predicate, "方案"),))
+    assert texts_to_embed(bundle, VectorSet((8,))) == []
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_fact_in_several_wordings_is_encoded_once(order):
     """In the smallest of them, whatever their order."""
-    one, other = fact("工信部", "印发", "办法"), fact("《工信部》", "印发", "办法")
+    one, other = fact("工信部", "牵头", "办法"), fact("《工信部》", "牵头", "办法")
     assert one.fact_id == other.fact_id
-    texts = texts_to_embed(DOCUMENT, facts=[one, other][::order])
-    assert texts == [(one.fact_id, "fact", "《工信部》 印发 办法")]
+    bundle = DocumentBundle(DOCUMENT, "", facts=[one, other][::order])
+    assert texts_to_embed(bundle, VectorSet((8,))) == [
+        NodeText(one.fact_id, "fact", "《工信部》 牵头 办法")
+    ]
 
 
 def test_what_the_store_knows_is_not_encoded_again(tmp_path, make):
@@ -62,11 +111,59 @@ def test_what_the_store_knows_is_not_encoded_again(tmp_path, make):
     (known,) = (v for v in bundle.vectors if v.kind == "document")
     with closing(SQLiteStore.open(tmp_path)) as store:
         store.upsert_document(bundle, source="/a.txt")
-        new = [(name, "fact", "甲 是 乙") for name in ("f1", "f2")]
-        old = ("c1", "chunk", "工信部印发办法")
+        new = [NodeText(name, "fact", "甲 是 乙") for name in ("f1", "f2")]
+        old = NodeText("c1", "chunk", "工信部印发办法")
         found = embed([*new, old], embedder=encoder, store=store)
 
     assert encoder.given == [("甲 是 乙", "passage")]
     assert [(v.node_id, v.kind) for v in found] == [("f1", "fact"), ("f2", "fact"), ("c1", "chunk")]
     assert found[0].key == found[1].key == embedding_key("test", "甲 是 乙")
     assert np.array_equal(found[2].vector, known.vector)
+
+
+class Known:
+    """Holds the vectors that it was given."""
+
+    def __init__(self, nodes=()):
+        self.nodes = nodes
+
+    def vectors(self, keys):
+        """Return those that are there."""
+        return {v.key: v.vector for v in self.nodes if v.key in keys}
+
+
+def test_late_chunks_are_encoded_within_title_and_parent():
+    """Each context is read once, with the spans of all chunks that carry vectors."""
+    encoder = InContext()
+    texts = texts_to_embed(BUNDLE, VectorSet((24, 8), late=True))
+    nodes = embed(texts, embedder=encoder, store=Known())
+
+    assert encoder.given == [
+        ("节能方案\n总述", "passage"),
+        (f"节能方案\n{TEXT}", [TEXT, TEXT[:6], TEXT[6:]]),
+    ]
+    assert [v.node_id for v in nodes] == ["d:24:0", "d:8:0", "d:8:1", "s"]
+    assert [int(v.vector.argmax()) for v in nodes[:3]] == [5, 5, 11]
+
+
+def test_late_vectors_are_kept_by_context_and_span():
+    """Equal texts in other places have vectors of their own; a known one is not made again."""
+    other = replace(BUNDLE, document=replace(DOCUMENT, title="减排方案"))
+    texts = [t for b in (BUNDLE, other) for t in texts_to_embed(b, VectorSet((8,), late=True))]
+    nodes = embed(texts, embedder=InContext(), store=Known())
+    assert len({v.key for v in nodes}) == len(nodes) == 6
+    assert all(
+        v.key != embedding_key("test", t.text) for v, t in zip(nodes, texts, strict=True) if t.span
+    )
+
+    encoder = InContext()
+    again = embed(texts, embedder=encoder, store=Known(nodes[1:]))
+    assert encoder.given == [(f"节能方案\n{TEXT}", [TEXT[:6]])]
+    assert [v.key for v in again] == [v.key for v in nodes]
+
+
+def test_an_encoder_that_cannot_encode_spans_is_refused():
+    """With what to choose instead."""
+    texts = texts_to_embed(BUNDLE, VectorSet((8,), late=True))
+    with pytest.raises(ModelError, match="hash-64 does not: choose an installed model"):
+        embed(texts, embedder=HashEmbedder(64), store=Known())

@@ -3,6 +3,7 @@ import pytest
 from ingestion.fingerprints import Fingerprint
 from ingestion.pipeline import ingest
 from ingestion.prepare import prepare
+from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, policy
@@ -19,6 +20,7 @@ def store(tmp_path):
         store=store,
         embedder=HashEmbedder(64),
         sizes=SIZES,
+        vectors=VectorSet((SIZES.leaf,)),
         enricher=with_model,
     )
     yield store

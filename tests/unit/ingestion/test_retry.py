@@ -5,12 +5,14 @@ import pytest
 from ingestion.imports import import_facts, import_summaries
 from ingestion.pipeline import ingest
 from ingestion.retry import retry_failed
+from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError, ModelUnavailableError
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 
 EMBEDDER = HashEmbedder(64)
+GIVEN = {"embedder": EMBEDDER, "sizes": SIZES, "vectors": VectorSet((SIZES.leaf,))}
 
 
 @pytest.fixture
@@ -38,11 +40,11 @@ def open_store(tmp_path):
 
 
 def take_in(store, docs, reader):
-    return ingest([docs], store=store, embedder=EMBEDDER, sizes=SIZES, enricher=reader)
+    return ingest([docs], store=store, **GIVEN, enricher=reader)
 
 
 def retry(store, reader, paths=()):
-    return retry_failed(paths, store=store, embedder=EMBEDDER, sizes=SIZES, enricher=reader)
+    return retry_failed(paths, store=store, **GIVEN, enricher=reader)
 
 
 def lines(store):
@@ -183,9 +185,8 @@ def test_another_model_replaces_what_the_first_gave_and_keeps_imports(docs, open
     summary = {"doc": "a", "start": 0, "end": 50, "summary": "减排目标"}
     (tmp_path / "f.jsonl").write_text(json.dumps(fact), "utf-8")
     (tmp_path / "s.jsonl").write_text(json.dumps(summary), "utf-8")
-    given = {"store": store, "sizes": SIZES, "embedder": EMBEDDER}
-    assert import_facts(tmp_path / "f.jsonl", **given).facts == 1
-    import_summaries(tmp_path / "s.jsonl", **given)
+    assert import_facts(tmp_path / "f.jsonl", store=store, **GIVEN).facts == 1
+    import_summaries(tmp_path / "s.jsonl", store=store, **GIVEN)
 
     report = take_in(store, docs, enricher(lambda request: '{"facts": []}', name="n")[0])
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.store.checks import check_bundle, check_knowledge
+from kgrag.errors import ModelMismatchError
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 
 TEXT = "工信部印发绿色工厂标准"
 
@@ -63,3 +64,15 @@ def test_a_fact_without_evidence_is_refused(bundle):
 def test_nothing_is_known_of_any_document():
     """An empty addition is none."""
     check_knowledge("d-a", [], [], [])
+
+
+@pytest.mark.parametrize(("given", "recorded"), [("", "m"), ("m", None), ("m", "m")])
+def test_vectors_of_the_recorded_encoder_are_taken(given, recorded):
+    """So are those of any in a new knowledge base, and those of which it is not known."""
+    check_encoder(given, recorded)
+
+
+def test_vectors_of_another_encoder_are_refused():
+    """With both names and the remedy."""
+    with pytest.raises(ModelMismatchError, match=r"encoder old were made.*to new.*run it again"):
+        check_encoder("old", "new")

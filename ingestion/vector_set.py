@@ -1,0 +1,109 @@
+"""Which nodes of a knowledge base carry vectors: as settings ask for it, and as recorded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ingestion.chunk import ChunkSizes
+from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.late import LateEmbedder
+from kgrag.errors import ConfigError
+
+_SIZES, _FACTS = "embedded_sizes", "embedded_facts"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """Which nodes carry vectors; summaries always do.
+
+    Attributes:
+        sizes: Of the chunks that do, largest first.
+        facts: Whether facts do; those by which one document cites another never do.
+        late: Whether chunks are encoded in the context of their parent.
+    """
+
+    sizes: tuple[int, ...]
+    facts: bool = True
+    late: bool = False
+
+    def meta(self) -> dict[str, str]:
+        """Return what a knowledge base records; how chunks are encoded, its encoder tells."""
+        return {
+            _SIZES: ",".join(map(str, self.sizes)),
+            _FACTS: "yes" if self.facts else "no",
+        }
+
+
+def configured_vectors(
+    wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes, embedder: Embedder
+) -> VectorSet:
+    """Return the set that settings ask for.
+
+    Args:
+        wanted: Chunk sizes that are to carry vectors, in any order; none for the smallest.
+        facts: Whether facts are to.
+        sizes: Of the knowledge base.
+        embedder: A `LateEmbedder` encodes chunks in the context of their parent.
+
+    Raises:
+        ConfigError: If there are no chunks of a size.
+    """
+    there = (sizes.parent, *sizes.children)
+    unknown = sorted(set(wanted) - set(there))
+    if unknown:
+        raise ConfigError(
+            f"embedding.sizes asks for chunks of {unknown[0]}; this knowledge base has chunks "
+            f"of {_listed(there)}"
+        )
+    chosen = tuple(size for size in there if size in wanted) or (sizes.leaf,)
+    return VectorSet(chosen, facts, isinstance(embedder, LateEmbedder))
+
+
+def vectors_to_add(
+    meta: Mapping[str, str],
+    wanted: Sequence[int],
+    *,
+    facts: bool,
+    sizes: ChunkSizes,
+    embedder: Embedder,
+) -> VectorSet:
+    """Return the set for new documents: the recorded one, or the configured one of a new base.
+
+    Settings that ask for nothing in particular (no sizes, facts with vectors) go along with what
+    is recorded.
+
+    Args:
+        meta: What the knowledge base records; one without the set has vectors of the smallest
+            chunks and of facts.
+        wanted: As for `configured_vectors`, like the rest.
+        facts: Whether facts are to carry vectors.
+        sizes: Of the knowledge base.
+        embedder: Its encoder.
+
+    Raises:
+        ConfigError: If settings ask for another set than is recorded, or for unknown sizes.
+    """
+    configured = configured_vectors(wanted, facts=facts, sizes=sizes, embedder=embedder)
+    if "embedder" not in meta:
+        return configured
+    recorded = configured_vectors(
+        [int(size) for size in meta.get(_SIZES, "").split(",") if size],
+        facts=meta.get(_FACTS) != "no",
+        sizes=sizes,
+        embedder=embedder,
+    )
+    if wanted and configured.sizes != recorded.sizes:
+        raise _other("sizes", _listed(configured.sizes), f"chunks of {_listed(recorded.sizes)}")
+    if recorded.facts and not facts:
+        raise _other("facts", "off", "facts, too")
+    return recorded
+
+
+def _other(key: str, wanted: str, there: str) -> ConfigError:
+    return ConfigError(
+        f"embedding.{key} is {wanted}, but this knowledge base has vectors of {there}: run "
+        f"`kgrag reembed` to change that, or take embedding.{key} out of kgrag.toml"
+    )
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes))

@@ -1,0 +1,104 @@
+"""The command that changes the encoder of a knowledge base: reembed."""
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli_content import progress_bar
+from kgrag.cli_shared import amount, json_option, kb_option, opened, print_json
+
+if TYPE_CHECKING:
+    from ingestion.reembed import ReembedPlan, ReembedReport
+    from kgrag.config import Config
+
+
+@click.command()
+@click.option("--model", metavar="NAME", help="Another encoder than [embedding] names.")
+@kb_option
+@click.option("--dry-run", is_flag=True, help="Only say how much is to be encoded, and how long.")
+@json_option
+@click.pass_context
+def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_json: bool) -> None:
+    """Encode everything anew with another encoder, or as [embedding] says now.
+
+    The old vectors answer until all new ones are there. Stopped and run again, it goes on.
+    """
+    configured: Config = ctx.obj
+    if model:
+        ctx.obj = replace(configured, embedding=replace(configured.embedding, model=model))
+    with opened(ctx, kb) as base:
+        if dry_run:
+            _print_plan(base.reembed_plan(), as_json)
+            return
+        with progress_bar("reembed") as progress:
+            report = base.reembed(progress=progress)
+            progress("search index", report.documents, report.documents)
+            base.store.refresh(sizes=base.sizes.searched)
+    _print_report(report, as_json)
+    _warn_of_settings(configured, model)
+
+
+def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(plan))
+        return
+    _print_dropped(plan.dropped, "would be dropped")
+    click.echo(
+        f"{_change(plan.before, plan.after)}: {amount(plan.texts, 'text')} of "
+        f"{amount(plan.documents, 'document')} to encode, {plan.characters:,} characters; "
+        f"about {_duration(plan.seconds)}"
+    )
+
+
+def _print_report(report: "ReembedReport", as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(report))
+        return
+    _print_dropped(report.dropped, "were dropped")
+    if not report.changed:
+        click.echo(
+            f"nothing to do: all vectors are those of {report.after} (--model, or [embedding] in "
+            "kgrag.toml, names another)"
+        )
+        return
+    earlier = f" ({amount(report.resumed, 'document')} done by an earlier run)"
+    resumed = earlier if report.resumed else ""
+    click.echo(
+        f"{_change(report.before, report.after)}: {amount(report.encoded, 'text')} of "
+        f"{amount(report.documents, 'document')}{resumed} in {_duration(report.seconds)}"
+    )
+
+
+def _print_dropped(encoder: str, what: str) -> None:
+    if encoder:
+        click.echo(f"note: half-done vectors of {encoder} {what}", err=True)
+
+
+def _warn_of_settings(configured: "Config", model: str | None) -> None:
+    """Say where settings name another encoder than the knowledge base has now."""
+    named = configured.embedding.model
+    if model and named and named != model:
+        click.echo(
+            f'note: [embedding] names "{named}" still: change it to "{model}", or take it out',
+            err=True,
+        )
+
+
+def _change(before: str, after: str) -> str:
+    """Return the change in words."""
+    return after if before in ("", after) else f"{before} → {after}"
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> _duration(0.2), _duration(95), _duration(7300)
+    ('0.2 s', '2 min', '2.0 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+COMMANDS = (reembed,)

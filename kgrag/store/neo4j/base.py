@@ -1,0 +1,92 @@
+"""The knowledge base's node: the lock that writers share, and what a transaction leaves in it."""
+
+import json
+from dataclasses import dataclass, field
+
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.neo4j.connection import Row, Transaction
+from kgrag.store.neo4j.embeddings import settle_embeddings
+from kgrag.store.neo4j.graph_write import settle_entities
+
+SWITCHING = (
+    "the vectors of this knowledge base are changed to another encoder just now: wait for that "
+    "`kgrag reembed`, or run it again if it was stopped"
+)
+
+
+@dataclass(slots=True)
+class Base:
+    """The knowledge base's node as a writing transaction finds it, and what the writer touches.
+
+    Attributes:
+        sizes: Chunk sizes whose words are indexed.
+        dimension: Of the stored vectors, None before the first.
+        deleting: Documents of which chunks are left over from a deletion that was cut off.
+        dead_terms: Indexed chunks that were deleted since their index was made.
+        begun: What will be recorded of the encoder whose vectors are staged; None for none.
+        switching: Whether staged vectors are taking over.
+        touched: Entities that lost or gained a name.
+        keys: Embeddings that lost a node.
+    """
+
+    sizes: tuple[int, ...]
+    dimension: int | None
+    deleting: list[str]
+    dead_terms: int
+    begun: dict[str, str] | None = None
+    switching: bool = False
+    touched: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+
+
+def lock(tx: Transaction) -> Base:
+    """Take the lock that writers share, and return the knowledge base's state.
+
+    Raises:
+        StoreError: If the knowledge base has gone.
+    """
+    rows = tx.run("lock_base")
+    if not rows:
+        raise StoreError("the knowledge base was deleted meanwhile: open it again")
+    row = rows[0]
+    return Base(
+        tuple(row["sizes"]),
+        row["dimension"],
+        list(row["deleting"]),
+        row["dead_terms"],
+        begun(row),
+        row["switching"],
+    )
+
+
+def begun(row: Row) -> dict[str, str] | None:
+    """Return what will be recorded of the encoder whose vectors are staged; None for none."""
+    return json.loads(row["staged"]) if row["staged"] else None
+
+
+def begin(tx: Transaction) -> Base:
+    """Take the lock to change documents.
+
+    Raises:
+        StoreError: If the knowledge base has gone.
+        StoreUnavailableError: If staged vectors are taking over just now.
+    """
+    base = lock(tx)
+    if base.switching:
+        raise StoreUnavailableError(SWITCHING)
+    return base
+
+
+def finish(tx: Transaction, base: Base) -> None:
+    """Bring entities and embeddings in line with what supports them, and count the change."""
+    settle_entities(tx, base.touched)
+    settle_embeddings(tx, sorted(base.keys))
+    if base.keys and not tx.run("any_embedding")[0]["held"]:
+        base.dimension = None  # with the last vector goes its dimension: the next may differ
+    values = {
+        "dimension": base.dimension,
+        "deleting": base.deleting,
+        "dead_terms": base.dead_terms,
+    }
+    tx.run("change_base", values=values)
+    tx.run("count_change")

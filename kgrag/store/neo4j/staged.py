@@ -1,0 +1,196 @@
+"""Vectors of another encoder as nodes of their own, and how they take over, some at a time."""
+
+import json
+from collections.abc import Mapping, Sequence
+from math import inf
+
+import numpy as np
+
+from kgrag.store.neo4j import read
+from kgrag.store.neo4j.base import Base, begun, finish, lock
+from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.embeddings import embed_nodes, given_vectors, keys_of, to_vector
+from kgrag.store.neo4j.schema import ensure_vector_indexes
+from kgrag.store.neo4j.write import set_meta
+from kgrag.store.staged import all_given, check_staging
+from kgrag.store.store import NodeVector, Vector
+from kgrag.store.vectors import KINDS, other_dimension
+
+_ROWS = 250  # vectors in a statement: about 1 MB
+_DOCUMENTS = 16  # that take over in one transaction
+_DELETED = 5000  # nodes deleted in one transaction
+
+
+class Neo4jStagedVectors:
+    """Staged vectors of a database; see `kgrag.store.staged.StagedVectors`.
+
+    One transaction cannot hold a million nodes, so staged vectors take over some documents at a
+    time. Until the last, a mark in the knowledge base's node keeps searches by vectors and
+    writers out (StoreUnavailableError); searches by words go on. If it is cut off, whoever opens
+    the knowledge base next finishes it.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def meta(self) -> dict[str, str] | None:
+        """Return what will be recorded of the encoder."""
+        return begun(read.base(self._database))
+
+    def begin(self, meta: Mapping[str, str]) -> None:
+        """Make ready for vectors of an encoder."""
+        finish_switch(self._database)
+        if self.meta() == meta:
+            return
+        self.drop()
+        self._database.define("constrain_staged_document", "constrain_staged_embedding")
+        self._database.await_indexes()
+        staged = json.dumps(dict(meta), ensure_ascii=False, sort_keys=True)
+        self._database.write(lambda tx: tx.run("change_base", values={"staged": staged}))
+
+    def doc_ids(self) -> set[str]:
+        """Return the documents that are staged."""
+        return {row["id"] for row in self._database.read("staged_documents")}
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return staged vectors by key."""
+        rows = self._database.read("staged_vectors", keys=sorted(keys)) if keys else []
+        return {row["key"]: to_vector(row["vector"]) for row in rows}
+
+    def put(
+        self,
+        vectors: Mapping[str, Sequence[NodeVector]],
+        *,
+        meta: Mapping[str, str],
+        as_of: int,
+    ) -> None:
+        """Stage documents, none of them where anything changed; the vectors are kept by key."""
+        given = all_given(vectors)
+        given_vectors([v for group in vectors.values() for v in group])  # checks them
+        self._database.write(lambda tx: _put(tx, vectors, given, meta=meta, as_of=as_of))
+
+    def switch(self, meta: Mapping[str, str]) -> bool:
+        """Let staged vectors take over, document by document."""
+        if not self._database.write(lambda tx: _begin_switch(tx, meta)):
+            return False
+        finish_switch(self._database)
+        return True
+
+    def drop(self) -> None:
+        """Forget everything that is staged."""
+        finish_switch(self._database)
+        self._database.write(lambda tx: tx.run("change_base", values={"staged": ""}))
+        _delete_staged(self._database)
+
+
+def finish_switch(database: Database) -> None:
+    """Let staged vectors take over to the end, where that has begun; else do nothing.
+
+    Several processes may do this at once.
+    """
+    if not read.base(database)["switching"]:
+        return
+    for kind in KINDS:  # or every embedding that takes over would be put into an index alone
+        database.define(f"drop_{kind}_vectors")
+    while database.write(_switch_some):
+        pass
+    database.write(_end_switch)
+    _delete_staged(database)
+    ensure_vector_indexes(database, grown=inf)
+
+
+def _put(
+    tx: Transaction,
+    vectors: Mapping[str, Sequence[NodeVector]],
+    given: Mapping[str, Vector],
+    *,
+    meta: Mapping[str, str],
+    as_of: int,
+) -> None:
+    check_staging(meta, lock(tx).begun)
+    dimensions = [row["n"] for row in tx.run("staged_dimension")]
+    for key, vector in given.items():
+        if dimensions and vector.size != dimensions[0]:
+            raise other_dimension(f"vector {key}", vector, dimensions[0])
+    rows = [
+        {"key": key, "vector": vector.astype(np.float32).tolist(), "zero": not vector.any()}
+        for key, vector in given.items()
+    ]
+    tx.run_rows("stage_embeddings", rows, size=_ROWS)
+    if tx.run("base")[0]["seq"] != as_of:
+        return
+    held = {row["id"] for row in tx.run("cards", ids=list(vectors))}
+    documents = [
+        {
+            "id": doc_id,
+            "nodes": [v.node_id for v in group],
+            "kinds": [v.kind for v in group],
+            "keys": [v.key for v in group],
+        }
+        for doc_id, group in vectors.items()
+        if doc_id in held
+    ]
+    tx.run_rows("stage_documents", documents, size=_DOCUMENTS)
+
+
+def _begin_switch(tx: Transaction, meta: Mapping[str, str]) -> bool:
+    base = lock(tx)
+    if True in tx.earlier and base.begun is None:
+        return True  # this call began it, though nobody heard of it, and another finished it
+    check_staging(meta, base.begun)
+    if not base.switching and tx.run("documents_not_staged"):
+        return False
+    tx.run("change_base", values={"switching": True})
+    return True
+
+
+def _switch_some(tx: Transaction) -> bool:
+    """Let some documents take over; return whether there were any."""
+    base = lock(tx)
+    rows = tx.run("some_staged_documents", limit=_DOCUMENTS) if base.switching else []
+    if not rows:
+        return False
+    for row in rows:
+        _switch_document(tx, base, row)
+    tx.run("unstage_documents", ids=[row["id"] for row in rows])
+    finish(tx, base)
+    return True
+
+
+def _switch_document(tx: Transaction, base: Base, row: Row) -> None:
+    nodes = list(zip(row["kinds"], row["nodes"], row["keys"], strict=True))
+    tx.run("promote_embeddings", keys=sorted(set(row["keys"])))
+    for kind in KINDS:
+        of_kind = sorted({key for k, _, key in nodes if k == kind})
+        if of_kind:
+            tx.run(f"mark_{kind}_embeddings", keys=of_kind)
+    before = keys_of(tx, row["id"])
+    wanted = {node: key for _, node, key in nodes}
+    base.keys |= {key for node, (_, key) in before.items() if wanted.get(node) != key}
+    lost = [(kind, node, None) for node, (kind, _) in before.items() if node not in wanted]
+    embed_nodes(tx, row["id"], [*lost, *nodes])
+
+
+def _end_switch(tx: Transaction) -> None:
+    base = lock(tx)
+    if not base.switching:
+        return  # another process was faster
+    set_meta(tx, base.begun or {})
+    dimension = next((row["n"] for row in tx.run("any_dimension")), None)
+    values = {"staged": "", "switching": False, "dimension": dimension, "indexed": 0}
+    tx.run("change_base", values=values)
+    tx.run("count_change")
+
+
+def _delete_staged(database: Database) -> None:
+    """Delete what is left of staging, unless it has begun again."""
+
+    def some(tx: Transaction) -> bool:
+        if lock(tx).begun is not None:
+            return False
+        documents = tx.run("delete_some_staged_documents", limit=_DELETED)
+        embeddings = tx.run("delete_some_staged_embeddings", limit=_DELETED)
+        return bool(documents[0]["n"] + embeddings[0]["n"])
+
+    while database.write(some):
+        pass

@@ -1,0 +1,151 @@
+"""Vectors of another encoder in tables of their own, until one transaction lets them take over."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from kgrag.store.sqlite.changes import record_change
+from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.embeddings import from_blob, to_blob
+from kgrag.store.sqlite.settle import id_list
+from kgrag.store.staged import all_given, check_staging
+from kgrag.store.store import NodeVector, Vector
+from kgrag.store.vectors import check_vector, other_dimension
+
+_META = "staged_meta"  # key in `state`
+
+
+class SQLiteStagedVectors:
+    """Staged vectors of a file; see `kgrag.store.staged.StagedVectors`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def meta(self) -> dict[str, str] | None:
+        """Return what will be recorded of the encoder."""
+        with self._database.read() as connection:
+            return _meta(connection)
+
+    def begin(self, meta: Mapping[str, str]) -> None:
+        """Make ready for vectors of an encoder."""
+        with self._database.write() as connection:
+            if _meta(connection) != meta:
+                _clear(connection)
+                connection.execute(
+                    "INSERT INTO state VALUES (?, ?)", (_META, json.dumps(dict(meta)))
+                )
+
+    def doc_ids(self) -> set[str]:
+        """Return the documents that are staged."""
+        with self._database.read() as connection:
+            return {d for (d,) in connection.execute("SELECT doc_id FROM staged_documents")}
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return staged vectors by key."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT e.key, e.vector FROM json_each(?) j"
+                " CROSS JOIN staged_embeddings e ON e.key = j.value",
+                (id_list(keys),),
+            )
+            return {key: from_blob(blob) for key, blob in rows}
+
+    def put(
+        self,
+        vectors: Mapping[str, Sequence[NodeVector]],
+        *,
+        meta: Mapping[str, str],
+        as_of: int,
+    ) -> None:
+        """Stage documents that have not changed."""
+        given = all_given(vectors)
+        for key, vector in given.items():
+            check_vector(vector, key)
+        with self._database.write() as connection:
+            check_staging(meta, _meta(connection))
+            _add_embeddings(connection, given)
+            for doc_id in _unchanged(connection, vectors, as_of):
+                forget_staged(connection, doc_id)
+                connection.execute("INSERT INTO staged_documents VALUES (?)", (doc_id,))
+                connection.executemany(
+                    "INSERT INTO staged_nodes (doc_id, node_id, kind, key) VALUES (?, ?, ?, ?)",
+                    [(doc_id, v.node_id, v.kind, v.key) for v in vectors[doc_id]],
+                )
+
+    def switch(self, meta: Mapping[str, str]) -> bool:
+        """Let staged vectors take over in one transaction."""
+        with self._database.write() as connection:
+            check_staging(meta, _meta(connection))
+            if connection.execute(
+                "SELECT 1 FROM documents WHERE doc_id NOT IN (SELECT doc_id FROM staged_documents)"
+                " LIMIT 1"
+            ).fetchone():
+                return False
+            _take_over(connection)
+            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
+            _clear(connection)
+            every = connection.execute("SELECT doc_id FROM documents ORDER BY doc_id").fetchall()
+            record_change(connection, [doc_id for (doc_id,) in every], ["vectors"])
+            return True
+
+    def drop(self) -> None:
+        """Forget everything that is staged."""
+        with self._database.write() as connection:
+            _clear(connection)
+
+
+def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
+    """Let a document that changes be staged no more; its vectors stay by key."""
+    connection.execute("DELETE FROM staged_documents WHERE doc_id = ?", (doc_id,))
+
+
+def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:
+    row = connection.execute("SELECT value FROM state WHERE key = ?", (_META,)).fetchone()
+    return json.loads(row[0]) if row else None
+
+
+def _add_embeddings(connection: sqlite3.Connection, given: Mapping[str, Vector]) -> None:
+    row = connection.execute("SELECT length(vector) / 4 FROM staged_embeddings LIMIT 1").fetchone()
+    dimension = row[0] if row else None
+    for key, vector in given.items():
+        dimension = dimension or vector.size
+        if vector.size != dimension:
+            raise other_dimension(f"vector {key}", vector, dimension)
+    connection.executemany(
+        "INSERT INTO staged_embeddings VALUES (?, ?) ON CONFLICT DO NOTHING",
+        [(key, to_blob(vector)) for key, vector in given.items()],
+    )
+
+
+def _unchanged(
+    connection: sqlite3.Connection, doc_ids: Mapping[str, object], as_of: int
+) -> list[str]:
+    """Return the documents that are held as they were at a commit."""
+    rows = connection.execute(
+        "SELECT d.doc_id FROM json_each(?) j CROSS JOIN documents d ON d.doc_id = j.value"
+        " WHERE NOT EXISTS (SELECT 1 FROM changes c WHERE c.doc_id = d.doc_id AND c.seq > ?)",
+        (id_list(doc_ids), as_of),
+    )
+    return [doc_id for (doc_id,) in rows]
+
+
+def _take_over(connection: sqlite3.Connection) -> None:
+    # Nodes name embeddings: they go first and come last.
+    for statement in (
+        "DELETE FROM node_vectors",
+        "DELETE FROM embeddings",
+        "INSERT INTO embeddings SELECT key, vector FROM staged_embeddings"
+        " WHERE key IN (SELECT key FROM staged_nodes)",
+        "INSERT INTO node_vectors (node_id, kind, doc_id, key)"
+        " SELECT node_id, kind, doc_id, key FROM staged_nodes ORDER BY doc_id, node_id",
+        "DELETE FROM state WHERE key = 'dimension'",
+        "INSERT INTO state SELECT 'dimension', length(vector) / 4 FROM embeddings LIMIT 1",
+    ):
+        connection.execute(statement)
+
+
+def _clear(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM state WHERE key = ?", (_META,))
+    # Nodes before their documents: one statement for all of them instead of one for each.
+    for table in ("staged_nodes", "staged_documents", "staged_embeddings"):
+        connection.execute(f"DELETE FROM {table}")

@@ -1,0 +1,112 @@
+"""The part of a store that keeps vectors of another encoder until they take over."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from kgrag.errors import StoreError
+from kgrag.store.store import NodeVector, Vector
+
+
+class StagedVectors(Protocol):
+    """Vectors beside those in use, which go on answering until every document has staged ones.
+
+    A document that is written, or to which knowledge is added, is staged no more; its vectors
+    stay by key, so that equal texts are not encoded again. Nothing staged is exported or found.
+    """
+
+    def meta(self) -> dict[str, str] | None:
+        """Return what will be recorded of the encoder; None where nothing is being staged."""
+        ...
+
+    def begin(self, meta: Mapping[str, str]) -> None:
+        """Make ready for vectors of an encoder; those of another are dropped.
+
+        Args:
+            meta: Settings that the knowledge base records once the vectors have taken over.
+        """
+        ...
+
+    def doc_ids(self) -> set[str]:
+        """Return the documents that are staged."""
+        ...
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return staged vectors by embedding key."""
+        ...
+
+    def put(
+        self,
+        vectors: Mapping[str, Sequence[NodeVector]],
+        *,
+        meta: Mapping[str, str],
+        as_of: int,
+    ) -> None:
+        """Stage documents, all in one transaction.
+
+        Args:
+            vectors: By document all that its nodes will have; each with its numbers.
+            meta: As given to `begin`.
+            as_of: `Store.change_counter()` from before the documents were read: those that
+                changed since are left out, but their vectors are kept by key.
+
+        Raises:
+            StoreError: If staging has not begun, or anew for another encoder meanwhile, or if
+                the vectors are not all of one dimension.
+            ValueError: If one is not finite, or neither of unit length nor zero.
+        """
+        ...
+
+    def switch(self, meta: Mapping[str, str]) -> bool:
+        """Let staged vectors take the place of all others, and record their encoder.
+
+        Killed at any moment, either nothing has changed, or the next one who opens the
+        knowledge base finishes it.
+
+        Args:
+            meta: As given to `begin`.
+
+        Returns:
+            False, and nothing has changed, if a document is not staged.
+
+        Raises:
+            StoreError: If staging has not begun, or anew for another encoder meanwhile.
+        """
+        ...
+
+    def drop(self) -> None:
+        """Forget everything that is staged."""
+        ...
+
+
+def all_given(vectors: Mapping[str, Sequence[NodeVector]]) -> dict[str, Vector]:
+    """Return the vectors of documents by key.
+
+    Raises:
+        ValueError: If one comes without its numbers.
+    """
+    given: dict[str, Vector] = {}
+    for group in vectors.values():
+        for v in group:
+            if v.vector is None:
+                raise ValueError(f"vector {v.key} comes without its numbers: give them")
+            given[v.key] = v.vector
+    return given
+
+
+def check_staging(wanted: Mapping[str, str], begun: Mapping[str, str] | None) -> None:
+    """Refuse to stage vectors among those of another encoder.
+
+    Args:
+        wanted: What the caller would have recorded.
+        begun: What is to be recorded of those that are staged; None where none are.
+
+    Raises:
+        StoreError: If they differ.
+    """
+    if begun is None:
+        raise StoreError("no vectors are being staged: run `kgrag reembed` again")
+    if begun != wanted:
+        raise StoreError(
+            f"another `kgrag reembed` to {begun.get('embedder')} has begun meanwhile: run one at "
+            "a time"
+        )

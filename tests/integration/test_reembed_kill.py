@@ -1,0 +1,125 @@
+"""A change of the encoder survives kill -9 at any point: whole before, whole after."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ingestion.samples import sample_folder
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+
+KILLS = 5
+REEMBED = """
+import sys, time
+import ingestion.reembed
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+
+class Encoder(HashEmbedder):
+    def embed(self, texts, task):
+        print(len(texts), flush=True)
+        return super().embed(texts, task)
+
+ingestion.reembed._BATCH_TEXTS = 4
+with KnowledgeBase.open(sys.argv[1], create=False, embedder=Encoder(128)) as base:
+    base.reembed()
+    print("done", flush=True)
+"""
+
+
+def start(kb):
+    command = [sys.executable, "-c", REEMBED, str(kb)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def run(kb):
+    """Run to the end; return how many texts were encoded in each batch."""
+    with start(kb) as process:
+        out, _ = process.communicate()
+    assert process.returncode == 0
+    *encoded, done = out.split()
+    assert done == "done"
+    return [int(n) for n in encoded]
+
+
+def ingest(kb, dimension, *paths):
+    with KnowledgeBase.open(kb, embedder=HashEmbedder(dimension)) as base:
+        assert not base.ingest(paths).failed
+
+
+def exported(kb):
+    with KnowledgeBase.open(kb, create=False) as base:
+        assert base.verify() == []
+        return [json.dumps(record, sort_keys=True) for record in base.export()]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """The sample documents, and records of which each has a text of its own."""
+    path = tmp_path / "more.jsonl"
+    rows = [
+        {"id": f"r{i}", "title": f"第{i}号方案", "text": f"到20{25 + i % 10}年达到{i}家。" * 40}
+        for i in range(60)
+    ]
+    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8")
+    return [sample_folder(), path]
+
+
+@pytest.mark.slow
+def test_reembed_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus):
+    """Until the last moment all is as before; what was encoded is not encoded again."""
+    whole, kb = tmp_path / "whole", tmp_path / "killed"
+    for folder in (whole, kb):
+        ingest(folder, 64, *corpus)
+    before = exported(kb)
+    batches = run(whole)
+    after = exported(whole)
+
+    rng = random.Random(7)
+    killed = n_encoded = 0
+    for _ in range(KILLS):
+        with start(kb) as process:
+            assert process.stdout is not None
+            for _ in range(rng.randint(2, len(batches) // KILLS - 1)):
+                n_encoded += int(process.stdout.readline())
+            time.sleep(rng.uniform(0, 0.02))
+            killed += process.poll() is None
+            process.kill()
+            n_encoded += sum(map(int, process.stdout.read().split()))
+        assert exported(kb) == before
+    assert killed == KILLS, "a run ended before it could be killed"
+    with KnowledgeBase.open(kb, create=False) as base:
+        assert base.store.staged.doc_ids(), "kills came too early"
+    n_encoded += sum(run(kb))
+
+    assert exported(kb) == after
+    # A kill loses no more than the batch that was under way.
+    assert sum(batches) <= n_encoded <= sum(batches) + KILLS * max(batches)
+    ingest(kb, 128, *corpus)
+    assert exported(kb) == after
+
+
+@pytest.mark.slow
+def test_a_switch_that_is_killed_is_undone_or_complete(tmp_path, corpus):
+    """It is one transaction: killed within, the old vectors are all there."""
+    kb = tmp_path / "kb"
+    ingest(kb, 64, *corpus)
+    before = exported(kb)
+    dying = REEMBED.replace(
+        "ingestion.reembed._BATCH_TEXTS = 4",
+        "import os, signal\n"
+        "from kgrag.store.sqlite import staged\n"
+        "staged.record_change = lambda *_: os.kill(os.getpid(), signal.SIGKILL)",
+    )
+    done = subprocess.run([sys.executable, "-c", dying, str(kb)], check=False, capture_output=True)
+
+    assert done.returncode == -9
+    assert exported(kb) == before
+    assert run(kb) == []  # all had been encoded
+    with KnowledgeBase.open(kb, create=False) as base:
+        assert base.store.get_meta("embedder") == "hash-128"
+        assert base.search("绿色工厂", system="vector", top_k=3)

@@ -1,0 +1,96 @@
+"""Knowledge bases in which other chunks carry vectors, or chunks in context, the whole way."""
+
+from itertools import pairwise
+
+import pytest
+
+from ingestion.samples import sample_folder
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.embedding.late import late
+from kgrag.errors import ConfigError, ModelMismatchError
+from kgrag.titles import CITING_PREDICATES
+
+QUESTION = "云岭省农村污水治理目标"
+SAMPLES = sorted(sample_folder().iterdir())[:4]
+
+
+class InContext(HashEmbedder):
+    """Encodes a span as the text that it is."""
+
+    def embed_spans(self, texts, spans):
+        """Return for each text the vectors of its spans."""
+        pieces = zip(texts, spans, strict=True)
+        return [self.embed([text[a:b] for a, b in of], "passage") for text, of in pieces]
+
+
+def config(**embedding):
+    return Config(embedding=EmbeddingConfig(**embedding))
+
+
+def vectors(kb, kind="chunk"):
+    """Return the nodes of a kind that carry vectors."""
+    every = [v for d in kb.store.document_cards() for v in kb.store.bundle(d.doc_id).vectors]
+    return [v.node_id for v in every if v.kind == kind]
+
+
+def built(folder, *, embedder=None, **embedding):
+    kb = KnowledgeBase.open(
+        folder, config=config(**embedding), embedder=embedder or HashEmbedder(128)
+    )
+    assert not kb.ingest(SAMPLES).failed
+    return kb
+
+
+@pytest.mark.parametrize("sizes", [(1024,), (2048, 512, 256), (2048, 1024)])
+@pytest.mark.parametrize("system", ["vector", "hybrid", "grim", "recursive"])
+def test_search_finds_leaves_by_the_vectors_of_any_sizes(tmp_path, sizes, system):
+    """No text comes twice, and no result lies in another."""
+    with built(tmp_path, sizes=sizes) as kb:
+        counts = kb.store.counts().chunks
+        assert len(vectors(kb)) == sum(counts[size] for size in sizes)
+        found = [r.chunk for r in kb.search(QUESTION, system=system, top_k=10)]
+        assert not kb.verify()
+
+    assert len(found) >= 5
+    places = sorted((c.doc_id, c.start, c.end) for c in found)
+    assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(places))
+
+
+def test_what_carries_vectors_is_recorded_and_cannot_be_mixed(tmp_path):
+    """Without settings, more documents get vectors as the others did."""
+    built(tmp_path, sizes=(512,), facts="off").close()
+
+    with KnowledgeBase.open(tmp_path, embedder=HashEmbedder(128)) as kb:
+        assert kb.ingest(SAMPLES).counts == {"unchanged": len(SAMPLES)}
+        kb.ingest([sample_folder()])
+        assert {int(node.split(":")[1]) for node in vectors(kb)} == {512}
+    other = config(sizes=(256,))
+    with (
+        KnowledgeBase.open(tmp_path, config=other, embedder=HashEmbedder(128)) as kb,
+        pytest.raises(ConfigError, match="has vectors of chunks of 512: run `kgrag reembed`"),
+    ):
+        kb.ingest(SAMPLES)
+
+
+def test_facts_by_which_documents_cite_each_other_carry_no_vector(tmp_path):
+    """They are stored, and found by the names in them."""
+    with built(tmp_path) as kb:
+        known = [f for d in kb.store.document_cards() for f in kb.store.knowledge_of(d.doc_id)[0]]
+        assert known
+        assert {f.predicate for f in known} <= CITING_PREDICATES
+        assert vectors(kb, "fact") == []
+
+
+def test_late_vectors_and_those_without_context_do_not_meet(tmp_path):
+    """The knowledge base refuses the encoder that it was not built with, either way."""
+    with built(tmp_path, embedder=late(InContext(128))) as kb:
+        assert kb.search(QUESTION, system="vector")
+        assert len(vectors(kb)) == kb.store.counts().chunks[256]
+        assert not kb.verify()
+    with (
+        KnowledgeBase.open(tmp_path, embedder=InContext(128)) as kb,
+        pytest.raises(ModelMismatchError, match="late"),
+    ):
+        kb.search(QUESTION)

@@ -1,0 +1,35 @@
+"""What every store refuses to stage."""
+
+from dataclasses import replace
+
+import pytest
+
+from kgrag.errors import StoreError
+from kgrag.store.staged import all_given, check_staging
+
+
+def test_all_given_is_each_vector_once(make):
+    """By key, of all documents."""
+    a, b = make.node_vector("d-a:8:0", "chunk", "a"), make.node_vector("d-b:8:0", "chunk", "b")
+    given = all_given({"d-a": [a], "d-b": [replace(a, node_id="d-b:8:1"), b], "d-c": []})
+
+    assert given.keys() == {a.key, b.key}
+    assert given[a.key] is a.vector
+
+
+def test_all_given_refuses_a_vector_without_numbers(make):
+    """They cannot be looked up: the store has those of another encoder."""
+    lost = make.node_vector("d-a:8:0", "chunk", "a", given=False)
+    with pytest.raises(ValueError, match=f"{lost.key} comes without its numbers"):
+        all_given({"d-a": [lost]})
+
+
+@pytest.mark.parametrize(
+    ("begun", "told"),
+    [(None, "no vectors are being staged"), ({"embedder": "m"}, "to m has begun")],
+)
+def test_check_staging_refuses_vectors_among_those_of_others(begun, told):
+    """Or among none."""
+    check_staging({"embedder": "m", "x": "1"}, {"x": "1", "embedder": "m"})
+    with pytest.raises(StoreError, match=told):
+        check_staging({"embedder": "m", "x": "1"}, begun)
