@@ -18,6 +18,7 @@ UNWIND $ids AS id
 MATCH (e:Entity {id: id})
 CALL (e) {
   MATCH (e)-[r:RELATED]-()
+  WHERE $within IS NULL OR any(doc_id IN r.doc_ids WHERE doc_id IN $within)
   WITH DISTINCT r ORDER BY r.id LIMIT $limit
   RETURN r
 }

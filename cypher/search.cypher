@@ -62,22 +62,28 @@ MATCH (f:FactVector) WHERE f.fact_id IS NOT NULL
 RETURN DISTINCT f.fact_id AS id ORDER BY id LIMIT $limit;
 
 // name: chunk_keys_within
+// Nothing while staged vectors take over: nodes of two encoders would be compared with one vector.
+MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
 MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.embedding_key IS NOT NULL
 RETURN c.id AS id, c.embedding_key AS key;
 
 // name: summary_keys_within
+MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
 MATCH (s:Summary) WHERE s.doc_id IN $ids AND s.embedding_key IS NOT NULL
 RETURN s.id AS id, s.embedding_key AS key;
 
 // name: document_keys_within
+MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
 MATCH (d:Document) WHERE d.id IN $ids AND d.embedding_key IS NOT NULL
 RETURN d.id AS id, d.embedding_key AS key;
 
 // name: fact_keys_within
+MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
 MATCH (f:FactVector) WHERE f.doc_id IN $ids
 RETURN DISTINCT f.fact_id AS id, f.embedding_key AS key;
 
 // name: embedding_keys
+MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
 CALL () {
   MATCH (n:Chunk) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
   UNION ALL MATCH (n:Summary) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key

@@ -8,6 +8,7 @@ from ingestion.chunk import ChunkSizes, chunk
 from ingestion.fingerprints import Fingerprint
 from ingestion.references import EXTRACTOR, references
 from ingestion.structure import structure
+from kgrag.issued import issue_year
 from kgrag.places import document_places
 from kgrag.store.store import DocumentBundle, Store
 from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary
@@ -23,7 +24,7 @@ def prepare(
     sizes: ChunkSizes,
     store: Store,
 ) -> DocumentBundle:
-    """Return the bundle of a document: headings, chunks, facts by rule, places.
+    """Return the bundle of a document: headings, chunks, facts by rule, places, year.
 
     Facts and summaries that were imported for the same text before, or that a model gave, are
     kept, tied to the new chunks.
@@ -35,9 +36,7 @@ def prepare(
         sizes: Chunk sizes.
         store: Asked for what was imported or read by a model before.
     """
-    places = document_places(document.title, document.text)
-    if places:
-        document = replace(document, metadata={**document.metadata, "places": "、".join(places)})
+    document = replace(document, metadata={**document.metadata, **_read_by_rule(document)})
     headings = structure(document.text)
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
@@ -59,6 +58,15 @@ def prepare(
         facts=[*facts, *kept_facts],
         mentions=[*mentions, *kept_mentions],
     )
+
+
+def _read_by_rule(document: Document) -> dict[str, str]:
+    """Return what rules read of a document for its metadata."""
+    places = "、".join(document_places(document.title, document.text))
+    # What a `.jsonl` record says, or the date of a page, where the text does not.
+    told = document.metadata.get("year") or document.metadata.get("date", "")[:4]
+    year = issue_year(document.text) or told
+    return {key: value for key, value in (("places", places), ("year", year)) if value}
 
 
 def target_ids(parents: Sequence[Chunk], start: int, end: int) -> tuple[str, ...]:

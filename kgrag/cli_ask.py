@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli_answer import answer_json, is_done, print_answer, saying
+from kgrag.cli_filter import filter_options
 from kgrag.cli_shared import json_option, kb_option, opened, print_json
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.asking.options import Writer
     from kgrag.generation.follow_up import Turn
+    from kgrag.retrieval.filter import Filter
     from kgrag.types import Answer
 
 _END = ("/quit", "/exit", "退出")
@@ -51,6 +53,7 @@ def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
 @kb_option
 @_answer_options
 @click.option("--top-k", type=click.IntRange(1, 200), help="Chunks that the answer may draw from.")
+@filter_options
 @json_option
 @click.pass_context
 def ask(
@@ -63,6 +66,7 @@ def ask(
     verify: str | None,
     explain: bool,
     top_k: int | None,
+    within: "Filter | None",
     as_json: bool,
 ) -> None:
     """Answer a question; every sentence cites document, section and place."""
@@ -77,6 +81,7 @@ def ask(
             writer=_writer(writer),
             template=template,
             verify=verify,
+            within=within,
             on_text=None if as_json else _stream(question),
         )
     if as_json:
@@ -90,6 +95,7 @@ def ask(
 @click.command()
 @kb_option
 @_answer_options
+@filter_options
 @click.pass_context
 def chat(
     ctx: click.Context,
@@ -99,6 +105,7 @@ def chat(
     template: str | None,
     verify: str | None,
     explain: bool,
+    within: "Filter | None",
 ) -> None:
     """Answer questions that may lean on the ones before, a line each; /new forgets, /quit ends."""
     all_done = True
@@ -109,7 +116,7 @@ def chat(
             if question in _NEW:
                 turns = []
                 continue
-            answer = _answered(base, question, turns, system, writer, template, verify)
+            answer = _answered(base, question, turns, within, system, writer, template, verify)
             if turns and answer.question != question:
                 click.echo(saying(question, "understood").format(answer.question), err=True)
             print_answer(answer, explain=explain)
@@ -131,6 +138,7 @@ def _answered(
     base: "KnowledgeBase",
     question: str,
     turns: "list[Turn]",
+    within: "Filter | None",
     system: str | None,
     writer: str | None,
     template: str | None,
@@ -143,6 +151,7 @@ def _answered(
         template=template,
         verify=verify,
         history=turns,
+        within=within,
         on_text=_stream(question),
     )
 

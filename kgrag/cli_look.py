@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli_content import progress_bar
+from kgrag.cli_filter import filter_options
 from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened, print_json
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
     from kgrag.api import Analysis, KnowledgeBase
+    from kgrag.retrieval.filter import Filter
     from kgrag.types import Fact, ScoredChunk
 
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--analyse", is_flag=True, help="Have a model read the question first.")
 @click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
 @click.option("--out", type=FILE, help="Run file that --batch writes.")
+@filter_options
 @json_option
 @click.pass_context
 def search(
@@ -35,19 +38,26 @@ def search(
     analyse: bool,
     batch: Path | None,
     out: Path | None,
+    within: "Filter | None",
     as_json: bool,
 ) -> None:
     """Show the chunks that a question is best answered from."""
     if (question is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("give a question, or --batch with --out")
+    if batch and within:
+        raise click.UsageError("--doc, --region, --kind and --year are for one question")
     analysis: Analysis = "model" if analyse else "rules"
     with opened(ctx, kb) as base:
         if batch is not None and out is not None:
             system = system or ctx.obj.search.system
             _run_batch(base, batch, out, system=system, top_k=top_k, analysis=analysis)
         elif question is not None:
-            found = base.search(question, system=system, top_k=top_k, analysis=analysis)
+            found = base.search(
+                question, system=system, top_k=top_k, analysis=analysis, within=within
+            )
             _show(base, found, explain, as_json)
+            if within:
+                _tell_what_is_left_out(base, within)
 
 
 def _run_batch(
@@ -95,6 +105,14 @@ def _show(
         click.echo(f"   {' '.join(chunk.text.split())[:160]}")
 
 
+def _tell_what_is_left_out(base: "KnowledgeBase", within: "Filter") -> None:
+    from kgrag.retrieval.filter import what_is_left_out
+
+    note = what_is_left_out(within, base.documents())
+    if note:
+        click.echo(f"note: {note}", err=True)
+
+
 @click.command()
 @kb_option
 @json_option
@@ -107,7 +125,8 @@ def docs(ctx: click.Context, kb: str, as_json: bool) -> None:
         if as_json:
             places = card.metadata.get("places", "")
             record = {"doc_id": card.doc_id, "title": card.title, "file": card.file}
-            print_json({**record, "media_type": card.media_type, "places": places})
+            told = {"places": places, "year": card.metadata.get("year", "")}
+            print_json({**record, "media_type": card.media_type, **told})
         else:
             click.echo(f"{card.doc_id}  {card.title}  ({card.file})")
 

@@ -1,9 +1,7 @@
 """Find documents and entities by what people call them, and what is around an entity."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 from kgrag.errors import NotFoundError
+from kgrag.retrieval.filter import document_called
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Fact
 
@@ -14,15 +12,7 @@ def find_document(store: Store, name: str) -> Document:
     Raises:
         NotFoundError: If no document, or more than one, is called so.
     """
-    cards = store.document_cards()
-    for names in _ways_to_name(name):
-        found = [card for card in cards if names(card)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            ids = ", ".join(f"{card.doc_id} ({card.file})" for card in found[:5])
-            raise NotFoundError(f"{name!r} may be any of {ids}; use the id")
-    raise NotFoundError(f"no document is called {name!r}; `kgrag docs` lists them")
+    return document_called(name, store.document_cards())
 
 
 def facts_around(
@@ -63,15 +53,3 @@ def _entity(store: Store, name: str) -> Entity:
         return like[0]
     hint = f"; like it: {'、'.join(e.name for e in like)}" if like else ""
     raise NotFoundError(f"no entity is called {name!r}{hint}")
-
-
-def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
-    """Return tests of whether a document is called so, the most exact first."""
-    path = str(Path(name).absolute())
-    return (
-        lambda card: card.doc_id == name,
-        lambda card: card.file in (name, path),
-        lambda card: Path(card.file).name == name,
-        lambda card: Path(card.file).stem == name,
-        lambda card: card.title == name,
-    )

@@ -1,9 +1,10 @@
 """What a knowledge base lends to asking."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
@@ -42,11 +43,13 @@ class Knowledge:
         store: Its storage.
         embedder: Gives its encoder; not called by systems that need none.
         settings: Gives how it is searched for a question.
+        doc_ids: The documents that are searched; all for None.
     """
 
     store: Store
     embedder: Callable[[], Embedder]
     settings: Callable[[str], Settings]
+    doc_ids: frozenset[str] | None = None
 
     def query(self, question: str) -> Query:
         """Return a question as the rules read it."""
@@ -63,7 +66,18 @@ class Knowledge:
             settings=self.settings(query.text),
             hypothetical=hypothetical,
             queried=queried,
+            doc_ids=self.doc_ids,
         )
+
+    def within(self, wanted: Filter | None) -> "Knowledge":
+        """Return the documents that a filter leaves, as a knowledge base; all for None.
+
+        Raises:
+            NotFoundError: If it leaves none.
+        """
+        if not wanted:
+            return self
+        return replace(self, doc_ids=documents_within(wanted, self.settings("").cards))
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def retrieve(
             )
         if options.hyde:
             made_up = readers.begin("hyde", lambda m: _made_up(question, m), "")
-        if options.graph_query:
+        if options.graph_query and knowledge.doc_ids is None:  # a query reads all documents
             nothing = GraphAnswer("", knowledge.store.query_language)
             asked = readers.begin(
                 "graph query", lambda m: _queried(question, knowledge, m), nothing

@@ -1,5 +1,6 @@
 """The dense route: leaf chunks by the cosine of their vector and the question's."""
 
+from kgrag.retrieval.leaves import nearest_leaves
 from kgrag.retrieval.search import Ranking, Search
 
 _DEPTH = 2  # similarity is asked deeper than words: it is exact at any depth and costs the same
@@ -7,18 +8,9 @@ _DEPTH = 2  # similarity is asked deeper than words: it is exact at any depth an
 
 def similar_chunks(search: Search) -> Ranking:
     """Return leaf chunks by cosine; documents named by the question are searched apart, too."""
-    hits = dict(
-        search.store.search_vectors(
-            search.vector, kind="chunk", top_k=_DEPTH * search.settings.depth
-        )
-    )
+    top_k = _DEPTH * search.settings.depth
+    hits = nearest_leaves(search, top_k=top_k)
     if search.titled:
-        within = search.store.search_vectors(
-            search.vector,
-            kind="chunk",
-            top_k=_DEPTH * search.settings.depth,
-            doc_ids=list(search.titled),
-        )
-        hits.update(within)
+        hits.update(nearest_leaves(search, top_k=top_k, doc_ids=list(search.titled)))
     ordered = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
     return Ranking(tuple(ordered), {c: f"vector {cosine:.2f}" for c, cosine in ordered})

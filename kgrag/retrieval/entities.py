@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from kgrag.store.store import Store
+from kgrag.store.searched import SearchedStore
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Query
 
@@ -29,7 +29,7 @@ class Anchor:
     at: int
 
 
-def question_entities(query: Query, store: Store) -> list[Anchor]:
+def question_entities(query: Query, store: SearchedStore) -> list[Anchor]:
     """Return the entities that a question names, the weightiest first, ties by id.
 
     Every run of its words is looked up at once; of names inside each other the longest counts.

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 from kgrag.ids import chunk_id
 from kgrag.retrieval.ranking import best_first
-from kgrag.store.store import Store
+from kgrag.store.searched import SearchedStore
 from kgrag.types import ScoredChunk
 
 
-def fill(results: Sequence[ScoredChunk], store: Store) -> list[ScoredChunk]:
+def fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChunk]:
     """Return results with every single missing chunk between two found neighbours added.
 
     GRIM, section 3.2.1: where the next of one node is the previous of another, the node between

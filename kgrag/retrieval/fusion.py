@@ -1,4 +1,4 @@
-"""Fuse rankings: reciprocal ranks, or weighted scores on a common scale."""
+"""Fuse rankings by reciprocal ranks, and order scores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,34 +31,6 @@ def reciprocal_rank_fusion(
     for ranking, weight in zip(rankings, weights, strict=True):
         for rank, (node_id, _) in enumerate(ranking, 1):
             scores[node_id] = scores.get(node_id, 0.0) + weight / (k + rank)
-    return ranked(scores)
-
-
-def weighted_fusion(
-    rankings: Sequence[Ranking], *, weights: Sequence[float]
-) -> list[tuple[str, float]]:
-    """Return ids by the weighted sum of scores, each ranking divided by its best score.
-
-    An id that a ranking lacks gets nothing from it. Rankings without a positive score give
-    nothing.
-
-    Args:
-        rankings: Each best first.
-        weights: One a ranking.
-
-    Raises:
-        ValueError: If the number of weights is not that of the rankings.
-
-    >>> weighted_fusion([[("a", 8.0), ("b", 4.0)], [("b", 0.5)]], weights=[1.0, 0.4])
-    [('a', 1.0), ('b', 0.9)]
-    """
-    scores: dict[str, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        best = max((score for _, score in ranking), default=0.0)
-        if best <= 0:
-            continue
-        for node_id, score in ranking:
-            scores[node_id] = scores.get(node_id, 0.0) + weight * score / best
     return ranked(scores)
 
 

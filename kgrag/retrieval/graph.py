@@ -5,17 +5,19 @@ only along facts that the question speaks of, which is what a question over two 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 from kgrag.ids import chunk_id
 from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Search
-from kgrag.store.store import Hit
+from kgrag.store.searched import Hit, Triple
 from kgrag.text import normalize, normalize_name
 from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Fact
 
 _FACTS = 200  # facts read around each entity
+_EVIDENCE = 128  # facts whose evidence is read at once
 _CITED = 3  # documents that a question is led on to
 _SECOND_HOP = 8  # entities from which a second hop is taken
 _NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
@@ -28,22 +30,16 @@ def chunks_of_facts(search: Search) -> Ranking:
 
     Scores lie in (0, 1]. A fact counts by its entity's weight and by how much of the question,
     or of its keywords, it speaks of. For a question about citations the direction counts:
-    《A》引用了… asks for facts with A as subject, …引用了《A》 for those with A as object.
+    《A》引用了… asks for facts with A as subject, …引用了《A》 for those with A as object. For
+    other questions facts of citation count nothing (on 420 questions that quote a title, share
+    of the gold text within 2,000 characters: 84.8 with them, 86.3 without).
     """
     anchors = search.anchors
-    scored = _scored_facts(search, anchors)
+    scored = _scored_triples(search, anchors)
     reached = _reached(scored, anchors)
     if reached:
-        scored += _scored_facts(search, reached)
-    best: dict[str, float] = {}
-    reasons: dict[str, str] = {}
-    for score, fact in scored:
-        for evidence in fact.evidence:
-            if score > best.get(evidence.chunk_id, 0.0):
-                best[evidence.chunk_id] = score
-                reasons[evidence.chunk_id] = f"fact {score:.2f}: {triple(fact)}"
-    ordered: list[Hit] = sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered[: search.settings.depth]), reasons)
+        scored += _scored_triples(search, reached)
+    return _stating_chunks(search, scored)
 
 
 def cited_documents(search: Search) -> Ranking:
@@ -72,7 +68,7 @@ def cited_documents(search: Search) -> Ranking:
     return Ranking(tuple((head, 1.0) for head in reasons), reasons)
 
 
-def triple(fact: Fact) -> str:
+def triple(fact: Fact | Triple) -> str:
     """Return a fact as reasons show it."""
     return f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}"
 
@@ -83,39 +79,68 @@ def queried_chunks(search: Search) -> Ranking:
     return Ranking(hits, dict.fromkeys(search.queried, "graph query"))
 
 
-def _scored_facts(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Fact]]:
+def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> Ranking:
+    """Return the chunks that state the best triples; evidence is read for no more than these."""
+    ordered = sorted(scored, key=lambda item: -item[0])
+    depth = search.settings.depth
+    best: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for first in range(0, len(ordered), _EVIDENCE):
+        some = ordered[first : first + _EVIDENCE]
+        if len(best) >= depth and some[0][0] < list(best.values())[depth - 1]:
+            break  # scores only fall from here on: no further chunk comes before these
+        stating: defaultdict[str, list[str]] = defaultdict(list)
+        for fact_id, stated_in in search.store.stating_chunks([t.fact_id for _, t in some]):
+            stating[fact_id].append(stated_in)
+        for score, found in some:
+            for stated_in in stating[found.fact_id]:
+                if stated_in not in best:
+                    best[stated_in] = score
+                    reasons[stated_in] = f"fact {score:.2f}: {triple(found)}"
+    hits: list[Hit] = sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(hits[:depth]), reasons)
+
+
+def _scored_triples(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Triple]]:
+    """Return triples around anchors that the question speaks of, best first, ties by id."""
     by_id = {a.entity.entity_id: a for a in anchors}
-    facts = search.store.facts_around(list(by_id), limit=_FACTS)
-    question = tuple(search.terms)
+    own = {a.entity.entity_id: normalize(a.entity.name) for a in anchors}
+    asked = {e: [word for word in search.terms if word not in name] for e, name in own.items()}
     citing = _CITING.search(search.query.remainder)
     scored = []
-    for fact in facts:
-        anchor = _best_anchor(fact, by_id)
-        other = fact.object if anchor.entity.entity_id == fact.subject.entity_id else fact.subject
-        said, own = normalize(f"{fact.predicate} {other.name}"), normalize(anchor.entity.name)
-        spoken = [word for word in question if word in said and word not in own]
+    for found in search.store.triples_around(list(by_id), limit=_FACTS):
+        if not citing and found.predicate in CITING_PREDICATES:
+            continue  # the other document's title shares words with any question of its field
+        anchor = _best_anchor(found, by_id)
+        anchor_id = anchor.entity.entity_id
+        other = found.object if anchor_id == found.subject.entity_id else found.subject
+        said = normalize(f"{found.predicate} {other.name}")
+        spoken = len([word for word in asked[anchor_id] if word in said])
         named = _NAMED if anchor.at >= 0 else 0.0
-        relevance = (named + len(spoken)) / (1 + len(spoken))
-        if citing and fact.predicate in CITING_PREDICATES and anchor.at >= 0:
-            relevance = 1.0 if _asked_direction(search, fact, anchor) else 0.1
+        relevance = (named + spoken) / (1 + spoken)
+        if found.predicate in CITING_PREDICATES and anchor.at >= 0:
+            relevance = 1.0 if _asked_direction(search, found, anchor) else 0.1
         if relevance > 0:
-            scored.append((anchor.weight * relevance, fact))
+            scored.append((anchor.weight * relevance, found))
     return sorted(scored, key=lambda item: (-item[0], item[1].fact_id))
 
 
-def _best_anchor(fact: Fact, anchors: dict[str, Anchor]) -> Anchor:
-    ends = [anchors[e] for e in (fact.subject.entity_id, fact.object.entity_id) if e in anchors]
-    return max(ends, key=lambda a: (a.weight, a.entity.entity_id))
+def _best_anchor(found: Triple, anchors: dict[str, Anchor]) -> Anchor:
+    subject = anchors.get(found.subject.entity_id)
+    object_ = anchors.get(found.object.entity_id)
+    if subject and object_:
+        return max(subject, object_, key=lambda a: (a.weight, a.entity.entity_id))
+    return subject or anchors[found.object.entity_id]
 
 
-def _asked_direction(search: Search, fact: Fact, anchor: Anchor) -> bool:
+def _asked_direction(search: Search, fact: Fact | Triple, anchor: Anchor) -> bool:
     """Return whether the anchor's place before or after the relation word fits the fact."""
     relation = _CITING.search(search.query.text, anchor.at + len(anchor.entity.name))
     is_subject = relation is not None
     return (fact.subject.entity_id == anchor.entity.entity_id) == is_subject
 
 
-def _reached(scored: Sequence[tuple[float, Fact]], anchors: Sequence[Anchor]) -> list[Anchor]:
+def _reached(scored: Sequence[tuple[float, Triple]], anchors: Sequence[Anchor]) -> list[Anchor]:
     """Return the entities at the other end of the facts that the question speaks of most."""
     known = {a.entity.entity_id for a in anchors}
     reached: dict[str, Anchor] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from kgrag.retrieval.ranking import best_first
-from kgrag.store.store import Store
+from kgrag.store.searched import SearchedStore
 from kgrag.types import Chunk, ScoredChunk
 
 
@@ -39,7 +39,7 @@ class Families:
         store: Where they are.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SearchedStore) -> None:
         self.store = store
         self._known: dict[str, _Family] = {}
 

@@ -1,15 +1,17 @@
 """One question on its way through the retrievers: what they share and compute once."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.ids import document_of
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.settings import Settings
-from kgrag.store.store import Hit, Store, Vector
+from kgrag.retrieval.within import Within
+from kgrag.store.searched import Hit, SearchedStore, Vector
 from kgrag.text import words
 from kgrag.types import Query
 
@@ -42,24 +44,32 @@ class Search:
 
     Attributes:
         query: The question as read.
-        store: The knowledge base.
+        store: The knowledge base, or the documents of it that are searched.
         settings: How to search.
         hypothetical: A passage that might answer, as `kgrag.retrieval.expansion.hypothetical`
             gives it; only the vector heeds it. Empty for none.
         queried: Chunks that a query to the graph found, as
             `kgrag.retrieval.graph_query.chunks_of_rows` gives them.
+
+    With `doc_ids`, only these documents are searched, by every route before it ranks.
     """
 
     def __init__(
         self,
         query: Query,
         *,
-        store: Store,
+        store: SearchedStore,
         embed: Callable[[], Embedder],
         settings: Settings,
         hypothetical: str = "",
         queried: Sequence[str] = (),
+        doc_ids: Collection[str] | None = None,
     ) -> None:
+        if doc_ids is not None:
+            store = Within(store, doc_ids)
+            named = {name: d for name, d in settings.named.items() if d in store.doc_ids}
+            settings = replace(settings, named=named)
+            queried = [c for c in queried if document_of(c) in store.doc_ids]
         self.query = query
         self.store = store
         self._embed = embed

@@ -1,11 +1,18 @@
 """How a knowledge base is searched: sizes, scales, and what its documents are called."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from kgrag.ids import chunk_id
 from kgrag.store.store import Store
 from kgrag.text import is_latin, normalize_name
 from kgrag.titles import document_name
+from kgrag.types import Document
+
+_SAMPLE = 128  # chunks of which the spread of cosines is measured
+_LEAST_SAMPLE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,26 +20,35 @@ class Settings:
     """How a knowledge base is searched.
 
     Attributes:
-        leaf: Size of the chunks that carry vectors and that routes rank.
+        leaf: Size of the chunks that routes rank.
         coarse: Size of the chunks that plain BM25 ranks.
+        embedded: Sizes of the chunks that carry vectors; none for the leaves alone.
         depth: Hits that each route gives.
         spread: Standard deviation of the cosine between passages that have nothing to do with
-            each other; the unit in which similarities are counted. Depends on the encoder.
+            each other; the unit in which similarities are counted. Encoders differ in it.
         weak_encoder: Whether similarities are worth little, so that words must decide: with
             the stand-in, and for questions in a language that the encoder does not read.
         languages: Codes of the languages that the encoder reads well; empty for any.
         places: Places that each document is about; documents about none are left out.
+        cards: Every document without its text, by falling id.
         named: Document id by the normalised name that others cite it by.
     """
 
     leaf: int = 256
     coarse: int = 512
+    embedded: tuple[int, ...] = ()
     depth: int = 100
-    spread: float = 0.07
+    spread: float = 0.08
     weak_encoder: bool = False
     languages: tuple[str, ...] = ()
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    cards: tuple[Document, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def only_leaves_embedded(self) -> bool:
+        """Return whether the chunks that routes rank are those that carry vectors."""
+        return self.embedded in ((), (self.leaf,))
 
     def known_places(self) -> frozenset[str]:
         """Return every place that some document is about."""
@@ -44,14 +60,17 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
 
     Args:
         store: The knowledge base; the cards of all its documents are read.
-        leaf: Size of the chunks that carry vectors.
+        leaf: Size of the chunks that routes rank.
         coarse: Size of the chunks that plain BM25 ranks.
     """
     meta = store.all_meta()
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
+    embedded = tuple(int(size) for size in meta.get("embedded_sizes", "").split(",") if size)
     return Settings(
         leaf=leaf,
         coarse=coarse,
+        embedded=embedded,
+        spread=_spread(store, [c.doc_id for c in cards], size=min(embedded, default=leaf)),
         weak_encoder=meta.get("stand_in") == "yes",
         languages=tuple(filter(None, meta.get("languages", "").split(","))),
         places={
@@ -59,8 +78,26 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
             for card in cards
             if card.metadata.get("places")
         },
+        cards=tuple(cards),
         named={normalize_name(document_name(card.title)): card.doc_id for card in cards},
     )
+
+
+def _spread(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
+    """Return the spread of the cosines between the first chunks of documents.
+
+    Of more chunks of each where there are few documents; the default where chunks are few.
+    """
+    some = doc_ids[:: -(-len(doc_ids) // _SAMPLE)] if doc_ids else []
+    each = _SAMPLE // len(some) if some else 0
+    found = store.vectors_of(
+        [chunk_id(d, size, position) for d in some for position in range(each)]
+    )
+    if len(found) < _LEAST_SAMPLE:
+        return Settings().spread
+    matrix = np.stack(list(found.values()))
+    cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
+    return float(cosines.std()) or Settings().spread
 
 
 def for_language(settings: Settings, question: str) -> Settings:

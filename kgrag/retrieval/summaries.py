@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
 from kgrag.retrieval.recursive import IndexNode, Node, Retriever, TextNode, retrieve_recursively
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.types import Chunk, Summary
@@ -20,8 +21,8 @@ def chunks_and_summaries(search: Search) -> Ranking:
     chunks here, so that a chunk gets the mean of its summary's cosine and its own: the summary
     lifts all of them, and they keep an order.
     """
-    hits = search.store.search_vectors(search.vector, kind="chunk", top_k=search.settings.depth)
-    chunks: list[Node] = [TextNode(c, score, (f"vector {score:.2f}",)) for c, score in hits]
+    hits = nearest_leaves(search, top_k=search.settings.depth)
+    chunks: list[Node] = [TextNode(c, score, (f"vector {score:.2f}",)) for c, score in hits.items()]
     return _retrieve(search, chunks)
 
 
@@ -60,7 +61,7 @@ def _inside(
         return {}
     parent_ids = list(dict.fromkeys(p for s in summaries for p in s.target_ids))
     leaves = search.store.children(parent_ids, size=search.settings.leaf)
-    cosines = search.store.similarities(search.vector, [c.chunk_id for c in leaves])
+    cosines = leaf_similarities(search, [c.chunk_id for c in leaves])
 
     def over(summary: Summary) -> Retriever:
         reached = reached_with[summary.summary_id]

@@ -126,6 +126,52 @@ def test_facts_around_come_by_entity_then_fact_id_up_to_the_limit(store, make):
     assert store.facts_around([], limit=5) == []
 
 
+def test_triples_around_are_the_facts_without_their_evidence(store, make):
+    """The same facts in the same order, under the same names, with limit and documents alike."""
+    put(
+        store,
+        make.bundle("a", TEXT, facts=[("工信部", "印发", "节能办法"), ("工信部", "管", "工信部")]),
+    )
+    put(store, make.bundle("b", TEXT, facts=[("节能办法", "适用", "绿色工厂")]))
+    ids = [id_of(make, name) for name in ("节能办法", "e-x", "工信部")]
+    for limits in ({"limit": 9}, {"limit": 1}, {"limit": 0}, {"limit": 9, "doc_ids": ["d-b"]}):
+        facts = store.facts_around(ids, **limits)
+        expected = [(f.fact_id, f.subject, f.predicate, f.object) for f in facts]
+        assert store.triples_around(ids, **limits) == expected
+    assert len(store.triples_around(ids, limit=9)) == 3
+
+
+def test_stating_chunks_are_those_of_the_evidence(store, make):
+    """One pair for each piece of evidence; a fact that is not held has none."""
+    triple = ("工信部", "印发", "节能办法")
+    for name in "ab":
+        put(store, make.bundle(name, TEXT, facts=[triple]))
+    (fact,) = store.facts_around([id_of(make, "工信部")], limit=9)
+    assert sorted(store.stating_chunks([fact.fact_id, "f-x"])) == sorted(
+        (fact.fact_id, e.chunk_id) for e in fact.evidence
+    )
+    assert store.stating_chunks([]) == []
+
+
+def test_facts_around_within_documents(store, make):
+    """What other documents state does not count towards the limit; evidence stays whole."""
+    names = [f"第{i}项" for i in range(6)]
+    put(
+        store,
+        make.bundle("a", "工信部" + "".join(names), facts=[("工信部", "管", n) for n in names]),
+    )
+    put(store, make.bundle("b", "工信部第5项", facts=[("工信部", "管", "第5项")]))
+    hub = id_of(make, "工信部")
+    everywhere = store.facts_around([hub], limit=99)
+    (shared,) = (f for f in everywhere if f.object.name == "第5项")
+    assert {e.doc_id for e in shared.evidence} == {"d-a", "d-b"}
+
+    for limit in (1, 99):
+        assert store.facts_around([hub], limit=limit, doc_ids={"d-b", "d-x"}) == [shared]
+    assert store.facts_around([hub], limit=99, doc_ids={"d-a"}) == everywhere
+    assert store.facts_around([hub], limit=99, doc_ids=()) == []
+
+
 def test_facts_of_chunks_come_by_fact_id(store, make):
     """Facts of several chunks, each once."""
     bundle = put(

@@ -26,8 +26,9 @@ def words(store, *terms, route="text", size=8, top_k=10, **more):
     )
 
 
-def phrase(store, text, *, route="text", size=8, top_k=10):
-    return [c for c, _ in store.search_phrase(text, route=route, size=size, top_k=top_k)]
+def phrase(store, text, *, route="text", size=8, top_k=10, **more):
+    hits = store.search_phrase(text, route=route, size=size, top_k=top_k, **more)
+    return [c for c, _ in hits]
 
 
 def found(hits):
@@ -82,6 +83,32 @@ def test_words_within_documents(store, make):
     within = words(store, "节能", doc_ids={"d-b", "d-x", "d-c"})
     assert within == [(c, everywhere[c]) for c in ("d-b:8:0", "d-c:8:0")]
     assert words(store, "节能", doc_ids=[]) == []
+
+
+def test_phrases_within_documents(store, make):
+    """As words: what the others hold takes no place, also for a phrase of one character."""
+    for name in "abc":
+        put(store, make.bundle(name, "绿色工厂，节能。碳" + name))
+
+    for text in ("绿色工厂", "节能", "碳"):
+        for route in ROUTES:
+            everywhere = phrase(store, text, route=route, top_k=99)
+            wanted = [c for c in everywhere if not c.startswith("d-a")]
+            within = {"doc_ids": {"d-b", "d-x", "d-c"}}
+            assert phrase(store, text, route=route, top_k=99, **within) == wanted
+            assert phrase(store, text, route=route, top_k=1, **within) == wanted[:1]
+            assert phrase(store, text, route=route, doc_ids=[]) == []
+    assert len(phrase(store, "绿色工厂", doc_ids={"d-b", "d-c"})) == 2
+
+
+def test_words_and_phrases_within_very_many_documents(store, make):
+    """More than one statement can name: none is forgotten."""
+    for i in range(3):
+        put(store, make.bundle(f"z{i}", "绿色工厂" * (i + 1)))
+    many = {f"d-{i:04}" for i in range(3000)} | {"d-z0"}
+
+    assert found(words(store, "工厂", top_k=1, doc_ids=many)) == ["d-z0:8:0"]
+    assert phrase(store, "绿色工厂", top_k=1, doc_ids=many) == ["d-z0:8:0"]
 
 
 def test_ties_go_by_chunk_id(store, make):
@@ -187,6 +214,17 @@ def test_vectors_come_back_by_key(store, make):
     found = store.vectors([*given, "x"])
     assert found.keys() == given.keys()
     assert all(np.array_equal(found[k], given[k]) for k in given)
+
+
+def test_vectors_come_back_by_node(store, make):
+    """Nodes without one are left out."""
+    bundle = put(store, make.bundle("a", "绿色工厂，节能降碳。"))
+    given = {v.node_id: v.vector for v in bundle.vectors}
+
+    found = store.vectors_of([*given, "d-a:24:0", "x"])
+    assert found.keys() == given.keys()
+    assert all(np.array_equal(found[n], given[n]) for n in given)
+    assert store.vectors_of([]) == {}
 
 
 def test_vector_search_is_exact(store, make):

@@ -49,16 +49,16 @@ def whole_documents(lines: list[str]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """The sample documents and 120 records, enough for a run of a second or two."""
+    """The sample documents and 240 records without a clause twice, for a run of some seconds."""
     path = tmp_path_factory.mktemp("corpus") / "more.jsonl"
     rows = [
         {
             "id": f"r{i}",
             "title": f"云岭省第{i}号方案",
             "text": f"一、目标\n到20{25 + i % 10}年，绿色工厂达到{i}家。\n"
-            + "推动节能降碳。" * 150,
+            + "".join(f"推动第{i}批第{j}项节能降碳。" for j in range(100)),
         }
-        for i in range(120)
+        for i in range(240)
     ]
     path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8")
     return [sample_folder(), path]

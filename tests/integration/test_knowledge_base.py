@@ -228,6 +228,6 @@ def test_another_encoder_is_refused_with_the_remedy(tmp_path):
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(512)) as base:
         base.ingest([tmp_path / "a.txt"])
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(256)) as base:
-        with pytest.raises(ModelMismatchError, match="new --kb"):
+        with pytest.raises(ModelMismatchError, match="kgrag reembed"):
             base.search("节能")
         assert base.search("节能", system="bm25")

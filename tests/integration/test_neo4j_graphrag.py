@@ -54,7 +54,7 @@ class EchoLLM(LLMInterfaceV2):
 
     def invoke_with_tools(self, input, tools, message_history=None, system_instruction=None):
         """Call the first tool with the question."""
-        arguments = {"query_text": input, "top_k": 2}
+        arguments = {"query_text": input, "top_k": 3}
         return ToolCallResponse(
             tool_calls=[ToolCall(name=tools[0].get_name(), arguments=arguments)]
         )
@@ -92,7 +92,7 @@ def test_graph_rag_answers_from_what_kgrag_finds(kb):
         chosen = ToolsRetriever(driver, EchoLLM(), [tool]).get_search_results(QUESTION)
     assert "error" not in chosen.metadata
     assert [r["content"] for r in chosen.records] == [
-        i.content for i in result.retriever_result.items[:2]
+        i.content for i in result.retriever_result.items
     ]
 
 

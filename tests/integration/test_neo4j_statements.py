@@ -28,11 +28,15 @@ ALSO_READING = {
     *("source", "sources_of", "layout", "count_chunks_of", "chunk_ids_held", "names_counted"),
     *("types_counted", "embeddings_held", "embedding_keys_of", "embeddings_used", "any_embedding"),
     *("cites", "cited_by", *(set(statements_of("search")) - {"delete_any_terms"})),
+    *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
+    *("staged_vectors", "any_dimension"),
 }
 # What is meant to read everything of a kind; `verify` and `whole` are.
 WHOLE = {
     *("foreign_nodes", "settings", "delete_any_terms"),
     *("sources", "all_cards", "all_summaries", "chunk_sizes", "counts"),
+    *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
+    *("delete_some_staged_documents", "delete_some_staged_embeddings", "any_dimension"),
     # Vectors of empty texts, of which there are few.
     *(f"search_{kind}_vectors" for kind in KINDS),
 }
@@ -53,6 +57,8 @@ UNWIND range(0, 99) AS i
 WITH 'x-' + i AS doc_id
 CREATE (d:Document {id: doc_id, title_key: doc_id, name_key: doc_id, embedding_key: doc_id})
 CREATE (:Source {id: doc_id, doc_id: doc_id}), (:DocumentLayout {id: doc_id})
+CREATE (:StagedDocument {id: doc_id, nodes: [], kinds: [], keys: []})
+CREATE (:StagedEmbedding {id: doc_id})
 CREATE (:Summary {id: doc_id, doc_id: doc_id, embedding_key: 's' + doc_id})
 CREATE (:Embedding:DocumentEmbedding {id: doc_id})
 CREATE (:Embedding:SummaryEmbedding {id: 's' + doc_id})
@@ -100,6 +106,7 @@ def explain(neo4j_uri, make):
         store.upsert_document(bundle, source="/archive/a.txt")
         store.upsert_document(make.bundle("b", "正文", title="绿色工厂"), source="/archive/b.txt")
         store.refresh(sizes=[8])
+        store.staged.begin({"embedder": "other"})
         session.run(MANY).consume()
         session.run("CALL db.prepareForReplanning(120)").consume()
         yield lambda text: session.run("EXPLAIN " + text).consume()

@@ -41,7 +41,7 @@ def test_every_preset_is_complete(name):
 
 def test_the_settings_file_knows_the_presets():
     """What kgrag.toml lets pass as a provider is here."""
-    from kgrag.config import _CHOICES
+    from kgrag.config_file import _CHOICES
 
     assert set(_CHOICES["llm.provider"]) - {""} == set(PROVIDERS)
 

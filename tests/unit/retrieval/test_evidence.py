@@ -3,7 +3,7 @@ import pytest
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.retrieval.evidence import Evidence, Reciprocal, Route
 from kgrag.retrieval.search import Ranking, Search
-from kgrag.retrieval.settings import Settings, for_language
+from kgrag.retrieval.settings import Settings
 from kgrag.types import Query
 
 
@@ -40,11 +40,34 @@ def test_evidence_adds_scores_in_the_unit_of_each_route(store):
 
 
 def test_evidence_trusts_a_route_more_when_its_best_stands_out(store):
-    """Weight 1 + margin * (8 - tenth) / 8: nothing for ten alike, all for one alone."""
-    alone = [route([("a:10:0", 8.0)], unit="best", margin=3.0)]
-    assert Evidence()(search(store), alone, top_k=20)[0].score == pytest.approx(4.0)
-    alike = [route([(f"a:10:{i}", 8.0) for i in range(10)], unit="best", margin=3.0)]
+    """1 + margin * ((8 - tenth) / 8)³: 0 for ten alike, 0.5³ for a half, at most 0.8³."""
+    alone = [route([("a:10:0", 8.0)], unit="best", margin=8.0)]
+    assert Evidence()(search(store), alone, top_k=20)[0].score == pytest.approx(1 + 8 * 0.512)
+    alike = [route([(f"a:10:{i}", 8.0) for i in range(10)], unit="best", margin=8.0)]
     assert Evidence()(search(store), alike, top_k=20)[0].score == pytest.approx(1.0)
+    half = [("a:10:9", 8.0), *((f"a:10:{i}", 4.0) for i in range(9))]
+    fused = Evidence()(search(store), [route(half, unit="best", margin=8.0)], top_k=20)
+    assert fused[0].score == pytest.approx(2.0)
+
+
+class Cosines:
+    """A store of cosines."""
+
+    def __init__(self, cosines):
+        self.cosines = cosines
+
+    def similarities(self, vector, node_ids):
+        """Return those that are there."""
+        return {node_id: self.cosines[node_id] for node_id in node_ids if node_id in self.cosines}
+
+
+def test_evidence_counts_similarities_in_their_spread():
+    """0.9 / 0.1 of what the route found; what only others found gets its cosine, too."""
+    routes = [route([("a:10:0", 0.9)], unit="spread", weight=2.0), route([("b:10:0", 7.0)])]
+    found = search(Cosines({"a:10:0": 0.9, "b:10:0": 0.5}), spread=0.1)
+    fused = Evidence()(found, routes, top_k=20)
+    assert scores(fused) == {"a:10:0": 18.0, "b:10:0": 7.0 + 10.0}
+    assert fused[1].via == ("vector 0.50", "rb:10:0")
 
 
 def test_evidence_takes_weak_factors_where_the_encoder_is_weak(store):
@@ -84,17 +107,3 @@ def test_reciprocal_fuses_by_rank_alone(store):
     """1/(1+1) + 1/(1+2) and 1/(1+1), whatever the scores."""
     routes = [route([("x", 9.0), ("y", 8.9)]), route([("y", 0.1)])]
     assert scores(Reciprocal(k=1)(search(store), routes, top_k=20)) == {"y": 5 / 6, "x": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("languages", "question", "weak"),
-    [
-        (("zh",), "Who founded it?", True),
-        (("zh",), "谁创办的？", False),
-        ((), "Who?", False),
-        (("zh", "en"), "Who?", False),
-    ],
-)
-def test_for_language_distrusts_an_encoder_that_cannot_read_the_question(languages, question, weak):
-    """A Chinese encoder is no judge of an English question."""
-    assert for_language(Settings(languages=languages), question).weak_encoder is weak

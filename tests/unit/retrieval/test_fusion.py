@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion, weighted_fusion
+from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion
 
 
 def test_reciprocal_rank_fusion_sums_weighted_reciprocal_ranks():
@@ -21,19 +21,6 @@ def test_reciprocal_rank_fusion_when_arguments_do_not_fit_is_refused(k, weights)
     """The constant k is at least 1, and each ranking has a weight."""
     with pytest.raises(ValueError, match=r"k must|shorter|longer|zip"):
         reciprocal_rank_fusion([[("a", 1.0)], [("b", 1.0)]], k=k, weights=weights)
-
-
-def test_weighted_fusion_divides_each_ranking_by_its_best():
-    """0.5 of each: 0.5 * 4/8 + 0.5 * 1 for what both have."""
-    assert weighted_fusion([[("a", 8.0), ("b", 4.0)], [("b", 0.2)]], weights=[0.5, 0.5]) == [
-        ("b", 0.75),
-        ("a", 0.5),
-    ]
-
-
-def test_weighted_fusion_when_a_ranking_has_no_positive_score_leaves_it_out():
-    """A best score of zero or less is no unit."""
-    assert weighted_fusion([[("a", 0.0)], [], [("b", 1.0)]], weights=[1, 1, 1]) == [("b", 1.0)]
 
 
 def test_ranked_breaks_ties_by_id():

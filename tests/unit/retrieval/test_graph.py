@@ -1,5 +1,7 @@
 """The graph route on documents that cite each other."""
 
+import json
+
 import pytest
 
 from kgrag.api import KnowledgeBase
@@ -48,6 +50,54 @@ def test_cited_documents_are_only_for_questions_that_ask_on(kb, question):
     assert cited_documents(kb._search(question)).hits == ()
 
 
+def test_facts_of_citation_say_nothing_to_other_questions(kb):
+    """Titles of one field share words: that 甲 cites a plan does not tell what 甲 plans."""
+    assert chunks_of_facts(kb._search("《甲方案》的上位规划目标是什么？")).hits != ()
+    assert chunks_of_facts(kb._search("《甲方案》的节能规划目标是什么？")).hits == ()
+
+
 def test_chunks_of_facts_without_an_entity_are_none(kb):
     """A question that names nothing in the graph gets nothing from it."""
     assert chunks_of_facts(kb._search("完全无关的事情")).hits == ()
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Many documents that say the same of two things, and one that says more."""
+    folder = tmp_path_factory.mktemp("many")
+    lines = [{"id": f"d{i:03}", "title": f"第{i}号", "text": "甲厂使用乙炉。"} for i in range(300)]
+    lines.append({"id": "e", "title": "另", "text": "乙炉节约电力。"})
+    facts = [{"passage_id": x["id"], "triples": [["甲厂", "使用", "乙炉"]]} for x in lines[:-1]]
+    facts.append({"passage_id": "e", "triples": [["乙炉", "节约", "电力"]]})
+    for name, records in (("texts", lines), ("facts", facts)):
+        text = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+        (folder / f"{name}.jsonl").write_text(text, "utf-8")
+    with KnowledgeBase.open(folder / "kb", embedder=HashEmbedder()) as base:
+        base.ingest([folder / "texts.jsonl"])
+        base.import_facts(folder / "facts.jsonl")
+        yield base
+
+
+def test_chunks_of_facts_stop_at_the_depth_and_not_within_equal_scores(many):
+    """Of 300 chunks with the same fact come the first by id, after the one with a better one."""
+    ranking = chunks_of_facts(many._search("乙炉节约多少电力？"))
+    ids = [chunk_id for chunk_id, _ in ranking.hits]
+    assert len(ids) == 100
+    assert ids[0] == "e:256:0"
+    assert ids[1:] == [f"d{i:03}:256:0" for i in range(99)]
+    assert ranking.reasons["d000:256:0"].endswith("甲厂 —使用→ 乙炉")
+
+
+def test_evidence_is_read_for_no_more_facts_than_count(many, monkeypatch):
+    """The best fact's evidence fills the ranking: that of the others is not asked for."""
+    asked = []
+    original = type(many.store).stating_chunks
+
+    def stating_chunks(store, fact_ids):
+        asked.extend(fact_ids)
+        return original(store, fact_ids)
+
+    monkeypatch.setattr(type(many.store), "stating_chunks", stating_chunks)
+    monkeypatch.setattr("kgrag.retrieval.graph._EVIDENCE", 1)
+    chunks_of_facts(many._search("甲厂使用什么？"))
+    assert len(asked) == 1

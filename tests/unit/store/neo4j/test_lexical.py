@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kgrag.store.neo4j.lexical import (
     _FACTOR,
+    _MOST_DOCUMENTS,
     _MOST_TERMS,
     LexicalIndexes,
     _bm25,
@@ -122,6 +123,22 @@ def test_words_within_documents_do_not_score_by_the_document():
     assert re.fullmatch(r'\+doc_key:\("[0-9a-f]{16}"\)\^0 \+\(words:"节能"\^1\.000000\)', query)
 
 
+@pytest.mark.parametrize("top_k", [1, 5, 9])
+def test_of_more_documents_than_a_query_may_name_hits_are_sifted(top_k):
+    """More are fetched until there are enough within, or no more at all."""
+    recorder = Recorder([9.0 - i / 100 for i in range(400)])  # c000 is chunk and document
+    wanted = [f"c{i:03}" for i in range(300, 307)]
+    hits = LexicalIndexes(recorder).search_words(
+        {"a": 1.0},
+        route="text",
+        size=8,
+        top_k=top_k,
+        doc_ids={*wanted, *map(str, range(_MOST_DOCUMENTS))},
+    )
+    assert [chunk for chunk, _ in hits] == wanted[:top_k]
+    assert "doc_key" not in recorder.asked[0]["query"]
+
+
 @pytest.mark.parametrize(("route", "field"), [("text", "pairs"), ("path", "path_pairs")])
 def test_a_phrase_is_its_pairs_in_a_row(route, field):
     """Marks of the question do not reach Lucene."""
@@ -135,6 +152,7 @@ def test_a_phrase_is_its_pairs_in_a_row(route, field):
         (LexicalIndexes.search_words, {"terms": {}}),
         (LexicalIndexes.search_words, {"terms": {"a b": 1.0}}),
         (LexicalIndexes.search_words, {"terms": {"a": 1.0}, "doc_ids": []}),
+        (LexicalIndexes.search_phrase, {"phrase": "节能", "doc_ids": []}),
         (LexicalIndexes.search_phrase, {"phrase": ""}),
         (LexicalIndexes.search_phrase, {"phrase": "《 》"}),
     ],

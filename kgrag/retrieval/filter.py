@@ -1,0 +1,183 @@
+"""Which documents a search is held to: by name, place, kind and year of issue."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgrag.errors import NotFoundError
+from kgrag.places import asks_nationally, question_places
+from kgrag.titles import document_name
+from kgrag.types import Document
+
+_SHOWN = 12  # of the values that there are, in an error
+# What may follow the kind in a title: （试行） and the mark that closes a quoted title.
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents are searched: those that every condition given holds for.
+
+    Attributes:
+        documents: Each an id, a file, its name, or a title; any of them.
+        regions: Places that a document is about, such as 四川 or 四川省; any of them. 全国 and
+            国家 stand for documents that are about no place.
+        kinds: What a document's title, or that of what it issues, ends in: 通知, 方案,
+            实施方案; any of them.
+        years: First and last year of issue, both included; None for any. Documents that do not
+            say when they were issued are left out.
+    """
+
+    documents: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    years: tuple[int, int] | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether there is any condition."""
+        return bool(self.documents or self.regions or self.kinds or self.years)
+
+
+def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str]:
+    """Return the documents that a filter leaves; never none.
+
+    Args:
+        wanted: At least one condition.
+        cards: All documents of the knowledge base.
+
+    Raises:
+        NotFoundError: If no document is called so, is about a place, is of a kind, or of a year;
+            or if the conditions hold for different documents. Says which, and what there is.
+    """
+    conditions: list[tuple[str, frozenset[str]]] = []
+    if wanted.documents:
+        found = {document_called(name, cards).doc_id for name in wanted.documents}
+        conditions.append((f"document {', '.join(wanted.documents)}", frozenset(found)))
+    for name, values, matching in (
+        ("region", wanted.regions, _about),
+        ("kind", wanted.kinds, _of_kind),
+    ):
+        if values:
+            together = frozenset[str]().union(*(matching(value, cards) for value in values))
+            conditions.append((f"{name} {', '.join(values)}", together))
+    if wanted.years:
+        first, last = wanted.years
+        conditions.append((f"year {first}-{last}", _issued(first, last, cards)))
+    left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
+    if not left:
+        said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)
+        raise NotFoundError(f"no document fits all conditions (documents for {said}); drop one")
+    return left
+
+
+def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
+    """Return what a filter cannot tell of documents, for people; empty where it can.
+
+    Args:
+        wanted: Any conditions.
+        cards: All documents of the knowledge base.
+    """
+    silent = sum(not _value(card, "year") for card in cards) if wanted.years else 0
+    if not silent:
+        return ""
+    return f"{silent} of {len(cards)} documents do not say when they were issued: left out"
+
+
+def document_called(name: str, cards: Sequence[Document]) -> Document:
+    """Return the one document with this id, file, file name with or without ending, or title.
+
+    Raises:
+        NotFoundError: If no document, or more than one, is called so.
+    """
+    for names in _ways_to_name(name):
+        found = [card for card in cards if names(card)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(f"{card.doc_id} ({card.file})" for card in found[:5])
+            raise NotFoundError(f"{name!r} may be any of {ids}; use the id")
+    raise NotFoundError(f"no document is called {name!r}; `kgrag docs` lists them")
+
+
+def parse_years(text: str) -> tuple[int, int]:
+    """Return the first and last year that a text such as 2022 or 2020-2023 names.
+
+    Raises:
+        ValueError: If it names none, or the last comes first.
+
+    >>> parse_years("2022"), parse_years("2020-2023")
+    ((2022, 2022), (2020, 2023))
+    """
+    match = re.fullmatch(r"(\d{4})(?:\s*[-—–~至]\s*(\d{4}))?", text.strip())
+    if not match:
+        raise ValueError(f"years are given as 2022 or 2020-2023, got {text!r}")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first:
+        raise ValueError(f"the first year comes first, got {text!r}")
+    return first, last
+
+
+def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
+    """Return tests of whether a document is called so, the most exact first."""
+    path = str(Path(name).absolute())
+    return (
+        lambda card: card.doc_id == name,
+        lambda card: card.file in (name, path),
+        lambda card: Path(card.file).name == name,
+        lambda card: Path(card.file).stem == name,
+        lambda card: card.title == name,
+    )
+
+
+def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
+    places = {c.doc_id: set(filter(None, _value(c, "places").split("、"))) for c in cards}
+    known = frozenset[str]().union(*places.values())
+    asked = question_places(region, known)
+    found = {doc_id for doc_id, own in places.items() if own & asked}
+    if not asked and asks_nationally(region):
+        found = {doc_id for doc_id, own in places.items() if not own}
+    if not found:
+        raise NotFoundError(f"no document is about {region!r}; places: {_listed(known)}")
+    return frozenset(found)
+
+
+def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
+    found = frozenset(
+        card.doc_id
+        for card in cards
+        for title in (card.title, document_name(card.title))
+        if _TRAILER.sub("", title).endswith(kind.strip())
+    )
+    if not kind.strip() or not found:
+        raise NotFoundError(
+            f"no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法"
+        )
+    return found
+
+
+def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
+    told = {card.doc_id: re.match(r"\d{4}", _value(card, "year")) for card in cards}
+    years = {doc_id: int(match[0]) for doc_id, match in told.items() if match}
+    found = frozenset(doc_id for doc_id, year in years.items() if first <= year <= last)
+    if found:
+        return found
+    if not years:
+        raise NotFoundError(
+            "no document says when it was issued; an older kgrag did not look: "
+            "`kgrag ingest` the files again"
+        )
+    raise NotFoundError(
+        f"no document is of {first}-{last}; years: {_listed(map(str, years.values()))}; "
+        f"{len(cards) - len(years)} documents do not say"
+    )
+
+
+def _value(card: Document, key: str) -> str:
+    return card.metadata.get(key, "")
+
+
+def _listed(values: Iterable[str]) -> str:
+    distinct = sorted(set(values))
+    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
+    return ", ".join(distinct[:_SHOWN]) + more if distinct else "none"

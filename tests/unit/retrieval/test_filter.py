@@ -1,0 +1,107 @@
+import pytest
+
+from kgrag.errors import NotFoundError
+from kgrag.retrieval.filter import (
+    Filter,
+    document_called,
+    documents_within,
+    parse_years,
+    what_is_left_out,
+)
+from kgrag.types import Document
+
+
+def card(doc_id, title, *, file="", **metadata):
+    return Document(
+        doc_id, title, "", file or f"/archive/{doc_id}.txt", "txt", "0", (), (), metadata
+    )
+
+
+CARDS = [
+    card(
+        "a",
+        "云岭省人民政府关于印发《云岭省节能实施方案（试行）》的通知",
+        places="云岭",
+        year="2022",
+    ),
+    card("b", "青川市节能管理办法", places="青川、云岭", year="2020"),
+    card("c", "国务院关于节能的意见", year="2021"),
+    card("d", "某地节能方案", places="南渡"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left"),
+    [
+        (Filter(documents=("a", "b.txt")), "ab"),
+        (Filter(documents=("国务院关于节能的意见",)), "c"),
+        (Filter(regions=("云岭",)), "ab"),
+        (Filter(regions=("云岭省",)), "ab"),
+        (Filter(regions=("青川", "南渡")), "bd"),
+        (Filter(regions=("全国",)), "c"),
+        (Filter(kinds=("通知",)), "a"),
+        (Filter(kinds=("方案",)), "ad"),
+        (Filter(kinds=("实施方案", "办法")), "ab"),
+        (Filter(years=(2021, 2022)), "ac"),
+        (Filter(regions=("云岭",), years=(2020, 2020)), "b"),
+    ],
+)
+def test_documents_within_are_those_that_every_condition_holds_for(wanted, left):
+    """Values of one condition are alternatives; what a notice issues is of its kind, too."""
+    assert wanted
+    assert documents_within(wanted, CARDS) == frozenset(left)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        (Filter(documents=("x",)), "no document is called 'x'"),
+        (Filter(documents=("a", "x")), "no document is called 'x'"),
+        (Filter(regions=("北海",)), "no document is about '北海'; places: 云岭, 南渡, 青川"),
+        (Filter(regions=("云岭", "北海")), "no document is about '北海'"),
+        (Filter(kinds=("条例",)), "ends in '条例'"),
+        (Filter(kinds=(" ",)), "ends in ' '"),
+        (Filter(years=(1999, 2001)), "years: 2020, 2021, 2022; 1 documents do not say"),
+        (
+            Filter(documents=("d",), regions=("云岭",)),
+            r"fits all conditions \(documents for document d: 1; region 云岭: 2\)",
+        ),
+    ],
+)
+def test_documents_within_when_there_are_none_says_which_condition(wanted, told):
+    """A name that nothing bears is never passed over, and none never means all."""
+    with pytest.raises(NotFoundError, match=told):
+        documents_within(wanted, CARDS)
+
+
+def test_years_where_no_document_has_one_say_what_to_do():
+    """A knowledge base of an older kgrag has read none."""
+    with pytest.raises(NotFoundError, match="kgrag ingest"):
+        documents_within(Filter(years=(2022, 2022)), [CARDS[3]])
+
+
+def test_what_is_left_out_tells_documents_without_a_year():
+    """They may be of the years asked for: people should know."""
+    assert what_is_left_out(Filter(years=(2022, 2022)), CARDS).startswith("1 of 4 documents")
+    assert what_is_left_out(Filter(years=(2022, 2022)), CARDS[:3]) == ""
+    assert what_is_left_out(Filter(regions=("云岭",)), CARDS) == ""
+
+
+def test_a_filter_without_conditions_is_false():
+    """It asks for nothing, so that everything is searched."""
+    assert not Filter()
+
+
+def test_a_document_is_called_by_the_most_exact_name_first():
+    """An id wins over a file name; a name that several bear names none."""
+    twins = [card("x", "甲", file="/one/y.txt"), card("y", "乙", file="/two/y.txt")]
+    assert document_called("y", twins).doc_id == "y"
+    with pytest.raises(NotFoundError, match="may be any of x"):
+        document_called("y.txt", twins)
+
+
+@pytest.mark.parametrize("text", ["", "22", "2023-2020", "2020-", "近年"])
+def test_parse_years_when_they_are_none_is_refused(text):
+    """Two years of four digits, the first one first."""
+    with pytest.raises(ValueError, match="year"):
+        parse_years(text)

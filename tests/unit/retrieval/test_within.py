@@ -1,0 +1,141 @@
+"""A search that is held to some documents, on a few of which one is better than all others."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ids import document_of
+from kgrag.retrieval.dense import similar_chunks
+from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
+from kgrag.retrieval.filter import Filter
+from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
+from kgrag.retrieval.grim import PRESETS
+from kgrag.retrieval.lexical import (
+    titles_in_coarse_text,
+    titles_in_text,
+    words_in_coarse_path,
+    words_in_coarse_text,
+    words_in_path,
+    words_in_text,
+)
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
+from kgrag.retrieval.within import Within
+from kgrag.store.searched import SearchedStore
+
+TEXTS = {
+    "a": "云岭省节能规划\n根据《节能法》，落实《青川市节能方案》。\n绿色工厂达到50家。",
+    "b": "青川市节能方案\n落实《云岭省节能规划》和《节能法》。\n绿色工厂由市工业和信息化局负责。",
+    "c": "某委员会关于印发《节能法》的通知\n2021年1月1日发布。\n绿色工厂节能工作由部门负责。",
+    "d": "南渡市节能办法\n根据《云岭省节能规划》，绿色工厂节能目标另定。",
+}
+QUESTIONS = ("绿色工厂的节能目标", "《云岭省节能规划》依据哪些文件？", "哪些文件引用了《节能法》？")
+ROUTES = (
+    *(words_in_text, words_in_path, words_in_coarse_text, words_in_coarse_path),
+    *(titles_in_text, titles_in_coarse_text, similar_chunks, chunks_and_summaries),
+    *(summarised_chunks, chunks_of_facts, chunks_of_similar_facts, cited_documents),
+    queried_chunks,
+)
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory):
+    """Four documents with facts, and a summary of each."""
+    folder = tmp_path_factory.mktemp("within")
+    for name, text in TEXTS.items():
+        (folder / f"{name}.txt").write_text(text, "utf-8")
+    with KnowledgeBase.open(folder / "kb", embedder=HashEmbedder()) as base:
+        base.ingest([folder / f"{name}.txt" for name in TEXTS])
+        lines = [
+            f'{{"doc": "{name}", "start": 0, "end": 20, "summary": "绿色工厂节能目标{name}"}}'
+            for name in TEXTS
+        ]
+        (folder / "s.jsonl").write_text("\n".join(lines), "utf-8")
+        base.import_summaries(folder / "s.jsonl")
+        yield base
+
+
+@pytest.fixture(scope="module")
+def ids(kb):
+    """Document ids by name."""
+    return {Path(card.file).stem: card.doc_id for card in kb.store.document_cards()}
+
+
+def held(kb, question, doc_ids=None):
+    plain = kb._search(question)
+    queried = [f"{doc_id}:256:0" for doc_id in sorted(c.doc_id for c in kb.documents())]
+    return Search(
+        plain.query,
+        store=kb.store,
+        embed=HashEmbedder,
+        settings=plain.settings,
+        queried=queried,
+        doc_ids=doc_ids,
+    )
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_route_finds_within_documents_what_it_finds_of_them_anywhere(kb, ids, route, question):
+    """The ranking of a part is the part of the ranking: filters come before it, or change it."""
+    everywhere = route(held(kb, question)).hits
+    for n in (1, 2, 3):
+        for names in combinations(TEXTS, n):
+            doc_ids = {ids[name] for name in names}
+            ranking = route(held(kb, question, doc_ids))
+            assert {document_of(c) for c, _ in ranking.hits} <= doc_ids
+            if route not in (
+                chunks_of_facts,
+                cited_documents,
+                titles_in_text,
+                titles_in_coarse_text,
+            ):
+                own = [hit for hit in everywhere if document_of(hit[0]) in doc_ids]
+                assert [c for c, _ in ranking.hits] == [c for c, _ in own]
+                assert [s for _, s in ranking.hits] == pytest.approx([s for _, s in own])
+
+
+@pytest.mark.parametrize("system", PRESETS)
+def test_every_preset_gives_as_many_results_as_there_are_within(kb, ids, system):
+    """One document of four, whichever is best: its chunk is found, and no other."""
+    for doc_id in ids.values():
+        found = PRESETS[system].retrieve(held(kb, QUESTIONS[0], {doc_id}), top_k=1)
+        assert [r.chunk.doc_id for r in found] == [doc_id]
+
+
+def test_evidence_elsewhere_is_not_shown(kb, ids):
+    """A fact that two documents state has, within one of them, the evidence there."""
+    store = Within(kb.store, {ids["b"]})
+    anchors = [a.entity.entity_id for a in held(kb, QUESTIONS[2]).anchors]
+    facts = store.facts_around(anchors, limit=9)
+    assert facts
+    assert {e.doc_id for f in facts for e in f.evidence} == {ids["b"]}
+    assert {e.doc_id for f in store.facts([f.fact_id for f in facts]) for e in f.evidence} == {
+        ids["b"]
+    }
+
+
+def test_a_view_shows_no_document_but_its_own(kb, ids):
+    """Cards, chunks, families, summaries and titles."""
+    store: SearchedStore = Within(kb.store, {ids["b"]})
+    parents = [f"{doc_id}:2048:0" for doc_id in ids.values()]
+    assert [c.doc_id for c in store.document_cards()] == [ids["b"]]
+    assert [c.doc_id for c in store.chunks(parents)] == [ids["b"]]
+    assert {c.doc_id for c in store.children(parents, size=256)} == {ids["b"]}
+    assert {c.doc_id for c in store.families(parents)} == {ids["b"]}
+    assert {s.doc_id for s in store.summaries()} == {ids["b"]}
+    assert store.find_documents("节能", top_k=1) == [ids["b"]]
+
+
+def test_a_knowledge_base_searches_and_answers_within_a_filter(kb, ids):
+    """From Python: any condition; the answer quotes no other document."""
+    within = Filter(documents=("d",))
+    assert {r.chunk.doc_id for r in kb.search(QUESTIONS[0], within=within)} == {ids["d"]}
+    answer = kb.ask(QUESTIONS[0], within=within)
+    assert {c.doc_id for c in answer.citations} <= {ids["d"]}
+    within = Filter(years=(2021, 2021))
+    assert {r.chunk.doc_id for r in kb.search(QUESTIONS[0], within=within)} == {ids["c"]}
+    assert any("3 of 4" in note for note in kb.ask(QUESTIONS[0], within=within).notes)
