@@ -110,7 +110,7 @@ class Recorded:
 
 def knowledge_base(store: Store, embedder: Remembering) -> KnowledgeBase:
     """Return the knowledge base in a store."""
-    return KnowledgeBase(store, config=Config(), choose_embedder=lambda: embedder)
+    return KnowledgeBase(store, config=Config(), choose_embedder=lambda _: embedder)
 
 
 def ask_all(pair: Pair, questions: Sequence[str], presets: Sequence[str]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from kgrag.cli_shared import amount, json_option, kb_option, opened, print_json
 
 if TYPE_CHECKING:
     from ingestion.reembed import ReembedPlan, ReembedReport
-    from kgrag.config import Config
+    from kgrag.config import Config, EmbeddingConfig
 
 
 @click.command()
@@ -26,7 +26,7 @@ def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_js
     """
     configured: Config = ctx.obj
     if model:
-        ctx.obj = replace(configured, embedding=replace(configured.embedding, model=model))
+        ctx.obj = replace(configured, embedding=_with_model(configured.embedding, model))
     with opened(ctx, kb) as base:
         if dry_run:
             _print_plan(base.reembed_plan(), as_json)
@@ -37,6 +37,15 @@ def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_js
             base.store.refresh(sizes=base.sizes.searched)
     _print_report(report, as_json)
     _warn_of_settings(configured, model)
+
+
+def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
+    """Return settings with another model: one of this machine, else of the endpoint."""
+    from kgrag.embedding.choose import is_here
+
+    if is_here(model):
+        configured = replace(configured, provider="", base_url="")
+    return replace(configured, model=model)
 
 
 def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
@@ -77,10 +86,11 @@ def _print_dropped(encoder: str, what: str) -> None:
 
 def _warn_of_settings(configured: "Config", model: str | None) -> None:
     """Say where settings name another encoder than the knowledge base has now."""
-    named = configured.embedding.model
-    if model and named and named != model:
+    named = configured.embedding
+    said = named.model or named.provider or named.base_url
+    if model and said and (named.model != model or _with_model(named, model) != named):
         click.echo(
-            f'note: [embedding] names "{named}" still: change it to "{model}", or take it out',
+            f'note: [embedding] names "{said}" still: change it to "{model}", or take it out',
             err=True,
         )
 

@@ -147,15 +147,15 @@ def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
         if key not in known:
             raise ConfigError(f"{path}: unknown key {name}.{key}; known are {sorted(known)}")
         where = f"{path}: {name}.{key}"
-        checked[key] = _value(where, value, known[key], may_be_zero=key in _MAY_BE_ZERO)
         setting = f"{name.partition('.')[0]}.{key}"
+        choices = _CHOICES.get(setting)
+        if choices and value not in choices:  # before the type: true is not "on"
+            shown = ", ".join(f'"{choice}"' for choice in choices if choice)
+            raise ConfigError(f"{where} must be one of {shown}, got {value!r}")
+        checked[key] = _value(where, value, known[key], may_be_zero=key in _MAY_BE_ZERO)
         most = _MOST.get(setting)
         if most is not None and checked[key] > most:
             raise ConfigError(f"{where} must be at most {most:g}, got {value!r}")
-        choices = _CHOICES.get(setting)
-        if choices and checked[key] not in choices:
-            shown = ", ".join(filter(None, choices))
-            raise ConfigError(f"{where} must be one of {shown}, got {value!r}")
     return replace(defaults, **checked)  # type: ignore[type-var]
 
 
@@ -175,8 +175,10 @@ def _value(where: str, value: object, default: object, *, may_be_zero: bool) -> 
         if not 0 <= value <= _LARGEST:  # nor is nan
             raise ConfigError(f"{where} must be a number of 0 or more, got {value!r}")
         return float(value)
-    if not _positive(value) and not ((default == 0 or may_be_zero) and value == 0):
-        raise ConfigError(f"{where} must be a positive whole number, got {value!r}")
+    or_zero = default == 0 or may_be_zero
+    if not _positive(value) and not (or_zero and value == 0):
+        number = "whole number of 0 or more" if or_zero else "positive whole number"
+        raise ConfigError(f"{where} must be a {number}, got {value!r}")
     return value
 
 

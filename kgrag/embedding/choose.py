@@ -91,6 +91,12 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
     return _open_model(name, threads=threads)
 
 
+def is_here(name: str) -> bool:
+    """Return whether this is the stand-in, or a model that is installed."""
+    cards = installed_models()
+    return bool(_STAND_IN.fullmatch(name)) or any(name in (c.name, c.identity) for c in cards)
+
+
 def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embedder:
     """Return an encoder that a knowledge base can be searched with.
 

@@ -11,6 +11,7 @@ from kgrag.text import is_latin, normalize_name
 from kgrag.titles import document_name
 from kgrag.types import Document
 
+_NO_SPREAD = 0.01  # below, all texts are one to the encoder: no unit to count in
 _SAMPLE = 128  # chunks of which the spread of cosines is measured
 _LEAST_SAMPLE = 16
 
@@ -97,7 +98,8 @@ def _spread(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
         return Settings().spread
     matrix = np.stack(list(found.values()))
     cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
-    return float(cosines.std()) or Settings().spread
+    spread = float(cosines.std())
+    return spread if spread > _NO_SPREAD else Settings().spread
 
 
 def for_language(settings: Settings, question: str) -> Settings:

@@ -47,6 +47,18 @@ def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(fo
     assert run(folder, "verify").exit_code == 0
 
 
+def test_reembed_leaves_an_endpoint_for_a_model_of_this_machine(folder):
+    """An endpoint that is gone is not asked for a model that stands here."""
+    settings = '[embedding]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n'
+    (folder / "kgrag.toml").write_text(settings, "utf-8")
+    done = run(folder, "reembed", "--model", "hash-32")
+
+    assert done.exit_code == 0
+    assert "hash-64 → hash-32" in done.stdout
+    assert '[embedding] names "m" still' in done.stderr
+    assert "is the server up" in run(folder, "reembed", "--model", "another").stderr
+
+
 def test_reembed_takes_the_encoder_of_the_settings(folder):
     """Without --model; the second time there is nothing to do."""
     (folder / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")

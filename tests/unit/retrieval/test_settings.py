@@ -44,6 +44,8 @@ def test_settings_of_few_chunks_take_the_usual_spread(n):
     assert settings_of(Held(n, few), leaf=10, coarse=40).spread == Settings().spread
     alike = {f"d{i:03d}:10:0": (1.0, 0.0) for i in range(20)}
     assert settings_of(Held(20, alike), leaf=10, coarse=40).spread == Settings().spread
+    near = {f"d{i:03d}:10:0": (1.0, 1e-3 * i) for i in range(20)}
+    assert settings_of(Held(20, near), leaf=10, coarse=40).spread == Settings().spread
 
 
 def test_settings_sample_all_over_the_knowledge_base():
