@@ -20,7 +20,9 @@ _PAGE_BYTES = 8192
 # fit in memory, and be copied back for several documents at once.
 _CACHE_KIB = 64 * 1024
 _CHECKPOINT_PAGES = 16_384
-_MAPPED_BYTES = 0x7FFF_0000  # all of the file, up to SQLite's own limit
+# All of a small file. Of a large one (SQLite maps 2 GB at most) a map is no faster than the cache,
+# and what was read through it counts as the memory of the process.
+_MAPPED_BYTES = 512 * 1024 * 1024
 
 
 class Database:

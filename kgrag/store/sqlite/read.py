@@ -33,8 +33,8 @@ def all_meta(connection: sqlite3.Connection) -> dict[str, str]:
 def sources(connection: sqlite3.Connection) -> list[SourceState]:
     """Return every source, ordered by source."""
     rows = connection.execute(
-        "SELECT s.source, s.doc_id, d.fingerprint FROM sources s JOIN documents d USING (doc_id)"
-        " ORDER BY s.source"
+        "SELECT s.source, s.doc_id, d.fingerprint FROM documents d INDEXED BY documents_cards"
+        " CROSS JOIN sources s ON s.doc_id = d.doc_id ORDER BY s.source"
     )
     return [SourceState(*row) for row in rows]
 
