@@ -19,8 +19,15 @@ import ingestion.reembed
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 
+most = int(sys.argv[2])
+
 class Encoder(HashEmbedder):
+    batches = 0
+
     def embed(self, texts, task):
+        self.batches += 1
+        if self.batches > most:
+            time.sleep(60)  # to be killed, however slow who kills is
         print(len(texts), flush=True)
         return super().embed(texts, task)
 
@@ -31,8 +38,9 @@ with KnowledgeBase.open(sys.argv[1], create=False, embedder=Encoder(128)) as bas
 """
 
 
-def start(kb):
-    command = [sys.executable, "-c", REEMBED, str(kb)]
+def start(kb, most=1000):
+    """Begin; after so many batches it stands still."""
+    command = [sys.executable, "-c", REEMBED, str(kb), str(most)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -82,9 +90,10 @@ def test_reembed_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus
     rng = random.Random(7)
     killed = n_encoded = 0
     for _ in range(KILLS):
-        with start(kb) as process:
+        wanted = rng.randint(2, len(batches) // KILLS - 3)
+        with start(kb, wanted + 2) as process:
             assert process.stdout is not None
-            for _ in range(rng.randint(2, len(batches) // KILLS - 1)):
+            for _ in range(wanted):
                 n_encoded += int(process.stdout.readline())
             time.sleep(rng.uniform(0, 0.02))
             killed += process.poll() is None
@@ -115,7 +124,9 @@ def test_a_switch_that_is_killed_is_undone_or_complete(tmp_path, corpus):
         "from kgrag.store.sqlite import staged\n"
         "staged.record_change = lambda *_: os.kill(os.getpid(), signal.SIGKILL)",
     )
-    done = subprocess.run([sys.executable, "-c", dying, str(kb)], check=False, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", dying, str(kb), "1000"], check=False, capture_output=True
+    )
 
     assert done.returncode == -9
     assert exported(kb) == before

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import resources
@@ -179,14 +180,31 @@ def _prepare(file: Path) -> str:
     try:
         with closing(connect(uri)) as connection:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
-            connection.execute("PRAGMA journal_mode = WAL")
-            if _version(connection, file) < known_version():
+            _use_write_ahead_log(connection)
+            connection.execute("BEGIN")  # one state, while another process may make the schema
+            version = _version(connection, file)
+            connection.execute("COMMIT")
+            if version < known_version():
                 _migrate(connection, file)
             return uri
     except sqlite3.OperationalError as exc:
         if not exc.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
             raise
         return _prepare_read_only(file, uri, exc)
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Turn the log on; SQLite itself does not wait for others that do so at the same moment."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as exc:
+            is_busy = exc.sqlite_errorname.startswith("SQLITE_BUSY")
+            if not is_busy or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
