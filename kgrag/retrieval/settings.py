@@ -96,9 +96,9 @@ def _spread(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
     )
     if len(found) < _LEAST_SAMPLE:
         return Settings().spread
-    matrix = np.stack(list(found.values()))
+    matrix = np.stack([found[node_id] for node_id in sorted(found)])  # sums depend on the order
     cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
-    spread = float(cosines.std())
+    spread = round(float(cosines.std()), 6)
     return spread if spread > _NO_SPREAD else Settings().spread
 
 

@@ -48,6 +48,23 @@ def test_settings_of_few_chunks_take_the_usual_spread(n):
     assert settings_of(Held(20, near), leaf=10, coarse=40).spread == Settings().spread
 
 
+def test_spread_does_not_depend_on_the_order_of_vectors():
+    """Stores give them in any order; scores must be the same to the last bit."""
+    rng = np.random.default_rng(1)
+    vectors = {f"d{i:03d}:10:0": rng.standard_normal(8) for i in range(40)}
+    back = dict(reversed(vectors.items()))
+
+    class Reversed(Held):
+        def vectors_of(self, node_ids):
+            """Return them in the order that they were given in."""
+            return {n: np.float32(v) for n, v in self.vectors.items() if n in set(node_ids)}
+
+    spreads = {
+        settings_of(Reversed(40, given), leaf=10, coarse=40).spread for given in (vectors, back)
+    }
+    assert len(spreads) == 1
+
+
 def test_settings_sample_all_over_the_knowledge_base():
     """At most 128 chunks, of documents at equal distances; more of each where they are few."""
     many = Held(300, {})
