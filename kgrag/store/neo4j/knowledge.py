@@ -19,6 +19,9 @@ class Place(NamedTuple):
     chunk_id: str
 
 
+_LISTS = ("doc_ids", "starts", "ends", "extractors", "chunk_ids", "confidences")
+
+
 @dataclass(slots=True)
 class Knowledge:
     """What one document says.
@@ -99,11 +102,16 @@ class Statement(NamedTuple):
         )
 
 
+def is_whole(row: Mapping[str, object]) -> bool:
+    """Return whether the lists of a relationship tell of the same pieces of evidence."""
+    names = [*_LISTS, "predicates"] if row.get("predicates") is not None else _LISTS
+    return len({len(value) for name in names if isinstance(value := row[name], list)}) == 1
+
+
 def statements_in(row: Mapping[str, object]) -> list[Statement]:
     """Return the pieces of evidence of a relationship; `predicates` may be left out of the row."""
     lists: list[Sequence[object]] = []
-    names = ("doc_ids", "starts", "ends", "extractors", "chunk_ids", "confidences")
-    for name in names:
+    for name in _LISTS:
         value = row[name]
         assert isinstance(value, list)
         lists.append(value)
