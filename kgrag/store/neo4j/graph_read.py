@@ -45,36 +45,40 @@ def facts_around(
         return []
     place = {entity_id: n for n, entity_id in enumerate(ids)}
     within = None if doc_ids is None else sorted(doc_ids)
-    rows = _fact_rows(database, "facts_around", ids=ids, limit=limit, within=within)
+    rows = _whole(lambda: database.read("facts_around", ids=ids, limit=limit, within=within))
     rows.sort(key=lambda row: (place[row["around"]], row["id"]))
     return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
 
 
 def facts_of_chunks(database: Database, chunk_ids: Sequence[str]) -> list[Fact]:
     """Return facts with evidence in the chunks, with all their evidence, ordered by id."""
-    rows = _fact_rows(database, "facts_of_chunks", ids=list(chunk_ids)) if chunk_ids else []
+    if not chunk_ids:
+        return []
+    rows = _whole(lambda: database.read("facts_of_chunks", ids=list(chunk_ids)))
     by_id = {row["id"]: row for row in rows}
     return _facts(by_id, sorted(by_id))
 
 
 def facts(database: Database, fact_ids: Sequence[str]) -> list[Fact]:
     """Return facts with all their evidence, in the order asked, each once."""
-    rows = _fact_rows(database, "facts", ids=sorted(set(fact_ids))) if fact_ids else []
+    if not fact_ids:
+        return []
+    rows = _whole(lambda: database.read("facts", ids=sorted(set(fact_ids))))
     by_id = {row["id"]: row for row in rows}
     return _facts(by_id, (fact_id for fact_id in fact_ids if fact_id in by_id))
 
 
-def _fact_rows(database: Database, name: str, **parameters: object) -> list[Row]:
-    """Return the rows of a statement about facts, each with its evidence whole.
+def _whole(read: Callable[[], list[Row]]) -> list[Row]:
+    """Return rows of facts, each with its evidence whole.
 
     A server reads the lists of a relationship one after the other: where a writer comes between,
     they are of different lengths, and are read again.
     """
-    rows = database.read(name, **parameters)
+    rows = read()
     for _ in range(_READINGS):
         if all(is_whole(row) for row in rows):
             break
-        rows = database.read(name, **parameters)
+        rows = read()
     return rows
 
 
