@@ -1,4 +1,4 @@
-"""Codes of vectors, 4 bits for two numbers: candidates from a scan that reads little."""
+"""Codes of vectors, 4 bits for one or two numbers: candidates from a scan that reads little."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -24,9 +24,10 @@ Reader = Callable[[Numbers], Vector]
 class Codes:
     """Product-quantised vectors, scanned with the processor's shuffle instructions.
 
-    Two numbers share a code of 4 bits: at 512 dimensions, 128 bytes a vector. A scan estimates
-    every inner product, so its time does not depend on what the data look like, as that of a
-    graph or of inverted lists does; what it finds must be scored again.
+    A scan estimates every inner product, so its time does not depend on what the data look like,
+    as that of a graph or of inverted lists does; what it finds must be scored again. At 512
+    dimensions, a vector takes 128 bytes where two numbers share a code; 256 where each has its
+    own, the scan takes twice as long, and a quarter of the rows hold the nearest.
 
     Source: product quantisation with tables in registers, André et al., 2017, "Accelerated
     Nearest Neighbor Search with Quick ADC" (arXiv 1704.07355), as faiss implements it.
@@ -36,16 +37,17 @@ class Codes:
         self._index = index
 
     @classmethod
-    def of(cls, read: Reader, n_rows: int, dimension: int) -> "Codes":
+    def of(cls, read: Reader, n_rows: int, dimension: int, *, sharing: int) -> "Codes":
         """Train codes on a sample of the rows, and encode all of them.
 
         Args:
             read: Returns rows by number.
             n_rows: From 16, one for each code.
             dimension: Of the vectors.
+            sharing: Numbers that share a code, if the dimension is a multiple of them.
         """
         faiss = _faiss()
-        n_codes = dimension // 2 if dimension % 2 == 0 else dimension
+        n_codes = dimension // sharing if dimension % sharing == 0 else dimension
         index = faiss.IndexPQFastScan(dimension, n_codes, 4, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1  # no warning on standard error for few rows
         sample = read(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE)).astype(np.int64))

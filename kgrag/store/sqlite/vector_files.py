@@ -17,11 +17,12 @@ from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
 from kgrag.store.sqlite.vector_codes import Codes, Numbers
+from kgrag.store.sqlite.vector_plan import Form
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.store.store import Vector
 from kgrag.types import NodeKind
 
-FORMAT = "2"  # raise it when the files change
+FORMAT = "3"  # raise it when the files change
 _BATCH = 8192  # rows read at a time, more only if one document has more
 
 
@@ -79,7 +80,7 @@ def fill_segment(
     lengths: Mapping[str, int],
     dimension: int,
     *,
-    coded: bool,
+    form: Form,
     folder: Path | None,
 ) -> Segment:
     """Return the vectors of documents, written below a folder; in memory for None.
@@ -89,7 +90,7 @@ def fill_segment(
         kind: Of node.
         lengths: Number of vectors of each document, at least one vector in all.
         dimension: Of the vectors.
-        coded: Keep 8 bits of each number, and codes.
+        form: How they are kept.
         folder: Holds a folder for each segment.
 
     Raises:
@@ -107,16 +108,19 @@ def fill_segment(
         for found, vectors in stream(connection, kind, lengths, dimension):
             part = slice(at, at := at + len(found))
             numbers[part] = found
-            if coded:
-                codes, scales[part] = quantized(vectors)
-                yield codes
+            if form == "bytes":
+                in_8_bits, scales[part] = quantized(vectors)
+                yield in_8_bits
             else:
                 yield vectors
 
-    matrix = _matrix(path, parts(), (n, dimension), np.dtype("<i1" if coded else "<f4"))
+    matrix = _matrix(path, parts(), (n, dimension), np.dtype("<i1" if form == "bytes" else "<f4"))
     rows: ExactRows | CodedRows = ExactRows(matrix)
-    if coded:
-        rows = CodedRows(matrix, scales, Codes.of(dequantized(matrix, scales), n, dimension))
+    if form == "scanned":
+        rows = ExactRows(matrix, Codes.of(matrix.__getitem__, n, dimension, sharing=1))
+    elif form == "bytes":
+        read = dequantized(matrix, scales)
+        rows = CodedRows(matrix, scales, Codes.of(read, n, dimension, sharing=2))
     bounds = np.concatenate([[0], np.cumsum(np.fromiter(lengths.values(), np.int64))])
     segment = Segment(name, {d: i for i, d in enumerate(lengths)}, bounds, numbers, rows)
     if path is None:
@@ -137,13 +141,16 @@ def open_segment(path: Path) -> Segment:
     if not isinstance(doc_ids, list) or matrix.ndim != 2:
         raise ValueError(f"no segment of vectors in {path}")
     n, dimension = matrix.shape
-    rows: ExactRows | CodedRows
-    if matrix.dtype == np.int8:
-        scales = np.load(path / "scales.npy")
+    rows: ExactRows | CodedRows = ExactRows(matrix)
+    scales = np.empty(n, np.float32)
+    if (path / "codes.bin").exists():
         codes = Codes.from_bytes((path / "codes.bin").read_bytes(), n_rows=n, dimension=dimension)
-        rows = CodedRows(matrix, scales, codes)
-    else:
-        scales, rows = np.empty(n), ExactRows(matrix)
+        rows = ExactRows(matrix, codes)
+        if matrix.dtype == np.int8:
+            scales = np.load(path / "scales.npy")
+            rows = CodedRows(matrix, scales, codes)
+    elif matrix.dtype == np.int8:
+        raise ValueError(f"no codes in {path}")
     fits = numbers.shape == scales.shape == (n,) and bounds.shape == (len(doc_ids) + 1,)
     if not fits or bounds[0] != 0 or bounds[-1] != n or bool((np.diff(bounds) < 1).any()):
         raise ValueError(f"{len(numbers)} numbers of {len(doc_ids)} documents for {n} vectors")
@@ -251,6 +258,7 @@ def _write(path: Path, segment: Segment) -> None:
     _sync(path / "documents.json", json.dumps(list(segment.documents)).encode())
     if isinstance(segment.rows, CodedRows):
         _save(path / "scales.npy", segment.rows.scales)
+    if segment.rows.codes is not None:
         _sync(path / "codes.bin", segment.rows.codes.to_bytes())
 
 

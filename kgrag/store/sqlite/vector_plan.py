@@ -2,6 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+# As they were given, without or with codes to scan, one for each number; or in 8 bits, with
+# codes that two numbers share.
+Form = Literal["plain", "scanned", "bytes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,19 +17,23 @@ class Limits:
         few: So many that no file knows of are kept in memory.
         exact: Up to so many in all are searched by one exact product.
         small: Up to so many in a segment are so in a larger index, too.
+        floats: Up to so many in all are kept as they were given, for candidates from codes.
         segment: At most so many in a segment, unless one document has more.
         dead: Share of dead rows above which a segment is written anew.
     """
 
     few: int = 4096
-    exact: int = 131_072
-    small: int = 32_768
+    exact: int = 8192
+    small: int = 8192
+    floats: int = 131_072
     segment: int = 524_288
     dead: float = 0.25
 
-    def coded(self, n_rows: int, n_all: int) -> bool:
-        """Return whether a new segment of `n_rows` of `n_all` vectors has codes."""
-        return n_all > self.exact and n_rows > self.small
+    def form(self, n_rows: int, n_all: int) -> Form:
+        """Return how a new segment of `n_rows` of `n_all` vectors is kept."""
+        if n_all <= self.exact or n_rows <= self.small:
+            return "plain"
+        return "scanned" if n_all <= self.floats else "bytes"
 
 
 LIMITS = Limits()

@@ -20,9 +20,11 @@ class ExactRows:
 
     Attributes:
         matrix: `float32[n, dimension]`.
+        codes: Of all rows, where these are so many that a scan finds which to multiply.
     """
 
     matrix: Vector
+    codes: Codes | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,6 +62,11 @@ class CodedRows:
         return found
 
 
+def dequantized(matrix: NDArray[np.int8], scales: Vector) -> Reader:
+    """Return what gives rows of 8 bits as the vectors that they stand for."""
+    return lambda rows: matrix[rows] * scales[rows, None]
+
+
 def quantized(matrix: Vector) -> tuple[NDArray[np.int8], Vector]:
     """Return vectors in 8 bits, and each one's scale: its largest number becomes 127.
 
@@ -71,11 +78,6 @@ def quantized(matrix: Vector) -> tuple[NDArray[np.int8], Vector]:
     return np.rint(matrix / scales[:, None]).astype(np.int8), scales
 
 
-def dequantized(matrix: NDArray[np.int8], scales: Vector) -> Reader:
-    """Return what gives rows of 8 bits as the vectors that they stand for."""
-    return lambda rows: matrix[rows] * scales[rows, None]
-
-
 def forget_pages(array: NDArray[np.generic]) -> None:
     """Let a mapped file's pages be the system's again: it may keep them, or need the memory."""
     if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
@@ -83,11 +85,12 @@ def forget_pages(array: NDArray[np.generic]) -> None:
 
 
 def _products(matrix: Vector | NDArray[np.int8], query: Vector, rows: Numbers | None) -> Vector:
+    plain = np.asarray(matrix)  # each part of a mapped array is another map, ten times as dear
     n = len(matrix) if rows is None else len(rows)
     scores = np.empty(n, np.float32)
     step = max(1, _AT_ONCE // len(query))
     for a in range(0, n, step):
         part = slice(a, min(a + step, n))
-        chosen = matrix[part if rows is None else rows[part]]
+        chosen = plain[part if rows is None else rows[part]]
         scores[part] = chosen.astype(np.float32, copy=False) @ query
     return scores

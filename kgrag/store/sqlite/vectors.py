@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,6 +36,7 @@ from kgrag.types import NodeKind
 logger = logging.getLogger(__name__)
 
 _WORTH_SAYING = 100_000  # vectors: building takes a while
+_SPARE = 1.25  # rows for each node wanted: a fact that several documents state has several
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ class VectorIndex:
         if top_k < 1:
             return []
         query = np.ascontiguousarray(vector, dtype=np.float32)
-        n_rows, known, without = top_k, dict[str, float](), np.empty(0, np.int64)
+        n_rows = math.ceil(_SPARE * top_k) if self.kind == "fact" else top_k
+        known, without = dict[str, float](), np.empty(0, np.int64)
         while True:
             found = exact_candidates(state.all_blocks, query, n_rows, doc_ids, without)
             coded = coded_candidates(state.blocks, query, n_rows, doc_ids, without).tolist()
@@ -238,7 +241,7 @@ class VectorIndex:
                 self.kind,
                 part,
                 due.dimension,
-                coded=self._limits.coded(sum(part.values()), n_all),
+                form=self._limits.form(sum(part.values()), n_all),
                 folder=folder,
             )
             for part in parts(lengths, self._limits.segment)

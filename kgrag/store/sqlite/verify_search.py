@@ -12,6 +12,7 @@ from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.lexical import LexicalIndex
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
 from kgrag.store.sqlite.vector_blocks import Block
+from kgrag.store.sqlite.vector_codes import Reader
 from kgrag.store.sqlite.vector_files import stream
 from kgrag.store.sqlite.vector_rows import CodedRows, dequantized, quantized
 from kgrag.store.sqlite.vectors import VectorIndex
@@ -108,6 +109,9 @@ def _block_agrees(connection: sqlite3.Connection, index: VectorIndex, block: Blo
             held += vectors.scales[part].tobytes()
         if held != expected:
             return False
-    return not isinstance(vectors, CodedRows) or vectors.codes.agree(
-        dequantized(vectors.matrix, vectors.scales), len(block.alive)
-    )
+    if vectors.codes is None:
+        return True
+    read: Reader = vectors.matrix.__getitem__
+    if isinstance(vectors, CodedRows):
+        read = dequantized(vectors.matrix, vectors.scales)
+    return vectors.codes.agree(read, len(block.alive))

@@ -6,7 +6,7 @@ from tests.fixtures.dense_vectors import unit
 
 
 def codes_of(matrix):
-    return Codes.of(lambda rows: matrix[rows], *matrix.shape)
+    return Codes.of(lambda rows: matrix[rows], *matrix.shape, sharing=2)
 
 
 @pytest.mark.parametrize("dimension", [7, 32])

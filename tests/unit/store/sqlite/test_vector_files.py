@@ -38,8 +38,8 @@ def connection(dense):
         yield connection
 
 
-def fill(connection, folder, *, coded=False, lengths=LENGTHS):
-    return fill_segment(connection, "chunk", lengths, 8, coded=coded, folder=folder)
+def fill(connection, folder, *, form="plain", lengths=LENGTHS):
+    return fill_segment(connection, "chunk", lengths, 8, form=form, folder=folder)
 
 
 def test_documents_with_vectors_come_as_they_were_stored(connection):
@@ -68,11 +68,11 @@ def test_missing_vectors_are_an_error(connection, lengths, dimension):
         read_block(connection, "chunk", lengths, dimension)
 
 
-@pytest.mark.parametrize("coded", [False, True])
+@pytest.mark.parametrize("form", ["plain", "scanned", "bytes"])
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_a_segment_holds_documents_one_after_the_other(connection, tmp_path, coded, on_disk):
-    """On the disk and in memory, exact and coded."""
-    segment = fill(connection, tmp_path / "s" if on_disk else None, coded=coded)
+def test_a_segment_holds_documents_one_after_the_other(connection, tmp_path, form, on_disk):
+    """On the disk and in memory, in every form."""
+    segment = fill(connection, tmp_path / "s" if on_disk else None, form=form)
     if on_disk:
         segment = open_segment(tmp_path / "s" / segment.name)
         assert isinstance(segment.rows.matrix, np.memmap)
@@ -80,8 +80,10 @@ def test_a_segment_holds_documents_one_after_the_other(connection, tmp_path, cod
     assert segment.documents == {"d-b": 0, "d-a": 1, "d-c": 2}
     assert segment.bounds.tolist() == [0, 20, 23, 32]
     assert segment.numbers.tolist() == list(range(1, 33))
-    assert isinstance(segment.rows, CodedRows) is coded
-    assert np.array_equal(segment.rows.matrix, quantized(ALL)[0] if coded else ALL)
+    in_8_bits = form == "bytes"
+    assert isinstance(segment.rows, CodedRows) is in_8_bits
+    assert np.array_equal(segment.rows.matrix, quantized(ALL)[0] if in_8_bits else ALL)
+    assert (segment.rows.codes is None) is (form == "plain")
     assert (segment.name == "") is not on_disk
 
 
@@ -119,6 +121,7 @@ def other_json(path, name, value):
         lambda path: np.save(path / "bounds.npy", np.array([0, 20, 23, 31])),
         lambda path: np.save(path / "scales.npy", np.ones(31, np.float32)),
         lambda path: (path / "codes.bin").write_bytes(b"garbage"),
+        lambda path: (path / "codes.bin").unlink(),
         lambda path: other_json(path, "documents.json", ["d-a"]),
         lambda path: other_json(path, "documents.json", {}),
         lambda path: (path / "documents.json").write_bytes(b"\xff"),
@@ -126,7 +129,7 @@ def other_json(path, name, value):
 )
 def test_a_damaged_segment_is_not_opened(connection, tmp_path, damage):
     """The index catches these and builds it anew."""
-    path = tmp_path / fill(connection, tmp_path, coded=True).name
+    path = tmp_path / fill(connection, tmp_path, form="bytes").name
     damage(path)
     with pytest.raises((OSError, EOFError, ValueError, TypeError)):
         open_segment(path)

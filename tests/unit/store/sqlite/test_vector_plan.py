@@ -3,7 +3,7 @@ import pytest
 
 from kgrag.store.sqlite.vector_plan import Limits, parts, rewritten
 
-LIMITS = Limits(few=10, exact=100, small=20, segment=1000, dead=0.25)
+LIMITS = Limits(few=10, exact=100, small=20, floats=400, segment=1000, dead=0.25)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,16 @@ def test_no_vectors_make_no_part():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_all", "coded"), [(50, 100, False), (20, 101, False), (21, 101, True)]
+    ("n_rows", "n_all", "form"),
+    [
+        (50, 100, "plain"),
+        (20, 101, "plain"),
+        (21, 101, "scanned"),
+        (400, 400, "scanned"),
+        (21, 401, "bytes"),
+        (20, 401, "plain"),
+    ],
 )
-def test_codes_are_for_large_segments_of_large_indexes(n_rows, n_all, coded):
-    """Everything else is searched exactly."""
-    assert LIMITS.coded(n_rows, n_all) is coded
+def test_codes_are_for_large_segments_of_large_indexes(n_rows, n_all, form):
+    """Everything else is searched exactly; 8 bits are for the largest alone."""
+    assert LIMITS.form(n_rows, n_all) == form

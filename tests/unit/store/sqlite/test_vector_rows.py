@@ -36,7 +36,7 @@ def test_scores_of_eight_bits_are_close(tmp_path):
     """Also when the pages of their file were given back before."""
     rows, scales = quantized(MATRIX)
     np.save(tmp_path / "rows.npy", rows)
-    codes = Codes.of(dequantized(rows, scales), 50, 8)
+    codes = Codes.of(dequantized(rows, scales), 50, 8, sharing=2)
     coded = CodedRows(np.load(tmp_path / "rows.npy", mmap_mode="r"), scales, codes)
     chosen = np.array([0, 9, 30])
 

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kgrag.store.sqlite import vector_search
 from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
 from kgrag.store.sqlite.vector_codes import Codes
-from kgrag.store.sqlite.vector_rows import CodedRows, dequantized, quantized
+from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.store.sqlite.vector_search import coded_candidates, exact_candidates
 from tests.fixtures.dense_vectors import unit
 
@@ -21,7 +23,7 @@ def exact(matrix, *, per_document=1):
 def coded(matrix, *, per_document=10, first=0):
     """Return a coded block; the numbers of its rows begin at `first`."""
     rows, scales = quantized(matrix)
-    vectors = CodedRows(rows, scales, Codes.of(dequantized(rows, scales), *matrix.shape))
+    vectors = CodedRows(rows, scales, Codes.of(dequantized(rows, scales), *matrix.shape, sharing=2))
     bounds = np.arange(0, len(matrix) + 1, per_document)
     names = {f"d-{(first + start) // per_document}": i for i, start in enumerate(bounds[:-1])}
     return Block.of(Segment("x", names, bounds, np.arange(first, first + len(matrix)), vectors))
@@ -121,3 +123,52 @@ def test_nothing_is_found_where_nothing_stands():
 
     assert coded_candidates([], np.ones(8, np.float32), 5, None).tolist() == []
     assert coded_candidates([dead], np.ones(8, np.float32), 5, None).tolist() == []
+
+
+def scanned(matrix, *, per_document=10):
+    """Return a block of float32 with codes."""
+    plain = exact(matrix, per_document=per_document)
+    codes = Codes.of(matrix.__getitem__, *matrix.shape, sharing=1)
+    return Block.of(replace(plain.segment, rows=ExactRows(matrix, codes)))
+
+
+@pytest.fixture
+def finely_shallow(monkeypatch):
+    """Let blocks of a few thousand rows be scanned, not very deep."""
+    monkeypatch.setattr(vector_search, "_FINE_DIRECT", 100)
+    monkeypatch.setattr(vector_search, "_FINE_DEPTH", 150)
+    monkeypatch.setattr(vector_search, "_FINE_DEPTH_OF_EACH", 1)
+
+
+@pytest.mark.parametrize("doc_ids", [None, {f"d-{i}" for i in range(0, 300, 2)}])
+def test_a_scan_of_exact_rows_finds_what_the_product_finds(finely_shallow, doc_ids):
+    """With the same cosines, among all that stand, are asked for and not known; never short."""
+    rng = np.random.default_rng(8)
+    matrix = unit(rng, 3000)
+    dead, known = [f"d-{i}" for i in range(0, 300, 10)], np.arange(25, 60)
+    plain, block = exact(matrix, per_document=10).without(dead), scanned(matrix).without(dead)
+    shares = []
+    for query in unit(rng, 20):
+        expected = exact_candidates([plain], query, 10, doc_ids, known)
+        found = exact_candidates([block], query, 10, doc_ids, known)
+        assert len(found) >= 10
+        best = sorted(expected, key=lambda row: -expected[row])[:10]
+        shares.append(np.mean([found.get(row) == expected[row] for row in best]))
+
+    assert np.mean(shares) > 0.99
+
+
+def test_few_allowed_rows_are_multiplied_without_a_scan(finely_shallow, monkeypatch):
+    """Nothing can be missed."""
+    monkeypatch.setattr(Codes, "scan", None)
+    matrix = unit(np.random.default_rng(9), 2000)
+    doc_ids = [f"d-{i}" for i in range(0, 200, 20)]
+
+    assert len(exact_candidates([scanned(matrix)], matrix[0], 99, doc_ids)) >= 99
+
+
+@pytest.mark.parametrize(("n_all", "depth"), [(75_000, 1600), (120_000, 1600), (15_000, 1070)])
+def test_fewer_rows_need_fewer_candidates(n_all, depth):
+    """Their fourth root; never more than at the size at which they were measured."""
+    assert vector_search._fine_depth(n_all, 50) == depth
+    assert vector_search._fine_depth(n_all, 400) == pytest.approx(2 * depth, abs=1)

@@ -20,7 +20,8 @@ from kgrag.store.sqlite.vector_rows import CodedRows
 from tests.fixtures.dense_vectors import Dense, unit
 
 LOGGER = "kgrag.store.sqlite.vectors"
-SMALL = Limits(few=6, exact=40, small=20, segment=64)
+SMALL = Limits(few=6, exact=40, small=20, floats=0, segment=64)
+SCANNED = Limits(few=6, exact=40, small=20, segment=64)
 QUERY = unit(np.random.default_rng(99), 1)[0]
 
 _DOCUMENT = st.integers(0, 7)
@@ -32,13 +33,13 @@ _STEP = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(_STEP, max_size=25), st.integers(0, 1000))
-def test_any_history_finds_what_a_plain_product_finds(steps, seed):
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_STEP, max_size=25), st.integers(0, 1000), st.sampled_from([SMALL, SCANNED]))
+def test_any_history_finds_what_a_plain_product_finds(steps, seed, limits):
     """In two processes that share a folder: added, replaced, deleted, opened again, filtered."""
     rng = np.random.default_rng(seed)
     folder = Path(tempfile.mkdtemp())
-    bases = [Dense(folder, limits=SMALL) for _ in range(2)]
+    bases = [Dense(folder, limits=limits) for _ in range(2)]
     try:
         for step, which, n in [*steps, ("ask", 0, 0), ("ask", 1, 1)]:
             if step == "put":
@@ -47,7 +48,7 @@ def test_any_history_finds_what_a_plain_product_finds(steps, seed):
                 bases[0].delete(f"d-{which}")
             elif step == "reopen":
                 bases[which].database.close()
-                bases[which] = Dense(folder, limits=SMALL)
+                bases[which] = Dense(folder, limits=limits)
             else:
                 query = unit(rng, 1)[0]
                 doc_ids = [None, None, ["d-1", "d-2", "d-9"], []][n]
@@ -170,12 +171,17 @@ def test_deletions_outlive_the_process_without_new_vectors(dense, reads):
 
 
 @pytest.mark.parametrize("data", ["random", "clustered"])
-def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data):
+@pytest.mark.parametrize("floats", [0, 10_000])
+def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data, floats):
     """At least 0.99 of the best 50, in the process that deleted and in the next."""
+    monkeypatch.setattr(vector_search, "_FINE_DIRECT", 100)
+    monkeypatch.setattr(vector_search, "_FINE_DEPTH", 300)
+    monkeypatch.setattr(vector_search, "_FINE_DEPTH_OF_EACH", 1)
+    monkeypatch.setattr(vector_search, "_FINE_ROWS", 1)
     monkeypatch.setattr(vector_search, "_DIRECT", 100)
     monkeypatch.setattr(vector_search, "_DEPTH", 600)
     monkeypatch.setattr(vector_search, "_DEPTH_OF_EACH", 1)
-    limits = Limits(few=100, exact=0, small=100, segment=4000)
+    limits = Limits(few=100, exact=0, small=100, floats=floats, segment=4000)
     base = dense(limits=limits, dimension=32)
     rng = np.random.default_rng(5)
     topics = unit(rng, 40, 32)
@@ -192,7 +198,7 @@ def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data):
     for one in (base, dense(limits=limits, dimension=32)):
         found = [{node for node, _ in one.ask(query, top_k=50)} for query in queries]
         true = [{node for node, _ in one.nearest(query, top_k=50)} for query in queries]
-        assert all(isinstance(b.segment.rows, CodedRows) for b in one.blocks)
+        assert all(b.segment.rows.codes is not None for b in one.blocks)
         assert {len(f) for f in found} == {50}
         assert np.mean([len(f & t) / 50 for f, t in zip(found, true, strict=True)]) >= 0.99
 
@@ -327,7 +333,7 @@ def test_threads_share_an_index(dense):
     assert found == [base.nearest(QUERY)] * 6
 
 
-@pytest.mark.parametrize("limits", [Limits(), SMALL])
+@pytest.mark.parametrize("limits", [Limits(), SMALL, SCANNED])
 def test_a_node_of_many_rows_hides_no_other(dense, monkeypatch, limits):
     """A fact that many documents state: once it is known, its rows are looked at no more."""
     base = filled(dense, limits=limits)
@@ -385,7 +391,14 @@ def test_no_more_than_asked_for_is_found(dense):
 # in a store
 
 
-@pytest.fixture(params=[Limits(few=3), Limits(few=3, exact=0, small=16)], ids=["exact", "coded"])
+@pytest.fixture(
+    params=[
+        Limits(few=3),
+        Limits(few=3, exact=0, small=16),
+        Limits(few=3, exact=0, small=16, floats=0),
+    ],
+    ids=["plain", "scanned", "bytes"],
+)
 def opened(request, monkeypatch, folder, put):
     """A store of a few documents that are enough for files."""
     monkeypatch.setattr(vectors, "LIMITS", request.param)

@@ -77,6 +77,10 @@ DAMAGE = [
     ("name-index", "INSERT INTO entity_search (entity_search) VALUES ('delete-all')"),
 ]  # fmt: skip
 
+PLAIN = Limits(few=1, exact=99)
+SCANNED = Limits(few=1, exact=0, small=16)
+BYTES = Limits(few=1, exact=0, small=16, floats=0)
+
 
 def broken(store):
     return {p.invariant: p for p in store.verify()}
@@ -175,7 +179,14 @@ def lose_a_code(path):
     rng = np.random.default_rng(0)
     rows, scales = np.load(path / "matrix.npy"), np.load(path / "scales.npy")
     other = dequantized(rng.permuted(rows, axis=0), scales)
-    codes = Codes.of(other, *rows.shape).to_bytes()
+    codes = Codes.of(other, *rows.shape, sharing=2).to_bytes()
+    (path / "codes.bin").write_bytes(codes)
+
+
+def lose_a_fine_code(path):
+    matrix = np.load(path / "matrix.npy")
+    other = np.random.default_rng(0).permuted(matrix, axis=0)
+    codes = Codes.of(other.__getitem__, *matrix.shape, sharing=1).to_bytes()
     (path / "codes.bin").write_bytes(codes)
 
 
@@ -186,19 +197,23 @@ def lose_a_document(path):
 
 
 @pytest.mark.parametrize(
-    ("exact", "damage"),
+    ("limits", "damage"),
     [
-        (99, lose_a_vector),
-        (99, lose_a_number),
-        (99, lose_a_document),
-        (0, lose_a_vector),
-        (0, lose_a_scale),
-        (0, lose_a_code),
+        (PLAIN, lose_a_vector),
+        (PLAIN, lose_a_number),
+        (PLAIN, lose_a_document),
+        (SCANNED, lose_a_vector),
+        (SCANNED, lose_a_fine_code),
+        (BYTES, lose_a_vector),
+        (BYTES, lose_a_scale),
+        (BYTES, lose_a_code),
     ],
 )
-def test_a_vector_cache_with_other_numbers_is_named(store, folder, put, monkeypatch, exact, damage):
-    """One row of it is enough, in float32 and in codes."""
-    monkeypatch.setattr(vectors, "LIMITS", Limits(few=1, exact=exact, small=16))
+def test_a_vector_cache_with_other_numbers_is_named(
+    store, folder, put, monkeypatch, limits, damage
+):
+    """One row of it is enough, in float32, in 8 bits and in codes."""
+    monkeypatch.setattr(vectors, "LIMITS", limits)
     store.close()
     with closing(SQLiteStore.open(folder)) as again:
         put(again, 7)
