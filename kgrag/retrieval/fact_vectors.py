@@ -19,13 +19,13 @@ def chunks_of_similar_facts(search: Search) -> Ranking:
     cosines = dict(nearest)
     scores: dict[str, float] = {}
     reasons: dict[str, str] = {}
-    for fact in search.store.facts(list(cosines)):
+    for fact, stating in search.store.stated_triples(list(cosines)):
         if fact.predicate in CITING_PREDICATES:
             continue
         cosine = cosines[fact.fact_id]
-        for evidence in fact.evidence:
-            if cosine > scores.get(evidence.chunk_id, 0.0):
-                scores[evidence.chunk_id] = cosine
-                reasons[evidence.chunk_id] = f"fact {cosine:.2f}: {triple(fact)}"
+        for chunk_id in stating:
+            if cosine > scores.get(chunk_id, 0.0):
+                scores[chunk_id] = cosine
+                reasons[chunk_id] = f"fact {cosine:.2f}: {triple(fact)}"
     ordered = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
     return Ranking(tuple(ordered), reasons)

@@ -29,6 +29,9 @@ class Triple(NamedTuple):
     object: Entity
 
 
+StatedTriple = tuple[Triple, tuple[str, ...]]
+
+
 class SearchedStore(Protocol):
     """A knowledge base, or some documents of one, as searches see it.
 
@@ -163,6 +166,13 @@ class SearchedStore(Protocol):
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
         """Return (fact id, chunk id) of the evidence of facts, in any order."""
+        ...
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts in the order asked, each once, with the ids of the chunks that state them.
+
+        The ids are in any order, one for each piece of evidence.
+        """
         ...
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:

@@ -153,6 +153,25 @@ def test_stating_chunks_are_those_of_the_evidence(store, make):
     assert store.stating_chunks([]) == []
 
 
+def test_stated_triples_are_facts_with_the_chunks_that_state_them(store, make):
+    """In the order asked, each once; what is not held is left out; renamed ends are seen."""
+    triples = [("工信部", "印发", "节能办法"), ("节能办法", "适用", "绿色工厂")]
+    for name in "ab":
+        put(store, make.bundle(name, TEXT, facts=triples))
+    facts = store.facts_around([id_of(make, "节能办法")], limit=9)
+    ids = [facts[1].fact_id, "f-x", facts[0].fact_id, facts[1].fact_id]
+
+    found = store.stated_triples(ids)
+
+    assert [triple.fact_id for triple, _ in found] == [facts[1].fact_id, facts[0].fact_id]
+    for (triple, chunk_ids), fact in zip(found, reversed(facts), strict=True):
+        assert triple == (fact.fact_id, fact.subject, fact.predicate, fact.object)
+        assert sorted(chunk_ids) == sorted(e.chunk_id for e in fact.evidence)
+    for name in "ab":
+        store.delete_document(f"d-{name}")
+    assert store.stated_triples(ids) == []
+
+
 def test_facts_around_within_documents(store, make):
     """What other documents state does not count towards the limit; evidence stays whole."""
     names = [f"第{i}项" for i in range(6)]

@@ -12,7 +12,7 @@ from kgrag.store.neo4j.lexical import LexicalIndexes
 from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
 from kgrag.store.neo4j.verify import verify
-from kgrag.store.searched import Stating, Triple
+from kgrag.store.searched import StatedTriple, Stating, Triple
 from kgrag.store.store import (
     Counts,
     DocumentBundle,
@@ -291,11 +291,16 @@ class Neo4jStore:
     ) -> list[Triple]:
         """Return facts around entities without their evidence."""
         facts = self.facts_around(entity_ids, limit=limit, doc_ids=doc_ids)
-        return [Triple(f.fact_id, f.subject, f.predicate, f.object) for f in facts]
+        return [_triple(fact) for fact in facts]
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
         """Return (fact id, chunk id) of the evidence of facts."""
         return [(f.fact_id, e.chunk_id) for f in self.facts(fact_ids) for e in f.evidence]
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts in the order asked, each once, with the chunks that state them."""
+        facts = self.facts(fact_ids)
+        return [(_triple(f), tuple(e.chunk_id for e in f.evidence)) for f in facts]
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
         """Return facts in the order asked, each once."""
@@ -342,3 +347,7 @@ class Neo4jStore:
         """Delete what is left of large documents, some at a time."""
         while read.base(self._database)["deleting"]:
             self._database.write(write.delete_remains)
+
+
+def _triple(fact: Fact) -> Triple:
+    return Triple(fact.fact_id, fact.subject, fact.predicate, fact.object)

@@ -5,7 +5,8 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from kgrag.store.searched import Stating, Triple
+from kgrag.store.searched import StatedTriple, Stating, Triple
+from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.read import summaries_of
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
@@ -56,21 +57,27 @@ def triples_around(
     entity_ids: Sequence[str],
     limit: int,
     doc_ids: Collection[str] | None = None,
+    *,
+    known: KnownEntities,
 ) -> list[Triple]:
     """Return the same facts, without evidence."""
-    return _named(connection, _around(connection, entity_ids, limit, doc_ids))
+    return _named(connection, _around(connection, entity_ids, limit, doc_ids), known)
+
+
+def stated_triples(
+    connection: sqlite3.Connection, fact_ids: Iterable[str], *, known: KnownEntities
+) -> list[StatedTriple]:
+    """Return facts in the order asked, each once, with the chunks that state them."""
+    rows = _by_id(connection, fact_ids)
+    stating: defaultdict[str, list[str]] = defaultdict(list)
+    for fact_id, chunk_id in stating_chunks(connection, [row[0] for row in rows]):
+        stating[fact_id].append(chunk_id)
+    return [(t, tuple(stating[t.fact_id])) for t in _named(connection, rows, known)]
 
 
 def facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
     """Return facts with all their evidence, in the order asked, each once."""
-    ids = list(dict.fromkeys(fact_ids))
-    rows = connection.execute(
-        "SELECT f.fact_id, f.subject_id, f.predicate, f.object_id FROM json_each(?) j"
-        " CROSS JOIN facts f ON f.fact_id = j.value",
-        (json.dumps(ids),),
-    )
-    by_id = {row[0]: row for row in rows}
-    return _with_evidence(connection, [by_id[fact_id] for fact_id in ids if fact_id in by_id])
+    return _with_evidence(connection, _by_id(connection, fact_ids))
 
 
 def stating_chunks(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Stating]:
@@ -107,10 +114,24 @@ def _around(
     return list(found.values())
 
 
-def _named(connection: sqlite3.Connection, rows: Sequence[_Row]) -> list[Triple]:
+def _by_id(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[_Row]:
+    """Return facts in the order asked, each once."""
+    ids = list(dict.fromkeys(fact_ids))
+    rows = connection.execute(
+        "SELECT f.fact_id, f.subject_id, f.predicate, f.object_id FROM json_each(?) j"
+        " CROSS JOIN facts f ON f.fact_id = j.value",
+        (json.dumps(ids),),
+    )
+    by_id = {row[0]: row for row in rows}
+    return [by_id[fact_id] for fact_id in ids if fact_id in by_id]
+
+
+def _named(
+    connection: sqlite3.Connection, rows: Sequence[_Row], known: KnownEntities
+) -> list[Triple]:
     """Return triples with the entities at both ends, each of which is read once."""
-    ends = dict.fromkeys(end for _, subject, _, object_ in rows for end in (subject, object_))
-    named = {entity.entity_id: entity for entity in entities(connection, list(ends))}
+    ends = {end for _, subject, _, object_ in rows for end in (subject, object_)}
+    named = known.of(connection, ends)
     return [
         Triple(fact_id, named[subject], predicate, named[object_])
         for fact_id, subject, predicate, object_ in rows
@@ -129,7 +150,8 @@ def _with_evidence(connection: sqlite3.Connection, rows: Sequence[_Row]) -> list
     for several in evidence.values():
         if len(several) > 1:
             several.sort(key=lambda e: (e.doc_id, e.start, e.end, e.extractor, e.chunk_id))
-    return [Fact(*found, tuple(evidence[found.fact_id])) for found in _named(connection, rows)]
+    named = _named(connection, rows, KnownEntities())
+    return [Fact(*found, tuple(evidence[found.fact_id])) for found in named]
 
 
 def facts_of_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) -> list[Fact]:

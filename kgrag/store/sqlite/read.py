@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from kgrag.store.store import Counts, SourceState
@@ -161,12 +162,17 @@ def counts(connection: sqlite3.Connection) -> Counts:
 
 def chunk(row: Sequence[Any]) -> Chunk:
     """Return the chunk of a row of `CHUNK_COLUMNS`."""
-    return Chunk(*(*row[:-1], tuple(json.loads(row[-1]))))
+    return Chunk(*(*row[:-1], _heading_path(row[-1])))
 
 
 def summary(row: Sequence[Any]) -> Summary:
     """Return the summary of a row of `SUMMARY_COLUMNS`."""
     return Summary(*(*row[:-1], tuple(json.loads(row[-1]))))
+
+
+@lru_cache(maxsize=4096)  # the chunks of a section have the same
+def _heading_path(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _chunks(

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from kgrag.store.searched import Stating, Triple
+from kgrag.store.searched import StatedTriple, Stating, Triple
 from kgrag.store.sqlite import embeddings, graph, names, read, write
 from kgrag.store.sqlite.bundle import read_bundle
 from kgrag.store.sqlite.cache import CacheFolder
@@ -12,6 +12,7 @@ from kgrag.store.sqlite.cards import Cards
 from kgrag.store.sqlite.changes import current_mark
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.export import export
+from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.query import run_query
 from kgrag.store.sqlite.staged import SQLiteStagedVectors
@@ -58,6 +59,7 @@ class SQLiteStore:
         self._lexical: dict[int, LexicalIndex] = {}
         self._lexical_lock = threading.Lock()
         self._cards = Cards()
+        self._known_entities = KnownEntities()
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True) -> "SQLiteStore":
@@ -314,7 +316,14 @@ class SQLiteStore:
     ) -> list[Triple]:
         """Return facts around entities without their evidence."""
         with self._database.read() as connection:
-            return graph.triples_around(connection, entity_ids, limit, doc_ids)
+            return graph.triples_around(
+                connection, entity_ids, limit, doc_ids, known=self._known_entities
+            )
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts in the order asked, each once, with the chunks that state them."""
+        with self._database.read() as connection:
+            return graph.stated_triples(connection, fact_ids, known=self._known_entities)
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
         """Return (fact id, chunk id) of the evidence of facts."""

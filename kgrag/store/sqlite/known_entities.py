@@ -1,0 +1,38 @@
+"""Entities that were read lately: questions about one field meet the same ones again."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Collection
+
+from kgrag.store.sqlite.changes import Mark, current_mark
+from kgrag.types import Entity
+
+_MOST = 50_000  # entities, some 10 MB
+
+
+class KnownEntities:
+    """Entities by id as of one commit; after another they are read again."""
+
+    def __init__(self) -> None:
+        """Know none."""
+        self._mark = Mark()
+        self._known: dict[str, Entity] = {}
+        self._lock = threading.Lock()
+
+    def of(self, connection: sqlite3.Connection, entity_ids: Collection[str]) -> dict[str, Entity]:
+        """Return entities by id, and maybe others; what is not held is left out."""
+        mark = current_mark(connection)
+        with self._lock:
+            if self._mark != mark or len(self._known) > _MOST:
+                self._mark, self._known = mark, {}
+            known = self._known
+        missing = [entity_id for entity_id in entity_ids if entity_id not in known]
+        if missing:
+            rows = connection.execute(
+                "SELECT e.entity_id, e.name, e.type FROM json_each(?) j"
+                " CROSS JOIN entities e ON e.entity_id = j.value",
+                (json.dumps(missing),),
+            )
+            known.update((row[0], Entity(*row)) for row in rows)
+        return known
