@@ -1,5 +1,7 @@
 """The dense route: leaf chunks by the cosine of their vector and the question's."""
 
+import math
+
 from kgrag.retrieval.leaves import nearest_leaves
 from kgrag.retrieval.search import Ranking, Search
 
@@ -10,7 +12,10 @@ def similar_chunks(search: Search) -> Ranking:
     """Return leaf chunks by cosine; documents named by the question are searched apart, too."""
     top_k = _DEPTH * search.settings.depth
     hits = nearest_leaves(search, top_k=top_k)
+    beyond = math.inf  # the mean of the chunks around a leaf may be above that of any chunk found
+    if search.settings.only_leaves_embedded:
+        beyond = min(hits.values(), default=beyond)
     if search.titled:
         hits.update(nearest_leaves(search, top_k=top_k, doc_ids=list(search.titled)))
     ordered = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), {c: f"vector {cosine:.2f}" for c, cosine in ordered})
+    return Ranking(tuple(ordered), {c: f"vector {cosine:.2f}" for c, cosine in ordered}, beyond)

@@ -1,6 +1,7 @@
 """Add up what the routes say of each chunk, each in units that compare."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -12,6 +13,7 @@ from kgrag.store.store import Hit
 
 Unit = Literal["spread", "best", "present", "own"]
 
+_ROUNDING = 1e-9
 _LONGEST_LEAD = 0.8  # of a route's best over its tenth; one that finds fewer than ten leads by all
 
 
@@ -52,6 +54,7 @@ class Route:
 
 
 Found = tuple[Route, Ranking]
+Said = tuple[Mapping[str, str], Mapping[str, float]]  # reason and score by chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,35 +120,51 @@ class Evidence:
 
     def __call__(self, search: Search, routes: Sequence[Found], *, top_k: int) -> list[Fused]:
         """Return at most `top_k` of the chunks found, best first, ties by chunk id."""
-        parts: dict[str, list[Hit]] = {}
-        for route, ranking in routes:
-            for chunk_id, score in _scaled(search, route, ranking):
-                reason = ranking.reasons.get(chunk_id, "")
-                parts.setdefault(chunk_id, []).append((reason, score))
+        said: list[Said] = [(r.reasons, _scaled(search, route, r)) for route, r in routes]
+        totals: dict[str, float] = {}
+        for _, scores in said:
+            _add(totals, scores)
+        said.append(self._about_documents(search, totals))
+        _add(totals, said[-1][1])
         for route, ranking in routes:
             if route.unit == "spread":
-                _add_similarities(search, route, ranking, parts)
-        about: dict[str, list[Hit]] = {}
-        for chunk_id, found in parts.items():
+                said.append(_other_similarities(search, route, ranking, totals, top_k=top_k))
+                _add(totals, said[-1][1])
+        return [
+            Fused(c, total, tuple((reasons.get(c, ""), s[c]) for reasons, s in said if c in s))
+            for c, total in ranked(totals)[:top_k]
+        ]
+
+    def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> Said:
+        """Return what each chunk's document adds to it."""
+        about: dict[str, Hit | None] = {}
+        reasons, scores = {}, {}
+        for chunk_id in chunk_ids:
             doc_id = document_of(chunk_id)
             if doc_id not in about:
                 about[doc_id] = self._about_document(search, doc_id)
-            found.extend(about[doc_id])
-        totals = ranked({c: sum(score for _, score in found) for c, found in parts.items()})
-        return [Fused(c, score, tuple(parts[c])) for c, score in totals[:top_k]]
+            part = about[doc_id]
+            if part:
+                reasons[chunk_id], scores[chunk_id] = part
+        return reasons, scores
 
-    def _about_document(self, search: Search, doc_id: str) -> list[Hit]:
+    def _about_document(self, search: Search, doc_id: str) -> Hit | None:
         if doc_id in search.titled:
-            return [(f"title 《{search.titled[doc_id]}》", self.title_weight)]
+            return f"title 《{search.titled[doc_id]}》", self.title_weight
         asked, national = search.query.places, search.query.national
         if search.query.titles or not (asked or national):
-            return []
+            return None
         places = search.settings.places.get(doc_id, frozenset())
         if places & asked:
-            return [(f"place {'、'.join(sorted(places & asked))}", self.place_weight)]
+            return f"place {'、'.join(sorted(places & asked))}", self.place_weight
         if national and not places:
-            return [("national", self.place_weight)]
-        return [("", -self.place_weight)] if places else []
+            return "national", self.place_weight
+        return ("", -self.place_weight) if places else None
+
+
+def _add(totals: dict[str, float], scores: Mapping[str, float]) -> None:
+    for chunk_id, score in scores.items():
+        totals[chunk_id] = totals.get(chunk_id, 0.0) + score
 
 
 def _weight(search: Search, route: Route) -> float:
@@ -153,34 +172,49 @@ def _weight(search: Search, route: Route) -> float:
     return route.weight * (route.weak_factor if search.settings.weak_encoder else 1.0)
 
 
-def _scaled(search: Search, route: Route, ranking: Ranking) -> list[Hit]:
-    if not ranking.hits or route.unit == "spread":
-        return []
-    weight = _weight(search, route)
-    if route.unit == "present":
-        return [(chunk_id, weight) for chunk_id, _ in ranking.hits]
+def _of_a_cosine(search: Search, route: Route) -> float:
+    """Return how much a cosine of 1 counts for this question."""
+    return _weight(search, route) / search.settings.spread
+
+
+def _scaled(search: Search, route: Route, ranking: Ranking) -> dict[str, float]:
+    """Return how much each hit of a route counts."""
+    if not ranking.hits:
+        return {}
     best = ranking.hits[0][1]
-    unit = best if route.unit == "best" else 1.0
-    if unit <= 0:
-        return []
+    factor = _weight(search, route)
+    match route.unit:
+        case "present":
+            return dict.fromkeys(dict(ranking.hits), factor)
+        case "spread":
+            factor = _of_a_cosine(search, route)
+        case "best" if best <= 0:
+            return {}
+        case "best":
+            factor /= best
     if route.margin:
         tenth = ranking.hits[9][1] if len(ranking.hits) > 9 else 0.0
-        weight *= 1 + route.margin * min((best - tenth) / best, _LONGEST_LEAD) ** 3
-    return [(chunk_id, weight * score / unit) for chunk_id, score in ranking.hits]
+        factor *= 1 + route.margin * min((best - tenth) / best, _LONGEST_LEAD) ** 3
+    return {chunk_id: factor * score for chunk_id, score in ranking.hits}
 
 
-def _add_similarities(
-    search: Search, route: Route, ranking: Ranking, parts: dict[str, list[Hit]]
-) -> None:
-    """Add the similarity of what a route found, and of what only other routes did."""
-    cosines = dict(ranking.hits)
-    cosines.update(leaf_similarities(search, sorted(parts.keys() - cosines.keys())))
-    factor = _weight(search, route) / search.settings.spread
-    for chunk_id in {**dict(ranking.hits), **parts}:
-        if chunk_id in cosines:
-            cosine = cosines[chunk_id]
-            reason = ranking.reasons.get(chunk_id, f"vector {cosine:.2f}")
-            parts.setdefault(chunk_id, []).append((reason, factor * cosine))
+def _other_similarities(
+    search: Search, route: Route, ranking: Ranking, totals: Mapping[str, float], *, top_k: int
+) -> Said:
+    """Return the similarity of what only other routes found.
+
+    What could not come among the best `top_k` with any similarity that the route left out is
+    not looked up (the threshold of Fagin, Lotem and Naor, 2003, "Optimal aggregation algorithms
+    for middleware", section 4).
+    """
+    known, factor = dict(ranking.hits), _of_a_cosine(search, route)
+    best = sorted((totals[c] for c in known), reverse=True)[:top_k]
+    least = best[-1] if len(best) == top_k else -math.inf
+    enough = least - factor * ranking.beyond - _ROUNDING
+    wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
+    cosines = leaf_similarities(search, wanted)
+    reasons = {c: f"vector {cosine:.2f}" for c, cosine in cosines.items()}
+    return reasons, {c: factor * cosine for c, cosine in cosines.items()}
 
 
 Fuse = Reciprocal | Evidence

@@ -1,5 +1,6 @@
 """One question on its way through the retrievers: what they share and compute once."""
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,10 +30,12 @@ class Ranking:
     Attributes:
         hits: (chunk id, score), best first, no id twice.
         reasons: How a chunk came, by id, in words for the user.
+        beyond: No chunk that is not among the hits has a higher score.
     """
 
     hits: tuple[Hit, ...]
     reasons: Mapping[str, str]
+    beyond: float = math.inf
 
 
 class Search:

@@ -1,3 +1,6 @@
+import random
+from dataclasses import replace
+
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
@@ -68,6 +71,32 @@ def test_evidence_counts_similarities_in_their_spread():
     fused = Evidence()(found, routes, top_k=20)
     assert scores(fused) == {"a:10:0": 18.0, "b:10:0": 7.0 + 10.0}
     assert fused[1].via == ("vector 0.50", "rb:10:0")
+
+
+def test_evidence_looks_up_no_similarity_that_could_not_matter():
+    """The first are the same, with the same scores, as if all had been looked up."""
+    asked = []
+
+    class Watched(Cosines):
+        def similarities(self, vector, node_ids):
+            asked.append(set(node_ids))
+            return super().similarities(vector, node_ids)
+
+    rng = random.Random(1)
+    for _ in range(50):
+        cosines = {f"a:10:{i}": rng.random() for i in range(60)}
+        best = sorted(cosines.items(), key=lambda hit: -hit[1])[:20]
+        words = [(c, rng.random() * 3) for c in rng.sample(sorted(cosines), 30)]
+        dense, ranking = route(best, unit="spread")
+        cut = (dense, replace(ranking, beyond=best[-1][1]))
+        found = search(Watched(cosines), spread=0.5)
+
+        pruned = Evidence()(found, [cut, route(words)], top_k=5)
+        few = asked.pop()
+        whole = Evidence()(found, [(dense, ranking), route(words)], top_k=5)
+
+        assert pruned == whole
+        assert few < asked.pop()
 
 
 def test_evidence_takes_weak_factors_where_the_encoder_is_weak(store):
