@@ -128,8 +128,16 @@ def is_latin(text: str) -> bool:
     >>> is_latin("Who founded it?"), is_latin("PUE要降到多少？")
     (True, False)
     """
-    han = len(_HAN.findall(text))
-    return han == 0 and any("a" <= c <= "z" for c in text.casefold())
+    return not has_han(text) and any("a" <= c <= "z" for c in text.casefold())
+
+
+def has_han(text: str) -> bool:
+    """Return whether there are Chinese characters in a text.
+
+    >>> has_han("PUE要降到多少？"), has_han("2025")
+    (True, False)
+    """
+    return _HAN.search(text) is not None
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -53,7 +53,7 @@ class Knowledge:
 
     def query(self, question: str) -> Query:
         """Return a question as the rules read it."""
-        return analyse(question, known_places=self.settings(question).known_places())
+        return analyse(question, known_places=self.settings(question).known_places)
 
     def search(
         self, query: Query, *, hypothetical: str = "", queried: Sequence[str] = ()

@@ -74,10 +74,10 @@ def _names(query: Query) -> dict[str, str]:
         tokens = list(query.remainder)
     joiner = " " if len(latin) * 2 >= len(tokens) else ""
     longest = _LONGEST_NAME + (0 if joiner else 4)
+    bare = [name if name[:1].isalnum() else "" for name in map(normalize_name, tokens)]
     for start in range(len(tokens)):
         for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
-            text = joiner.join(tokens[start:stop])
-            key = normalize_name(text)
-            if len(key) > 1:
-                names.setdefault(key, text)
+            key = "".join(bare[start:stop])
+            if len(key) > 1 and key not in names:
+                names[key] = joiner.join(tokens[start:stop])
     return names

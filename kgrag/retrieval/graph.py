@@ -20,6 +20,7 @@ _FACTS = 200  # facts read around each entity
 _EVIDENCE = 128  # facts whose evidence is read at once
 _CITED = 3  # documents that a question is led on to
 _SECOND_HOP = 8  # entities from which a second hop is taken
+_FACTS_BEYOND = 50  # facts read around each of these
 _NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
 _DECAY = 0.7  # of an entity's weight for each hop
 _CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|参照|修订|废止|衔接")
@@ -36,10 +37,10 @@ def chunks_of_facts(search: Search) -> Ranking:
     84.8 with them, 86.3 without).
     """
     anchors = search.anchors
-    scored = _scored_triples(search, anchors)
+    scored = _scored_triples(search, anchors, limit=_FACTS)
     reached = _reached(scored, anchors)
     if reached:
-        scored += _scored_triples(search, reached)
+        scored += _scored_triples(search, reached, limit=_FACTS_BEYOND)
     return _stating_chunks(search, scored)
 
 
@@ -102,14 +103,16 @@ def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> R
     return Ranking(tuple(hits[:depth]), reasons)
 
 
-def _scored_triples(search: Search, anchors: Sequence[Anchor]) -> list[tuple[float, Triple]]:
+def _scored_triples(
+    search: Search, anchors: Sequence[Anchor], *, limit: int
+) -> list[tuple[float, Triple]]:
     """Return triples around anchors that the question speaks of, best first, ties by id."""
     by_id = {a.entity.entity_id: a for a in anchors}
     own = {a.entity.entity_id: normalize(a.entity.name) for a in anchors}
     asked = {e: [word for word in search.terms if word not in name] for e, name in own.items()}
     citing = _CITING.search(search.query.remainder)
     scored = []
-    for found in search.store.triples_around(list(by_id), limit=_FACTS):
+    for found in search.store.triples_around(list(by_id), limit=limit):
         anchor = _best_anchor(found, by_id)
         is_citation = found.predicate in CITING_PREDICATES
         if is_citation and not (citing and anchor.at >= 0):

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
 from kgrag.ids import chunk_id
 from kgrag.store.store import Store
-from kgrag.text import is_latin, normalize_name
+from kgrag.text import has_han, is_latin, normalize_name
 from kgrag.titles import document_name
 from kgrag.types import Document
 
@@ -31,6 +32,7 @@ class Settings:
             the stand-in, and for questions in a language that the encoder does not read.
         languages: Codes of the languages that the encoder reads well; empty for any.
         places: Places that each document is about; documents about none are left out.
+        known_places: All of these.
         cards: Every document without its text, by falling id.
         named: Document id by the normalised name that others cite it by.
     """
@@ -43,6 +45,7 @@ class Settings:
     weak_encoder: bool = False
     languages: tuple[str, ...] = ()
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    known_places: frozenset[str] = frozenset()
     cards: tuple[Document, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
 
@@ -50,10 +53,6 @@ class Settings:
     def only_leaves_embedded(self) -> bool:
         """Return whether the chunks that routes rank are those that carry vectors."""
         return self.embedded in ((), (self.leaf,))
-
-    def known_places(self) -> frozenset[str]:
-        """Return every place that some document is about."""
-        return frozenset().union(*self.places.values())
 
 
 def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
@@ -67,6 +66,11 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     meta = store.all_meta()
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
     embedded = tuple(int(size) for size in meta.get("embedded_sizes", "").split(",") if size)
+    places = {
+        card.doc_id: frozenset(card.metadata["places"].split("、"))
+        for card in cards
+        if card.metadata.get("places")
+    }
     return Settings(
         leaf=leaf,
         coarse=coarse,
@@ -74,14 +78,16 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         spread=_spread(store, [c.doc_id for c in cards], size=min(embedded, default=leaf)),
         weak_encoder=meta.get("stand_in") == "yes",
         languages=tuple(filter(None, meta.get("languages", "").split(","))),
-        places={
-            card.doc_id: frozenset(card.metadata["places"].split("、"))
-            for card in cards
-            if card.metadata.get("places")
-        },
+        places=places,
+        known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
-        named={normalize_name(document_name(card.title)): card.doc_id for card in cards},
+        named={_cited_as(card.title): card.doc_id for card in cards},
     )
+
+
+@lru_cache(maxsize=100_000)  # after each change all titles come again
+def _cited_as(title: str) -> str:
+    return normalize_name(document_name(title))
 
 
 def _spread(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
@@ -109,7 +115,8 @@ def for_language(settings: Settings, question: str) -> Settings:
         settings: Of the knowledge base.
         question: Its letters tell the language.
     """
-    languages = settings.languages
-    if not languages or "en" in languages or not is_latin(question):
+    asked = "en" if is_latin(question) else "zh" if has_han(question) else ""
+    read = {code[:2].casefold() for code in settings.languages}  # zh-CN, ZH
+    if not read or not asked or asked in read:
         return settings
     return replace(settings, weak_encoder=True)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.ids import document_of
-from kgrag.store.searched import Hit, SearchedStore, Stating, Triple, Vector
+from kgrag.store.searched import Hit, SearchedStore, StatedTriple, Stating, Triple, Vector
 from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
 
 _ALL = 1_000_000  # documents that bear a title: looked at before those that are searched are taken
@@ -95,8 +95,16 @@ class Within:
         )
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector, of whichever document."""
-        return self._store.similarities(vector, node_ids)
+        """Return the cosine of the documents' nodes that have a vector.
+
+        Of a fact that one of them states, the best of its vectors, in the words of any document.
+        """
+        own = {node for node in node_ids if document_of(node) in self.doc_ids}
+        others = [node for node in node_ids if node not in own]
+        if others:  # the ids of facts and summaries name no document
+            own.update(fact for fact, _ in self.stating_chunks(others))
+            own.update(summary.summary_id for summary in self.summaries(others))
+        return self._store.similarities(vector, [node for node in node_ids if node in own])
 
     # the graph
 
@@ -134,6 +142,14 @@ class Within:
         """Return the evidence of facts in the documents."""
         stating = self._store.stating_chunks(fact_ids)
         return [(fact, chunk) for fact, chunk in stating if document_of(chunk) in self.doc_ids]
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts that the documents state, with the chunks there that do."""
+        stated = (
+            (triple, tuple(c for c in chunks if document_of(c) in self.doc_ids))
+            for triple, chunks in self._store.stated_triples(fact_ids)
+        )
+        return [(triple, chunks) for triple, chunks in stated if chunks]
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
         """Return facts that the documents state, with their evidence there."""

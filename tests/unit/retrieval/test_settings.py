@@ -89,8 +89,14 @@ def test_settings_sample_a_size_that_carries_vectors():
         (("zh",), "谁创办的？", False),
         ((), "Who?", False),
         (("zh", "en"), "Who?", False),
+        (("en",), "谁创办的？", True),
+        (("en",), "PUE要降到多少？", True),
+        (("en",), "Who?", False),
+        (("en",), "2025", False),
+        (("zh-CN", "EN"), "谁创办的？", False),
+        (("zh-CN", "EN"), "Who?", False),
     ],
 )
 def test_for_language_distrusts_an_encoder_that_cannot_read_the_question(languages, question, weak):
-    """A Chinese encoder is no judge of an English question."""
+    """A Chinese encoder is no judge of an English question, nor an English one of a Chinese."""
     assert for_language(Settings(languages=languages), question).weak_encoder is weak

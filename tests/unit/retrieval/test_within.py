@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -128,6 +129,29 @@ def test_a_view_shows_no_document_but_its_own(kb, ids):
     assert {c.doc_id for c in store.families(parents)} == {ids["b"]}
     assert {s.doc_id for s in store.summaries()} == {ids["b"]}
     assert store.find_documents("节能", top_k=1) == [ids["b"]]
+
+
+def test_similarities_are_those_of_nodes_of_the_documents(kb, ids):
+    """Chunks and summaries of others are left out."""
+    summaries = {s.doc_id: s.summary_id for s in kb.store.summaries()}
+    nodes = [f"{doc_id}:256:0" for doc_id in ids.values()] + list(summaries.values())
+    vector = HashEmbedder().embed([QUESTIONS[0]], "query")[0]
+    everywhere = kb.store.similarities(vector, nodes)
+
+    found = Within(kb.store, {ids["b"]}).similarities(vector, nodes)
+
+    own = (f"{ids['b']}:256:0", summaries[ids["b"]])
+    assert found == {node: everywhere[node] for node in own}
+
+
+def test_similarities_of_facts_that_only_other_documents_state_are_left_out():
+    """Their ids name no document: the evidence tells."""
+    store = SimpleNamespace(
+        stating_chunks=lambda ids: [("f-1", "a:256:0"), ("f-1", "b:256:0"), ("f-2", "b:256:1")],
+        summaries=lambda ids: [],
+        similarities=lambda vector, ids: dict.fromkeys(ids, 0.5),
+    )
+    assert Within(store, {"a"}).similarities(None, ["f-1", "f-2", "f-3"]) == {"f-1": 0.5}
 
 
 def test_a_knowledge_base_searches_and_answers_within_a_filter(kb, ids):
