@@ -19,6 +19,18 @@ def words_in_path(search: Search) -> Ranking:
     return _words(search, route="path", size=search.settings.leaf)
 
 
+def words_in_path_above_cut(search: Search) -> Ranking:
+    """Return what `words_in_path` finds, by how much each exceeds the last hit.
+
+    A chunk that the route cut off scored up to the last hit, so that both count from there. A
+    title gives all chunks of its document the same; what is left is what their headings add. A
+    route that found fewer than it might has cut off nothing: its scores stay.
+    """
+    found = words_in_path(search)
+    cut = found.hits[-1][1] if len(found.hits) >= search.settings.depth else 0.0
+    return Ranking(tuple((c, score - cut) for c, score in found.hits), found.reasons)
+
+
 def words_in_coarse_text(search: Search) -> Ranking:
     """Return coarse chunks by BM25 of the question's words in their text."""
     return _words(search, route="text", size=search.settings.coarse)

@@ -1,0 +1,56 @@
+"""Lexical routes, over hits that a store is made to give."""
+
+import pytest
+
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.retrieval.lexical import words_in_path, words_in_path_above_cut
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.settings import Settings
+from kgrag.types import Query
+
+
+class Hits:
+    """A store that finds the same by any words."""
+
+    def __init__(self, hits):
+        self.hits = hits
+
+    def search_words(self, terms, *, route, size, top_k):
+        """Return the first of them, for paths of leaves."""
+        assert (route, size) == ("path", 256)
+        return self.hits[:top_k]
+
+
+@pytest.fixture
+def search():
+    """Return a function that makes a search over hits."""
+
+    def make(hits, *, depth):
+        return Search(
+            Query("目标", ("目标",)),
+            store=Hits(hits),
+            embed=HashEmbedder,
+            settings=Settings(depth=depth),
+        )
+
+    return make
+
+
+HITS = [("a:256:0", 9.0), ("a:256:1", 7.5), ("b:256:0", 6.0), ("b:256:1", 5.0)]
+
+
+def test_paths_above_the_cut_count_from_the_last_hit(search):
+    """9 and 7.5 above 6; what is found, its order and its reasons are those of the path."""
+    found = words_in_path_above_cut(search(HITS, depth=3))
+    assert found.hits == (("a:256:0", 3.0), ("a:256:1", 1.5), ("b:256:0", 0.0))
+    assert found.reasons == words_in_path(search(HITS, depth=3)).reasons
+
+
+def test_paths_above_the_cut_keep_their_scores_when_nothing_was_cut_off(search):
+    """Fewer hits than might be: what was not found scores 0."""
+    assert words_in_path_above_cut(search(HITS, depth=5)).hits == tuple(HITS)
+
+
+def test_paths_above_the_cut_when_nothing_is_found_are_none(search):
+    """No last hit, no error."""
+    assert words_in_path_above_cut(search([], depth=5)).hits == ()
