@@ -13,13 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgrag.config import EmbeddingConfig
-from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.embedder import WITHOUT_ENCODER, Task, Vectors
 from kgrag.embedding.endpoint_answer import in_batches, read_vectors
 from kgrag.embedding.endpoint_client import open_client
-from kgrag.embedding.endpoint_errors import TOO_LARGE, Place, mapped
-from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for, read_key
-from kgrag.errors import ModelMismatchError, ModelOutputError
+from kgrag.embedding.endpoint_errors import TOO_LARGE, mapped
+from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for
+from kgrag.errors import (
+    ModelMismatchError,
+    ModelOutputError,
+    ModelUnavailableError,
+    TransientModelError,
+)
 from kgrag.ids import digest
+from kgrag.openai_endpoint import Place, read_key
 
 if TYPE_CHECKING:
     import openai
@@ -94,7 +100,9 @@ class EndpointEmbedder:
         self._endpoint = endpoint
         self._concurrency = concurrency
         self._timeout_s = timeout_s
-        self._place = Place(endpoint.base_url, endpoint.model, attempts, endpoint.api_key_env)
+        self._place = Place(
+            endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env, attempts=attempts
+        )
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
         # by all answers so far; 0 before the first
@@ -189,6 +197,8 @@ class EndpointEmbedder:
                 yield under_way[future], vectors
         finally:
             pool.shutdown(cancel_futures=True)
+        if task == "query" and isinstance(failure, ModelUnavailableError | TransientModelError):
+            raise type(failure)(f"{failure}\n{WITHOUT_ENCODER}") from failure
         if failure is not None:
             raise failure
 
@@ -264,7 +274,7 @@ class EndpointEmbedder:
     def _opened(self) -> "openai.OpenAI":
         with self._lock:
             if self._client is None:
-                self._place = replace(self._place, key=read_key(self._endpoint))
+                self._place = replace(self._place, key=read_key(self._place))
                 self._client = open_client(self._place, timeout_s=self._timeout_s)
                 # Who holds an encoder does not know that there is something to close.
                 weakref.finalize(self, self._client.close)

@@ -2,11 +2,13 @@
 
 import functools
 import logging
+import time
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
-from kgrag.embedding.endpoint_errors import Place, is_money, is_size
+from kgrag.embedding.endpoint_errors import is_money, is_size
+from kgrag.openai_endpoint import Place, retry_after
 
 if TYPE_CHECKING:
     import openai
@@ -18,6 +20,7 @@ _CONNECT_SHARE = 0.8  # of the time for an answer, at most
 # Providers count by the minute, and most do not say how long to wait; the client's own pauses
 # are of 0.5 to 8 s, and five tries would be over before the minute is.
 _PAUSE_S = 20
+_LONGEST_ASKED_S = 120.0  # that an endpoint may ask to wait: nobody waits longer for an answer
 
 
 class Response(Protocol):
@@ -62,8 +65,9 @@ def open_client(place: Place, *, timeout_s: float) -> "openai.OpenAI":
 def advise(place: Place, response: Response) -> None:
     """Tell the client in the headers that it obeys whether, and when, another try can help.
 
-    Not where the account is empty or too much was sent, whatever the status; after a good while
-    where the endpoint was asked too often and does not say for how long it wants to rest.
+    Not where the account is empty or too much was sent, whatever the status, nor where the
+    endpoint was asked too often and wants to rest for more than two minutes; after a good while
+    where it does not say for how long.
 
     Args:
         place: Who answers, for the log.
@@ -76,8 +80,11 @@ def advise(place: Place, response: Response) -> None:
     if is_money(status, said) or is_size(status, said):
         headers["x-should-retry"] = "false"
     elif status == 429:
-        if "retry-after" not in headers and "retry-after-ms" not in headers:
+        asked = retry_after(headers, now=time.time())
+        if asked is None:
+            asked = _PAUSE_S
             headers["retry-after"] = str(_PAUSE_S)
-        if place.attempts > 1:  # a wait that nobody explains is a bug
-            wait = headers.get("retry-after", "a moment")
-            _log.warning("%s is asked too often (429); pause in seconds: %s", place, wait)
+        if asked > _LONGEST_ASKED_S:
+            headers["x-should-retry"] = "false"
+        elif place.attempts > 1:  # a wait that nobody explains is a bug
+            _log.warning("%s is asked too often (429); pause in seconds: %g", place, asked)

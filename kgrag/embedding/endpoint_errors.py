@@ -1,8 +1,7 @@
 """Turn whatever a request for vectors raises into an error of ours that tells what to do."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from kgrag.errors import (
     ModelError,
@@ -11,6 +10,7 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
+from kgrag.openai_endpoint import Place, chain, is_late, is_transport, is_unconnected, said_by
 
 TOO_LARGE = "too long"  # kind of a ModelOutputError: fewer or shorter texts may do
 
@@ -41,58 +41,6 @@ _NO_ENCODER = re.compile(
     re.IGNORECASE,
 )
 _NOT_OF_SIZE = (401, 402, 403, 404, 405, 429)
-_NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
-_TRANSPORT = frozenset(["httpx", "httpx2", "httpcore", "httpcore2", "h11", "ssl", "anyio"])
-_HIDDEN = "***"
-_SHOWN = 200  # characters of what an endpoint said in an error's text
-_SHORTEST_PART = 8  # of a key with dots in it that is hidden by itself
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An endpoint, as errors speak of it.
-
-    Attributes:
-        url: Its address.
-        model: The model that is asked for.
-        attempts: Tries that each request has.
-        key_env: The environment variable that the key comes from; empty for none.
-        key: The key, which no text may show; empty for none.
-    """
-
-    url: str
-    model: str
-    attempts: int = 1
-    key_env: str = ""
-    key: str = ""
-
-    def __repr__(self) -> str:
-        return f"Place({self.model!r} at {self.url!r})"
-
-    def __str__(self) -> str:
-        return f"{self.model} at {self.url}"
-
-    @property
-    def tried(self) -> str:
-        """Return how often a request was tried, in words."""
-        return f"(after {self.attempts} {'attempt' if self.attempts == 1 else 'attempts'})"
-
-    def shown(self, said: object) -> str:
-        """Return the start of what an endpoint said, on one line and without the key.
-
-        The key is hidden first: cut in the middle, it would not be found.
-        """
-        return " ".join(self._hide(str(said)).split())[:_SHOWN]
-
-    def tells(self, exc: BaseException) -> bool:
-        """Return whether the key stands in an error, or in one that led to it."""
-        return any(self._hide(text) != text for e in _chain(exc) for text in (str(e), repr(e)))
-
-    def _hide(self, text: str) -> str:
-        parts = [part for part in self.key.split(".") if len(part) >= _SHORTEST_PART]
-        for secret in filter(None, [self.key, *parts]):
-            text = text.replace(secret, _HIDDEN)
-        return text
 
 
 def mapped(exc: Exception, place: Place) -> ModelError | None:
@@ -108,24 +56,26 @@ def mapped(exc: Exception, place: Place) -> ModelError | None:
         return exc
     if isinstance(exc, openai.APIStatusError):
         return _of_status(exc.status_code, said_by(exc, place), exc.response.headers, place)
-    names = [type(e).__name__ for e in _chain(exc)]
-    reason = place.shown(list(_chain(exc))[-1])
-    if not _NOT_CONNECTED.isdisjoint(names):
+    *_, first = chain(exc)
+    reason = place.shown(first)
+    if is_unconnected(exc):
         return ModelUnavailableError(
             f"{place}: no connection ({reason}) {place.tried}; is the server up, and"
             " embedding.base_url right?"
         )
-    if isinstance(exc, openai.APITimeoutError) or any("Timeout" in name for name in names):
+    if is_late(exc):
         return TransientModelError(
             f"{place}: no answer in time {place.tried}; raise embedding.timeout_s, or lower"
             " embedding.batch_texts or embedding.concurrency"
         )
-    for link, name in zip(_chain(exc), names, strict=True):
-        if name.endswith("DecodeError"):  # what led to it says nothing: StopIteration: 0
+    for link in chain(exc):
+        # What led to it says nothing: StopIteration: 0.
+        if type(link).__name__.endswith("DecodeError"):
             return malformed(place, f"an answer that is not whole JSON ({place.shown(link)})")
-    if isinstance(exc, openai.OpenAIError) or _is_transport(exc):
+    if isinstance(exc, openai.OpenAIError) or is_transport(exc):
         return TransientModelError(
-            f"{place}: the connection broke off ({names[-1]}: {reason}) {place.tried}; try again"
+            f"{place}: the connection broke off ({type(first).__name__}: {reason}) {place.tried};"
+            " try again"
         )
     return None
 
@@ -199,31 +149,3 @@ def is_size(status: int, said: str) -> bool:
     False
     """
     return status == 413 or (status not in _NOT_OF_SIZE and bool(_SIZE.search(said)))
-
-
-def said_by(exc: Exception, place: Place) -> str:
-    """Return what the endpoint said with an error of openai's, on one line, without the key."""
-    match getattr(exc, "body", None):
-        case None:
-            return place.shown(exc)
-        case {"message": str(message), **rest} if message:
-            codes = ", ".join(f"{name} {value}" for name, value in rest.items() if value)
-            told = place.shown(message)
-            return f"{told} ({place.shown(codes)})" if codes else told
-        case body:
-            return place.shown(body)
-
-
-def _is_transport(exc: BaseException) -> bool:
-    """Say whether an error is one of the HTTP library's, which openai does not always wrap."""
-    return any(kind.__module__.partition(".")[0] in _TRANSPORT for kind in type(exc).__mro__)
-
-
-def _chain(exc: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it, latest first."""
-    seen: set[int] = set()
-    link: BaseException | None = exc
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        yield link
-        link = link.__cause__ or link.__context__

@@ -1,15 +1,13 @@
 """What is known of providers of encoders: address, key variable, model, batches, extra fields."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from urllib.parse import urlsplit
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import Task
-from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.openai_endpoint import Table, place_of
 
 # Many servers know no base64, which is what the client would ask for.
 _FLOATS: Mapping[str, str | bool] = MappingProxyType({"encoding_format": "float"})
@@ -92,6 +90,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         ),
     }
 )
+_TABLE = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_API_KEY")
 _OWN = Provider()
 _JINA_TASKS: Mapping[Task, str] = MappingProxyType(
     {"query": "retrieval.query", "passage": "retrieval.passage"}
@@ -155,39 +154,22 @@ def endpoint_for(config: EmbeddingConfig) -> Endpoint:
     """Return an encoder's endpoint with what is empty filled in from its provider and model.
 
     Raises:
-        ConfigError: If the provider is not known, the address is missing, no web address or holds
-            more than that, no model is named, or what is to name the key's variable is no name.
-            What may be a secret is not shown.
+        ConfigError: As `place_of`.
     """
-    if config.provider and config.provider not in PROVIDERS:
-        raise ConfigError(
-            f"embedding.provider {config.provider!r} is not known; known are {', '.join(PROVIDERS)}"
-        )
-    if config.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", config.api_key_env):
-        raise ConfigError(
-            "embedding.api_key_env must be the name of an environment variable, like JINA_API_KEY;"
-            " a key itself does not belong into a file"
-        )
+    place = place_of(_TABLE, config.provider, config, PROVIDERS)
     provider = PROVIDERS.get(config.provider, _OWN)
-    base_url = _checked(config.base_url or provider.base_url)
-    model = config.model or provider.model
-    if not model:
-        raise ConfigError(
-            f'no model is named for {base_url}: set embedding.model = "..." in kgrag.toml'
-            f" (GET {base_url}/models lists what is served)"
-        )
-    has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(model)
+    has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(place.model)
     return Endpoint(
-        base_url=base_url,
-        model=model,
-        api_key_env=config.api_key_env or provider.api_key_env,
+        base_url=place.url,
+        model=place.model,
+        api_key_env=place.key_env,
         batch_texts=config.batch_texts or provider.batch_texts,
         batch_tokens=config.batch_tokens or provider.batch_tokens,
         dimension=config.dimension,
         asks_dimension=bool(config.dimension) and provider.dimensions,
         fields=provider.fields,
         tasks=_JINA_TASKS if has_tasks else _NONE,
-        instructions=_instructions(config, model),
+        instructions=_instructions(config, place.model),
     )
 
 
@@ -199,45 +181,3 @@ def _instructions(config: EmbeddingConfig, model: str) -> Mapping[Task, str]:
             "passage": config.passage_instruction or known[1],
         }
     )
-
-
-def _checked(base_url: str) -> str:
-    if {"@", "?", "#"} & set(base_url):
-        raise ConfigError(
-            "embedding.base_url must hold no user, password or query (what is after @, ? or #): a"
-            " key is named by embedding.api_key_env"
-        )
-    try:
-        parts = urlsplit(base_url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
-        whole = False
-    if not whole:
-        raise ConfigError(
-            "embedding.base_url must be a web address like http://localhost:8080/v1, got"
-            f" {base_url!r} (or name an embedding.provider)"
-        )
-    return base_url.rstrip("/").removesuffix("/embeddings")
-
-
-def read_key(endpoint: Endpoint) -> str:
-    """Return the key of an endpoint from the environment; empty where it wants none.
-
-    Raises:
-        ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.
-    """
-    name = endpoint.api_key_env
-    if not name:
-        return ""
-    key = os.environ.get(name, "").strip()
-    if not key:
-        raise ModelUnavailableError(
-            f"{endpoint.model} at {endpoint.base_url} needs a key: set the environment variable"
-            f" {name}"
-        )
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelUnavailableError(
-            f"the environment variable {name} holds blanks or characters that no key has;"
-            " copy the key again"
-        )
-    return key

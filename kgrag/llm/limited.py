@@ -14,7 +14,7 @@ from kgrag.llm.tokens import estimate_request
 
 _log = logging.getLogger(__name__)
 _LONGEST_PAUSE_S = 60.0  # without Retry-After
-_LONGEST_ASKED_S = 120.0
+LONGEST_ASKED_S = 120.0  # that an endpoint may ask to wait: nobody waits longer for an answer
 _WEIGHT = 0.1  # of the newest answer in the mean length of answers
 
 
@@ -163,8 +163,8 @@ class Limits:
                 return
             if retry_after_s is None:
                 pause = min(_LONGEST_PAUSE_S, 2.0 ** min(self._refused - 1, 6))
-            else:
-                pause = min(_LONGEST_ASKED_S, retry_after_s)
+            else:  # a call that is to wait too long fails, and so will the next
+                pause = retry_after_s if retry_after_s <= LONGEST_ASKED_S else 0.0
             self._paused_until = max(self._paused_until, self._clock() + pause)
             _log.info("asked too often: %d at a time, after %.1f s", self._allowed, pause)
 

@@ -12,10 +12,11 @@ from kgrag.llm.calls import Calls
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.limited import Limited, Limits
 from kgrag.llm.openai_chat import OpenAIChat
-from kgrag.llm.providers import Endpoint, read_key, settings_for
+from kgrag.llm.providers import Endpoint, settings_for
 from kgrag.llm.recorded import Recorded
 from kgrag.llm.retried import Retried
 from kgrag.llm.stop import Stop
+from kgrag.openai_endpoint import Place, read_key
 
 _Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
 
@@ -123,7 +124,9 @@ class Models:
         client = OpenAIChat(
             base_url=endpoint.base_url,
             model=endpoint.model,
-            api_key=read_key(endpoint),
+            api_key=read_key(
+                Place(endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env)
+            ),
             api_key_env=endpoint.api_key_env,
             timeout_s=config.timeout_s,
             max_tokens=config.max_tokens,

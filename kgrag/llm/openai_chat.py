@@ -14,11 +14,12 @@ from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, Transi
 from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
 from kgrag.llm.dialect import Dialect, JsonMode
 from kgrag.llm.gathered import gathered
-from kgrag.llm.openai_errors import Place, mapped, said_by
+from kgrag.llm.openai_errors import mapped
 from kgrag.llm.protocol import Piece, read_answer, read_event
 from kgrag.llm.thoughts import without_thoughts
 from kgrag.llm.timely import timely
 from kgrag.llm.tokens import estimate_request, estimate_tokens
+from kgrag.openai_endpoint import Place, said_by
 
 if TYPE_CHECKING:
     import openai

@@ -1,15 +1,13 @@
 """What is known of providers: addresses, default models, the keys' variables, prices."""
 
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from urllib.parse import urlsplit
 
 from kgrag.config import ModelConfig
-from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.errors import ConfigError
 from kgrag.llm.dialect import JSON_MODES, JsonMode
+from kgrag.openai_endpoint import Table, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +159,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         "ollama": Provider("http://localhost:11434/v1", "", "", "schema", _NO_PRICES),
     }
 )
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TABLE = Table("llm", "/chat/completions", "http://localhost:8000/v1", "ZHIPUAI_API_KEY")
 _OWN = Provider("", "", "", "schema", _NO_PRICES)
 
 
@@ -169,53 +167,17 @@ def settings_for(config: ModelConfig) -> Endpoint:
     """Return a model's settings with what is empty filled in from its provider.
 
     Raises:
-        ConfigError: If the provider is not known, the endpoint's address is missing, no web
-            address or holds more than that, no model is named, or what is to name the key's
-            variable is no name. What may be a secret is not shown.
+        ConfigError: As `place_of`, or if no such way to ask for JSON is known.
     """
-    if config.provider and config.provider not in PROVIDERS:
-        raise ConfigError(
-            f"llm.provider {config.provider!r} is not known; known are {', '.join(PROVIDERS)}"
-        )
-    if config.api_key_env and not _VARIABLE.fullmatch(config.api_key_env):
-        raise ConfigError(
-            "llm.api_key_env must be the name of an environment variable, like ZHIPUAI_API_KEY;"
-            " a key itself does not belong into a file"
-        )
+    place = place_of(_TABLE, config.provider, config, PROVIDERS)
     provider = PROVIDERS.get(config.provider, _OWN)
-    base_url = _checked(config.base_url or provider.base_url)
-    model = config.model or provider.model
-    if not model:
-        raise ConfigError(
-            f'no model is named for {base_url}: set llm.model = "..." in kgrag.toml'
-            f" (GET {base_url}/models lists what is served)"
-        )
     return Endpoint(
-        base_url,
-        model,
-        config.api_key_env or provider.api_key_env,
+        place.url,
+        place.model,
+        place.key_env,
         _json_mode(config.json or provider.json),
-        _price(config, provider.prices.get(model)),
+        _price(config, provider.prices.get(place.model)),
     )
-
-
-def _checked(base_url: str) -> str:
-    if {"@", "?", "#"} & set(base_url):
-        raise ConfigError(
-            "llm.base_url must hold no user, password or query (what is after @, ? or #): a key"
-            " is named by llm.api_key_env"
-        )
-    try:
-        parts = urlsplit(base_url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
-        whole = False
-    if not whole:
-        raise ConfigError(
-            f"llm.base_url must be a web address like http://localhost:8000/v1, got {base_url!r}"
-            " (or name an llm.provider)"
-        )
-    return base_url.rstrip("/").removesuffix("/chat/completions")
 
 
 def _json_mode(name: str) -> JsonMode:
@@ -243,26 +205,3 @@ def _price(config: ModelConfig, listed: Price | None) -> Price | None:
 
 def _first(own: float, listed: float) -> float:
     return own if own >= 0 else listed
-
-
-def read_key(endpoint: Endpoint) -> str:
-    """Return the key of an endpoint from the environment; empty where it wants none.
-
-    Raises:
-        ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.
-    """
-    if not endpoint.api_key_env:
-        return ""
-    name = endpoint.api_key_env
-    key = os.environ.get(name, "").strip()
-    if not key:
-        raise ModelUnavailableError(
-            f"{endpoint.model} at {endpoint.base_url} needs a key: set the environment variable"
-            f" {name}"
-        )
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelUnavailableError(
-            f"the environment variable {name} holds blanks or characters that no key has;"
-            " copy the key again"
-        )
-    return key

@@ -13,18 +13,18 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.limited import LONGEST_ASKED_S
 
 _log = logging.getLogger(__name__)
 _LONGEST_S = 60.0  # of a pause that we choose
-_LONGEST_ASKED_S = 120.0  # of one that the endpoint asks for
 
 
 class Retried:
     """A chat model that tries again after TransientModelError and RateLimitError.
 
     Pauses are random below 1, 2, 4, ... 60 s ("full jitter", so that callers who failed together
-    do not come back together), or what Retry-After says, up to 120 s. No pause goes beyond the
-    request's deadline: the call fails instead.
+    do not come back together), or what Retry-After says. Where that is more than 120 s, or a pause
+    would go beyond the request's deadline, the call fails instead.
     """
 
     def __init__(
@@ -62,7 +62,8 @@ class Retried:
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
-            ModelUnavailableError: If no connection came about, whenever it was tried.
+            ModelUnavailableError: If no connection came about, whenever it was tried, or the
+                endpoint asks to wait for more than 120 s.
             TransientModelError: If the last try failed, too, or an answer broke off of which the
                 reader has seen a part already.
         """
@@ -84,6 +85,9 @@ class Retried:
                 if shown:
                     raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
                 pause = self._pause(exc, attempt)
+                if pause > LONGEST_ASKED_S:
+                    # not from exc: it would count as what may pass while somebody waits
+                    raise _asks_too_long(exc, pause) from exc.__cause__
                 if attempt >= self._attempts or self._is_over(request, pause):
                     raise _last(exc, attempt) from exc
                 _log.info("attempt %d failed, next in %.1f s: %s", attempt, pause, exc)
@@ -96,8 +100,15 @@ class Retried:
     def _pause(self, exc: TransientModelError, attempt: int) -> float:
         asked = exc.retry_after_s if isinstance(exc, RateLimitError) else None
         if asked is not None:
-            return min(asked, _LONGEST_ASKED_S)
+            return asked
         return self._random() * min(_LONGEST_S, 2.0 ** (attempt - 1))
+
+
+def _asks_too_long(exc: TransientModelError, pause: float) -> ModelUnavailableError:
+    return ModelUnavailableError(
+        f"{exc}; it asks to wait {pause:,.0f} s: try again then, or name another model or "
+        "endpoint in [llm]; what was answered is kept"
+    )
 
 
 def _last(exc: TransientModelError, attempts: int) -> ModelError:

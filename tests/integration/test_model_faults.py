@@ -251,6 +251,18 @@ def test_retry_after_holds_all_callers_back(model_at, time):
     assert min(begun[1:]) >= 30.0
 
 
+def test_an_endpoint_that_asks_to_wait_for_a_day_is_told_at_once(model_at, time):
+    """One request, no pause, and those who come after hear why."""
+    quota = Reply("daily quota", 429, {"Retry-After": "86400"})
+    with FakeServer(lambda body: quota) as server:
+        model = model_at(server.base_url)
+        for _ in range(2):
+            with pytest.raises(ModelUnavailableError, match=r"daily quota.*to wait 86,400 s: try"):
+                model.complete(REQUEST)
+        assert len(server.requests) == 1
+    assert time.now == 0.0
+
+
 def test_an_endpoint_that_allows_few_calls_at_a_time_loses_none(model_at):
     """32 callers at an endpoint that refuses the fifth: all are answered in the end."""
     slots = []

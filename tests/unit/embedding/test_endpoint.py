@@ -337,6 +337,25 @@ def test_an_empty_account_is_not_tried_again(encoder):
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(401, ModelUnavailableError), (429, RateLimitError), (503, TransientModelError)],
+)
+def test_a_search_whose_question_is_not_encoded_is_told_what_needs_no_encoder(
+    encoder, status, kind
+):
+    """Taking in cannot go on by words alone, and is not told so."""
+    fault = Reply("no", status=status, headers=AT_ONCE)
+    with FakeServer(lambda body: fault) as server:
+        for task, ends in (("query", True), ("passage", False)):
+            with pytest.raises(kind, match=f"answers {status}: no") as told:
+                encoder(server, attempts=1).embed(["甲"], task)
+            assert type(told.value) is kind
+            assert (
+                str(told.value).endswith("\nSearches that need no encoder: --system bm25.") is ends
+            )
+
+
 def test_an_endpoint_that_is_down_is_told(encoder):
     """With the setting to check."""
     with socket.create_server(("127.0.0.1", 0)) as free:

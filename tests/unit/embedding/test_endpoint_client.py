@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from kgrag.embedding.endpoint_client import advise, open_client
-from kgrag.embedding.endpoint_errors import Place
+from kgrag.openai_endpoint import Place
 
 PLACE = Place("https://h.example/v1", "m", attempts=5)
 
@@ -33,12 +33,26 @@ class Answer:
         (Answer(429, "slow down"), {"retry-after": "20"}),
         (Answer(429, "", {"retry-after": "3"}), {"retry-after": "3"}),
         (Answer(429, "", {"retry-after-ms": "3"}), {"retry-after-ms": "3"}),
+        (Answer(429, "", {"retry-after": "soon"}), {"retry-after": "20"}),
+        (Answer(429, "", {"retry-after": "120"}), {"retry-after": "120"}),
+        (
+            Answer(429, "", {"retry-after": "86400"}),
+            {"retry-after": "86400", "x-should-retry": "false"},
+        ),
     ],
 )
 def test_advise_says_when_another_try_can_help(response, headers):
     """Not with an empty account or too long a text; after a while where none was named."""
     advise(PLACE, response)
     assert response.headers == headers
+
+
+def test_advise_tells_of_a_pause_and_of_no_other(caplog):
+    """One that is too long is not waited for: the error says what was asked."""
+    advise(PLACE, Answer(429, "", {"retry-after": "86400"}))
+    assert caplog.text == ""
+    advise(PLACE, Answer(429, "slow down"))
+    assert "asked too often (429); pause in seconds: 20" in caplog.text
 
 
 def test_the_tries_outlast_the_minute_that_limits_are_counted_by():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgrag.embedding.endpoint_errors import Place, is_money, is_size, mapped
+from kgrag.embedding.endpoint_errors import is_money, is_size, mapped
+from kgrag.openai_endpoint import Place
 
 
 @pytest.mark.parametrize(
@@ -50,24 +51,6 @@ def test_is_money_looks_at_words_where_the_status_has_other_meanings():
     assert is_money(400, "Arrearage: your account is in arrears")
     assert not is_money(429, "slow down")
     assert not is_money(500, "insufficient_quota")
-
-
-def test_a_place_hides_the_key_and_its_parts():
-    """Before it cuts: half a key would not be found."""
-    place = Place("u", "m", key="id-12345678.secret-123")
-    assert place.shown("x" * 190 + "id-12345678.secret-123") == "x" * 190 + "***"
-    assert place.shown("part\n secret-123") == "part ***"
-    assert repr(place) == "Place('m' at 'u')"
-    assert place.tells(ValueError("secret-123"))
-    assert not place.tells(ValueError("short"))
-
-
-@pytest.mark.parametrize(
-    ("attempts", "words"), [(1, "(after 1 attempt)"), (2, "(after 2 attempts)")]
-)
-def test_a_place_tells_how_often_was_tried(attempts, words):
-    """In words."""
-    assert Place("u", "m", attempts=attempts).tried == words
 
 
 def test_mapped_leaves_other_errors_alone():

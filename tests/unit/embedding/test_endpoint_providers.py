@@ -4,8 +4,8 @@ import pytest
 
 from kgrag.config import EmbeddingConfig
 from kgrag.config_file import read_config
-from kgrag.embedding.endpoint_providers import PROVIDERS, Endpoint, endpoint_for, read_key
-from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.embedding.endpoint_providers import PROVIDERS, Endpoint, endpoint_for
+from kgrag.errors import ConfigError
 
 BGE = "为这个句子生成表示以用于检索相关文章："
 
@@ -118,20 +118,3 @@ def test_endpoint_for_does_not_show_what_may_be_a_secret(config):
     with pytest.raises(ConfigError) as caught:
         endpoint_for(config)
     assert "geheim" not in str(caught.value)
-
-
-def test_read_key_takes_the_variable(monkeypatch):
-    """Without blanks around it; empty where none is needed."""
-    monkeypatch.setenv("MY_KEY", " k-1\n")
-    assert read_key(Endpoint(base_url="u", model="m", api_key_env="MY_KEY")) == "k-1"
-    assert read_key(Endpoint(base_url="u", model="m")) == ""
-
-
-@pytest.mark.parametrize(("value", "said"), [("", "needs a key"), ("a b", "copy the key again")])
-def test_read_key_refuses_what_is_no_key(monkeypatch, value, said):
-    """And names the variable, not what it holds."""
-    monkeypatch.setenv("MY_KEY", value)
-    with pytest.raises(ModelUnavailableError, match=said) as caught:
-        read_key(Endpoint(base_url="u", model="m", api_key_env="MY_KEY"))
-    assert "MY_KEY" in str(caught.value)
-    assert "a b" not in str(caught.value)

@@ -222,3 +222,11 @@ def test_no_call_begins_where_none_is_wanted():
 
     with pytest.raises(ModelUnavailableError, match="stopped"):
         Limits(concurrency=1, check=stopped).enter(1)
+
+
+def test_a_refusal_that_asks_for_too_long_makes_nobody_wait():
+    """The call fails, and so may the next: sooner than after a pause that is too short anyway."""
+    model, _, time = limited([RateLimitError("daily quota", retry_after_s=86_400), "好"])
+    refused(model)
+    assert model.complete(REQUEST).text == "好"
+    assert time.slept == []

@@ -3,8 +3,8 @@
 import pytest
 
 from kgrag.config import ModelConfig
-from kgrag.errors import ConfigError, ModelUnavailableError
-from kgrag.llm.providers import PROVIDERS, Endpoint, Price, read_key, settings_for
+from kgrag.errors import ConfigError
+from kgrag.llm.providers import PROVIDERS, Endpoint, Price, settings_for
 
 OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")
 
@@ -109,26 +109,3 @@ def test_settings_for_takes_the_address_that_people_copy():
 def test_own_prices_go_before_the_table(config, price):
     """One by one; tokens from the endpoint's cache cost as others where nobody said."""
     assert settings_for(config).price == price
-
-
-def test_read_key_takes_the_key_from_its_variable(monkeypatch):
-    """Blanks at its ends come from copying."""
-    monkeypatch.setenv("SOME_KEY", " k-1 \n")
-    assert read_key(Endpoint("http://x", "m", "SOME_KEY", "none", None)) == "k-1"
-    assert read_key(Endpoint("http://x", "m", "", "none", None)) == ""
-
-
-def test_read_key_names_the_variable_when_it_is_missing(monkeypatch):
-    """What to set, and for whom."""
-    monkeypatch.delenv("SOME_KEY", raising=False)
-    with pytest.raises(ModelUnavailableError, match=r"m at http://x.*variable SOME_KEY"):
-        read_key(Endpoint("http://x", "m", "SOME_KEY", "none", None))
-
-
-@pytest.mark.parametrize("key", ["“k-12345”", "k 12345", "k-12\n345"])
-def test_read_key_refuses_what_cannot_be_sent_without_showing_it(monkeypatch, key):
-    """A header cannot carry it, and the HTTP library's error would show it."""
-    monkeypatch.setenv("SOME_KEY", key)
-    with pytest.raises(ModelUnavailableError, match="SOME_KEY") as caught:
-        read_key(Endpoint("http://x", "m", "SOME_KEY", "none", None))
-    assert "12" not in str(caught.value)

@@ -44,10 +44,18 @@ def test_complete_pauses_at_most_a_minute_of_its_own():
 
 def test_complete_waits_as_long_as_the_endpoint_says():
     """Retry-After goes before our own pauses, up to two minutes."""
-    limits = [RateLimitError("slow", retry_after_s=s) for s in (7.0, 900.0, 0.0)]
+    limits = [RateLimitError("slow", retry_after_s=s) for s in (7.0, 120.0, 0.0)]
     model, _, slept = retried([*limits, "好"])
     model.complete(REQUEST)
     assert slept == [7.0, 120.0, 0.0]
+
+
+def test_complete_fails_at_once_when_the_endpoint_asks_to_wait_too_long():
+    """A quota of a day is no pause; nor is it what passes while somebody waits."""
+    model, inner, slept = retried([RateLimitError("daily quota", retry_after_s=86_400), "好"])
+    with pytest.raises(ModelUnavailableError, match=r"quota; it asks to wait 86,400 s: try again"):
+        model.complete(REQUEST)
+    assert (len(inner.requests), slept) == (1, [])
 
 
 @pytest.mark.parametrize(

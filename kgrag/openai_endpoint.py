@@ -1,0 +1,244 @@
+"""What is the same for all OpenAI-compatible endpoints: address, key, and what their errors say."""
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from kgrag.errors import ConfigError, ModelUnavailableError
+
+SAID = 200  # characters of what an endpoint said in an error's text
+_SHORTEST_PART = 8  # of a key with dots in it that is hidden by itself
+_HIDDEN = "***"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
+_TRANSPORT = frozenset(["httpx", "httpx2", "httpcore", "httpcore2", "h11", "ssl", "anyio"])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An endpoint, as it is called and as errors speak of it.
+
+    Attributes:
+        url: Its address.
+        model: The model that is asked for.
+        key: The key, which no text may show; empty for none.
+        key_env: The environment variable that it comes from; empty for none.
+        attempts: Tries that its client gives each request.
+    """
+
+    url: str
+    model: str
+    key: str = ""
+    key_env: str = ""
+    attempts: int = 1
+
+    def __repr__(self) -> str:
+        return f"Place({self.model!r} at {self.url!r})"
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.url}"
+
+    @property
+    def tried(self) -> str:
+        """Return how often a request was tried, in words."""
+        return f"(after {self.attempts} {'attempt' if self.attempts == 1 else 'attempts'})"
+
+    def hide(self, text: str) -> str:
+        """Return text without the key, and without the parts of a key that has dots.
+
+        >>> Place("", "", "k-12345678").hide("bad key k-12345678")
+        'bad key ***'
+        """
+        parts = [part for part in self.key.split(".") if len(part) >= _SHORTEST_PART]
+        for secret in filter(None, [self.key, *parts]):
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+    def shown(self, said: object, *, most: int = SAID) -> str:
+        """Return the start of what an endpoint said, on one line and without the key.
+
+        The key is hidden first: cut in the middle, it would not be found.
+        """
+        return " ".join(self.hide(str(said)).split())[:most]
+
+    def tells(self, exc: BaseException) -> bool:
+        """Return whether the key stands in an error, or in one that led to it."""
+        return any(self.hide(text) != text for e in chain(exc) for text in (str(e), repr(e)))
+
+
+class Named(Protocol):
+    """Settings of an endpoint, or a preset; what is empty is not said."""
+
+    @property
+    def base_url(self) -> str:
+        """Its address."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model that is asked for."""
+        ...
+
+    @property
+    def api_key_env(self) -> str:
+        """The environment variable that holds its key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the settings that names an endpoint.
+
+    Attributes:
+        name: Its name, as errors say it.
+        path: What is asked below the address; people copy it along with it.
+        url: An address for example.
+        variable: A variable for example.
+    """
+
+    name: str
+    path: str
+    url: str
+    variable: str
+
+
+def place_of(table: Table, provider: str, asked: Named, presets: Mapping[str, Named]) -> Place:
+    """Return an endpoint without its key, what is not asked filled in from its provider.
+
+    Args:
+        table: Where it is asked for.
+        provider: Name of a preset; empty for none.
+        asked: What stands in the table.
+        presets: By name.
+
+    Raises:
+        ConfigError: If the provider is not known, the address is missing, no web address or holds
+            more than that, no model is named, or what is to name the key's variable is no name.
+            What may be a secret is not shown.
+    """
+    if provider and provider not in presets:
+        raise ConfigError(
+            f"{table.name}.provider {provider!r} is not known; known are {', '.join(presets)}"
+        )
+    if asked.api_key_env and not _VARIABLE.fullmatch(asked.api_key_env):
+        raise ConfigError(
+            f"{table.name}.api_key_env must be the name of an environment variable, like"
+            f" {table.variable}; a key itself does not belong into a file"
+        )
+    preset = presets.get(provider)
+    url = _address(table, asked.base_url or (preset.base_url if preset else ""))
+    model = asked.model or (preset.model if preset else "")
+    if not model:
+        raise ConfigError(
+            f'no model is named for {url}: set {table.name}.model = "..." in kgrag.toml'
+            f" (GET {url}/models lists what is served)"
+        )
+    return Place(url, model, key_env=asked.api_key_env or (preset.api_key_env if preset else ""))
+
+
+def _address(table: Table, url: str) -> str:
+    if {"@", "?", "#"} & set(url):
+        raise ConfigError(
+            f"{table.name}.base_url must hold no user, password or query (what is after @, ? or"
+            f" #): a key is named by {table.name}.api_key_env"
+        )
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        whole = False
+    if not whole:
+        raise ConfigError(
+            f"{table.name}.base_url must be a web address like {table.url}, got {url!r}"
+            f" (or name an {table.name}.provider)"
+        )
+    return url.rstrip("/").removesuffix(table.path)
+
+
+def read_key(place: Place) -> str:
+    """Return the key of an endpoint from the environment; empty where it wants none.
+
+    Raises:
+        ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.
+    """
+    name = place.key_env
+    if not name:
+        return ""
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise ModelUnavailableError(f"{place} needs a key: set the environment variable {name}")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelUnavailableError(
+            f"the environment variable {name} holds blanks or characters that no key has;"
+            " copy the key again"
+        )
+    return key
+
+
+def said_by(exc: Exception, place: Place) -> str:
+    """Return what the endpoint said with an error of openai's, on one line, without the key.
+
+    Codes are kept: some providers tell apart by nothing else.
+    """
+    match getattr(exc, "body", None):
+        case None:
+            return place.shown(exc)
+        case {"message": str(message), **rest} if message:
+            codes = ", ".join(f"{name} {value}" for name, value in rest.items() if value)
+            told = place.shown(message)
+            return f"{told} ({place.shown(codes)})" if codes else told
+        case body:
+            return place.shown(body)
+
+
+def chain(exc: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it, latest first."""
+    seen: set[int] = set()
+    link: BaseException | None = exc
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__ or link.__context__
+
+
+def is_unconnected(exc: BaseException) -> bool:
+    """Return whether an error says that no connection was found."""
+    return any(type(link).__name__ in _NOT_CONNECTED for link in chain(exc))
+
+
+def is_late(exc: BaseException) -> bool:
+    """Return whether an error says that time was up."""
+    return any("Timeout" in type(link).__name__ for link in chain(exc))
+
+
+def is_transport(exc: BaseException) -> bool:
+    """Return whether an error is one of the HTTP library's, which openai does not always wrap."""
+    return any(kind.__module__.partition(".")[0] in _TRANSPORT for kind in type(exc).__mro__)
+
+
+def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
+    """Return the seconds to wait that response headers ask for; None where they do not.
+
+    Args:
+        headers: With names in lower case, or blind to case.
+        now: Unix time, to which a date is compared.
+
+    >>> retry_after({"retry-after": "1.5"}, now=0)
+    1.5
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            wait = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if math.isfinite(wait):
+            return max(0.0, wait)
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,216 @@
+"""Address, key and errors of an endpoint; what each kind of model makes of them is tested there."""
+
+import email.utils
+from dataclasses import dataclass
+
+import pytest
+
+from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.openai_endpoint import (
+    Place,
+    Table,
+    chain,
+    is_late,
+    is_transport,
+    is_unconnected,
+    place_of,
+    read_key,
+    retry_after,
+    said_by,
+)
+
+KEY = "k-0123456789abcdef"
+PLACE = Place("http://x/v1", "m", KEY, "SOME_KEY")
+TABLE = Table("llm", "/chat/completions", "http://localhost:8000/v1", "EXAMPLE_KEY")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Settings, or a preset."""
+
+    base_url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+
+
+PRESETS = {"here": Asked("http://here/v1", "m", "HERE_KEY"), "there": Asked("http://there/v1")}
+
+
+def caused(exc, cause):
+    exc.__cause__ = cause
+    return exc
+
+
+def named(name, module):
+    """Return an error of another library's class."""
+    return type(name, (Exception,), {"__module__": module})("x")
+
+
+def told(body):
+    """Return an error as openai raises it."""
+    error = ValueError("Error code: 429")
+    error.body = body
+    return error
+
+
+def test_a_place_is_shown_without_its_key():
+    """However it gets into a text."""
+    assert (str(PLACE), repr(PLACE)) == ("m at http://x/v1", "Place('m' at 'http://x/v1')")
+
+
+def test_hide_hides_the_parts_of_a_key_that_has_dots():
+    """Zhipu's keys are `id.secret`, and errors echo one of them."""
+    place = Place("", "", "0123456789.abcdefghij.v1")
+    assert place.hide("id 0123456789, secret abcdefghij, v1") == "id ***, secret ***, v1"
+
+
+def test_shown_hides_before_it_cuts():
+    """Half a key would not be found."""
+    assert PLACE.shown("x" * 190 + KEY) == "x" * 190 + "***"
+    assert PLACE.shown(f"part\n {KEY}") == "part ***"
+    assert PLACE.shown("x" * 300, most=250) == "x" * 250
+
+
+def test_tells_looks_through_the_whole_chain():
+    """A traceback shows what an error was raised from."""
+    error = caused(ValueError("x"), caused(KeyError("y"), OSError(KEY)))
+    assert PLACE.tells(error)
+    assert not PLACE.tells(ValueError("x"))
+    assert not Place("", "").tells(error)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "words"), [(1, "(after 1 attempt)"), (2, "(after 2 attempts)")]
+)
+def test_tried_tells_how_often_in_words(attempts, words):
+    """One is one."""
+    assert Place("u", "m", attempts=attempts).tried == words
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked", "place"),
+    [
+        ("here", Asked(), Place("http://here/v1", "m", key_env="HERE_KEY")),
+        ("here", Asked("http://p/v1/", "n", "MY"), Place("http://p/v1", "n", key_env="MY")),
+        ("there", Asked(model="n"), Place("http://there/v1", "n")),
+        ("", Asked("https://h:1/v1/chat/completions", "n"), Place("https://h:1/v1", "n")),
+    ],
+)
+def test_place_of_fills_in_the_preset(provider, asked, place):
+    """What is asked goes before it; the path that people copy along is cut off."""
+    assert place_of(TABLE, provider, asked, PRESETS) == place
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked", "said"),
+    [
+        ("nobody", Asked(), r"llm\.provider 'nobody' is not known; known are here, there"),
+        ("there", Asked(), r'no model .* http://there/v1: set llm\.model = "\.\.\."'),
+        ("", Asked(model="m"), r"like http://localhost:8000/v1, got '' \(or name an llm\.prov"),
+        ("", Asked("localhost:8080", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("http://h:x/v1", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("http://h:0/v1", "m"), r"llm\.base_url must be a web address"),
+    ],
+)
+def test_place_of_refuses_what_cannot_be_right(provider, asked, said):
+    """With the name of the setting and what to write."""
+    with pytest.raises(ConfigError, match=said):
+        place_of(TABLE, provider, asked, PRESETS)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Asked("http://me:geheim@h/v1", "m"),
+        Asked("http://h/v1?key=geheim", "m"),
+        Asked("http://h/v1#geheim", "m"),
+        Asked("http://h/v1", "m", "geheim-1"),
+    ],
+)
+def test_place_of_does_not_show_what_may_be_a_secret(asked):
+    """A key in the wrong place is not printed."""
+    with pytest.raises(ConfigError, match=r"llm\.(base_url|api_key_env) must") as caught:
+        place_of(TABLE, "", asked, PRESETS)
+    assert "geheim" not in str(caught.value)
+
+
+def test_read_key_takes_the_key_from_its_variable(monkeypatch):
+    """Without blanks around it; an endpoint that names no variable needs none."""
+    monkeypatch.setenv("SOME_KEY", " k-1\n")
+    assert read_key(PLACE) == "k-1"
+    assert read_key(Place("http://x/v1", "m")) == ""
+
+
+@pytest.mark.parametrize("value", [None, "", " "])
+def test_read_key_names_the_variable_when_it_is_missing(monkeypatch, value):
+    """The remedy is in the text."""
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SOME_KEY", value)
+    with pytest.raises(ModelUnavailableError, match=r"m at http://x.*variable SOME_KEY"):
+        read_key(PLACE)
+
+
+@pytest.mark.parametrize("key", ["“k-12345”", "k 12345", "k-12\n345"])
+def test_read_key_refuses_what_cannot_be_sent_without_showing_it(monkeypatch, key):
+    """Quotes of a text program, or two lines: the HTTP library would fail, and show it."""
+    monkeypatch.setenv("SOME_KEY", key)
+    with pytest.raises(ModelUnavailableError, match=r"SOME_KEY .*copy the key again") as caught:
+        read_key(PLACE)
+    assert "12" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"message": "欠费", "code": "1113", "param": None}, "欠费 (code 1113)"),
+        ({"message": "欠费"}, "欠费"),
+        ({"message": ""}, "{'message': ''}"),
+        ("no\n JSON", "no JSON"),
+        (None, "Error code: 429"),
+        ({"message": f"bad {KEY}", "code": KEY}, "bad *** (code ***)"),
+        ("x" * 1000, "x" * 200),
+    ],
+)
+def test_said_by_is_in_words_where_the_endpoint_says_some(body, said):
+    """The message, then codes, by which alone some providers tell apart; short, without the key."""
+    assert said_by(told(body), PLACE) == said
+
+
+def test_chain_ends_where_an_error_led_to_itself():
+    """Latest first; causes go before contexts."""
+    first, last = ValueError("1"), caused(KeyError("2"), None)
+    last.__context__, first.__context__ = first, last
+    assert list(chain(last)) == [last, first]
+
+
+def test_kinds_of_errors_are_known_by_name():
+    """Of whichever HTTP library openai uses, wrapped or not."""
+    refused = caused(ValueError("x"), named("ConnectError", "httpx"))
+    late = caused(ValueError("x"), named("ReadTimeout", "httpcore"))
+    assert [is_unconnected(e) for e in (refused, late)] == [True, False]
+    assert [is_late(e) for e in (refused, late)] == [False, True]
+    assert is_transport(named("ReadError", "httpx2._exceptions"))
+    assert not is_transport(named("ReadError", "builtins"))
+    assert not is_transport(refused)
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after": email.utils.formatdate(1_000_030, usegmt=True)}, 30.0),
+        ({"retry-after": email.utils.formatdate(999_000, usegmt=True)}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_reads_seconds_milliseconds_and_dates(headers, expected):
+    """A date is compared with now; what cannot be read is left out."""
+    assert retry_after(headers, now=1_000_000) == expected
