@@ -11,6 +11,7 @@ from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.ids import embedding_key
+from kgrag.store.staged import kept_of
 from kgrag.store.store import DocumentBundle, Store, Vector
 
 _BATCH_TEXTS = 256  # encoded together; what a kill loses at most, beside a document's rest
@@ -56,6 +57,8 @@ class ReembedPlan:
         characters: Of these.
         seconds: About how long encoding would take, by a sample.
         dropped: As in `ReembedReport`.
+        changed: As in `ReembedReport`; texts may be 0 all the same, where all vectors are there
+            and others are to go.
     """
 
     before: str
@@ -65,6 +68,7 @@ class ReembedPlan:
     characters: int
     seconds: float
     dropped: str
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class Reembedding:
         changed = not self._is_done()
         resumed = 0
         if changed:
-            staged.begin(self._meta())
+            staged.begin(self._decisive())
             resumed = len(staged.doc_ids())
             self._stage(known, progress)
             while not staged.switch(self._meta()):  # documents came or changed meanwhile
@@ -125,7 +129,7 @@ class Reembedding:
 
     def plan(self) -> ReembedPlan:
         """Return what `run` would do; only a sample of texts is encoded, and nothing is stored."""
-        done = set() if self._dropped() else self.store.staged.doc_ids()
+        done = self._staged()
         known, chance = _Known(self.store), random.Random(0)
         contexts: set[str] = set()
         sample: list[NodeText] = []
@@ -151,18 +155,28 @@ class Reembedding:
             characters,
             seconds,
             self._dropped(),
+            not self._is_done(),
         )
 
     def _meta(self) -> dict[str, str]:
         """Return what will be recorded."""
-        return {**self.vectors.meta(), **encoder_meta(self.embedder)}
+        return {**self._decisive(), **encoder_meta(self.embedder)}
+
+    def _decisive(self) -> dict[str, str]:
+        """Return what of it decides the vectors; the rest is told to people."""
+        return {**self.vectors.meta(), "embedder": self.embedder.name}
 
     def _dropped(self) -> str:
         """Return the encoder whose half-done vectors must go; empty for none."""
         waiting = self.store.staged.meta()
-        if waiting is None or waiting == self._meta() or not self.store.staged.doc_ids():
+        if kept_of(waiting, self._decisive()) != "nothing" or not self.store.staged.doc_ids():
             return ""
-        return waiting["embedder"]
+        return waiting["embedder"] if waiting else ""
+
+    def _staged(self) -> set[str]:
+        """Return the documents that need not be looked at again."""
+        kept = kept_of(self.store.staged.meta(), self._decisive())
+        return self.store.staged.doc_ids() if kept == "all" else set()
 
     def _is_done(self) -> bool:
         """Return whether every node has its vector, and no other has one."""
@@ -202,7 +216,7 @@ class Reembedding:
             bundle.document.doc_id: [next(nodes) for _ in group]
             for bundle, group in zip(bundles, texts, strict=True)
         }
-        self.store.staged.put(vectors, meta=self._meta(), as_of=as_of)
+        self.store.staged.put(vectors, meta=self._decisive(), as_of=as_of)
 
     def _bundles(self, done: set[str]) -> Iterator[DocumentBundle]:
         """Yield the documents but those that are done; some may have been deleted meanwhile."""

@@ -85,21 +85,40 @@ def vectors_to_add(
     configured = configured_vectors(wanted, facts=facts, sizes=sizes, embedder=embedder)
     if "embedder" not in meta:
         return configured
-    recorded = configured_vectors(
-        [int(size) for size in meta.get(_SIZES, "").split(",") if size],
-        facts=meta.get(_FACTS) != "no",
-        sizes=sizes,
-        embedder=embedder,
-    )
-    if wanted and configured.sizes != recorded.sizes:
-        raise _other("sizes", _listed(configured.sizes), f"chunks of {_listed(recorded.sizes)}")
-    if recorded.facts and not facts:
-        raise _other("facts", "off", "facts, too")
-    return recorded
+    other = other_vectors(meta, wanted, facts=facts, sizes=sizes)
+    if other:
+        raise ConfigError(other)
+    return VectorSet(_recorded_sizes(meta, sizes), meta.get(_FACTS) != "no", configured.late)
 
 
-def _other(key: str, wanted: str, there: str) -> ConfigError:
-    return ConfigError(
+def other_vectors(
+    meta: Mapping[str, str], wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes
+) -> str:
+    """Return which other vectors settings ask for than a knowledge base has; empty for none.
+
+    Args:
+        meta: What the knowledge base records.
+        wanted: As for `vectors_to_add`, like the rest.
+        facts: Whether facts are to carry vectors.
+        sizes: Of the knowledge base.
+    """
+    if "embedder" not in meta:
+        return ""
+    recorded = _recorded_sizes(meta, sizes)
+    if wanted and set(wanted) != set(recorded):
+        asked = _listed(sorted(set(wanted), reverse=True))
+        return _other("sizes", asked, f"chunks of {_listed(recorded)}")
+    return _other("facts", "off", "facts, too") if meta.get(_FACTS) != "no" and not facts else ""
+
+
+def _recorded_sizes(meta: Mapping[str, str], sizes: ChunkSizes) -> tuple[int, ...]:
+    """Return the sizes of the chunks that carry vectors, largest first."""
+    recorded = tuple(int(size) for size in meta.get(_SIZES, "").split(",") if size)
+    return recorded or (sizes.leaf,)
+
+
+def _other(key: str, wanted: str, there: str) -> str:
+    return (
         f"embedding.{key} is {wanted}, but this knowledge base has vectors of {there}: run "
         f"`kgrag reembed` to change that, or take embedding.{key} out of kgrag.toml"
     )

@@ -41,11 +41,9 @@ def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_js
 
 def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
     """Return settings with another model: one of this machine, else of the endpoint."""
-    from kgrag.embedding.choose import is_here
+    from kgrag.embedding.choose import is_here, without_endpoint
 
-    if is_here(model):
-        configured = replace(configured, provider="", base_url="")
-    return replace(configured, model=model)
+    return replace(without_endpoint(configured) if is_here(model) else configured, model=model)
 
 
 def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
@@ -53,6 +51,9 @@ def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
         print_json(asdict(plan))
         return
     _print_dropped(plan.dropped, "would be dropped")
+    if not plan.changed:
+        _print_nothing_to_do(plan.after)
+        return
     click.echo(
         f"{_change(plan.before, plan.after)}: {amount(plan.texts, 'text')} of "
         f"{amount(plan.documents, 'document')} to encode, {plan.characters:,} characters; "
@@ -66,16 +67,20 @@ def _print_report(report: "ReembedReport", as_json: bool) -> None:
         return
     _print_dropped(report.dropped, "were dropped")
     if not report.changed:
-        click.echo(
-            f"nothing to do: all vectors are those of {report.after} (--model, or [embedding] in "
-            "kgrag.toml, names another)"
-        )
+        _print_nothing_to_do(report.after)
         return
     earlier = f" ({amount(report.resumed, 'document')} done by an earlier run)"
     resumed = earlier if report.resumed else ""
     click.echo(
         f"{_change(report.before, report.after)}: {amount(report.encoded, 'text')} of "
         f"{amount(report.documents, 'document')}{resumed} in {_duration(report.seconds)}"
+    )
+
+
+def _print_nothing_to_do(encoder: str) -> None:
+    click.echo(
+        f"nothing to do: all vectors are those of {encoder} (--model, or [embedding] in "
+        "kgrag.toml, names another)"
     )
 
 
@@ -88,7 +93,8 @@ def _warn_of_settings(configured: "Config", model: str | None) -> None:
     """Say where settings name another encoder than the knowledge base has now."""
     named = configured.embedding
     said = named.model or named.provider or named.base_url
-    if model and said and (named.model != model or _with_model(named, model) != named):
+    changed = _with_model(named, model) if model else named
+    if said and (changed.model, changed.is_endpoint) != (named.model, named.is_endpoint):
         click.echo(
             f'note: [embedding] names "{said}" still: change it to "{model}", or take it out',
             err=True,

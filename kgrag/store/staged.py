@@ -1,10 +1,12 @@
 """The part of a store that keeps vectors of another encoder until they take over."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kgrag.errors import StoreError
 from kgrag.store.store import NodeVector, Vector
+
+Kept = Literal["all", "vectors", "nothing"]
 
 
 class StagedVectors(Protocol):
@@ -15,14 +17,15 @@ class StagedVectors(Protocol):
     """
 
     def meta(self) -> dict[str, str] | None:
-        """Return what will be recorded of the encoder; None where nothing is being staged."""
+        """Return what was given to `begin`; None where nothing is being staged."""
         ...
 
     def begin(self, meta: Mapping[str, str]) -> None:
-        """Make ready for vectors of an encoder; those of another are dropped.
+        """Make ready for vectors of an encoder; what is staged stays as far as `kept_of` says.
 
         Args:
-            meta: Settings that the knowledge base records once the vectors have taken over.
+            meta: What decides them, as it will be recorded: the encoder (`embedder`), and which
+                nodes have vectors.
         """
         ...
 
@@ -63,7 +66,8 @@ class StagedVectors(Protocol):
         knowledge base finishes it.
 
         Args:
-            meta: As given to `begin`.
+            meta: What the knowledge base is to record: what was given to `begin`, and whatever
+                else there is to tell of the encoder.
 
         Returns:
             False, and nothing has changed, if a document is not staged.
@@ -93,19 +97,40 @@ def all_given(vectors: Mapping[str, Sequence[NodeVector]]) -> dict[str, Vector]:
     return given
 
 
-def check_staging(wanted: Mapping[str, str], begun: Mapping[str, str] | None) -> None:
-    """Refuse to stage vectors among those of another encoder.
+def kept_of(begun: Mapping[str, str] | None, wanted: Mapping[str, str]) -> Kept:
+    """Return what of the staged vectors stays when staging begins.
+
+    Vectors of one encoder are good whichever nodes are to have them.
 
     Args:
-        wanted: What the caller would have recorded.
-        begun: What is to be recorded of those that are staged; None where none are.
+        begun: What decides those that are staged, and maybe more; None where none are.
+        wanted: What decides those that are to be staged.
+
+    >>> kept_of({"embedder": "m", "embedded_sizes": "256"}, {"embedder": "m"})
+    'all'
+    >>> kept_of({"embedder": "m", "embedded_sizes": "256"}, {"embedded_sizes": "512"})
+    'nothing'
+    """
+    if begun is None:
+        return "nothing"
+    if wanted.items() <= begun.items():
+        return "all"
+    return "vectors" if begun.get("embedder") == wanted.get("embedder") else "nothing"
+
+
+def check_staging(wanted: Mapping[str, str], begun: Mapping[str, str] | None) -> None:
+    """Refuse to stage vectors among those of another encoder, or of other nodes.
+
+    Args:
+        wanted: What decides the caller's, and maybe more.
+        begun: What decides those that are staged; None where none are.
 
     Raises:
         StoreError: If they differ.
     """
     if begun is None:
         raise StoreError("no vectors are being staged: run `kgrag reembed` again")
-    if begun != wanted:
+    if not begun.items() <= wanted.items():
         raise StoreError(
             f"another `kgrag reembed` to {begun.get('embedder')} has begun meanwhile: run one at "
             "a time"

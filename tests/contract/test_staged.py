@@ -221,6 +221,52 @@ def test_begin_keeps_what_is_staged_for_the_same_encoder_only(store, make):
     assert store.staged.meta() is None
 
 
+def test_begin_keeps_vectors_by_key_where_other_nodes_are_to_have_them(store, make):
+    """Of the same encoder: no document is staged any more, and none need be encoded anew."""
+    fill(store, make)
+    store.staged.begin({**NEW, "embedded_sizes": "8"})
+    stage(store, make, "a", meta={**NEW, "embedded_sizes": "8"})
+    key = renewed(make, store.bundle("d-a").vectors)[0].key
+    other = {**NEW, "embedded_sizes": "24,8"}
+    store.staged.begin(other)
+
+    assert store.staged.meta() == other
+    assert store.staged.doc_ids() == set()
+    assert store.staged.vectors([key])
+    assert not store.staged.switch(other)
+    stage(store, make, "a", "b", meta=other)
+    assert store.staged.switch(other)
+    assert store.verify() == []
+
+
+def test_switch_records_what_decides_the_vectors_and_what_else_is_told(store, make):
+    """Both at once; staged vectors stay where only the latter differs."""
+    fill(store, make)
+    store.staged.begin({"embedder": "new"})
+    stage(store, make, "a", "b", meta={"embedder": "new"})
+    told = {"embedder": "new", "embedder_settings": "{}", "stand_in": "yes"}
+    store.staged.begin({"embedder": "new"})
+    assert store.staged.doc_ids() == {"d-a", "d-b"}
+    with pytest.raises(StoreError, match="has begun meanwhile"):
+        store.staged.switch({**told, "embedder": "newer"})
+    assert store.staged.switch(told)
+
+    assert store.all_meta() == {"chunk_sizes": "24,8", **told}
+    assert store.staged.meta() is None
+
+
+def test_what_an_older_version_staged_is_kept(store, make):
+    """It noted what is told to people, too."""
+    fill(store, make)
+    store.staged.begin({"embedder": "new", "stand_in": "no"})
+    stage(store, make, "a", meta={"embedder": "new", "stand_in": "no"})
+    store.staged.begin({"embedder": "new"})
+    assert store.staged.doc_ids() == {"d-a"}
+    stage(store, make, "b", meta={"embedder": "new"})
+    assert store.staged.switch({"embedder": "new", "stand_in": "yes"})
+    assert store.get_meta("stand_in") == "yes"
+
+
 def test_staging_that_has_not_begun_is_refused(store, make):
     """Nothing would say whose the vectors are."""
     fill(store, make, "a")

@@ -38,7 +38,7 @@ def wide(make, doc_id):
 def begin_switch(store):
     """Do what a process does that is killed in the middle: one document of two."""
     database = store._database
-    assert database.write(lambda tx: staged._begin_switch(tx, META))
+    assert database.write(lambda tx: staged._begin_switch(tx, {**META, "languages": "zh"}))
     for kind in staged.KINDS:
         database.define(f"drop_{kind}_vectors")
     staged._DOCUMENTS, before = 1, staged._DOCUMENTS
@@ -76,6 +76,7 @@ def test_whoever_opens_the_knowledge_base_ends_what_was_cut_off(store, make, emp
 
     assert store.verify() == []
     assert store.get_meta("embedder") == "new"
+    assert store.get_meta("languages") == "zh"  # told by the one that was cut off
     assert store.counts().vectors == 2
     for doc_id in ("d-a", "d-b"):
         nearest = store.search_vectors(wide(make, doc_id).vector, kind="chunk", top_k=2)

@@ -112,25 +112,71 @@ def test_reembed_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus
     assert exported(kb) == after
 
 
+SWITCH = """
+import os, signal
+from kgrag.store.sqlite import staged
+
+take_over = staged._take_over
+
+def traced(connection):
+    def kill_at(statement):
+        if statement.startswith(sys.argv[3]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    connection.set_trace_callback(kill_at)
+    take_over(connection)
+
+staged._take_over = traced
+"""
+
+
 @pytest.mark.slow
 def test_a_switch_that_is_killed_is_undone_or_complete(tmp_path, corpus):
-    """It is one transaction: killed within, the old vectors are all there."""
-    kb = tmp_path / "kb"
-    ingest(kb, 64, *corpus)
+    """It is one transaction: killed within, wherever that is, the old vectors are all there."""
+    kb, whole = tmp_path / "kb", tmp_path / "whole"
+    for folder in (whole, kb):
+        ingest(folder, 64, *corpus)
     before = exported(kb)
-    dying = REEMBED.replace(
-        "ingestion.reembed._BATCH_TEXTS = 4",
-        "import os, signal\n"
-        "from kgrag.store.sqlite import staged\n"
-        "staged.record_change = lambda *_: os.kill(os.getpid(), signal.SIGKILL)",
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", dying, str(kb), "1000"], check=False, capture_output=True
-    )
-
-    assert done.returncode == -9
-    assert exported(kb) == before
+    run(whole)
+    after = exported(whole)
+    dying = REEMBED.replace("most = ", SWITCH + "most = ")
+    for statement in (
+        "DROP TABLE node_vectors",
+        "ALTER TABLE staged_embeddings",
+        "INSERT INTO node_vectors",
+        "CREATE INDEX node_vectors_key",
+        "DELETE FROM embeddings",
+        "CREATE TABLE staged_nodes",
+        "INSERT INTO commits",
+        "COMMIT",
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", dying, str(kb), "1000", statement],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == -9, statement + done.stderr
+        assert exported(kb) == before, statement
+    with KnowledgeBase.open(kb, create=False, embedder=HashEmbedder(64)) as base:
+        assert base.search("绿色工厂", system="vector", top_k=3)
     assert run(kb) == []  # all had been encoded
+
+    assert exported(kb) == after
     with KnowledgeBase.open(kb, create=False) as base:
         assert base.store.get_meta("embedder") == "hash-128"
         assert base.search("绿色工厂", system="vector", top_k=3)
+
+
+@pytest.mark.slow
+def test_a_switch_that_was_complete_survives_a_kill(tmp_path, corpus):
+    """What is in the log only is found by the next who opens it."""
+    kb, whole = tmp_path / "kb", tmp_path / "whole"
+    for folder in (whole, kb):
+        ingest(folder, 64, *corpus)
+    run(whole)
+    dying = REEMBED.replace('print("done", flush=True)', "import os; os.kill(os.getpid(), 9)")
+    done = subprocess.run([sys.executable, "-c", dying, str(kb), "1000"], check=False)
+
+    assert done.returncode == -9
+    assert exported(kb) == exported(whole)

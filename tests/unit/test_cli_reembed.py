@@ -56,6 +56,12 @@ def test_reembed_leaves_an_endpoint_for_a_model_of_this_machine(folder):
     assert done.exit_code == 0
     assert "hash-64 → hash-32" in done.stdout
     assert '[embedding] names "m" still' in done.stderr
+    settings += 'api_key_env = "NO_SUCH_KEY"\nconcurrency = 9\n'
+    (folder / "kgrag.toml").write_text(settings, "utf-8")
+    assert "hash-32 → hash-64" in run(folder, "reembed", "--model", "hash-64").stdout
+    (folder / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\ntimeout_s = 9\n')
+    assert run(folder, "reembed", "--model", "hash-64").stderr == ""
+    (folder / "kgrag.toml").write_text(settings.replace("NO_SUCH_KEY", ""), "utf-8")
     assert "is the server up" in run(folder, "reembed", "--model", "another").stderr
 
 
@@ -74,11 +80,19 @@ def test_reembed_applies_other_nodes_to_encode(folder):
     """With the encoder as it is; an unknown size is named."""
     settings = '[embedding]\nmodel = "hash-64"\nsizes = [512, 256]\n'
     (folder / "kgrag.toml").write_text(settings, "utf-8")
-    assert run(folder, "ingest", folder / "docs").exit_code == 1
+    refused = run(folder, "ingest", folder / "docs")
+    assert refused.exit_code == 1
+    told = "embedding.sizes is 512, 256, but this knowledge base has vectors of chunks of 256: run"
+    assert refused.stderr.count(told) == 1
+    for command in ("search", "ask"):  # by what is there
+        found = run(folder, command, "绿色工厂")
+        assert found.exit_code == 0
+        assert found.stderr.count(f"note: {told} `kgrag reembed`") == 1
     done = run(folder, "reembed")
 
     assert done.stdout.startswith("hash-64: 0 texts of 2 documents")  # one chunk is all of a text
     assert run(folder, "ingest", folder / "docs").exit_code == 0
+    assert "embedding.sizes" not in run(folder, "search", "绿色工厂").stderr
     (folder / "kgrag.toml").write_text(settings.replace("512", "500"), "utf-8")
     wrong = run(folder, "reembed")
     assert wrong.exit_code == 1
@@ -98,6 +112,18 @@ def test_reembed_dry_run_says_how_much_and_changes_nothing(folder):
     assert (record["after"], record["texts"], record["documents"]) == ("hash-32", 2, 2)
     assert run(folder, "search", "绿色工厂").exit_code == 0
     assert json.loads(run(folder, "reembed", "--json").stdout)["changed"] is False
+
+
+def test_reembed_dry_run_says_when_nothing_is_to_be_done(folder):
+    """As the run itself does; no texts to encode is not the same: vectors may have to go."""
+    plan = run(folder, "reembed", "--dry-run")
+    assert plan.stdout == run(folder, "reembed").stdout
+    assert plan.stdout.startswith("nothing to do: all vectors are those of hash-64")
+    assert json.loads(run(folder, "reembed", "--dry-run", "--json").stdout)["changed"] is False
+
+    (folder / "kgrag.toml").write_text("[embedding]\nsizes = [512, 256]\n", "utf-8")
+    other = run(folder, "reembed", "--dry-run")
+    assert other.stdout.startswith("hash-64: 0 texts of 2 documents to encode")
 
 
 def test_reembed_says_what_a_run_before_it_had_done(capsys):

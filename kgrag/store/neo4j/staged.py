@@ -12,7 +12,7 @@ from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.embeddings import embed_nodes, given_vectors, keys_of, to_vector
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.neo4j.write import set_meta
-from kgrag.store.staged import all_given, check_staging
+from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.store.store import NodeVector, Vector
 from kgrag.store.vectors import KINDS, other_dimension
 
@@ -34,19 +34,23 @@ class Neo4jStagedVectors:
         self._database = database
 
     def meta(self) -> dict[str, str] | None:
-        """Return what will be recorded of the encoder."""
+        """Return what decides the vectors that are staged."""
         return begun(read.base(self._database))
 
     def begin(self, meta: Mapping[str, str]) -> None:
         """Make ready for vectors of an encoder."""
         finish_switch(self._database)
-        if self.meta() == meta:
+        begun_before = self.meta()
+        if begun_before == meta:
             return
-        self.drop()
-        self._database.define("constrain_staged_document", "constrain_staged_embedding")
-        self._database.await_indexes()
-        staged = json.dumps(dict(meta), ensure_ascii=False, sort_keys=True)
-        self._database.write(lambda tx: tx.run("change_base", values={"staged": staged}))
+        kept = kept_of(begun_before, meta)
+        if kept != "all":
+            # Nothing can be staged until it has begun again; cut off here, nothing is kept.
+            self._database.write(lambda tx: tx.run("change_base", values={"staged": ""}))
+            _delete_staged(self._database, but=kept)
+            self._database.define("constrain_staged_document", "constrain_staged_embedding")
+            self._database.await_indexes()
+        self._database.write(lambda tx: tx.run("change_base", values={"staged": _to_json(meta)}))
 
     def doc_ids(self) -> set[str]:
         """Return the documents that are staged."""
@@ -140,7 +144,8 @@ def _begin_switch(tx: Transaction, meta: Mapping[str, str]) -> bool:
     check_staging(meta, base.begun)
     if not base.switching and tx.run("documents_not_staged"):
         return False
-    tx.run("change_base", values={"switching": True})
+    # Whoever ends it records what is to be told of the encoder, too.
+    tx.run("change_base", values={"switching": True, "staged": _to_json(meta)})
     return True
 
 
@@ -182,15 +187,21 @@ def _end_switch(tx: Transaction) -> None:
     tx.run("count_change")
 
 
-def _delete_staged(database: Database) -> None:
+def _to_json(meta: Mapping[str, str]) -> str:
+    return json.dumps(dict(meta), ensure_ascii=False, sort_keys=True)
+
+
+def _delete_staged(database: Database, *, but: Kept = "nothing") -> None:
     """Delete what is left of staging, unless it has begun again."""
 
     def some(tx: Transaction) -> bool:
         if lock(tx).begun is not None:
             return False
-        documents = tx.run("delete_some_staged_documents", limit=_DELETED)
-        embeddings = tx.run("delete_some_staged_embeddings", limit=_DELETED)
-        return bool(documents[0]["n"] + embeddings[0]["n"])
+        if tx.run("delete_some_staged_documents", limit=_DELETED)[0]["n"]:
+            return True
+        if but == "vectors":
+            return False
+        return bool(tx.run("delete_some_staged_embeddings", limit=_DELETED)[0]["n"])
 
     while database.write(some):
         pass

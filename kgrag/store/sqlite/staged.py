@@ -3,16 +3,23 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.embeddings import from_blob, to_blob
 from kgrag.store.sqlite.settle import id_list
-from kgrag.store.staged import all_given, check_staging
+from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.store.store import NodeVector, Vector
 from kgrag.store.vectors import check_vector, other_dimension
 
 _META = "staged_meta"  # key in `state`
+_NODES = ("staged_nodes", "staged_documents")  # who names another comes before it
+_STAGED = (*_NODES, "staged_embeddings")
+_EMPTIED: Mapping[Kept, tuple[str, ...]] = MappingProxyType(
+    {"all": (), "vectors": _NODES, "nothing": _STAGED}
+)
+_SECURE_DELETE = ("OFF", "ON", "FAST")  # as SQLite numbers them
 
 
 class SQLiteStagedVectors:
@@ -22,18 +29,17 @@ class SQLiteStagedVectors:
         self._database = database
 
     def meta(self) -> dict[str, str] | None:
-        """Return what will be recorded of the encoder."""
+        """Return what decides the vectors that are staged."""
         with self._database.read() as connection:
             return _meta(connection)
 
     def begin(self, meta: Mapping[str, str]) -> None:
         """Make ready for vectors of an encoder."""
         with self._database.write() as connection:
-            if _meta(connection) != meta:
-                _clear(connection)
-                connection.execute(
-                    "INSERT INTO state VALUES (?, ?)", (_META, json.dumps(dict(meta)))
-                )
+            _empty(connection, _EMPTIED[kept_of(_meta(connection), meta)])
+            connection.execute(
+                "INSERT OR REPLACE INTO state VALUES (?, ?)", (_META, json.dumps(dict(meta)))
+            )
 
     def doc_ids(self) -> set[str]:
         """Return the documents that are staged."""
@@ -82,8 +88,8 @@ class SQLiteStagedVectors:
             ).fetchone():
                 return False
             _take_over(connection)
+            connection.execute("DELETE FROM state WHERE key = ?", (_META,))
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
-            _clear(connection)
             every = connection.execute("SELECT doc_id FROM documents ORDER BY doc_id").fetchall()
             record_change(connection, [doc_id for (doc_id,) in every], ["vectors"])
             return True
@@ -91,7 +97,8 @@ class SQLiteStagedVectors:
     def drop(self) -> None:
         """Forget everything that is staged."""
         with self._database.write() as connection:
-            _clear(connection)
+            connection.execute("DELETE FROM state WHERE key = ?", (_META,))
+            _empty(connection, _STAGED)
 
 
 def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
@@ -130,22 +137,67 @@ def _unchanged(
 
 
 def _take_over(connection: sqlite3.Connection) -> None:
-    # Nodes name embeddings: they go first and come last.
-    for statement in (
-        "DELETE FROM node_vectors",
-        "DELETE FROM embeddings",
-        "INSERT INTO embeddings SELECT key, vector FROM staged_embeddings"
-        " WHERE key IN (SELECT key FROM staged_nodes)",
+    """Let staged vectors be those in use, within the caller's transaction.
+
+    Their table is renamed and that of the old ones dropped, which writes next to nothing: rows
+    that are deleted and inserted put all the old and all the new vectors into the write-ahead
+    log. Only rows of nodes are copied, which are small, and get numbers that were never used.
+    """
+    create_nodes, *index_nodes = _schema(connection, "node_vectors")
+    numbered = connection.execute(
+        "SELECT name, seq FROM sqlite_sequence WHERE name = 'node_vectors'"
+    ).fetchall()
+    create_staged = [sql for table in _STAGED for sql in _schema(connection, table)]
+    _run(
+        connection,
+        # Nodes name embeddings: they go first and come last.
+        "DROP TABLE node_vectors",
+        "DROP TABLE embeddings",
+        "ALTER TABLE staged_embeddings RENAME TO embeddings",
+        create_nodes,
+    )
+    connection.executemany("INSERT INTO sqlite_sequence VALUES (?, ?)", numbered)
+    _run(
+        connection,
         "INSERT INTO node_vectors (node_id, kind, doc_id, key)"
         " SELECT node_id, kind, doc_id, key FROM staged_nodes ORDER BY doc_id, node_id",
+        *index_nodes,  # of rows that are there they are written in order
+        # Of documents that changed after they were encoded.
+        "DELETE FROM embeddings WHERE rowid IN (SELECT e.rowid FROM embeddings e"
+        " WHERE NOT EXISTS (SELECT 1 FROM node_vectors n WHERE n.key = e.key))",
         "DELETE FROM state WHERE key = 'dimension'",
         "INSERT INTO state SELECT 'dimension', length(vector) / 4 FROM embeddings LIMIT 1",
-    ):
-        connection.execute(statement)
+        *(f"DROP TABLE {table}" for table in _NODES),
+        *create_staged,
+    )
 
 
-def _clear(connection: sqlite3.Connection) -> None:
-    connection.execute("DELETE FROM state WHERE key = ?", (_META,))
-    # Nodes before their documents: one statement for all of them instead of one for each.
-    for table in ("staged_nodes", "staged_documents", "staged_embeddings"):
-        connection.execute(f"DELETE FROM {table}")
+def _empty(connection: sqlite3.Connection, tables: Sequence[str]) -> None:
+    """Drop tables and make them anew; who names another comes before it."""
+    create = [sql for table in tables for sql in _schema(connection, table)]
+    _run(connection, *(f"DROP TABLE {table}" for table in tables), *create)
+
+
+def _run(connection: sqlite3.Connection, *statements: str) -> None:
+    """Run statements, leaving pages that they free as they are.
+
+    Some builds of SQLite (Debian's) fill them with zeros, so that what was deleted cannot be
+    read from the file: a dropped table would be written whole. Vectors are no text.
+    """
+    (before,) = connection.execute("PRAGMA secure_delete").fetchone()
+    connection.execute("PRAGMA secure_delete = FAST")
+    try:
+        for statement in statements:
+            connection.execute(statement)
+    finally:
+        connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[before]}")
+
+
+def _schema(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the statements that made a table and, after it, its indexes."""
+    rows = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL"
+        " ORDER BY type = 'index', name",
+        (table,),
+    )
+    return [sql for (sql,) in rows]

@@ -123,6 +123,48 @@ def test_run_drops_what_is_half_done_for_another_encoder(base, monkeypatch):
     assert base.store.staged.meta() is None
 
 
+@dataclass
+class Told(Counting):
+    """Tells people of its languages, which decide no vector."""
+
+    languages: str = "zh"
+
+
+def test_run_keeps_what_is_staged_where_only_what_people_are_told_differs(base, monkeypatch):
+    """And records what holds at the end."""
+    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    first = Counting(HashEmbedder(32), most=8)
+    with pytest.raises(ModelError):
+        change(base, first).run()
+    n_staged = len(base.store.staged.doc_ids())
+    second = Told(HashEmbedder(32))
+    report = change(base, second).run()
+
+    assert n_staged > 0
+    assert (report.dropped, report.resumed) == ("", n_staged)
+    assert not {*first.texts} & {*second.texts}
+    assert base.store.get_meta("languages") == "zh"
+
+
+def test_run_keeps_the_vectors_where_other_nodes_are_to_have_them(base, monkeypatch):
+    """Documents are looked at again, texts not encoded again; the plan says so, too."""
+    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    first = Counting(HashEmbedder(32), most=8)
+    with pytest.raises(ModelError):
+        change(base, first).run()
+    wider = VectorSet((512, SIZES.leaf))
+    plan = change(base, HashEmbedder(32), wider).plan()
+    second = Counting(HashEmbedder(32))
+    report = change(base, second, wider).run()
+
+    assert first.texts
+    assert not {*first.texts} & {*second.texts}
+    assert (plan.documents, plan.texts) == (5, len(second.texts))
+    assert (report.dropped, report.resumed, plan.dropped) == ("", 0, "")
+    assert base.store.get_meta("embedded_sizes") == "512,256"
+    assert base.verify() == []
+
+
 def test_run_has_nothing_to_do_where_all_vectors_are_there(base, monkeypatch):
     """It clears away what was begun, and tells what an older kgrag did not record."""
     monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)

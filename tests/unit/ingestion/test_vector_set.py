@@ -1,10 +1,12 @@
 """Which nodes carry vectors, by settings and by what is recorded."""
 
+import re
+
 import numpy as np
 import pytest
 
 from ingestion.chunk import ChunkSizes
-from ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
+from ingestion.vector_set import VectorSet, configured_vectors, other_vectors, vectors_to_add
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.late import late
 from kgrag.errors import ConfigError
@@ -81,3 +83,14 @@ def test_settings_that_ask_for_another_set_are_refused_with_the_remedy(wanted, f
     meta = {"embedder": "hash-8", **VectorSet((1024, 256)).meta()}
     with pytest.raises(ConfigError, match=told):
         to_add(meta, *wanted, facts=facts)
+    assert re.match(told, other_vectors(meta, wanted, facts=facts, sizes=SIZES))
+
+
+@pytest.mark.parametrize("wanted", [(), (256, 1024), (1024, 256, 256)])
+def test_settings_ask_for_no_other_vectors_than_are_there_in_any_order(wanted):
+    """Nor does any knowledge base that is new have others."""
+    meta = {"embedder": "hash-8", **VectorSet((1024, 256)).meta()}
+    assert other_vectors(meta, wanted, facts=True, sizes=SIZES) == ""
+    assert other_vectors({}, (512,), facts=False, sizes=SIZES) == ""
+    without = {"embedder": "hash-8", **VectorSet((256,), facts=False).meta()}
+    assert other_vectors(without, (256,), facts=False, sizes=SIZES) == ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store.staged import all_given, check_staging
+from kgrag.store.staged import all_given, check_staging, kept_of
 
 
 def test_all_given_is_each_vector_once(make):
@@ -26,10 +26,34 @@ def test_all_given_refuses_a_vector_without_numbers(make):
 
 @pytest.mark.parametrize(
     ("begun", "told"),
-    [(None, "no vectors are being staged"), ({"embedder": "m"}, "to m has begun")],
+    [(None, "no vectors are being staged"), ({"embedder": "m", "x": "2"}, "to m has begun")],
 )
 def test_check_staging_refuses_vectors_among_those_of_others(begun, told):
     """Or among none."""
     check_staging({"embedder": "m", "x": "1"}, {"x": "1", "embedder": "m"})
     with pytest.raises(StoreError, match=told):
         check_staging({"embedder": "m", "x": "1"}, begun)
+
+
+def test_check_staging_lets_the_caller_tell_more():
+    """What decides the vectors must be the same; the rest is for people."""
+    check_staging({"embedder": "m", "languages": "zh"}, {"embedder": "m"})
+    with pytest.raises(StoreError, match="to m has begun"):
+        check_staging({"embedder": "m"}, {"embedder": "m", "embedded_sizes": "256"})
+
+
+@pytest.mark.parametrize(
+    ("begun", "kept"),
+    [
+        (None, "nothing"),
+        ({"embedder": "m", "sizes": "1"}, "all"),
+        ({"embedder": "m", "sizes": "1", "stand_in": "no"}, "all"),
+        ({"embedder": "m", "sizes": "2"}, "vectors"),
+        ({"embedder": "m"}, "vectors"),
+        ({"embedder": "n", "sizes": "1"}, "nothing"),
+        ({}, "nothing"),
+    ],
+)
+def test_kept_of_goes_by_what_decides_the_vectors(begun, kept):
+    """The encoder decides what a text's vector is, the rest which nodes are staged."""
+    assert kept_of(begun, {"embedder": "m", "sizes": "1"}) == kept

@@ -120,6 +120,37 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path, monkeypatch):
         assert not c.execute("SELECT 1 FROM sqlite_master WHERE name = 'more'").fetchone()
 
 
+@pytest.mark.parametrize(
+    ("version", "gigabytes", "told"),
+    [
+        (1, 4, "(4.0 GB) was made by an older kgrag and is brought up to date, once: about 1 min"),
+        (3, 10, "about 2 min. It may be stopped: then it is as it was"),
+        (3, 1, ""),
+        (4, 10, ""),
+    ],
+)
+def test_a_migration_that_takes_long_is_announced(tmp_path, caplog, version, gigabytes, told):
+    """By the size of the file and what is to be done; nothing where it is over at once."""
+    file = tmp_path / "kgrag.db"
+    with file.open("wb") as sparse:
+        sparse.truncate(gigabytes * 10**9)
+    module._announce(file, version)
+
+    assert [told in record.getMessage() for record in caplog.records] == [True] * bool(told)
+
+
+def test_only_what_is_to_be_migrated_is_announced(tmp_path, monkeypatch, caplog):
+    """Before it begins; a file that is new, or up to date, is opened without a word."""
+    scripts = module._migrations()
+    monkeypatch.setattr(module, "_SECONDS_PER_GB", {2: 1e9})
+    for version, n_told in ((1, 0), (len(scripts), 1), (len(scripts), 1)):
+        monkeypatch.setattr(module, "_migrations", lambda v=version: scripts[:v])
+        Database.open(tmp_path).close()
+        assert len(caplog.records) == n_told
+    Database.open(tmp_path / "new").close()
+    assert len(caplog.records) == 1
+
+
 def test_two_that_create_at_once_get_one_schema(tmp_path):
     """Threads stand in for processes: each opens its own connections."""
     opened, errors = [], []
