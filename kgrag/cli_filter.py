@@ -22,7 +22,8 @@ _OPTIONS = (
         "regions",
         multiple=True,
         metavar="PLACE",
-        help="Only documents about this place; 全国 for those about none.",
+        help="Only documents about this place, a province with its cities; 全国 for those about "
+        "none.",
     ),
     click.option(
         "--kind",

@@ -2,10 +2,22 @@
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from kgrag.text import read_word_list
 
+# In places.txt the cities of a province follow its capital.
+_CAPITALS: Mapping[str, str] = MappingProxyType(
+    {
+        "石家庄": "河北", "太原": "山西", "呼和浩特": "内蒙古", "沈阳": "辽宁",
+        "长春": "吉林", "哈尔滨": "黑龙江", "南京": "江苏", "杭州": "浙江", "合肥": "安徽",
+        "福州": "福建", "南昌": "江西", "济南": "山东", "郑州": "河南", "武汉": "湖北",
+        "长沙": "湖南", "广州": "广东", "南宁": "广西", "海口": "海南", "成都": "四川",
+        "贵阳": "贵州", "昆明": "云南", "拉萨": "西藏", "西安": "陕西", "兰州": "甘肃",
+        "西宁": "青海", "银川": "宁夏", "乌鲁木齐": "新疆",
+    }
+)  # fmt: skip
 _HEAD = 400  # characters after the title in which the issuer names itself
 # A name with its administrative suffix where a title begins, for places that no list holds.
 _PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治[区州]|[省市县区旗盟])(?!场|政)")
@@ -21,6 +33,18 @@ _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 @functools.cache
 def _listed() -> tuple[str, ...]:
     return tuple(read_word_list("places.txt"))
+
+
+@functools.cache
+def _cities() -> Mapping[str, frozenset[str]]:
+    """Return the prefecture-level cities of each province that has any."""
+    found: dict[str, set[str]] = {}
+    province = ""
+    for name in _listed():
+        province = _CAPITALS.get(name, province)
+        if province:
+            found.setdefault(province, set()).add(name)
+    return {province: frozenset(cities) for province, cities in found.items()}
 
 
 def document_places(title: str, text: str) -> list[str]:
@@ -53,6 +77,22 @@ def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
     ['云岭', '青川']
     """
     return frozenset(_places_in(question, listed={*known, *_listed()}))
+
+
+def with_places_inside(places: Collection[str]) -> frozenset[str]:
+    """Return places with the prefecture-level cities of the provinces among them.
+
+    A province that only says where a city lies, which is named with it, gives way to the city.
+
+    >>> sorted(with_places_inside({"海南"}))
+    ['三亚', '三沙', '儋州', '海南', '海口']
+    >>> sorted(with_places_inside({"湖北", "武汉"}))
+    ['武汉']
+    """
+    inside = {place: _cities().get(place, frozenset[str]()) for place in places}
+    wide = {place for place, cities in inside.items() if cities.isdisjoint(places)}
+    cities = frozenset[str]().union(*(inside[place] for place in wide))
+    return cities | wide
 
 
 def asks_nationally(question: str) -> bool:

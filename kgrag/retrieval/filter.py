@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.errors import NotFoundError
-from kgrag.places import asks_nationally, question_places
+from kgrag.places import asks_nationally, question_places, with_places_inside
 from kgrag.titles import document_name
 from kgrag.types import Document
 
@@ -21,8 +21,9 @@ class Filter:
 
     Attributes:
         documents: Each an id, a file, its name, or a title; any of them.
-        regions: Places that a document is about, such as 四川 or 四川省; any of them. 全国 and
-            国家 stand for documents that are about no place.
+        regions: Places that a document is about, such as 四川 or 四川省; any of them. A province
+            includes its prefecture-level cities. 全国 and 国家 stand for documents that are about
+            no place.
         kinds: What a document's title, or that of what it issues, ends in: 通知, 方案,
             实施方案; any of them.
         years: First and last year of issue, both included; None for any. Documents that do not
@@ -63,7 +64,7 @@ def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str
             conditions.append((f"{name} {', '.join(values)}", together))
     if wanted.years:
         first, last = wanted.years
-        conditions.append((f"year {first}-{last}", _issued(first, last, cards)))
+        conditions.append((f"year {_years(first, last)}", _issued(first, last, cards)))
     left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
     if not left:
         said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)
@@ -133,7 +134,7 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
     places = {c.doc_id: set(filter(None, _value(c, "places").split("、"))) for c in cards}
     known = frozenset[str]().union(*places.values())
-    asked = question_places(region, known)
+    asked = with_places_inside(question_places(region, known))
     found = {doc_id for doc_id, own in places.items() if own & asked}
     if not asked and asks_nationally(region):
         found = {doc_id for doc_id, own in places.items() if not own}
@@ -167,10 +168,15 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
             "no document says when it was issued; an older kgrag did not look: "
             "`kgrag ingest` the files again"
         )
+    silent = len(cards) - len(years)
     raise NotFoundError(
-        f"no document is of {first}-{last}; years: {_listed(map(str, years.values()))}; "
-        f"{len(cards) - len(years)} documents do not say"
+        f"no document is of {_years(first, last)}; years: {_listed(map(str, years.values()))}; "
+        f"{silent} {'document does' if silent == 1 else 'documents do'} not say"
     )
+
+
+def _years(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def _value(card: Document, key: str) -> str:

@@ -4,7 +4,10 @@ from collections.abc import Collection, Sequence
 from statistics import fmean
 
 from kgrag.retrieval.search import Search
+from kgrag.text import normalize
 from kgrag.types import Chunk
+
+_AMONG_EQUALS = 1e-4  # what all words of the question add to a cosine
 
 
 def nearest_leaves(
@@ -36,7 +39,9 @@ def nearest_leaves(
 def leaf_similarities(search: Search, leaf_ids: Sequence[str]) -> dict[str, float]:
     """Return the similarity of leaf chunks: the mean cosine of the chunks around each.
 
-    Those that carry vectors count, the leaf itself among them.
+    Those that carry vectors count, the leaf itself among them. Where only larger ones do, all
+    leaves of one have its cosine: the more words of the question a leaf has, the more is added,
+    so little that it decides among equals only.
 
     Args:
         search: The question.
@@ -57,7 +62,21 @@ def leaf_similarities(search: Search, leaf_ids: Sequence[str]) -> dict[str, floa
     wanted = sorted({c for group in around.values() for c in group})
     cosines = search.store.similarities(search.vector, wanted)
     found = {leaf: [cosines[c] for c in group if c in cosines] for leaf, group in around.items()}
-    return {leaf: fmean(group) for leaf, group in found.items() if group}
+    means = {leaf: fmean(group) for leaf, group in found.items() if group}
+    if search.settings.leaf in search.settings.embedded:
+        return means
+    shares = {c.chunk_id: _share_of_words(search, c) for c in leaves if c.chunk_id in means}
+    return {leaf: mean + _AMONG_EQUALS * shares[leaf] for leaf, mean in means.items()}
+
+
+def _share_of_words(search: Search, chunk: Chunk) -> float:
+    """Return how much of the question's words a chunk has, in [0, 1].
+
+    Long words count by the short ones inside them, too, which are words of their own.
+    """
+    text = normalize(chunk.text)
+    there = sum(weight for word, weight in search.terms.items() if word in text)
+    return there / (sum(search.terms.values()) or 1.0)
 
 
 def _families(search: Search, chunks: Sequence[Chunk]) -> dict[str, list[Chunk]]:

@@ -28,6 +28,12 @@ CARDS = [
     card("c", "国务院关于节能的意见", year="2021"),
     card("d", "某地节能方案", places="南渡"),
 ]
+OF_CITIES = [
+    card("a", "湖北省节能规划", places="湖北", year="2022"),
+    card("b", "武汉市节能要点", places="武汉"),
+    card("c", "湖北省宜昌市节能要点", places="宜昌、湖北"),
+    card("d", "长沙市节能要点", places="长沙"),
+]
 
 
 @pytest.mark.parametrize(
@@ -53,6 +59,22 @@ def test_documents_within_are_those_that_every_condition_holds_for(wanted, left)
 
 
 @pytest.mark.parametrize(
+    ("regions", "left"),
+    [
+        (("湖北",), "abc"),
+        (("湖北省",), "abc"),
+        (("武汉",), "b"),
+        (("湖北省武汉市",), "b"),
+        (("湖北", "长沙"), "abcd"),
+        (("湖南",), "d"),
+    ],
+)
+def test_a_province_includes_its_cities_and_no_city_its_province(regions, left):
+    """A province that only says where a city lies is not asked for itself."""
+    assert documents_within(Filter(regions=regions), OF_CITIES) == frozenset(left)
+
+
+@pytest.mark.parametrize(
     ("wanted", "told"),
     [
         (Filter(documents=("x",)), "no document is called 'x'"),
@@ -61,7 +83,12 @@ def test_documents_within_are_those_that_every_condition_holds_for(wanted, left)
         (Filter(regions=("云岭", "北海")), "no document is about '北海'"),
         (Filter(kinds=("条例",)), "ends in '条例'"),
         (Filter(kinds=(" ",)), "ends in ' '"),
-        (Filter(years=(1999, 2001)), "years: 2020, 2021, 2022; 1 documents do not say"),
+        (Filter(years=(1999, 2001)), "of 1999-2001; years: 2020, 2021, 2022; 1 document does not"),
+        (Filter(years=(1900, 1900)), "no document is of 1900; years"),
+        (
+            Filter(documents=("d",), years=(2022, 2022)),
+            r"\(documents for document d: 1; year 2022: 1\)",
+        ),
         (
             Filter(documents=("d",), regions=("云岭",)),
             r"fits all conditions \(documents for document d: 1; region 云岭: 2\)",
