@@ -16,7 +16,7 @@ from kgrag.asking.knowledge import CurrentSettings, Knowledge
 from kgrag.asking.models import reading_model
 from kgrag.asking.options import AskOptions, Writer
 from kgrag.config import Config
-from kgrag.embedding.choose import built_with, configured_embedder, stand_in_notice
+from kgrag.embedding.choose import built_with, configured_embedder
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError
 from kgrag.evaluation.experiment import Report, evaluate
@@ -24,8 +24,9 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import Run, from_ranking
 from kgrag.generation.follow_up import Turn
 from kgrag.looking import facts_around, find_document
+from kgrag.notices import answer_notices
 from kgrag.retrieval.analysis import analyse_with_model
-from kgrag.retrieval.filter import Filter, what_is_left_out
+from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import preset
 from kgrag.retrieval.search import Search
@@ -153,8 +154,7 @@ class KnowledgeBase:
 
     def notices(self, within: Filter | None = None) -> list[str]:
         """Return what the user should know about how questions are answered."""
-        left_out = what_is_left_out(within, self.documents()) if within else ""
-        return list(filter(None, [stand_in_notice(self.embedder), left_out]))
+        return answer_notices(self.store, self.config, self.sizes, self.embedder, within)
 
     # taking in
 

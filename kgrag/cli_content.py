@@ -73,8 +73,10 @@ def ingest(
     if dry_run:
         _plan(ctx, paths, kb, model=model, sample=sample, as_json=as_json)
         return
+    from kgrag.embedding.choose import stand_in_notice
+
     with opened(ctx, kb, create=not retry_failed) as base:
-        for notice in base.notices():
+        if notice := stand_in_notice(base.embedder):
             click.echo(f"note: {notice}", err=True)
         with progress_bar("ingest") as progress:
             if retry_failed:

@@ -46,6 +46,8 @@ def search(
         raise click.UsageError("give a question, or --batch with --out")
     if batch and within:
         raise click.UsageError("--doc, --region, --kind and --year are for one question")
+    from kgrag.notices import search_notices
+
     analysis: Analysis = "model" if analyse else "rules"
     with opened(ctx, kb) as base:
         if batch is not None and out is not None:
@@ -56,8 +58,8 @@ def search(
                 question, system=system, top_k=top_k, analysis=analysis, within=within
             )
             _show(base, found, explain, as_json)
-            if within:
-                _tell_what_is_left_out(base, within)
+        for notice in search_notices(base.store, base.config, base.sizes, within):
+            click.echo(f"note: {notice}", err=True)
 
 
 def _run_batch(
@@ -103,14 +105,6 @@ def _show(
             for reason in result.via:
                 click.echo(f"   + {reason}")
         click.echo(f"   {' '.join(chunk.text.split())[:160]}")
-
-
-def _tell_what_is_left_out(base: "KnowledgeBase", within: "Filter") -> None:
-    from kgrag.retrieval.filter import what_is_left_out
-
-    note = what_is_left_out(within, base.documents())
-    if note:
-        click.echo(f"note: {note}", err=True)
 
 
 @click.command()

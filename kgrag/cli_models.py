@@ -8,7 +8,8 @@ import click
 from kgrag.cli_shared import EXISTING, json_option, print_json
 
 if TYPE_CHECKING:
-    from kgrag.embedding.card import ModelCard, Pooling
+    from kgrag.embedding.card import Pooling
+    from kgrag.embedding.listed import Listed
 
 
 @click.group()
@@ -20,9 +21,10 @@ def models() -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List installed and known models: how they are used, and where they are."""
-    from kgrag.embedding.cache import list_models
+    from kgrag.embedding.listed import listed_models
 
-    rows = [_row(card) for card in list_models()]
+    found = listed_models()
+    rows = [_row(model) for model in found]
     if as_json:
         print_json(rows)
         return
@@ -31,6 +33,9 @@ def list_(as_json: bool) -> None:
     for line in ([*_COLUMNS], *shown):
         cells = zip(line, widths, strict=True)
         click.echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
+    for model in found:
+        if model.problem:
+            click.echo(f"note: {model.name} is damaged: {model.problem}", err=True)
 
 
 _COLUMNS = (
@@ -46,25 +51,23 @@ _COLUMNS = (
 )
 
 
-def _row(card: "ModelCard") -> dict[str, object]:
-    """Return what there is to say of a model; the sizes of known ones are of their download."""
-    from kgrag.embedding.cache import model_bytes
-    from kgrag.embedding.catalog import find_entry
-
-    size = model_bytes(card) if card.folder else find_entry(card.name).size_mb * 10**6
+def _row(model: "Listed") -> dict[str, object]:
+    """Return what there is to say of a model; nothing of its use where its card is damaged."""
+    card = model.card
     return {
-        "name": card.name,
-        "identity": card.identity,
-        "format": card.format,
-        "dimension": card.dimension,
-        "pooling": card.pooling,
-        "precision": card.precision,
-        "bytes": size,
-        "max_tokens": card.max_tokens,
-        "languages": card.languages,
-        "licence": card.licence,
-        "source": card.source,
-        "folder": str(card.folder) if card.folder else None,
+        "name": model.name,
+        "identity": card.identity if card else None,
+        "format": card.format if card else None,
+        "dimension": card.dimension if card else None,
+        "pooling": card.pooling if card else None,
+        "precision": model.precision,
+        "bytes": model.n_bytes,
+        "max_tokens": card.max_tokens if card else None,
+        "languages": card.languages if card else "",
+        "licence": card.licence if card else "",
+        "source": card.source if card else "",
+        "folder": str(model.folder) if model.folder else None,
+        "problem": model.problem,
     }
 
 
@@ -72,7 +75,8 @@ def _shown(key: str, row: dict[str, object]) -> str:
     if key == "size":
         return f"{int(str(row['bytes'])) / 1e6:.0f} MB"
     if key == "where":
-        return str(row["folder"] or f"not installed: kgrag models pull {row['name']}")
+        where = row["folder"] or f"not installed: kgrag models pull {row['name']}"
+        return f"damaged: {where}" if row["problem"] else str(where)
     return str(row[key] or "-")
 
 
@@ -95,6 +99,7 @@ def pull(name: str) -> None:
 @click.option("--passage-instruction", help="Put before a passage.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Longer texts are cut.")
 @click.option("--languages", help="Those that it reads well: zh,en; any by default.")
+@click.option("--replace", is_flag=True, help="Put it in the place of another of its name.")
 def add(
     path: Path,
     name: str | None,
@@ -104,6 +109,7 @@ def add(
     passage_instruction: str | None,
     max_tokens: int | None,
     languages: str | None,
+    replace: bool,
 ) -> None:
     """Install a model from a folder, .zip or .jar.
 
@@ -122,6 +128,7 @@ def add(
         passage_instruction=passage_instruction,
         max_tokens=max_tokens,
         languages=languages,
+        replace=replace,
     )
     click.echo(
         f"{card.name}: {card.dimension} dimensions, pooling {card.pooling}, {card.precision}, "

@@ -1,10 +1,9 @@
 """Installing a model from the user's own files: a folder, a zip or a jar."""
 
 import dataclasses
-import re
 from pathlib import Path
 
-from kgrag.embedding.cache import installing, move_into_place
+from kgrag.embedding.cache import installed_models, installing, move_into_place
 from kgrag.embedding.card import POOLINGS, ModelCard, Pooling
 from kgrag.embedding.catalog import CATALOG, known_card
 from kgrag.embedding.check import check_model, measured, with_files
@@ -16,10 +15,8 @@ from kgrag.embedding.model_files import (
     tokenizer_file,
     unpacked,
 )
+from kgrag.embedding.names import checked_name, name_from
 from kgrag.errors import ModelError
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_RESERVED = re.compile(r"hash(-\d+)?")  # the stand-in's names
 
 
 def add_model(
@@ -32,6 +29,7 @@ def add_model(
     passage_instruction: str | None = None,
     max_tokens: int | None = None,
     languages: str | None = None,
+    replace: bool = False,
 ) -> ModelCard:
     """Install a model from files and return its card.
 
@@ -52,15 +50,17 @@ def add_model(
         passage_instruction: Put before a passage.
         max_tokens: Longer texts are cut.
         languages: Codes of those that it reads well, comma-separated.
+        replace: Whether it may take the place of another model of this name.
 
     Raises:
-        ModelError: If the path does not hold a model that works, or the name is not allowed.
+        ModelError: If the path does not hold a model that works, the name is not allowed, or
+            another model has it.
         ValueError: If the pooling is unknown or `max_tokens` is below 1.
     """
     if pooling not in (None, *POOLINGS) or (max_tokens is not None and max_tokens < 1):
         raise ValueError(f"got pooling {pooling!r} and max_tokens {max_tokens}")
     said = {
-        "name": _checked_name(_slug(path.resolve()) if name is None else name),
+        "name": _name_of(path.resolve()) if name is None else checked_name(name),
         "source": " ".join(filter(None, (path.resolve().name, file))),
         "pooling": pooling,
         "query_instruction": query_instruction,
@@ -78,7 +78,7 @@ def add_model(
             # folders of ours, into which it was unpacked and copied, tell the user nothing
             text = str(exc).replace(str(folder), str(path)).replace(str(staging), str(path))
             raise ModelError(text) from exc
-        return move_into_place(staging, card)
+        return move_into_place(staging, card if replace else _checked_place(card))
 
 
 def gather(path: Path, staging: Path) -> None:
@@ -111,15 +111,22 @@ def _installed(
     return measured(card, staging)
 
 
-def _slug(path: Path) -> str:
-    stem = path.name if path.is_dir() else path.stem
-    return re.sub(r"[^a-z0-9._-]+", "-", stem.casefold())[:64].strip("-._") or "model"
+def _checked_place(card: ModelCard) -> ModelCard:
+    """Return a card whose name no other model has; a damaged one, or the same, may be replaced.
+
+    Raises:
+        ModelError: If another model has its name.
+    """
+    for other in installed_models():
+        if other.name == card.name and other.identity != card.identity:
+            raise ModelError(
+                f"another model is installed as {card.name}: {other.identity}, from "
+                f"{other.source or 'unknown files'}; this one is {card.identity}. Remedy: "
+                "--name another, or --replace: knowledge bases of the other one cannot be "
+                "searched by meaning until it is there again, or they are re-embedded"
+            )
+    return card
 
 
-def _checked_name(name: str) -> str:
-    if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
-        raise ModelError(
-            f"a model cannot be called {name!r}. Remedy: use lower-case letters, digits and .-_ "
-            "(`hash` is the stand-in)"
-        )
-    return name
+def _name_of(path: Path) -> str:
+    return name_from(path.name if path.is_dir() else path.stem)

@@ -13,14 +13,14 @@ from pathlib import Path
 import filelock
 
 from kgrag.embedding.card import FORMATS, POOLINGS, ModelCard
-from kgrag.embedding.catalog import CATALOG, remedy
+from kgrag.embedding.catalog import remedy
+from kgrag.embedding.names import STAGING
 from kgrag.errors import ModelError, ModelNotFoundError
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 CARD_FILE = "card.json"
 
-_STAGING = ".staging-"
 _LOCK_TIMEOUT_S = 900  # longer than any pull may take
 
 
@@ -64,25 +64,17 @@ def _platform_cache() -> Path:
 def installed_models() -> list[ModelCard]:
     """Return the cards of the installed models, ordered by name; damaged ones are left out."""
     cards = []
-    for folder in _model_folders():
+    for folder in model_folders():
         if (folder / CARD_FILE).is_file():
             with contextlib.suppress(ModelError):
                 cards.append(read_card(folder))
     return cards
 
 
-def list_models() -> list[ModelCard]:
-    """Return installed models, then catalogued ones that are not (their `folder` is None)."""
-    installed = installed_models()
-    names = {card.name for card in installed}
-    return installed + [entry.card for entry in CATALOG if entry.card.name not in names]
-
-
-def model_bytes(card: ModelCard) -> int:
-    """Return the size of an installed model's files, in bytes; 0 where it is not installed."""
-    if card.folder is None:
-        return 0
-    return sum(file.stat().st_size for file in card.folder.rglob("*") if file.is_file())
+def files_bytes(folder: Path) -> int:
+    """Return the size of the files in a model's folder, in bytes, without the card."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sum(file.stat().st_size for file in files if file != folder / CARD_FILE)
 
 
 def remove_model(name: str) -> None:
@@ -92,7 +84,7 @@ def remove_model(name: str) -> None:
         ModelNotFoundError: If none has this name.
         ModelError: If it cannot be taken away.
     """
-    seen = sorted(path.name for path in _model_folders())
+    seen = sorted(path.name for path in model_folders())
     if name not in seen:
         raise ModelNotFoundError(
             f"no model {name!r} is installed; installed: {', '.join(seen) or 'none'}"
@@ -102,7 +94,7 @@ def remove_model(name: str) -> None:
         (models_folder() / name).rename(staging / name)
 
 
-def _model_folders() -> list[Path]:
+def model_folders() -> list[Path]:
     """Return the folders of all models; those that begin with a point are none."""
     root = models_folder()
     if not root.is_dir():
@@ -154,7 +146,8 @@ def read_card(folder: Path) -> ModelCard:
 def _parse(data: object) -> ModelCard:
     if not isinstance(data, Mapping):
         raise ValueError(f"expected an object, got {type(data).__name__}")
-    kinds: dict[str, type] = {"dimension": int, "max_tokens": int, "lower_case": bool}
+    numbers: dict[str, type] = dict.fromkeys(("dimension", "max_tokens", "n_bytes"), int)
+    kinds = {**numbers, "lower_case": bool}
     for key, value in data.items():
         kind = kinds.get(key, str)
         if type(value) is not kind:
@@ -183,9 +176,9 @@ def installing() -> Iterator[Path]:
     try:
         root.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(root / ".lock", timeout=_LOCK_TIMEOUT_S):
-            for left in root.glob(f"{_STAGING}*"):
+            for left in root.glob(f"{STAGING}*"):
                 shutil.rmtree(left, ignore_errors=True)
-            staging = root / f"{_STAGING}{os.getpid()}"
+            staging = root / f"{STAGING}{os.getpid()}"
             staging.mkdir()  # with the user's umask, so that others may read what is installed
             try:
                 yield staging
@@ -206,8 +199,10 @@ def installing() -> Iterator[Path]:
 def move_into_place(staging: Path, card: ModelCard) -> ModelCard:
     """Write the card beside the gathered files and put the folder where models are found.
 
-    Readers see the old model, for an instant none, then the new one; never half of one.
+    The card is given the size of the files. Readers see the old model, for an instant none, then
+    the new one; never half of one.
     """
+    card = dataclasses.replace(card, n_bytes=files_bytes(staging))
     write_card(card, staging)
     target = staging.parent / card.name
     retired = staging.with_name(f"{staging.name}.old")

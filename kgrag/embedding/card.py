@@ -1,6 +1,6 @@
 """The card of a model: which files it is, and how it is to be used."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -40,6 +40,7 @@ class ModelCard:
         model_sha256: Of the model's weights, hex; empty while unknown.
         weights_sha256: Of the weights that lie beside an onnx file, hex; empty for none.
         tokenizer_sha256: Of the tokenizer file, hex; empty while unknown.
+        n_bytes: Of its files together; 0 where an older kgrag installed it.
         folder: Where the files are; None where the model is not installed.
     """
 
@@ -60,6 +61,7 @@ class ModelCard:
     model_sha256: str = ""
     weights_sha256: str = ""
     tokenizer_sha256: str = ""
+    n_bytes: int = field(default=0, compare=False)  # it is no part of what a model is
     folder: Path | None = None
 
     @property

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from kgrag.embedding.card import ModelCard
+from kgrag.embedding.names import STAGING, is_name, name_from
 from kgrag.errors import ModelNotFoundError
 
 DEFAULT_MODEL = "bge-small-zh"
@@ -114,8 +115,7 @@ def find_entry(name: str) -> CatalogEntry:
             return entry
     known = ", ".join(entry.card.name for entry in CATALOG)
     raise ModelNotFoundError(
-        f"no model is known by the name {name!r}; known are {known}. "
-        f"Remedy: kgrag models add PATH --name {name}"
+        f"no model is known by the name {name!r}; known are {known}. {remedy(name)}"
     )
 
 
@@ -139,7 +139,14 @@ def remedy(name: str) -> str:
     'Remedy: kgrag models pull bge-small-zh'
     >>> remedy("mine")
     'Remedy: kgrag models add PATH --name mine'
+    >>> remedy("BAAI/bge-m3")
+    "Remedy: kgrag models add PATH --name bge-m3, and bge-m3 in place of 'BAAI/bge-m3'"
     """
     if any(entry.card.name == name for entry in CATALOG):
         return f"Remedy: kgrag models pull {name}"
-    return f"Remedy: kgrag models add PATH --name {name}"
+    if name.startswith(STAGING):  # it is being installed, and named later
+        return "Remedy: download its files again"
+    if is_name(name):
+        return f"Remedy: kgrag models add PATH --name {name}"
+    other = name_from(name)
+    return f"Remedy: kgrag models add PATH --name {other}, and {other} in place of {name!r}"

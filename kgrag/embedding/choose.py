@@ -1,18 +1,32 @@
 """Choosing the encoder: by name, or the best that is installed. Nothing is fetched here."""
 
+import logging
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.cache import cache_folder, installed_models, models_folder, read_card
 from kgrag.embedding.card import Format
 from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
-from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.embedder import WITHOUT_ENCODER, Embedder
 from kgrag.embedding.late import late
 from kgrag.embedding.recorded import differences
 from kgrag.embedding.truncated import truncated
-from kgrag.errors import ModelMismatchError, ModelNotFoundError
+from kgrag.errors import (
+    ModelMismatchError,
+    ModelNotFoundError,
+    ModelUnavailableError,
+    TransientModelError,
+)
 
+_log = logging.getLogger(__name__)
+# What of the settings is for endpoints only, and what for models of this machine.
+_OF_ENDPOINTS = (
+    *("provider", "base_url", "api_key_env", "query_instruction", "passage_instruction"),
+    *("languages", "batch_texts", "batch_tokens", "concurrency", "timeout_s", "attempts"),
+)
+_OF_THIS_MACHINE = ("threads",)
 _STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,4}))?")
 _ENDPOINT = "endpoint-"  # begins the identity of one behind an endpoint
 # An encoder's identity: the model's, `@` and the dimension where it is cut, and `+late`.
@@ -20,7 +34,7 @@ _IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late
 
 
 def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) -> Embedder:
-    """Return the encoder that settings name.
+    """Return the encoder that settings name; the log tells of settings that are not for it.
 
     Args:
         config: Settings; an endpoint is not asked yet.
@@ -31,6 +45,7 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
         ModelNotFoundError: If it is not installed.
         ModelError: If it is damaged, or cannot do what is asked of it.
     """
+    _warn_of_ignored(config)
     if config.is_endpoint:
         embedder = _open_endpoint(config, recorded)
     else:
@@ -38,6 +53,29 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
             config.model or recorded, threads=config.threads or None, dimension=config.dimension
         )
     return late(embedder) if config.late_chunking == "on" else embedder
+
+
+def without_endpoint(config: EmbeddingConfig) -> EmbeddingConfig:
+    """Return settings without those that are for endpoints only."""
+    default = EmbeddingConfig()
+    return replace(config, **{name: getattr(default, name) for name in _OF_ENDPOINTS})
+
+
+def _warn_of_ignored(config: EmbeddingConfig) -> None:
+    default = EmbeddingConfig()
+    names = _OF_THIS_MACHINE if config.is_endpoint else _OF_ENDPOINTS
+    ignored = [name for name in names if getattr(config, name) != getattr(default, name)]
+    if not ignored:
+        return
+    told = ", ".join(f"embedding.{name}" for name in ignored)
+    if config.is_endpoint:
+        _log.warning("%s is for models of this machine: an endpoint takes no heed of it", told)
+    else:
+        _log.warning(
+            "%s: only endpoints take heed of this: name one with embedding.provider or "
+            "embedding.base_url, or take it out of kgrag.toml",
+            told,
+        )
 
 
 def open_embedder(
@@ -107,16 +145,20 @@ def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embed
     Raises:
         ModelNotFoundError: If it is not installed.
         ModelMismatchError: If it is another one.
+        ModelError: If it is an endpoint that has to be asked, and cannot be.
     """
     identity = meta.get("embedder")
     try:
         embedder = choose()
+        is_another = identity is not None and identity != embedder.name  # an endpoint is asked
     except ModelNotFoundError as exc:
         raise ModelNotFoundError(
-            f"{exc}\nSearches that need no encoder: --system bm25. To change a knowledge base to "
-            "an encoder that is there: kgrag reembed --model NAME."
+            f"{exc}\n{WITHOUT_ENCODER} To change a knowledge base to an encoder that is there: "
+            "kgrag reembed --model NAME."
         ) from exc
-    if identity is not None and identity != embedder.name:
+    except (ModelUnavailableError, TransientModelError) as exc:
+        raise type(exc)(f"{exc}\n{WITHOUT_ENCODER}") from exc
+    if identity is not None and is_another:
         different = "".join(f"\n  {line}" for line in differences(meta, embedder))
         # without settings a model of this machine is found again, an endpoint is not
         is_endpoint = identity.startswith(_ENDPOINT)

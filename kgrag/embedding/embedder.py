@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 Task = Literal["query", "passage"]
 Vectors = NDArray[np.float32]
 
+# Ends the errors of an encoder that cannot be had while somebody wants to search.
+WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
+
 
 class Embedder(Protocol):
     """Turns texts into vectors.

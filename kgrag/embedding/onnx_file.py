@@ -71,6 +71,8 @@ def read_onnx_file(path: Path) -> OnnxFile:
         graphs = [value for number, value in _fields(data) if number == 7]
         for graph in graphs:
             _read_graph(graph, seen)
+    except FileNotFoundError as exc:
+        raise ModelError(f"{path} is missing") from exc
     except (OSError, ValueError, TypeError) as exc:
         raise ModelError(
             f"{path} is not an ONNX file, or not a whole one ({path.stat().st_size} bytes): {exc}. "

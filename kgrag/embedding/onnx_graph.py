@@ -33,6 +33,7 @@ _TYPES: Mapping[str, type[np.generic]] = {
 }
 # `pooler_output` is none of them: it is trained for another task.
 _POOLED = "sentence_embedding"
+_SCORES = "logits"  # in the name of what a head for another task gives
 _STATES = ("last_hidden_state", "token_embeddings")
 _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
     "cls": lambda states: states[:, 0],
@@ -60,7 +61,7 @@ class OnnxGraph:
                 f"the model is not a text encoder: it asks for {', '.join(self._inputs)}; known "
                 f"are {', '.join(_INPUTS)}. Remedy: export it as a text encoder"
             )
-        ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
+        ranks = _ranks(session)
         self._states = _states(ranks)
         self._output = _POOLED if _POOLED in ranks else self._states or _vector(ranks)
         self.has_states = self._states is not None
@@ -138,6 +139,23 @@ def _line(exc: Exception) -> str:
     """Return what the library says, often many lines, as a short one."""
     line = " ".join(str(exc).split())
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
+
+
+def _ranks(session: onnxruntime.InferenceSession) -> dict[str, int]:
+    """Return the outputs that may be vectors with the number of their dimensions.
+
+    Raises:
+        ModelError: If all are scores: of the words of a vocabulary, or of classes.
+    """
+    ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
+    found = {name: rank for name, rank in ranks.items() if _SCORES not in name.casefold()}
+    if not found:
+        raise ModelError(
+            f"the model gives {', '.join(ranks)}: scores of words or classes, not vectors. Remedy: "
+            "export the encoder without its head (optimum-cli export onnx --task "
+            "feature-extraction), or choose an encoder"
+        )
+    return found
 
 
 def _states(ranks: Mapping[str, int]) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.folder import ADAPTER_CONFIG_FILE
+from kgrag.embedding.names import name_from
 from kgrag.errors import ModelError
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _without_warnings() -> Iterator[None]:
 
 
 def _again(name: str) -> str:
-    return f"Remedy: download its files again, then kgrag models add PATH --name {name}"
+    return f"Remedy: download its files again, then kgrag models add PATH --name {name_from(name)}"
 
 
 def said(exc: Exception) -> str:

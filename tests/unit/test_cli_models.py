@@ -203,7 +203,8 @@ def install(cache, name, **settings):
     """Put a model's card and a file where models are installed."""
     (cache / name).mkdir(parents=True)
     (cache / name / "model.onnx").write_bytes(bytes(2_000_000))
-    write_card(ModelCard(name=name, dimension=384, precision="int8", **settings), cache / name)
+    used = {"dimension": 384, "precision": "int8", "n_bytes": 2_000_000, **settings}
+    write_card(ModelCard(name=name, **used), cache / name)
 
 
 def test_models_list_shows_how_models_are_used_and_where_they_are(cache):
@@ -226,9 +227,29 @@ def test_models_list_json_has_stable_keys(cache):
 
     assert mine["name"] == "mine"
     assert mine["folder"] == str(cache / "mine")
-    assert mine["bytes"] > 2_000_000
+    assert (mine["bytes"], mine["problem"]) == (2_000_000, "")
     assert known["identity"] == "bge-small-zh-15b717c382bc-8d14"
     assert known["folder"] is None
+
+
+def test_models_list_shows_what_is_damaged(cache):
+    """A card that cannot be read, and a file that was cut: what, and the command that mends it."""
+    install(cache, "bge-small-zh")
+    (cache / "bge-small-zh" / "card.json").write_text("{")
+    install(cache, "mine", n_bytes=2_000_001)
+    done = CliRunner().invoke(main, ["models", "list"])
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
+
+    assert done.exit_code == 0
+    assert rows["bge-small-zh"].endswith(f"damaged: {cache / 'bge-small-zh'}")
+    assert rows["mine"].endswith(f"damaged: {cache / 'mine'}")
+    notes = done.stderr.splitlines()
+    assert notes[0].startswith("note: bge-small-zh is damaged: cannot read the model card ")
+    assert notes[0].endswith("Remedy: kgrag models pull bge-small-zh")
+    assert "2,000,000 bytes, and had 2,000,001 when it was installed" in notes[1]
+    damaged, *_ = json.loads(CliRunner().invoke(main, ["models", "list", "--json"]).stdout)
+    assert (damaged["name"], damaged["dimension"]) == ("bge-small-zh", None)
+    assert damaged["folder"] == str(cache / "bge-small-zh")
 
 
 def test_models_remove_takes_a_model_away_once(cache):
@@ -272,6 +293,7 @@ def test_models_add_passes_what_the_user_says(cache, tmp_path, monkeypatch):
         "file": "onnx/a.onnx",
         "pooling": "last",
         "max_tokens": 9,
+        "replace": False,
     }
     assert "m: 8 dimensions, pooling mean, float32, 512 tokens" in done.stdout
     assert "  query: instruction q: " in done.stdout

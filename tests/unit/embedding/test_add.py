@@ -9,7 +9,7 @@ import pytest
 
 from kgrag.embedding import add, catalog, model_files
 from kgrag.embedding.add import add_model
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, installed_models
+from kgrag.embedding.cache import CARD_FILE, MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.choose import open_embedder
 from kgrag.errors import ModelError
 
@@ -251,11 +251,31 @@ def test_add_model_speaks_of_the_users_path_only(cache, tmp_path, tiny_files, wr
         write_model(folder / "a.onnx")
 
 
-@pytest.mark.parametrize("name", ["", "hash", "hash-64", "../x", "A", "a b", "-a", "a" * 65])
-def test_add_model_refuses_names_that_are_unsafe_or_taken(cache, tiny_files, name):
+def test_add_model_refuses_names_that_are_unsafe_or_taken(cache, tiny_files):
     """A name becomes a folder's name; `hash` is the stand-in."""
-    with pytest.raises(ModelError, match="cannot be called"):
-        add_model(tiny_files, name=name)
+    with pytest.raises(ModelError, match=r"cannot be called '\.\./x'"):
+        add_model(tiny_files, name="../x")
+
+
+def test_add_model_puts_no_model_in_the_place_of_another_unless_told(cache, tiny_files):
+    """Knowledge bases of the first could not be searched; the same one again changes nothing."""
+    first = add_model(tiny_files, name="mine")
+    assert add_model(tiny_files, name="mine") == first
+    with pytest.raises(ModelError, match=f"as mine: {first.identity}, .* --replace"):
+        add_model(tiny_files, name="mine", pooling="cls")
+    assert installed_models() == [first]
+
+    other = add_model(tiny_files, name="mine", pooling="cls", replace=True)
+
+    assert installed_models() == [other]
+    assert other.identity != first.identity
+
+
+def test_add_model_mends_a_damaged_one(cache, tiny_files):
+    """The remedy that errors name is not refused."""
+    card = add_model(tiny_files, name="mine")
+    (cache / "mine" / CARD_FILE).write_text("{")
+    assert add_model(tiny_files, name="mine", pooling="cls").folder == card.folder
 
 
 def test_add_model_refuses_unknown_settings(cache, tiny_files):

@@ -1,11 +1,13 @@
 """The catalogue is complete and its names are unique."""
 
 import dataclasses
+import re
 
 import pytest
 
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CATALOG, DEFAULT_MODEL, find_entry, known_card, remedy
+from kgrag.embedding.names import is_name
 from kgrag.errors import ModelNotFoundError
 
 
@@ -52,3 +54,18 @@ def test_remedy_is_the_one_command_that_helps():
     """What cannot be pulled can be added."""
     assert remedy("bge-small-zh").endswith("kgrag models pull bge-small-zh")
     assert remedy("mine").endswith("kgrag models add PATH --name mine")
+
+
+@pytest.mark.parametrize("name", ["BAAI/bge-m3", "My Model", "../mine", "hash", "a\nb", "模型"])
+def test_remedy_proposes_only_names_that_are_allowed(name):
+    """What `models add` refuses helps nobody; the settings have to say the other name, too."""
+    proposed = re.search(r" --name (\S+), and (\S+) in place of ", remedy(name))
+    assert proposed[1] == proposed[2]
+    assert is_name(proposed[1])
+    with pytest.raises(ModelNotFoundError, match=f"--name {proposed[1]},"):
+        find_entry(name)
+
+
+def test_remedy_while_a_model_is_being_installed_names_no_folder_of_ours():
+    """It is not called so."""
+    assert remedy(".staging-77") == "Remedy: download its files again"

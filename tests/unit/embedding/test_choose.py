@@ -10,11 +10,17 @@ from kgrag.embedding.choose import (
     configured_embedder,
     open_embedder,
     stand_in_notice,
+    without_endpoint,
 )
 from kgrag.embedding.endpoint import open_endpoint
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.recorded import encoder_meta
-from kgrag.errors import ModelError, ModelMismatchError, ModelNotFoundError
+from kgrag.errors import (
+    ModelError,
+    ModelMismatchError,
+    ModelNotFoundError,
+    ModelUnavailableError,
+)
 
 
 def test_open_embedder_is_the_stand_in_when_nothing_is_installed(cache):
@@ -188,3 +194,41 @@ def test_open_embedder_says_where_a_recorded_endpoint_is_to_be_named(cache):
     """The address is no part of an identity, so that it has to be in the settings."""
     with pytest.raises(ModelNotFoundError, match=r"behind an endpoint.*\[embedding\]"):
         open_embedder("endpoint-bge-m3-1024-0000")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"concurrency": 9, "api_key_env": "K"}, "embedding.api_key_env, embedding.concurrency: "),
+        ({"languages": "zh"}, "embedding.languages: only endpoints take heed of this"),
+        ({"base_url": "http://127.0.0.1:9", "threads": 2}, "embedding.threads is for models of"),
+        ({"base_url": "http://127.0.0.1:9", "concurrency": 9}, ""),
+        ({"threads": 1, "dimension": 16, "sizes": (512,), "facts": "off"}, ""),
+    ],
+)
+def test_configured_embedder_tells_once_of_settings_that_are_not_for_it(
+    cache, caplog, settings, told
+):
+    """Who writes them believes that they do something."""
+    configured_embedder(EmbeddingConfig(model="hash-64", **settings))
+
+    assert len(caplog.records) == bool(told)
+    assert told in caplog.text
+
+
+def test_without_endpoint_leaves_what_is_for_every_encoder():
+    """So that a model of this machine can be named in its place."""
+    config = EmbeddingConfig(
+        model="m", provider="jina", api_key_env="K", attempts=9, dimension=8, sizes=(512,)
+    )
+    assert without_endpoint(config) == EmbeddingConfig(model="m", dimension=8, sizes=(512,))
+
+
+def test_built_with_says_how_to_search_while_an_endpoint_cannot_be_asked(cache):
+    """Its vectors' dimension, which is part of its identity, is not known yet."""
+    config = EmbeddingConfig(base_url="http://127.0.0.1:9/v1", model="m", attempts=1)
+    with pytest.raises(ModelUnavailableError) as told:
+        built_with({"embedder": "hash-8"}, lambda: configured_embedder(config))
+
+    assert "is the server up" in str(told.value)
+    assert str(told.value).endswith("\nSearches that need no encoder: --system bm25.")

@@ -133,6 +133,15 @@ def test_from_folder_refuses_what_is_no_text_encoder(tmp_path):
         OnnxGraph.from_folder(tmp_path, pooling="cls")
 
 
+@pytest.mark.parametrize("output", ["logits", "start_logits"])
+def test_from_folder_refuses_scores_of_a_head_for_another_task(tmp_path, output):
+    """A language model gives a score for each word at each place: not the states of tokens."""
+    write_graph(tmp_path, Shape(inputs=FAMILIES["bert"], output=output))
+
+    with pytest.raises(ModelError, match=f"gives {output}: scores .* Remedy: export the encoder"):
+        OnnxGraph.from_folder(tmp_path, pooling="mean")
+
+
 def test_vectors_map_what_the_library_raises(tmp_path):
     """A token without a state fails in the graph, texts of two lengths before it."""
     write_graph(tmp_path, Shape(inputs=FAMILIES["bare"]))

@@ -1,0 +1,34 @@
+"""What the user should know about how questions are answered."""
+
+from ingestion.chunk import ChunkSizes
+from ingestion.vector_set import other_vectors
+from kgrag.config import Config
+from kgrag.embedding.choose import stand_in_notice
+from kgrag.embedding.embedder import Embedder
+from kgrag.retrieval.filter import Filter, what_is_left_out
+from kgrag.store.store import Store
+
+
+def answer_notices(
+    store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
+) -> list[str]:
+    """Return what there is to know of an answer; see `search_notices`, and the encoder."""
+    found = (stand_in_notice(embedder), *search_notices(store, config, sizes, within))
+    return [notice for notice in found if notice]
+
+
+def search_notices(
+    store: Store, config: Config, sizes: ChunkSizes, within: Filter | None
+) -> list[str]:
+    """Return what there is to know of what is searched; needs no encoder.
+
+    Args:
+        store: The knowledge base.
+        config: Settings.
+        sizes: Its chunk sizes.
+        within: Which documents are searched; all for None.
+    """
+    wanted = config.embedding
+    left_out = what_is_left_out(within, store.document_cards()) if within else ""
+    other = other_vectors(store.all_meta(), wanted.sizes, facts=wanted.facts == "on", sizes=sizes)
+    return [notice for notice in (left_out, other) if notice]
