@@ -82,8 +82,21 @@ def _without_thoughts(text: str) -> str:
 def _body(text: str) -> str:
     """Return the answer without what stands around its JSON, as far as marks tell."""
     text = _without_thoughts(text)
-    fenced = max(_FENCED.findall(text), key=len, default="")
-    return fenced if _BEGINNING.search(fenced) else text
+    fenced = max(_FENCED.finditer(text), key=lambda found: len(found[1]), default=None)
+    if fenced is None or not _BEGINNING.search(fenced[1]) or _is_inside(text, fenced.start()):
+        return text
+    return fenced[1]
+
+
+def _is_inside(text: str, mark: int) -> bool:
+    """Return whether a mark stands inside the text's first object or list: it is a part of it."""
+    first = _BEGINNING.search(text, 0, mark)
+    if first is None:
+        return False
+    try:
+        return _DECODER.raw_decode(text, first.start())[1] > mark
+    except (ValueError, RecursionError):
+        return False
 
 
 def _strict(text: str) -> Json:

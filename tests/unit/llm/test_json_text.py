@@ -2,7 +2,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kgrag.errors import ModelOutputError
@@ -41,6 +41,8 @@ def test_what_is_json_comes_back_equal(value, ascii_only, indent):
 
 
 @given(VALUES)
+@example({"```": []})
+@example(["```json\n[[]]\n```"])
 @settings(deadline=None)
 def test_a_fence_and_prose_around_json_do_no_harm(value):
     """An object is read out of either unchanged."""
