@@ -1,6 +1,6 @@
-"""Search by vectors at a size: exact and by codes, before and after deletions and a new process.
+"""Search by vectors at a size and in a form, before and after deletions and a new process.
 
-    python benchmarks/vectors.py --vectors 100000 --data clustered --search coded
+    python benchmarks/vectors.py --vectors 100000 --data clustered --search scanned
 
 Random vectors are the worst case for codes, since no one of them is near another; clustered ones
 are like those of a language model. What is searched for is near one that is stored.
@@ -52,7 +52,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--vectors", type=int, default=15_000)
     parser.add_argument("--dimension", type=int, default=512)
     parser.add_argument("--data", choices=("random", "clustered"), default="clustered")
-    parser.add_argument("--search", choices=("exact", "coded"), default="coded")
+    parser.add_argument("--search", choices=("plain", "scanned", "bytes"), default="scanned")
     parser.add_argument("--top-k", type=int, default=50)
     parser.add_argument("--tmp", default=None, help="where to build")
     parser.add_argument("--folder", default="", help="ask this one only (used by itself)")
@@ -138,9 +138,11 @@ def _asked(folder: Path, args: argparse.Namespace) -> dict[str, object]:
 
 
 def _search(database: Database, folder: Path, args: argparse.Namespace) -> Callable[..., list[str]]:
-    limits = LIMITS if args.search == "coded" else Limits(exact=_NEVER)
-    if args.search == "coded":
-        limits = Limits(exact=0, small=min(LIMITS.small, args.vectors // 2))
+    limits = Limits(
+        exact=_NEVER if args.search == "plain" else 0,
+        small=min(LIMITS.small, args.vectors // 2),
+        floats=_NEVER if args.search == "scanned" else 0,
+    )
     index = VectorIndex("chunk", CacheFolder(folder / "cache"), limits=limits)
 
     def search(query: Vector, doc_ids: Collection[str] | None = None) -> list[str]:

@@ -50,6 +50,7 @@ class Codes:
         n_codes = dimension // sharing if dimension % sharing == 0 else dimension
         index = faiss.IndexPQFastScan(dimension, n_codes, 4, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1  # no warning on standard error for few rows
+        index.pq.cp.niter = 10  # of 25, which take twice as long: recall@100 is the same to 0.001
         sample = read(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE)).astype(np.int64))
         # Thousands of small steps: where other programs keep the processors busy, threads that
         # wait for each other after every step take twenty times as long as one.
