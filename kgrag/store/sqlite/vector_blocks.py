@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.store.sqlite.vector_codes import Numbers
+from kgrag.store.sqlite.vector_nodes import NodeIds
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows
 from kgrag.store.store import Vector
 
@@ -22,6 +23,7 @@ class Segment:
         documents: Position of each document.
         bounds: `int64[documents + 1]`: the rows of document `i` are `bounds[i]:bounds[i + 1]`.
         numbers: `int64[n]`, rows of `node_vectors`.
+        node_ids: The node of each.
         rows: The vectors.
     """
 
@@ -29,6 +31,7 @@ class Segment:
     documents: dict[str, int]
     bounds: Numbers
     numbers: Numbers
+    node_ids: NodeIds
     rows: ExactRows | CodedRows
 
 
@@ -90,18 +93,22 @@ class Block:
 
 
 def in_memory(
-    documents: Iterable[str], lengths: Iterable[int], numbers: Numbers, matrix: Vector
+    documents: Iterable[str],
+    lengths: Iterable[int],
+    numbers: Numbers,
+    node_ids: NodeIds,
+    matrix: Vector,
 ) -> Block:
     """Return a few vectors as they are."""
     bounds = np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))])
     names = {d: i for i, d in enumerate(documents)}
-    return Block.of(Segment("", names, bounds, numbers, ExactRows(matrix)))
+    return Block.of(Segment("", names, bounds, numbers, node_ids, ExactRows(matrix)))
 
 
 def empty(dimension: int) -> Block:
     """Return a block without rows."""
     none = np.empty(0, np.int64)
-    return in_memory((), (), none, np.empty((0, dimension), np.float32))
+    return in_memory((), (), none, NodeIds.of(()), np.empty((0, dimension), np.float32))
 
 
 def joined(first: Block, second: Block) -> Block:
@@ -109,12 +116,18 @@ def joined(first: Block, second: Block) -> Block:
     names: list[str] = []
     lengths: list[Numbers] = []
     numbers: list[Numbers] = []
+    node_ids: list[str] = []
     matrices: list[Vector] = []
     for block in (first, second):
         names += block.standing()
         lengths.append(np.diff(block.segment.bounds)[block.documents])
         numbers.append(block.segment.numbers[block.alive])
+        node_ids += block.segment.node_ids.at(np.flatnonzero(block.alive))
         matrices.append(np.asarray(block.segment.rows.matrix[block.alive], np.float32))
     return in_memory(
-        names, np.concatenate(lengths), np.concatenate(numbers), np.concatenate(matrices)
+        names,
+        np.concatenate(lengths),
+        np.concatenate(numbers),
+        NodeIds.of(node_ids),
+        np.concatenate(matrices),
     )

@@ -17,6 +17,7 @@ from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
 from kgrag.store.sqlite.vector_codes import Codes, Numbers
+from kgrag.store.sqlite.vector_nodes import NodeIds
 from kgrag.store.sqlite.vector_plan import Form
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.store.store import Vector
@@ -41,27 +42,28 @@ def lengths_of(
 
 def stream(
     connection: sqlite3.Connection, kind: NodeKind, lengths: Mapping[str, int], dimension: int
-) -> Iterator[tuple[Numbers, Vector]]:
-    """Yield row numbers and vectors of documents, in their order, a few thousand at a time.
+) -> Iterator[tuple[Numbers, NodeIds, Vector]]:
+    """Yield numbers, nodes and vectors of documents' rows, in their order, some thousands a time.
 
     Raises:
         StoreError: If the database does not hold them whole.
     """
     for batch in _batches(lengths):
         rows = connection.execute(
-            "SELECT n.number, e.vector FROM json_each(?) j"
+            "SELECT n.number, n.node_id, e.vector FROM json_each(?) j"
             " CROSS JOIN node_vectors n ON n.doc_id = j.value AND n.kind = ?"
             " CROSS JOIN embeddings e ON e.key = n.key ORDER BY j.key, n.number",
             (json.dumps(batch), kind),
         ).fetchall()
-        data = b"".join(blob for _, blob in rows)
+        data = b"".join(blob for _, _, blob in rows)
         if len(rows) != sum(lengths[d] for d in batch) or len(data) != 4 * dimension * len(rows):
             raise StoreError(
                 f"vectors of {batch[0]} and other documents are missing or not of dimension "
                 f"{dimension}: see `kgrag verify`"
             )
-        numbers = np.fromiter((number for number, _ in rows), np.int64, len(rows))
-        yield numbers, np.frombuffer(data, "<f4").reshape(-1, dimension)
+        numbers = np.fromiter((number for number, _, _ in rows), np.int64, len(rows))
+        node_ids = NodeIds.of(node_id for _, node_id, _ in rows)
+        yield numbers, node_ids, np.frombuffer(data, "<f4").reshape(-1, dimension)
 
 
 def read_block(
@@ -69,9 +71,10 @@ def read_block(
 ) -> Block:
     """Return the vectors of a few documents, in memory."""
     parts = list(stream(connection, kind, lengths, dimension))
-    numbers = np.concatenate([np.empty(0, np.int64), *(n for n, _ in parts)])
-    matrix = np.concatenate([np.empty((0, dimension), np.float32), *(m for _, m in parts)])
-    return in_memory(lengths, lengths.values(), numbers, matrix)
+    numbers = np.concatenate([np.empty(0, np.int64), *(n for n, _, _ in parts)])
+    node_ids = NodeIds.joined([ids for _, ids, _ in parts])
+    matrix = np.concatenate([np.empty((0, dimension), np.float32), *(m for _, _, m in parts)])
+    return in_memory(lengths, lengths.values(), numbers, node_ids, matrix)
 
 
 def fill_segment(
@@ -102,12 +105,14 @@ def fill_segment(
     if path:
         path.mkdir(parents=True)
     numbers, scales = np.empty(n, np.int64), np.empty(n, np.float32)
+    node_ids: list[NodeIds] = []
 
     def parts() -> Iterator[NDArray[Any]]:
         at = 0
-        for found, vectors in stream(connection, kind, lengths, dimension):
+        for found, nodes, vectors in stream(connection, kind, lengths, dimension):
             part = slice(at, at := at + len(found))
             numbers[part] = found
+            node_ids.append(nodes)
             if form == "bytes":
                 in_8_bits, scales[part] = quantized(vectors)
                 yield in_8_bits
@@ -122,7 +127,8 @@ def fill_segment(
         read = dequantized(matrix, scales)
         rows = CodedRows(matrix, scales, Codes.of(read, n, dimension, sharing=2))
     bounds = np.concatenate([[0], np.cumsum(np.fromiter(lengths.values(), np.int64))])
-    segment = Segment(name, {d: i for i, d in enumerate(lengths)}, bounds, numbers, rows)
+    documents = {d: i for i, d in enumerate(lengths)}
+    segment = Segment(name, documents, bounds, numbers, NodeIds.joined(node_ids), rows)
     if path is None:
         return segment
     _write(path, segment)
@@ -137,6 +143,7 @@ def open_segment(path: Path) -> Segment:
     """
     matrix = np.load(path / "matrix.npy", mmap_mode="r")
     numbers, bounds = np.load(path / "numbers.npy"), np.load(path / "bounds.npy")
+    node_ids = NodeIds(np.load(path / "nodes.npy"), np.load(path / "ids.npy", mmap_mode="r"))
     doc_ids = json.loads((path / "documents.json").read_text(encoding="utf-8"))
     if not isinstance(doc_ids, list) or matrix.ndim != 2:
         raise ValueError(f"no segment of vectors in {path}")
@@ -151,10 +158,12 @@ def open_segment(path: Path) -> Segment:
             rows = CodedRows(matrix, scales, codes)
     elif matrix.dtype == np.int8:
         raise ValueError(f"no codes in {path}")
-    fits = numbers.shape == scales.shape == (n,) and bounds.shape == (len(doc_ids) + 1,)
+    fits = numbers.shape == scales.shape == (n,) and len(node_ids) == n
+    fits = fits and bounds.shape == (len(doc_ids) + 1,)
     if not fits or bounds[0] != 0 or bounds[-1] != n or bool((np.diff(bounds) < 1).any()):
         raise ValueError(f"{len(numbers)} numbers of {len(doc_ids)} documents for {n} vectors")
-    return Segment(path.name, {str(d): i for i, d in enumerate(doc_ids)}, bounds, numbers, rows)
+    documents = {str(d): i for i, d in enumerate(doc_ids)}
+    return Segment(path.name, documents, bounds, numbers, node_ids, rows)
 
 
 def segments_folder(cache: CacheFolder, name: str) -> Path:
@@ -255,6 +264,8 @@ def _write(path: Path, segment: Segment) -> None:
     """Write all of a segment but its matrix, which is there; all before the note names it."""
     _save(path / "numbers.npy", segment.numbers)
     _save(path / "bounds.npy", segment.bounds)
+    _save(path / "nodes.npy", segment.node_ids.bounds)
+    _save(path / "ids.npy", segment.node_ids.text)
     _sync(path / "documents.json", json.dumps(list(segment.documents)).encode())
     if isinstance(segment.rows, CodedRows):
         _save(path / "scales.npy", segment.rows.scales)

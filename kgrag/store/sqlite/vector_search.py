@@ -11,7 +11,7 @@ from kgrag.store.sqlite.embeddings import cosines
 from kgrag.store.sqlite.vector_blocks import Block, Mask
 from kgrag.store.sqlite.vector_codes import Numbers
 from kgrag.store.sqlite.vector_rows import CodedRows
-from kgrag.store.store import Vector
+from kgrag.store.store import Hit, Vector
 
 # So many rows are the best by code that the best 50 (200) are among them: all, also of random
 # vectors (of a million 99.93 %, of real ones all; benchmarks/vectors.py).
@@ -35,8 +35,8 @@ def exact_candidates(
     n_rows: int,
     doc_ids: Collection[str] | None,
     without: Numbers = _NONE,
-) -> dict[int, float]:
-    """Return cosines by number: of each block the best rows, and those that may tie with them.
+) -> dict[int, Hit]:
+    """Return nodes and cosines by number: the best rows of each block, and what may tie with them.
 
     Args:
         blocks: Those that are not exact are left out.
@@ -45,7 +45,7 @@ def exact_candidates(
         doc_ids: Only rows of these documents; of all for None.
         without: Numbers of rows that are not wanted.
     """
-    found: dict[int, float] = {}
+    found: dict[int, Hit] = {}
     for block in blocks:
         if isinstance(block.segment.rows, CodedRows) or not block.n_rows:
             continue
@@ -61,8 +61,9 @@ def exact_candidates(
         products = scores(query)[rows] if 2 * len(rows) > block.n_rows else scores(query, rows)
         best = rows[_best(products, n_rows)]
         numbers = block.segment.numbers[best].tolist()
+        nodes = block.segment.node_ids.at(best)
         exact = cosines(block.segment.rows.matrix[best], query).tolist()
-        found.update(zip(numbers, exact, strict=True))
+        found.update(zip(numbers, zip(nodes, exact, strict=True), strict=True))
     return found
 
 

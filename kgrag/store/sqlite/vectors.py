@@ -130,17 +130,15 @@ class VectorIndex:
         while True:
             found = exact_candidates(state.all_blocks, query, n_rows, doc_ids, without)
             coded = coded_candidates(state.blocks, query, n_rows, doc_ids, without).tolist()
-            found.update(_cosines(connection, coded, query) if coded else {})
-            nodes = _nodes(connection, found)
+            found.update(_hits(connection, coded, query) if coded else {})
             # Below the best n_rows a row may have been left out; the best of all nodes above it
             # are known.
-            best = sorted(found, key=lambda number: -found[number])[:n_rows]
-            whole = {nodes[number] for number in best}
+            best = sorted(found.values(), key=lambda hit: -hit[1])[:n_rows]
+            whole = {node_id for node_id, _ in best}
             if len(best) < n_rows or len(known) + len(whole) >= top_k:
-                hits = ((nodes[number], found[number]) for number in nodes)
-                return best_of_each([*known.items(), *hits])[:top_k]
+                return best_of_each([*known.items(), *found.values()])[:top_k]
             # A fact may have many rows: without those of the facts that are known, others come.
-            known.update(best_of_each((nodes[number], found[number]) for number in best))
+            known.update(best_of_each(best))
             without = _numbers(connection, known)
             n_rows *= 4
 
@@ -249,16 +247,6 @@ class VectorIndex:
         return State(state.mark, (*kept, *map(Block.of, new)), empty(due.dimension))
 
 
-def _nodes(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
-    """Return node ids by row number."""
-    rows = connection.execute(
-        "SELECT n.number, n.node_id FROM json_each(?) j"
-        " CROSS JOIN node_vectors n ON n.number = j.value",
-        (json.dumps(list(numbers)),),
-    )
-    return dict(rows.fetchall())
-
-
 def _numbers(connection: sqlite3.Connection, node_ids: Iterable[str]) -> Numbers:
     """Return the rows of nodes."""
     rows = connection.execute(
@@ -268,21 +256,17 @@ def _numbers(connection: sqlite3.Connection, node_ids: Iterable[str]) -> Numbers
     return np.fromiter((number for (number,) in rows), np.int64)
 
 
-def _cosines(
-    connection: sqlite3.Connection, numbers: Sequence[int], query: Vector
-) -> dict[int, float]:
-    """Return the cosines of rows by number, from the vectors as they are stored.
+def _hits(connection: sqlite3.Connection, numbers: Sequence[int], query: Vector) -> dict[int, Hit]:
+    """Return nodes and cosines of rows by number, from the vectors as they are stored.
 
     Each vector is read once, however many rows share it: a fact that many documents state.
     """
-    keys: dict[int, str] = dict(
-        connection.execute(
-            "SELECT n.number, n.key FROM json_each(?) j"
-            " CROSS JOIN node_vectors n ON n.number = j.value",
-            (json.dumps(numbers),),
-        ).fetchall()
-    )
-    stored = read_vectors(connection, list(set(keys.values())))
+    rows = connection.execute(
+        "SELECT n.number, n.node_id, n.key FROM json_each(?) j"
+        " CROSS JOIN node_vectors n ON n.number = j.value",
+        (json.dumps(numbers),),
+    ).fetchall()
+    stored = read_vectors(connection, list({key for _, _, key in rows}))
     scores = cosines(np.array(list(stored.values())), query).tolist()
     by_key = dict(zip(stored, scores, strict=True))
-    return {number: by_key[key] for number, key in keys.items()}
+    return {number: (node_id, by_key[key]) for number, node_id, key in rows}

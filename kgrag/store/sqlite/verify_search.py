@@ -98,10 +98,12 @@ def _block_agrees(connection: sqlite3.Connection, index: VectorIndex, block: Blo
     stored = dict(zip(block.standing(), lengths, strict=True))
     rows, vectors = np.flatnonzero(block.alive), block.segment.rows
     at = 0
-    for numbers, matrix in stream(connection, index.kind, stored, vectors.shape[1]):
+    for numbers, node_ids, matrix in stream(connection, index.kind, stored, vectors.shape[1]):
         part = rows[at : at + len(numbers)]
         at += len(numbers)
         if not np.array_equal(numbers, block.segment.numbers[part]):
+            return False
+        if node_ids.at(np.arange(len(part))) != block.segment.node_ids.at(part):
             return False
         expected, held = matrix.tobytes(), vectors.matrix[part].tobytes()
         if isinstance(vectors, CodedRows):

@@ -1,13 +1,15 @@
 import numpy as np
 
 from kgrag.store.sqlite.vector_blocks import empty, in_memory, joined
+from kgrag.store.sqlite.vector_nodes import NodeIds
 
 
 def block(**lengths):
     """Return a block of documents with these many rows; each row's number is 10 and its place."""
     n = sum(lengths.values())
     matrix = np.repeat(np.arange(n, dtype=np.float32)[:, None], 2, axis=1)
-    return in_memory(lengths, lengths.values(), np.arange(10, 10 + n), matrix)
+    nodes = NodeIds.of(f"c-{10 + i}" for i in range(n))
+    return in_memory(lengths, lengths.values(), np.arange(10, 10 + n), nodes, matrix)
 
 
 def test_rows_of_a_document_die_with_it():
@@ -38,6 +40,7 @@ def test_joined_blocks_hold_what_stands_of_both():
 
     assert both.standing() == ["b", "d"]
     assert both.segment.numbers.tolist() == [12, 13, 14, 11, 12]
+    assert both.segment.node_ids.at(np.arange(5)) == ["c-12", "c-13", "c-14", "c-11", "c-12"]
     assert both.segment.rows.matrix[:, 0].tolist() == [2.0, 3.0, 4.0, 1.0, 2.0]
     assert both.rows_of(["d"]).tolist() == [3, 4]
     assert joined(empty(2), block(a=1)).standing() == ["a"]

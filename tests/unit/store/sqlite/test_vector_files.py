@@ -26,6 +26,7 @@ RNG = np.random.default_rng(0)
 MATRICES = {"d-b": unit(RNG, 20), "d-a": unit(RNG, 3), "d-c": unit(RNG, 9)}
 ALL = np.concatenate(list(MATRICES.values()))
 LENGTHS = {"d-b": 20, "d-a": 3, "d-c": 9}
+NODES = [f"{d}:{i}" for d, n in LENGTHS.items() for i in range(n)]
 
 
 @pytest.fixture
@@ -57,8 +58,9 @@ def test_vectors_are_read_a_few_documents_at_a_time(connection, monkeypatch, bat
     parts = list(stream(connection, "chunk", LENGTHS, 8))
 
     assert len(parts) == {1: 3, 12: 2, 8192: 1}[batch]
-    assert np.array_equal(np.concatenate([m for _, m in parts]), ALL)
-    assert np.concatenate([n for n, _ in parts]).tolist() == list(range(1, 33))
+    assert np.array_equal(np.concatenate([m for _, _, m in parts]), ALL)
+    assert np.concatenate([n for n, _, _ in parts]).tolist() == list(range(1, 33))
+    assert [node for _, ids, _ in parts for node in ids.at(np.arange(len(ids)))] == NODES
 
 
 @pytest.mark.parametrize(("lengths", "dimension"), [({"d-a": 4}, 8), ({"d-a": 3}, 7)])
@@ -80,6 +82,7 @@ def test_a_segment_holds_documents_one_after_the_other(connection, tmp_path, for
     assert segment.documents == {"d-b": 0, "d-a": 1, "d-c": 2}
     assert segment.bounds.tolist() == [0, 20, 23, 32]
     assert segment.numbers.tolist() == list(range(1, 33))
+    assert segment.node_ids.at(np.arange(32)) == NODES
     in_8_bits = form == "bytes"
     assert isinstance(segment.rows, CodedRows) is in_8_bits
     assert np.array_equal(segment.rows.matrix, quantized(ALL)[0] if in_8_bits else ALL)
@@ -117,6 +120,12 @@ def other_json(path, name, value):
         lambda path: np.save(path / "matrix.npy", np.zeros(32, np.int8)),
         lambda path: (path / "numbers.npy").unlink(),
         lambda path: np.save(path / "numbers.npy", np.arange(31)),
+        lambda path: (path / "nodes.npy").unlink(),
+        lambda path: np.save(path / "nodes.npy", np.load(path / "nodes.npy")[:-1]),
+        lambda path: np.save(path / "nodes.npy", np.load(path / "nodes.npy")[::-1]),
+        lambda path: np.save(path / "nodes.npy", np.array([0, np.load(path / "nodes.npy")[-1]])),
+        lambda path: np.save(path / "ids.npy", np.load(path / "ids.npy")[:-1]),
+        lambda path: np.save(path / "ids.npy", np.load(path / "ids.npy").astype(np.int64)),
         lambda path: np.save(path / "bounds.npy", np.array([0, 20, 20, 32])),
         lambda path: np.save(path / "bounds.npy", np.array([0, 20, 23, 31])),
         lambda path: np.save(path / "scales.npy", np.ones(31, np.float32)),

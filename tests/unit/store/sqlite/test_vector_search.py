@@ -6,6 +6,7 @@ import pytest
 from kgrag.store.sqlite import vector_search
 from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
 from kgrag.store.sqlite.vector_codes import Codes
+from kgrag.store.sqlite.vector_nodes import NodeIds
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.store.sqlite.vector_search import coded_candidates, exact_candidates
 from tests.fixtures.dense_vectors import unit
@@ -16,8 +17,16 @@ QUERY = np.array([1.0, 0.0], np.float32)
 def exact(matrix, *, per_document=1):
     n = len(matrix) // per_document
     return in_memory(
-        [f"d-{i}" for i in range(n)], [per_document] * n, np.arange(len(matrix)), matrix
+        [f"d-{i}" for i in range(n)],
+        [per_document] * n,
+        np.arange(len(matrix)),
+        node_ids(np.arange(len(matrix))),
+        matrix,
     )
+
+
+def node_ids(numbers):
+    return NodeIds.of(f"c-{n}" for n in numbers)
 
 
 def coded(matrix, *, per_document=10, first=0):
@@ -26,7 +35,8 @@ def coded(matrix, *, per_document=10, first=0):
     vectors = CodedRows(rows, scales, Codes.of(dequantized(rows, scales), *matrix.shape, sharing=2))
     bounds = np.arange(0, len(matrix) + 1, per_document)
     names = {f"d-{(first + start) // per_document}": i for i, start in enumerate(bounds[:-1])}
-    return Block.of(Segment("x", names, bounds, np.arange(first, first + len(matrix)), vectors))
+    numbers = np.arange(first, first + len(matrix))
+    return Block.of(Segment("x", names, bounds, numbers, node_ids(numbers), vectors))
 
 
 def test_exact_candidates_are_the_best_and_those_that_may_tie():
@@ -35,7 +45,7 @@ def test_exact_candidates_are_the_best_and_those_that_may_tie():
     steps = exact(np.array([[0.1, 0], [0.2, 0], [0.3, 0]], np.float32))
 
     assert len(exact_candidates([tied], QUERY, 2, None)) == 5
-    assert exact_candidates([steps], QUERY, 2, None) == {1: 0.2, 2: 0.3}
+    assert exact_candidates([steps], QUERY, 2, None) == {1: ("c-1", 0.2), 2: ("c-2", 0.3)}
 
 
 @pytest.mark.parametrize("doc_ids", [["d-0", "d-2"], ["d-0", "d-1", "d-2", "d-9"]])
@@ -43,7 +53,8 @@ def test_exact_candidates_are_of_documents_that_stand_and_are_asked_for(doc_ids)
     """Whether they are most of the block or few of it."""
     steps = exact(np.array([[0.1, 0], [0.2, 0], [0.3, 0], [0.4, 0], [0.5, 0]], np.float32))
 
-    assert exact_candidates([steps.without(["d-1"])], QUERY, 9, doc_ids) == {0: 0.1, 2: 0.3}
+    found = exact_candidates([steps.without(["d-1"])], QUERY, 9, doc_ids)
+    assert found == {0: ("c-0", 0.1), 2: ("c-2", 0.3)}
 
 
 def test_few_allowed_rows_of_a_coded_block_are_all_looked_at():
@@ -152,7 +163,7 @@ def test_a_scan_of_exact_rows_finds_what_the_product_finds(finely_shallow, doc_i
         expected = exact_candidates([plain], query, 10, doc_ids, known)
         found = exact_candidates([block], query, 10, doc_ids, known)
         assert len(found) >= 10
-        best = sorted(expected, key=lambda row: -expected[row])[:10]
+        best = sorted(expected, key=lambda row: -expected[row][1])[:10]
         shares.append(np.mean([found.get(row) == expected[row] for row in best]))
 
     assert np.mean(shares) > 0.99

@@ -380,6 +380,17 @@ def test_a_vector_that_many_rows_share_is_scored_once(dense, monkeypatch):
     assert all(len(matrix) == len(np.unique(matrix, axis=0)) for matrix in scored)
 
 
+@pytest.mark.parametrize("limits", [Limits(few=1), SMALL, SCANNED])
+def test_nodes_may_be_called_anything(dense, limits):
+    """In any script and of any length, in files as in memory."""
+    base = filled(dense, limits=limits)
+    base.put("方案（试行）" + "长" * 300, QUERY[None])
+    expected = base.nearest(QUERY, top_k=3)
+
+    assert base.ask(QUERY, top_k=3) == expected
+    assert dense(limits=limits).ask(QUERY, top_k=3) == expected
+
+
 def test_no_more_than_asked_for_is_found(dense):
     """Not even one where none is asked for."""
     base = filled(dense)

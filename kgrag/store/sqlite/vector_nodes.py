@@ -1,0 +1,58 @@
+"""Ids of the nodes that vectors belong to, beside the vectors."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.store.sqlite.vector_codes import Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class NodeIds:
+    """Ids one after the other: those of a search are found without asking the database.
+
+    Attributes:
+        bounds: `int64[n + 1]`: id `i` is `text[bounds[i]:bounds[i + 1]]`.
+        text: `uint8`, UTF-8.
+    """
+
+    bounds: Numbers
+    text: NDArray[np.uint8]
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are not those of the text.
+
+        Raises:
+            ValueError: If they do not begin at 0, fall, or end elsewhere than the text.
+        """
+        bounds = self.bounds
+        if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.text):
+            raise ValueError("no bounds of the ids of nodes")
+        if bool((np.diff(bounds) < 0).any()) or self.text.dtype != np.uint8:
+            raise ValueError("no ids of nodes")
+
+    @classmethod
+    def of(cls, ids: Iterable[str]) -> "NodeIds":
+        """Return ids in order."""
+        encoded = [node_id.encode() for node_id in ids]
+        bounds: Numbers = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return cls(bounds, np.frombuffer(b"".join(encoded), np.uint8))
+
+    @classmethod
+    def joined(cls, parts: Sequence["NodeIds"]) -> "NodeIds":
+        """Return the ids of one after those of another."""
+        lengths = [np.diff(part.bounds) for part in parts]
+        bounds: Numbers = np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64)
+        return cls(bounds, np.concatenate([np.empty(0, np.uint8), *(p.text for p in parts)]))
+
+    def __len__(self) -> int:
+        """Return the number of ids."""
+        return len(self.bounds) - 1
+
+    def at(self, rows: Numbers) -> list[str]:
+        """Return the ids of rows."""
+        text = self.text.data
+        starts, ends = self.bounds[rows].tolist(), self.bounds[rows + 1].tolist()
+        return [str(text[a:b], "utf-8") for a, b in zip(starts, ends, strict=True)]
