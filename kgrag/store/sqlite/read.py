@@ -12,6 +12,10 @@ from kgrag.types import Chunk, Document, Heading, Segment, Summary
 CHUNK_COLUMNS = (
     "c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end, c.text, c.parent_id, c.heading_path"
 )
+_FAMILY_COLUMNS = (
+    "c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end,"
+    " CASE WHEN c.parent_id IS NULL THEN c.text END, c.parent_id, c.heading_path"
+)
 SUMMARY_COLUMNS = "s.summary_id, s.doc_id, s.start, s.end, s.text, s.level, s.source, s.target_ids"
 # A document shows the smallest of its sources, whatever the order in which they came.
 _CARD_COLUMNS = (
@@ -104,12 +108,22 @@ def children(connection: sqlite3.Connection, parent_ids: Sequence[str], size: in
 def families(connection: sqlite3.Connection, parent_ids: Sequence[str]) -> list[Chunk]:
     """Return parents, each followed by all its children."""
     rows = connection.execute(
-        f"SELECT {CHUNK_COLUMNS} FROM json_each(?) j CROSS JOIN chunks c"
+        f"SELECT {_FAMILY_COLUMNS} FROM json_each(?) j CROSS JOIN chunks c"
         " ON c.parent_id = j.value OR (c.chunk_id = j.value AND c.parent_id IS NULL)"
         " ORDER BY j.key, c.parent_id IS NOT NULL, c.size DESC, c.position",
         (json.dumps(list(parent_ids)),),
     )
-    return [chunk(row) for row in rows]
+    found: list[Chunk] = []
+    parents: dict[str, Chunk] = {}
+    for chunk_id, doc_id, size, position, start, end, text, parent_id, path in rows:
+        if parent_id is not None:
+            parent = parents[parent_id]  # its text holds the child's: that is not read
+            text = parent.text[start - parent.start : end - parent.start]
+        place = (chunk_id, doc_id, size, position, start, end)
+        found.append(Chunk(*place, text, parent_id, _heading_path(path)))
+        if parent_id is None:
+            parents[chunk_id] = found[-1]
+    return found
 
 
 def summaries(
