@@ -210,7 +210,8 @@ def _other_similarities(
     known, factor = dict(ranking.hits), _of_a_cosine(search, route)
     best = sorted((totals[c] for c in known), reverse=True)[:top_k]
     least = best[-1] if len(best) == top_k else -math.inf
-    enough = least - factor * ranking.beyond - _ROUNDING
+    # Where it could only take away, what is above the least must be looked up nevertheless.
+    enough = least - factor * max(ranking.beyond, 0.0) - _ROUNDING
     wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
     cosines = leaf_similarities(search, wanted)
     reasons = {c: f"vector {cosine:.2f}" for c, cosine in cosines.items()}

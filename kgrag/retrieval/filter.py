@@ -134,7 +134,10 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
     places = {c.doc_id: set(filter(None, _value(c, "places").split("、"))) for c in cards}
     known = frozenset[str]().union(*places.values())
-    asked = with_places_inside(question_places(region, known))
+    named = question_places(region, known)
+    asked = with_places_inside(named)
+    if region.rstrip().endswith(("市", "州")):  # 吉林市 is a city, whatever 吉林 stands for
+        asked &= named
     found = {doc_id for doc_id, own in places.items() if own & asked}
     if not asked and asks_nationally(region):
         found = {doc_id for doc_id, own in places.items() if not own}

@@ -3,6 +3,8 @@
 Two routes as in EasyRAG (section on dual-route sparse retrieval): text blocks and paths.
 """
 
+import math
+
 from kgrag.ids import document_of
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.store import Hit
@@ -27,8 +29,8 @@ def words_in_path_above_cut(search: Search) -> Ranking:
     route that found fewer than it might has cut off nothing: its scores stay.
     """
     found = words_in_path(search)
-    cut = found.hits[-1][1] if len(found.hits) >= search.settings.depth else 0.0
-    return Ranking(tuple((c, score - cut) for c, score in found.hits), found.reasons)
+    above = tuple((c, max(score - found.beyond, 0.0)) for c, score in found.hits)
+    return Ranking(above, found.reasons)
 
 
 def words_in_coarse_text(search: Search) -> Ranking:
@@ -56,13 +58,14 @@ def _words(search: Search, *, route: Route, size: int) -> Ranking:
         return Ranking((), {})
     top_k = search.settings.depth
     hits = dict(search.store.search_words(search.terms, route=route, size=size, top_k=top_k))
+    beyond = min(hits.values()) if len(hits) >= top_k else 0.0
     if search.titled:  # what the question names is searched to the bottom
         within = search.store.search_words(
             search.terms, route=route, size=size, top_k=top_k, doc_ids=list(search.titled)
         )
         hits.update(within)
     label = "words" if route == "text" else "path"
-    return _ranking(hits, {c: f"{label} {score:.1f}" for c, score in hits.items()})
+    return _ranking(hits, {c: f"{label} {score:.1f}" for c, score in hits.items()}, beyond)
 
 
 def _phrases(search: Search, *, size: int) -> Ranking:
@@ -80,6 +83,6 @@ def _phrases(search: Search, *, size: int) -> Ranking:
     return _ranking(hits, reasons)
 
 
-def _ranking(hits: dict[str, float], reasons: dict[str, str]) -> Ranking:
+def _ranking(hits: dict[str, float], reasons: dict[str, str], beyond: float = math.inf) -> Ranking:
     ordered: list[Hit] = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), reasons)
+    return Ranking(tuple(ordered), reasons, beyond)

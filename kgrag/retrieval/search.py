@@ -30,7 +30,8 @@ class Ranking:
     Attributes:
         hits: (chunk id, score), best first, no id twice.
         reasons: How a chunk came, by id, in words for the user.
-        beyond: No chunk that is not among the hits has a higher score.
+        beyond: No chunk that is not among the hits has a higher score; but one that an
+            approximate index overlooked.
     """
 
     hits: tuple[Hit, ...]

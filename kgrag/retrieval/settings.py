@@ -15,6 +15,7 @@ from kgrag.types import Document
 _NO_SPREAD = 0.01  # below, all texts are one to the encoder: no unit to count in
 _SAMPLE = 128  # chunks of which the spread of cosines is measured
 _LEAST_SAMPLE = 16
+_CHINESE = ("chi", "cmn", "yue")  # codes of it that do not begin with zh
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ def for_language(settings: Settings, question: str) -> Settings:
         question: Its letters tell the language.
     """
     asked = "en" if is_latin(question) else "zh" if has_han(question) else ""
-    read = {code[:2].casefold() for code in settings.languages}  # zh-CN, ZH
+    codes = (code.casefold() for code in settings.languages)
+    read = {"zh" if code in _CHINESE else code[:2] for code in codes}  # zh-CN, ZH
     if not read or not asked or asked in read:
         return settings
     return replace(settings, weak_encoder=True)

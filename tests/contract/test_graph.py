@@ -154,7 +154,7 @@ def test_stating_chunks_are_those_of_the_evidence(store, make):
 
 
 def test_stated_triples_are_facts_with_the_chunks_that_state_them(store, make):
-    """In the order asked, each once; what is not held is left out; renamed ends are seen."""
+    """In the order asked, each once; what is not held, or no more, is left out."""
     triples = [("工信部", "印发", "节能办法"), ("节能办法", "适用", "绿色工厂")]
     for name in "ab":
         put(store, make.bundle(name, TEXT, facts=triples))

@@ -30,7 +30,9 @@ class NodeIds:
         bounds = self.bounds
         if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.text):
             raise ValueError("no bounds of the ids of nodes")
-        if bool((np.diff(bounds) < 0).any()) or self.text.dtype != np.uint8:
+        if bool((np.diff(bounds) < 0).any()) or bounds.dtype != np.int64:
+            raise ValueError("no bounds of the ids of nodes")
+        if self.text.ndim != 1 or self.text.dtype != np.uint8:
             raise ValueError("no ids of nodes")
 
     @classmethod
@@ -52,7 +54,7 @@ class NodeIds:
         return len(self.bounds) - 1
 
     def at(self, rows: Numbers) -> list[str]:
-        """Return the ids of rows."""
+        """Return the ids of rows; what is no UTF-8 any more, as after damage, becomes U+FFFD."""
         text = self.text.data
         starts, ends = self.bounds[rows].tolist(), self.bounds[rows + 1].tolist()
-        return [str(text[a:b], "utf-8") for a, b in zip(starts, ends, strict=True)]
+        return [str(text[a:b], "utf-8", "replace") for a, b in zip(starts, ends, strict=True)]

@@ -83,8 +83,8 @@ def test_evidence_looks_up_no_similarity_that_could_not_matter():
             return super().similarities(vector, node_ids)
 
     rng = random.Random(1)
-    for _ in range(50):
-        cosines = {f"a:10:{i}": rng.random() for i in range(60)}
+    for low in [1.0, -0.1] * 25:
+        cosines = {f"a:10:{i}": rng.uniform(-1, low) for i in range(60)}
         best = sorted(cosines.items(), key=lambda hit: -hit[1])[:20]
         words = [(c, rng.random() * 3) for c in rng.sample(sorted(cosines), 30)]
         dense, ranking = route(best, unit="spread")

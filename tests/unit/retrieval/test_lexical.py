@@ -3,6 +3,7 @@
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ids import document_of
 from kgrag.retrieval.lexical import words_in_path, words_in_path_above_cut
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
@@ -15,10 +16,10 @@ class Hits:
     def __init__(self, hits):
         self.hits = hits
 
-    def search_words(self, terms, *, route, size, top_k):
+    def search_words(self, terms, *, route, size, top_k, doc_ids=None):
         """Return the first of them, for paths of leaves."""
         assert (route, size) == ("path", 256)
-        return self.hits[:top_k]
+        return [h for h in self.hits if doc_ids is None or document_of(h[0]) in doc_ids][:top_k]
 
 
 @pytest.fixture
@@ -44,6 +45,15 @@ def test_paths_above_the_cut_count_from_the_last_hit(search):
     found = words_in_path_above_cut(search(HITS, depth=3))
     assert found.hits == (("a:256:0", 3.0), ("a:256:1", 1.5), ("b:256:0", 0.0))
     assert found.reasons == words_in_path(search(HITS, depth=3)).reasons
+
+
+def test_paths_above_the_cut_of_a_titled_document_move_it_not(search):
+    """What is read of the document beyond the cut counts nothing, and moves nothing else."""
+    asked = search([*HITS, ("c:256:0", 1.0)], depth=3)
+    asked.titled = {"c": "题"}
+    found = words_in_path_above_cut(asked)
+    assert found.hits[0] == ("a:256:0", 3.0)
+    assert found.hits[-1] == ("c:256:0", 0.0)
 
 
 def test_paths_above_the_cut_keep_their_scores_when_nothing_was_cut_off(search):

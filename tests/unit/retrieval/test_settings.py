@@ -95,6 +95,8 @@ def test_settings_sample_a_size_that_carries_vectors():
         (("en",), "2025", False),
         (("zh-CN", "EN"), "谁创办的？", False),
         (("zh-CN", "EN"), "Who?", False),
+        (("cmn",), "谁创办的？", False),
+        (("yue",), "Who?", True),
     ],
 )
 def test_for_language_distrusts_an_encoder_that_cannot_read_the_question(languages, question, weak):

@@ -175,6 +175,12 @@ def lose_a_node(path):
     np.save(path / "ids.npy", ids)
 
 
+def lose_a_letter(path):
+    ids = np.load(path / "ids.npy")
+    ids[3] = 0xFF
+    np.save(path / "ids.npy", ids)
+
+
 def lose_a_scale(path):
     scales = np.load(path / "scales.npy")
     scales[3] *= 2
@@ -208,6 +214,7 @@ def lose_a_document(path):
         (PLAIN, lose_a_vector),
         (PLAIN, lose_a_number),
         (PLAIN, lose_a_node),
+        (PLAIN, lose_a_letter),
         (PLAIN, lose_a_document),
         (SCANNED, lose_a_vector),
         (SCANNED, lose_a_fine_code),
