@@ -14,11 +14,11 @@ from kgrag.store.sqlite.vector_rows import CodedRows
 from kgrag.store.store import Hit, Vector
 
 # So many rows are the best by code that the best 50 (200) are among them: all, also of random
-# vectors (of a million 99.93 %, of real ones all; benchmarks/vectors.py).
+# vectors (of the best 50 of a million 99.97 %; benchmarks/vectors.py).
 _DEPTH = 6000
 _DEPTH_OF_EACH = 40
 _DIRECT = 32_768  # rows of a filter whose 8 bits are read sooner than all codes
-# The same where every number has a code of its own: 99.75 % of the best 125 of 75,000 vectors
+# The same where every number has a code of its own: 99.87 % of the best 100 of 75,000 vectors
 # whose variance falls along the axes, which is harder for codes than chance; of random ones all.
 _FINE_DEPTH = 1600
 _FINE_DEPTH_OF_EACH = 8
