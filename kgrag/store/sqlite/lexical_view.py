@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.store import Hit
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import tantivy
 
 _SPARE = 32  # hits fetched beyond those asked for, to see the end of a tie
+_MOST_KNOWN = 100_000  # ids, some 12 MB
 _DIGITS = 5  # of a score: tantivy adds up in float32, in an order that depends on its segments
 
 
@@ -50,6 +51,8 @@ class View:
         entries: Chunks in it, deleted ones that still take up space included.
         dead: Deleted ones of these.
         living: How many chunks that are not deleted hold a term, where that was counted.
+        chunk_ids: Of chunks that were found, by their number; None for one that the database has
+            lost. Their rows lie all over the file, and questions about one field meet them again.
     """
 
     mark: Mark
@@ -58,6 +61,7 @@ class View:
     entries: int
     dead: int
     living: dict[tuple[str, str], int] = field(default_factory=dict)
+    chunk_ids: dict[int, str | None] = field(default_factory=dict)
 
     def words(
         self, field: str, terms: Mapping[str, float], doc_ids: Collection[str] | None
@@ -169,19 +173,35 @@ def hits(
         if whole or found[-1][0] < found[top_k - 1][0]:
             break
         limit = min(4 * limit, entries)
-    numbers = view.searcher.fast_field_values("number", [address for _, address in found])
-    rows = connection.execute(
-        "SELECT c.number, c.chunk_id FROM json_each(?) j CROSS JOIN chunks c ON c.number = j.value",
-        (json.dumps(numbers),),
-    )
-    # A chunk that the database has lost since is not found.
-    chunk_ids = dict(rows.fetchall())
+    addresses = [address for _, address in found]
+    numbers = cast("list[int]", view.searcher.fast_field_values("number", addresses))
+    chunk_ids = _chunk_ids(connection, view, numbers)
     found_chunks = [
-        (chunk_ids[number], score)
-        for number, (score, _) in zip(numbers, found, strict=True)
-        if number in chunk_ids
+        (chunk_id, score)
+        for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)
+        if chunk_id is not None
     ]
     return sorted(found_chunks, key=lambda hit: (-hit[1], hit[0]))[:top_k]
+
+
+def _chunk_ids(
+    connection: sqlite3.Connection, view: View, numbers: Sequence[int]
+) -> list[str | None]:
+    """Return the ids of chunks; None for one that the database has lost since."""
+    known = view.chunk_ids
+    missing = [number for number in numbers if number not in known]
+    if missing:
+        rows = connection.execute(
+            "SELECT c.number, c.chunk_id FROM json_each(?) j"
+            " CROSS JOIN chunks c ON c.number = j.value",
+            (json.dumps(missing),),
+        )
+        found = dict.fromkeys(missing) | dict(rows.fetchall())
+        if len(known) + len(found) <= _MOST_KNOWN:
+            known.update(found)
+        else:
+            known = known | found
+    return [known[number] for number in numbers]
 
 
 def _rounded(score: float) -> float:

@@ -12,9 +12,8 @@ from kgrag.types import Chunk, Document, Heading, Segment, Summary
 CHUNK_COLUMNS = (
     "c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end, c.text, c.parent_id, c.heading_path"
 )
-_FAMILY_COLUMNS = (
-    "c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end,"
-    " CASE WHEN c.parent_id IS NULL THEN c.text END, c.parent_id, c.heading_path"
+_CHILD_COLUMNS = (
+    "c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end, c.parent_id, c.heading_path"
 )
 SUMMARY_COLUMNS = "s.summary_id, s.doc_id, s.start, s.end, s.text, s.level, s.source, s.target_ids"
 # A document shows the smallest of its sources, whatever the order in which they came.
@@ -107,23 +106,20 @@ def children(connection: sqlite3.Connection, parent_ids: Sequence[str], size: in
 
 def families(connection: sqlite3.Connection, parent_ids: Sequence[str]) -> list[Chunk]:
     """Return parents, each followed by all its children."""
+    parents = [c for c in chunks(connection, parent_ids) if c.parent_id is None]
+    families = {parent.chunk_id: [parent] for parent in parents}
     rows = connection.execute(
-        f"SELECT {_FAMILY_COLUMNS} FROM json_each(?) j CROSS JOIN chunks c"
-        " ON c.parent_id = j.value OR (c.chunk_id = j.value AND c.parent_id IS NULL)"
-        " ORDER BY j.key, c.parent_id IS NOT NULL, c.size DESC, c.position",
-        (json.dumps(list(parent_ids)),),
+        f"SELECT {_CHILD_COLUMNS} FROM json_each(?) j CROSS JOIN chunks c"
+        " ON c.parent_id = j.value ORDER BY j.key, c.size DESC, c.position",
+        (json.dumps(list(families)),),
     )
-    found: list[Chunk] = []
-    parents: dict[str, Chunk] = {}
-    for chunk_id, doc_id, size, position, start, end, text, parent_id, path in rows:
-        if parent_id is not None:
-            parent = parents[parent_id]  # its text holds the child's: that is not read
-            text = parent.text[start - parent.start : end - parent.start]
+    for chunk_id, doc_id, size, position, start, end, parent_id, path in rows:
+        family = families[parent_id]
+        parent = family[0]  # its text holds the child's: that is not read
+        text = parent.text[start - parent.start : end - parent.start]
         place = (chunk_id, doc_id, size, position, start, end)
-        found.append(Chunk(*place, text, parent_id, _heading_path(path)))
-        if parent_id is None:
-            parents[chunk_id] = found[-1]
-    return found
+        family.append(Chunk(*place, text, parent_id, _heading_path(path)))
+    return [chunk for family in families.values() for chunk in family]
 
 
 def summaries(

@@ -296,6 +296,19 @@ def test_a_cache_that_may_not_be_written_does_not_stop_a_refresh(folder, put, mo
         assert hits(store)
 
 
+@pytest.mark.parametrize("most", [0, 1, 100])
+def test_ids_of_found_chunks_are_read_once(store, put, monkeypatch, most):
+    """As many as are kept; each commit has its own."""
+    monkeypatch.setattr(lexical_view, "_MOST_KNOWN", most)
+    first = hits(store)
+    kept = store._lexical[24]._view.chunk_ids
+    assert len(kept) == (len(first) if len(first) <= most else 0)
+    assert hits(store) == first
+    put(store, 9)
+    assert len(hits(store)) > len(first)
+    assert store._lexical[24]._view.chunk_ids is not kept
+
+
 def test_living_chunks_are_counted_once_for_each_term(store):
     """Where chunks were deleted every score needs the count, which reads all postings."""
     index = tantivy.Index(lexical_write.lexical_schema())
