@@ -1,6 +1,6 @@
 """Some documents of a knowledge base, searched as if there were no others."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.ids import document_of
@@ -91,6 +91,19 @@ class Within:
     ) -> list[Hit]:
         """Return the nearest nodes by cosine."""
         return self._store.search_vectors(
+            vector, kind=kind, top_k=top_k, doc_ids=self._both(doc_ids)
+        )
+
+    def begin_search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> Callable[[], list[Hit]]:
+        """Begin `search_vectors` while the caller does other things."""
+        return self._store.begin_search_vectors(
             vector, kind=kind, top_k=top_k, doc_ids=self._both(doc_ids)
         )
 

@@ -1,6 +1,6 @@
 """The part of a store that searches: what the routes of retrieval may ask."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -121,6 +121,20 @@ class SearchedStore(Protocol):
 
         Raises:
             StoreError: If the vector's dimension is not the stored one.
+        """
+        ...
+
+    def begin_search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> Callable[[], list[Hit]]:
+        """Begin `search_vectors` while the caller does other things; what is returned ends it.
+
+        It gives the hits as of when it is called, or of when the search began.
         """
         ...
 

@@ -266,6 +266,20 @@ def test_vector_search_within_documents(store, make):
     assert store.search_vectors(query, kind="chunk", top_k=9, doc_ids=[]) == []
 
 
+def test_a_search_that_was_begun_gives_what_a_search_gives(store, make):
+    """Filtered or not; where something was stored meanwhile, with it or without."""
+    for name in "ab":
+        put(store, make.bundle(name, "绿色工厂" + name))
+    query = make.unit_vector("绿色工厂")
+    for options in ({"top_k": 4}, {"top_k": 9, "doc_ids": ["d-a", "d-x"]}, {"top_k": 0}):
+        end = store.begin_search_vectors(query, kind="chunk", **options)
+        assert end() == store.search_vectors(query, kind="chunk", **options)
+    end = store.begin_search_vectors(query, kind="chunk", top_k=99)
+    put(store, make.bundle("c", "绿色工厂"))
+    now = store.search_vectors(query, kind="chunk", top_k=99)
+    assert end() in (now, [hit for hit in now if not hit[0].startswith("d-c")])
+
+
 def test_similarities_are_cosines_of_the_nodes_asked(store, make):
     """The same numbers as the search gives; nodes without a vector are left out."""
     put(store, make.bundle("a", "绿色工厂，节能降碳。推进。"))

@@ -1,6 +1,7 @@
 """The server store: a Neo4j database."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 from kgrag.store.neo4j import graph_read, names, read, schema, write
 from kgrag.store.neo4j.address import parse
@@ -253,6 +254,17 @@ class Neo4jStore:
         """Return the nearest nodes by cosine."""
         self._check_open()
         return self._vectors.search(vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
+
+    def begin_search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> Callable[[], list[Hit]]:
+        """Return what asks for the nearest nodes when it is called."""
+        return partial(self.search_vectors, vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of each node that has a vector; the best of those of a fact."""

@@ -1,6 +1,5 @@
 """The embedded store: one SQLite file, and search caches beside it."""
 
-import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -13,10 +12,9 @@ from kgrag.store.sqlite.changes import current_mark
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.export import export
 from kgrag.store.sqlite.known_entities import KnownEntities
-from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.query import run_query
+from kgrag.store.sqlite.searching import Searching
 from kgrag.store.sqlite.staged import SQLiteStagedVectors
-from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.sqlite.verify import verify, verify_name_index
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
 from kgrag.store.store import (
@@ -29,7 +27,6 @@ from kgrag.store.store import (
     SourceState,
     Vector,
 )
-from kgrag.store.vectors import KINDS
 from kgrag.types import (
     Chunk,
     Document,
@@ -37,15 +34,13 @@ from kgrag.types import (
     Fact,
     Heading,
     Mention,
-    NodeKind,
-    Route,
     Summary,
 )
 
 CACHE_FOLDER = "cache"
 
 
-class SQLiteStore:
+class SQLiteStore(Searching):
     """A knowledge base in a folder; see `kgrag.store.store.Store` for what each method promises.
 
     Any number of threads and processes may read while one writes. Searches bring their caches
@@ -53,11 +48,7 @@ class SQLiteStore:
     """
 
     def __init__(self, database: Database, cache: CacheFolder) -> None:
-        self._database = database
-        self._cache = cache
-        self._vectors = {kind: VectorIndex(kind, cache) for kind in KINDS}
-        self._lexical: dict[int, LexicalIndex] = {}
-        self._lexical_lock = threading.Lock()
+        super().__init__(database, cache)
         self._cards = Cards()
         self._known_entities = KnownEntities()
 
@@ -83,9 +74,7 @@ class SQLiteStore:
     def close(self) -> None:
         """Close all connections."""
         self._database.close()
-        with self._lexical_lock:
-            self._lexical.clear()
-        self._vectors = {kind: VectorIndex(kind, self._cache) for kind in KINDS}
+        self.forget_caches()
 
     def get_meta(self, key: str) -> str | None:
         """Return a setting, or None."""
@@ -106,21 +95,6 @@ class SQLiteStore:
         """Return the number of the last commit that changed what `export` yields of documents."""
         with self._database.read() as connection:
             return current_mark(connection).seq
-
-    def refresh(self, *, sizes: Collection[int] = ()) -> None:
-        """Bring the search caches up to date, so that the next search need not.
-
-        Args:
-            sizes: Build the lexical indexes of these chunk sizes, too, where there are none yet.
-        """
-        known = {int(n.removeprefix("lexical-")) for n in self._cache.names("lexical-")}
-        with self._database.read() as connection:
-            lexical = [self._lexical_index(size) for size in sorted({*known, *sizes})]
-            build_missing(lexical, connection)
-            for words in lexical:
-                words.view(connection)
-            for index in self._vectors.values():
-                index.state(connection)
 
     @property
     def staged(self) -> SQLiteStagedVectors:
@@ -215,42 +189,7 @@ class SQLiteStore:
         with self._database.read() as connection:
             return read.summaries(connection, summary_ids)
 
-    # searching
-
-    def find_documents(self, name: str, *, top_k: int) -> list[str]:
-        """Return ids of documents whose title contains a name, shortest first."""
-        with self._database.read() as connection:
-            return names.find_documents(connection, name, top_k)
-
-    def search_words(
-        self,
-        terms: Mapping[str, float],
-        *,
-        route: Route,
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
-    ) -> list[Hit]:
-        """Return chunks by BM25 of weighted words."""
-        with self._database.read() as connection:
-            return self._lexical_index(size).search_words(
-                connection, terms, route=route, top_k=top_k, doc_ids=doc_ids
-            )
-
-    def search_phrase(
-        self,
-        phrase: str,
-        *,
-        route: Route,
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
-    ) -> list[Hit]:
-        """Return chunks that hold a phrase as one."""
-        with self._database.read() as connection:
-            return self._lexical_index(size).search_phrase(
-                connection, phrase, route=route, top_k=top_k, doc_ids=doc_ids
-            )
+    # vectors and the graph
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return stored vectors by key."""
@@ -261,25 +200,6 @@ class SQLiteStore:
         """Return the vector of each node that has one."""
         with self._database.read() as connection:
             return embeddings.vectors_of(connection, node_ids)
-
-    def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
-    ) -> list[Hit]:
-        """Return the nearest nodes by cosine, exact."""
-        with self._database.read() as connection:
-            return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
-
-    def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector; the best of those of a fact."""
-        with self._database.read() as connection:
-            return embeddings.similarities(connection, vector, node_ids)
-
-    # the graph
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
         """Return entities by name."""
@@ -394,7 +314,3 @@ class SQLiteStore:
             StatementError: If it is refused, malformed or stopped.
         """
         return run_query(self._database, sql, max_rows=max_rows, timeout_s=timeout_s)
-
-    def _lexical_index(self, size: int) -> LexicalIndex:
-        with self._lexical_lock:
-            return self._lexical.setdefault(size, LexicalIndex(size, self._cache))

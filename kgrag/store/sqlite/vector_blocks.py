@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from kgrag.store.store import Vector
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """Vectors, documents one after the other.
 
@@ -33,6 +34,12 @@ class Segment:
     numbers: Numbers
     node_ids: NodeIds
     rows: ExactRows | CodedRows
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Row by node, the last of those that a node has; made when it is first asked for."""
+        every = self.node_ids.at(np.arange(len(self.node_ids)))
+        return {node_id: row for row, node_id in enumerate(every)}
 
 
 @dataclass(frozen=True, slots=True)

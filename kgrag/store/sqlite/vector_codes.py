@@ -17,6 +17,7 @@ _SAMPLE = 16_384  # rows to train on; k-means looks at 4,096 of them
 _BATCH = 16_384  # rows in float32 at a time
 
 Numbers = NDArray[np.int64]
+Scanned = tuple[Numbers, Vector]  # rows, and a score of each
 # Returns rows by their numbers, in float32.
 Reader = Callable[[Numbers], Vector]
 
@@ -85,7 +86,7 @@ class Codes:
         """Return what a file keeps (not written by name: faiss cannot on every system)."""
         return bytes(_faiss().serialize_index(self._index).data)
 
-    def scan(self, query: Vector, depth: int) -> tuple[Numbers, Vector]:
+    def scan(self, query: Vector, depth: int) -> Scanned:
         """Return the `depth` rows that seem nearest, and the estimates of their products.
 
         It takes one thread, and other threads may run meanwhile.
@@ -104,6 +105,33 @@ class Codes:
         return bool(
             np.array_equal(faiss.serialize_index(again), faiss.serialize_index(self._index))
         )
+
+
+def products(matrix: Vector, query: Vector, rows: Numbers) -> Vector:
+    """Return the products of rows of a matrix with a vector; no row is copied.
+
+    Other threads may run meanwhile.
+
+    Args:
+        matrix: `float32[n, dimension]`, row after row.
+        query: `float32[dimension]`.
+        rows: In ascending order they are read soonest.
+    """
+    faiss = _faiss()
+    n_rows, dimension = matrix.shape
+    if len(rows) and not (int(rows.min()) >= 0 and int(rows.max()) < n_rows):
+        raise IndexError(f"rows {rows.min()} to {rows.max()} of {n_rows}")
+    if query.shape != (dimension,):
+        raise ValueError(f"a vector of shape {query.shape} for rows of {dimension}")
+    arrays = (
+        np.empty(len(rows), np.float32),
+        np.ascontiguousarray(query, np.float32),
+        np.ascontiguousarray(matrix, np.float32),
+        np.ascontiguousarray(rows, np.int64),
+    )
+    pointers = map(faiss.swig_ptr, arrays)
+    faiss.fvec_inner_products_by_idx(*pointers, dimension, 1, len(rows))
+    return arrays[0]
 
 
 def _batches(n_rows: int) -> Iterator[Numbers]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.store.sqlite.vector_codes import Codes, Numbers, Reader
+from kgrag.store.sqlite.vector_codes import Codes, Numbers, Reader, Scanned, products
 from kgrag.store.store import Vector
 
 # Numbers multiplied at a time. What is copied stays in the processor's cache; and OpenBLAS starts
@@ -33,7 +33,20 @@ class ExactRows:
 
     def scores(self, query: Vector, rows: Numbers | None = None) -> Vector:
         """Return the products of rows (all for None) with a vector."""
-        return _products(self.matrix, query, rows)
+        if rows is None or self.codes is None:
+            return _products(self.matrix, query, rows)
+        return products(np.asarray(self.matrix), query, rows)
+
+    def scan(self, query: Vector, depth: int) -> Scanned:
+        """Return the `depth` rows that seem nearest, in order, and their products.
+
+        Raises:
+            ValueError: If there are no codes.
+        """
+        if self.codes is None:
+            raise ValueError("there are no codes to scan")
+        rows = np.sort(self.codes.scan(query, depth)[0])
+        return rows, self.scores(query, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,10 @@ class CodedRows:
     def shape(self) -> tuple[int, int]:
         """Rows and dimension."""
         return self.matrix.shape[0], self.matrix.shape[1]
+
+    def scan(self, query: Vector, depth: int) -> Scanned:
+        """Return the `depth` rows that seem nearest, and estimates of their products."""
+        return self.codes.scan(query, depth)
 
     def scores(self, query: Vector, rows: Numbers) -> Vector:
         """Return the products of rows with a vector, to some 0.001."""

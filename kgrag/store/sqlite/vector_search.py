@@ -1,15 +1,15 @@
 """Candidates from blocks of vectors: exact scores where rows are exact, else rows to score."""
 
 import math
-import os
 from collections.abc import Collection, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kgrag.store.sqlite.embeddings import cosines
 from kgrag.store.sqlite.vector_blocks import Block, Mask
-from kgrag.store.sqlite.vector_codes import Numbers
+from kgrag.store.sqlite.vector_codes import Numbers, Scanned
 from kgrag.store.sqlite.vector_rows import CodedRows
 from kgrag.store.store import Hit, Vector
 
@@ -29,51 +29,72 @@ _NONE: Numbers = np.empty(0, np.int64)
 _MARGIN = 2e-6  # cosines closer than that are put in order after rounding
 
 
-def exact_candidates(
-    blocks: Iterable[Block],
-    query: Vector,
-    n_rows: int,
-    doc_ids: Collection[str] | None,
-    without: Numbers = _NONE,
-) -> dict[int, Hit]:
-    """Return nodes and cosines by number: the best rows of each block, and what may tie with them.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for.
 
-    Args:
-        blocks: Those that are not exact are left out.
+    Attributes:
         query: The vector.
         n_rows: How many rows are wanted.
         doc_ids: Only rows of these documents; of all for None.
         without: Numbers of rows that are not wanted.
     """
+
+    query: Vector
+    n_rows: int
+    doc_ids: Collection[str] | None = None
+    without: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+class Scans:
+    """Scans of the codes of blocks: begun in other threads, or made when they are asked for."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self._begun: dict[int, Future[Scanned]] = {}
+
+    def begin(self, threads: ThreadPoolExecutor, blocks: Iterable[Block]) -> None:
+        """Begin to scan blocks in other threads.
+
+        They do little else: for every step of Python they would wait until the caller, who holds
+        the interpreter meanwhile, lets go of it.
+        """
+        for block in blocks:
+            reach = _reach(block, _allowed(block, self.wanted), self.wanted)
+            if reach:
+                scan = block.segment.rows.scan
+                self._begun[id(block)] = threads.submit(scan, self.wanted.query, reach)
+
+    def of(self, block: Block, reach: int) -> Scanned:
+        """Return what a scan of a block finds; one that no thread has begun is made here."""
+        future = self._begun.pop(id(block), None)
+        if future is None or future.cancel():
+            return block.segment.rows.scan(self.wanted.query, reach)
+        return future.result()
+
+
+def exact_candidates(blocks: Iterable[Block], scans: Scans) -> dict[int, Hit]:
+    """Return nodes and cosines by number: the best rows of each block, and what may tie with them.
+
+    Args:
+        blocks: Those that are not exact are left out.
+        scans: Of those with codes, for what is wanted.
+    """
     found: dict[int, Hit] = {}
+    wanted = scans.wanted
     for block in blocks:
         if isinstance(block.segment.rows, CodedRows) or not block.n_rows:
             continue
-        rows, scores = np.flatnonzero(block.alive), block.segment.rows.scores
-        if block.segment.rows.codes is not None:
-            depth = _fine_depth(block.n_rows, n_rows)
-            allowed = _allowed(block, doc_ids, without)
-            rows, _ = _scan(block, query, depth, allowed, direct=_FINE_DIRECT)
-        elif doc_ids is not None:
-            rows = block.rows_of(doc_ids)
-        if len(without):
-            rows = rows[~np.isin(block.segment.numbers[rows], without)]
-        products = scores(query)[rows] if 2 * len(rows) > block.n_rows else scores(query, rows)
-        best = rows[_best(products, n_rows)]
+        rows, products = _scan(block, scans)
+        best = rows[_best(products, wanted.n_rows)]
         numbers = block.segment.numbers[best].tolist()
         nodes = block.segment.node_ids.at(best)
-        exact = cosines(block.segment.rows.matrix[best], query).tolist()
+        exact = cosines(block.segment.rows.matrix[best], wanted.query).tolist()
         found.update(zip(numbers, zip(nodes, exact, strict=True), strict=True))
     return found
 
 
-def coded_candidates(
-    blocks: Iterable[Block],
-    query: Vector,
-    n_rows: int,
-    doc_ids: Collection[str] | None,
-    without: Numbers = _NONE,
-) -> Numbers:
+def coded_candidates(blocks: Iterable[Block], scans: Scans) -> Numbers:
     """Return the numbers of rows among which the best of all coded blocks are.
 
     A scan of codes finds some thousands, their 8 bits choose `1.5 * n_rows + 50` of them.
@@ -82,61 +103,90 @@ def coded_candidates(
     coded = [(b, b.segment.rows) for b in blocks if isinstance(b.segment.rows, CodedRows)]
     if not coded:
         return _NONE
-    depth = max(_DEPTH, _DEPTH_OF_EACH * n_rows)
-
-    def scan(block: Block) -> tuple[Numbers, Vector]:
-        return _scan(block, query, depth, _allowed(block, doc_ids, without), direct=_DIRECT)
-
-    if len(coded) == 1:
-        found = [scan(coded[0][0])]
-    else:
-        with ThreadPoolExecutor(min(len(coded), os.cpu_count() or 1)) as threads:
-            found = list(threads.map(scan, (block for block, _ in coded)))
+    wanted = scans.wanted
+    # The last first: other threads begin with the first.
+    found = [_scan(block, scans) for block, _ in reversed(coded)][::-1]
     estimated = np.concatenate([estimates for _, estimates in found])
-    least = _least(estimated[np.isfinite(estimated)], depth)
+    least = _least(estimated[np.isfinite(estimated)], _depth(coded[0][0], wanted.n_rows))
     numbers, scores = [], []
     for (block, vectors), (rows, estimates) in zip(coded, found, strict=True):
         chosen = np.sort(rows[estimates >= least])
         numbers.append(block.segment.numbers[chosen])
-        scores.append(vectors.scores(query, chosen))
-    best = _best(np.concatenate(scores), int(_OF_EACH * n_rows) + _MORE)
+        scores.append(vectors.scores(wanted.query, chosen))
+    best = _best(np.concatenate(scores), int(_OF_EACH * wanted.n_rows) + _MORE)
     return np.concatenate(numbers)[best]
 
 
-def _fine_depth(n_all: int, n_rows: int) -> int:
-    """Return how many of the best by code are multiplied, for the best `n_rows` of `n_all`."""
-    share = min(1.0, math.sqrt(math.sqrt(n_all / _FINE_ROWS)))
+def similarities_of(
+    blocks: Iterable[Block], query: Vector, node_ids: Collection[str]
+) -> dict[str, float]:
+    """Return the cosines of nodes that have a row in an exact block."""
+    found: dict[str, float] = {}
+    for block in blocks:
+        if isinstance(block.segment.rows, CodedRows) or not block.n_rows:
+            continue
+        matrix = np.asarray(block.segment.rows.matrix)
+        rows = {n: row for n in node_ids if (row := block.segment.row_of.get(n)) is not None}
+        rows = {n: row for n, row in rows.items() if block.alive[row]}
+        if rows:
+            exact = cosines(matrix[list(rows.values())], query).tolist()
+            found.update(zip(rows, exact, strict=True))
+    return found
+
+
+def _depth(block: Block, n_rows: int) -> int:
+    """Return how many of the best by code are looked at, for the best `n_rows`."""
+    if isinstance(block.segment.rows, CodedRows):
+        return max(_DEPTH, _DEPTH_OF_EACH * n_rows)
+    share = min(1.0, math.sqrt(math.sqrt(block.n_rows / _FINE_ROWS)))
     return math.ceil(share * max(_FINE_DEPTH, _FINE_DEPTH_OF_EACH * n_rows))
 
 
-def _allowed(block: Block, doc_ids: Collection[str] | None, without: Numbers) -> Mask:
+def _allowed(block: Block, wanted: Wanted) -> Mask:
     """Return which rows are wanted."""
     allowed = block.alive
-    if doc_ids is not None:
+    if wanted.doc_ids is not None:
         allowed = np.zeros(block.n_rows, np.bool_)
-        allowed[block.rows_of(doc_ids)] = True
-    return allowed & ~np.isin(block.segment.numbers, without) if len(without) else allowed
+        allowed[block.rows_of(wanted.doc_ids)] = True
+    if not len(wanted.without):
+        return allowed
+    return allowed & ~np.isin(block.segment.numbers, wanted.without)
 
 
-def _scan(
-    block: Block, query: Vector, depth: int, allowed: Mask, *, direct: int
-) -> tuple[Numbers, Vector]:
-    """Return rows that are allowed and seem the best, and estimates of their products.
-
-    Where few are allowed, up to `direct`, they are returned all, with estimates above every other.
-    """
+def _reach(block: Block, allowed: Mask, wanted: Wanted) -> int:
+    """Return how deep to scan a block's codes; 0 where all rows that are allowed are looked at."""
     n_allowed = int(np.count_nonzero(allowed))
-    codes = block.segment.rows.codes
-    if codes is None or n_allowed <= max(direct, depth):
-        return np.flatnonzero(allowed), np.full(n_allowed, np.inf, np.float32)
-    reach = math.ceil(1.1 * depth * block.n_rows / n_allowed)
-    while True:
-        reach = min(reach, block.n_rows)
-        rows, estimates = codes.scan(query, reach)
-        good = allowed[rows]
-        if np.count_nonzero(good) >= depth or reach == block.n_rows:
-            return rows[good], estimates[good]
-        reach *= 4  # what is not allowed lies where the query is
+    depth = _depth(block, wanted.n_rows)
+    direct = _DIRECT if isinstance(block.segment.rows, CodedRows) else _FINE_DIRECT
+    if block.segment.rows.codes is None or n_allowed <= max(direct, depth):
+        return 0
+    return min(math.ceil(1.1 * depth * block.n_rows / n_allowed), block.n_rows)
+
+
+def _scan(block: Block, scans: Scans) -> Scanned:
+    """Return rows that are wanted and seem the best; all of them where they are few.
+
+    With their products; where rows are in 8 bits, with estimates, of rows that are all returned
+    above every other.
+    """
+    wanted, rows = scans.wanted, block.segment.rows
+    allowed = _allowed(block, wanted)
+    reach = _reach(block, allowed, wanted)
+    if not reach:
+        chosen = np.flatnonzero(allowed)
+        if isinstance(rows, CodedRows):
+            return chosen, np.full(len(chosen), np.inf, np.float32)
+        most = 2 * len(chosen) > block.n_rows
+        return chosen, rows.scores(wanted.query)[chosen] if most else rows.scores(
+            wanted.query, chosen
+        )
+    depth = _depth(block, wanted.n_rows)
+    found, scores = scans.of(block, reach)
+    while np.count_nonzero(allowed[found]) < depth and reach < block.n_rows:
+        reach = min(4 * reach, block.n_rows)  # what is not wanted lies where the query is
+        found, scores = rows.scan(wanted.query, reach)
+    good = allowed[found]
+    return found[good], scores[good]
 
 
 def _best(scores: Vector, n: int) -> Numbers:

@@ -3,10 +3,12 @@
 import json
 import logging
 import math
+import os
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +30,13 @@ from kgrag.store.sqlite.vector_files import (
     write_list,
 )
 from kgrag.store.sqlite.vector_plan import LIMITS, Limits, parts, rewritten
-from kgrag.store.sqlite.vector_search import coded_candidates, exact_candidates
+from kgrag.store.sqlite.vector_search import (
+    Scans,
+    Wanted,
+    coded_candidates,
+    exact_candidates,
+    similarities_of,
+)
 from kgrag.store.store import Hit, Vector
 from kgrag.store.vectors import best_of_each
 from kgrag.types import NodeKind
@@ -99,8 +107,16 @@ class VectorIndex:
         name: Of the cache.
     """
 
-    def __init__(self, kind: NodeKind, cache: CacheFolder, *, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        kind: NodeKind,
+        cache: CacheFolder,
+        *,
+        limits: Limits | None = None,
+        threads: ThreadPoolExecutor | None = None,
+    ) -> None:
         self.kind = kind
+        self._threads = threads or scanning_threads()
         self.name = f"vectors-{kind}"
         self._cache = cache
         self._limits = limits or LIMITS
@@ -120,27 +136,63 @@ class VectorIndex:
         Raises:
             StoreError: If the vector's dimension is not the stored one.
         """
+        state, wanted = self._asked(connection, vector, top_k, doc_ids)
+        several = sum(b.segment.rows.codes is not None for b in state.blocks) > 1
+        scans = Scans(wanted)
+        if several:
+            scans.begin(self._threads, state.blocks)
+        return _found(connection, state, scans, top_k)
+
+    def begin(
+        self,
+        connection: sqlite3.Connection,
+        vector: Vector,
+        *,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> Callable[[sqlite3.Connection], list[Hit]]:
+        """Begin what `search` does in other threads; what is returned ends it, and gives the hits.
+
+        Raises:
+            StoreError: If the vector's dimension is not the stored one.
+        """
+        state, wanted = self._asked(connection, vector, top_k, doc_ids)
+        scans = Scans(wanted)
+        scans.begin(self._threads, state.blocks)
+
+        def end(connection: sqlite3.Connection) -> list[Hit]:
+            if self.state(connection) is not state:  # something was stored meanwhile
+                return self.search(connection, vector, top_k=top_k, doc_ids=doc_ids)
+            return _found(connection, state, scans, top_k)
+
+        return end
+
+    def similarities(
+        self, connection: sqlite3.Connection, vector: Vector, node_ids: Collection[str]
+    ) -> dict[str, float]:
+        """Return the cosines of nodes, each of one vector, whose vectors are at hand.
+
+        That is much sooner than from the database; what is not at hand is left out.
+
+        Raises:
+            StoreError: If the vector's dimension is not the stored one.
+        """
         state = self.state(connection)
         check_query(connection, vector)
-        if top_k < 1:
-            return []
-        query = np.ascontiguousarray(vector, dtype=np.float32)
+        return similarities_of(state.all_blocks, vector, node_ids)
+
+    def _asked(
+        self,
+        connection: sqlite3.Connection,
+        vector: Vector,
+        top_k: int,
+        doc_ids: Collection[str] | None,
+    ) -> tuple[State, Wanted]:
+        state = self.state(connection)
+        check_query(connection, vector)
         n_rows = math.ceil(_SPARE * top_k) if self.kind == "fact" else top_k
-        known, without = dict[str, float](), np.empty(0, np.int64)
-        while True:
-            found = exact_candidates(state.all_blocks, query, n_rows, doc_ids, without)
-            coded = coded_candidates(state.blocks, query, n_rows, doc_ids, without).tolist()
-            found.update(_hits(connection, coded, query) if coded else {})
-            # Below the best n_rows a row may have been left out; the best of all nodes above it
-            # are known.
-            best = sorted(found.values(), key=lambda hit: -hit[1])[:n_rows]
-            whole = {node_id for node_id, _ in best}
-            if len(best) < n_rows or len(known) + len(whole) >= top_k:
-                return best_of_each([*known.items(), *found.values()])[:top_k]
-            # A fact may have many rows: without those of the facts that are known, others come.
-            known.update(best_of_each(best))
-            without = _numbers(connection, known)
-            n_rows *= 4
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        return state, Wanted(query, max(n_rows, 1), doc_ids)
 
     def state(self, connection: sqlite3.Connection) -> State:
         """Return the vectors in the state that the connection sees from now on.
@@ -245,6 +297,38 @@ class VectorIndex:
             for part in parts(lengths, self._limits.segment)
         ]
         return State(state.mark, (*kept, *map(Block.of, new)), empty(due.dimension))
+
+
+def scanning_threads() -> ThreadPoolExecutor:
+    """Return threads beside the one that asks; none runs before it is needed."""
+    return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "kgrag-vectors")
+
+
+def _found(
+    connection: sqlite3.Connection,
+    state: State,
+    scans: Scans,
+    top_k: int,
+) -> list[Hit]:
+    """Return the nodes with the largest cosine; see `VectorIndex.search`."""
+    if top_k < 1:
+        return []
+    known = dict[str, float]()
+    while True:
+        wanted = scans.wanted
+        found = exact_candidates(state.all_blocks, scans)
+        coded = coded_candidates(state.blocks, scans).tolist()
+        found.update(_hits(connection, coded, wanted.query) if coded else {})
+        # Below the best n_rows a row may have been left out; the best of all nodes above it
+        # are known.
+        best = sorted(found.values(), key=lambda hit: -hit[1])[: wanted.n_rows]
+        whole = {node_id for node_id, _ in best}
+        if len(best) < wanted.n_rows or len(known) + len(whole) >= top_k:
+            return best_of_each([*known.items(), *found.values()])[:top_k]
+        # A fact may have many rows: without those of the facts that are known, others come.
+        known.update(best_of_each(best))
+        without = _numbers(connection, known)
+        scans = Scans(replace(wanted, n_rows=4 * wanted.n_rows, without=without))
 
 
 def _numbers(connection: sqlite3.Connection, node_ids: Iterable[str]) -> Numbers:

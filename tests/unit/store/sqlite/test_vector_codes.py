@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kgrag.store.sqlite.vector_codes import Codes
+from kgrag.store.sqlite.vector_codes import Codes, products
 from tests.fixtures.dense_vectors import unit
 
 
@@ -67,3 +67,30 @@ def test_codes_agree_with_their_rows_alone():
     assert codes.agree(lambda rows: matrix[rows], 300)
     matrix[7] = -matrix[7]
     assert not codes.agree(lambda rows: matrix[rows], 300)
+
+
+@pytest.mark.parametrize("rows", [[3, 49, 7, 7], [], range(50)])
+def test_products_are_those_of_the_rows(rows, tmp_path):
+    """In their order, of a mapped file that may not be written, too."""
+    matrix = unit(np.random.default_rng(1), 50, 33)
+    np.save(tmp_path / "matrix.npy", matrix)
+    mapped = np.load(tmp_path / "matrix.npy", mmap_mode="r")
+    chosen = np.array(rows, np.int64)
+
+    found = products(mapped, matrix[0], chosen)
+    assert found == pytest.approx(matrix[chosen] @ matrix[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [[-1], [0, 50]])
+def test_products_with_rows_that_are_not_there_are_refused(rows):
+    """They would be read from anywhere in memory."""
+    matrix = unit(np.random.default_rng(1), 50)
+    with pytest.raises(IndexError, match="of 50"):
+        products(matrix, matrix[0], np.array(rows))
+
+
+def test_products_with_a_vector_of_another_dimension_are_refused():
+    """As with rows."""
+    matrix = unit(np.random.default_rng(1), 50)
+    with pytest.raises(ValueError, match=r"\(7,\)"):
+        products(matrix, matrix[0][:7], np.array([0]))

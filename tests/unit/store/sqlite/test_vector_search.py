@@ -1,4 +1,6 @@
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event, get_ident
 
 import numpy as np
 import pytest
@@ -8,10 +10,20 @@ from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
 from kgrag.store.sqlite.vector_codes import Codes
 from kgrag.store.sqlite.vector_nodes import NodeIds
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
-from kgrag.store.sqlite.vector_search import coded_candidates, exact_candidates
+from kgrag.store.sqlite.vector_search import (
+    Scans,
+    Wanted,
+    coded_candidates,
+    exact_candidates,
+    similarities_of,
+)
 from tests.fixtures.dense_vectors import unit
 
 QUERY = np.array([1.0, 0.0], np.float32)
+
+
+def scans(*wanted):
+    return Scans(Wanted(*wanted))
 
 
 def exact(matrix, *, per_document=1):
@@ -44,8 +56,8 @@ def test_exact_candidates_are_the_best_and_those_that_may_tie():
     tied = exact(np.ones((5, 2), np.float32) / np.float32(np.sqrt(2)))
     steps = exact(np.array([[0.1, 0], [0.2, 0], [0.3, 0]], np.float32))
 
-    assert len(exact_candidates([tied], QUERY, 2, None)) == 5
-    assert exact_candidates([steps], QUERY, 2, None) == {1: ("c-1", 0.2), 2: ("c-2", 0.3)}
+    assert len(exact_candidates([tied], scans(QUERY, 2))) == 5
+    assert exact_candidates([steps], scans(QUERY, 2)) == {1: ("c-1", 0.2), 2: ("c-2", 0.3)}
 
 
 @pytest.mark.parametrize("doc_ids", [["d-0", "d-2"], ["d-0", "d-1", "d-2", "d-9"]])
@@ -53,7 +65,7 @@ def test_exact_candidates_are_of_documents_that_stand_and_are_asked_for(doc_ids)
     """Whether they are most of the block or few of it."""
     steps = exact(np.array([[0.1, 0], [0.2, 0], [0.3, 0], [0.4, 0], [0.5, 0]], np.float32))
 
-    found = exact_candidates([steps.without(["d-1"])], QUERY, 9, doc_ids)
+    found = exact_candidates([steps.without(["d-1"])], scans(QUERY, 9, doc_ids))
     assert found == {0: ("c-0", 0.1), 2: ("c-2", 0.3)}
 
 
@@ -63,7 +75,7 @@ def test_few_allowed_rows_of_a_coded_block_are_all_looked_at():
     blocks = [coded(matrix[:2000]), coded(matrix[2000:], first=2000)]
     for query in unit(np.random.default_rng(2), 5):
         best = np.argsort(-(matrix @ query))[:50]
-        assert set(best) <= set(coded_candidates(blocks, query, 50, None))
+        assert set(best) <= set(coded_candidates(blocks, scans(query, 50)))
 
 
 @pytest.fixture
@@ -78,7 +90,7 @@ def recall(blocks, matrix, queries, allowed, doc_ids=None):
     shares = []
     for query in queries:
         best = [i for i in np.argsort(-(matrix @ query)) if allowed[i]][:10]
-        found = coded_candidates(blocks, query, 10, doc_ids)
+        found = coded_candidates(blocks, scans(query, 10, doc_ids))
         assert len(found) >= 10
         assert allowed[found].all()
         shares.append(np.isin(best, found).mean())
@@ -132,8 +144,8 @@ def test_nothing_is_found_where_nothing_stands():
     """No coded block, or a dead one."""
     dead = coded(unit(np.random.default_rng(7), 20)).without(["d-0", "d-1"])
 
-    assert coded_candidates([], np.ones(8, np.float32), 5, None).tolist() == []
-    assert coded_candidates([dead], np.ones(8, np.float32), 5, None).tolist() == []
+    assert coded_candidates([], scans(np.ones(8, np.float32), 5)).tolist() == []
+    assert coded_candidates([dead], scans(np.ones(8, np.float32), 5)).tolist() == []
 
 
 def scanned(matrix, *, per_document=10):
@@ -160,8 +172,8 @@ def test_a_scan_of_exact_rows_finds_what_the_product_finds(finely_shallow, doc_i
     plain, block = exact(matrix, per_document=10).without(dead), scanned(matrix).without(dead)
     shares = []
     for query in unit(rng, 20):
-        expected = exact_candidates([plain], query, 10, doc_ids, known)
-        found = exact_candidates([block], query, 10, doc_ids, known)
+        expected = exact_candidates([plain], scans(query, 10, doc_ids, known))
+        found = exact_candidates([block], scans(query, 10, doc_ids, known))
         assert len(found) >= 10
         best = sorted(expected, key=lambda row: -expected[row][1])[:10]
         shares.append(np.mean([found.get(row) == expected[row] for row in best]))
@@ -175,11 +187,85 @@ def test_few_allowed_rows_are_multiplied_without_a_scan(finely_shallow, monkeypa
     matrix = unit(np.random.default_rng(9), 2000)
     doc_ids = [f"d-{i}" for i in range(0, 200, 20)]
 
-    assert len(exact_candidates([scanned(matrix)], matrix[0], 99, doc_ids)) >= 99
+    assert len(exact_candidates([scanned(matrix)], scans(matrix[0], 99, doc_ids))) >= 99
 
 
 @pytest.mark.parametrize(("n_all", "depth"), [(75_000, 1600), (120_000, 1600), (15_000, 1070)])
 def test_fewer_rows_need_fewer_candidates(n_all, depth):
     """Their fourth root; never more than at the size at which they were measured."""
-    assert vector_search._fine_depth(n_all, 50) == depth
-    assert vector_search._fine_depth(n_all, 400) == pytest.approx(2 * depth, abs=1)
+    block = scanned(unit(np.random.default_rng(10), 20))
+    block = replace(block, alive=np.ones(n_all, bool))
+
+    assert vector_search._depth(block, 50) == depth
+    assert vector_search._depth(block, 400) == pytest.approx(2 * depth, abs=1)
+
+
+class Threads:
+    """Threads that are kept busy until they may begin."""
+
+    def __enter__(self):
+        self.pool = ThreadPoolExecutor(1)
+        self.may_begin = Event()
+        self.pool.submit(self.may_begin.wait)
+        return self
+
+    def __exit__(self, *exc):
+        self.may_begin.set()
+        self.pool.shutdown()
+
+
+@pytest.mark.parametrize("in_time", [True, False], ids=["other thread", "this thread"])
+@pytest.mark.parametrize("doc_ids", [None, {f"d-{i}" for i in range(0, 300, 2)}])
+def test_scans_begun_in_other_threads_find_the_same(
+    shallow, finely_shallow, monkeypatch, doc_ids, in_time
+):
+    """What no thread has begun is scanned where it is needed."""
+    rng = np.random.default_rng(11)
+    matrix, query = unit(rng, 3000), unit(rng, 1)[0]
+    blocks = [scanned(matrix), coded(matrix), exact(matrix[:9])]
+    ahead, here = scans(query, 10, doc_ids), get_ident()
+    asked = []
+
+    def watched(codes, query, depth):
+        asked.append(get_ident())
+        return scan(codes, query, depth)
+
+    scan = Codes.scan
+    monkeypatch.setattr(Codes, "scan", watched)
+    with Threads() as threads:
+        ahead.begin(threads.pool, blocks)
+        if in_time:
+            threads.may_begin.set()
+            threads.pool.submit(int).result()
+        found = exact_candidates(blocks, ahead), set(coded_candidates(blocks, ahead))
+
+    assert [thread == here for thread in asked] == [not in_time] * 2
+    once_more = scans(query, 10, doc_ids)
+    assert found == (exact_candidates(blocks, once_more), set(coded_candidates(blocks, once_more)))
+    assert len(asked) == 4
+
+
+def test_a_scan_that_fails_in_another_thread_fails_where_it_is_needed(finely_shallow, monkeypatch):
+    """As if it had been made there."""
+    monkeypatch.setattr(Codes, "scan", lambda *_: 1 / 0)
+    block = scanned(unit(np.random.default_rng(12), 3000))
+    ahead = scans(block.segment.rows.matrix[0], 10)
+    with ThreadPoolExecutor(1) as pool:
+        ahead.begin(pool, [block])
+    with pytest.raises(ZeroDivisionError):
+        exact_candidates([block], ahead)
+
+
+def test_similarities_are_those_of_rows_that_stand():
+    """Of plain and scanned rows; what is in 8 bits is not exact."""
+    matrix = unit(np.random.default_rng(13), 60)
+    blocks = [exact(matrix, per_document=10).without(["d-0"]), coded(matrix, first=60)]
+    found = similarities_of(blocks, matrix[0], ["c-3", "c-60", "c-17", "c-59", "x"])
+
+    assert found == {
+        f"c-{i}": round(float(matrix[i].astype(float) @ matrix[0].astype(float)), 6)
+        for i in (17, 59)
+    }
+    assert similarities_of([scanned(matrix)], matrix[0], ["c-3"]) == {
+        "c-3": round(float(matrix[3].astype(float) @ matrix[0].astype(float)), 6)
+    }

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kgrag.store.sqlite import vector_search, vectors
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
+from kgrag.store.sqlite.embeddings import cosines
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.store.sqlite.vector_plan import Limits
 from kgrag.store.sqlite.vector_rows import CodedRows
@@ -53,7 +54,13 @@ def test_any_history_finds_what_a_plain_product_finds(steps, seed, limits):
                 query = unit(rng, 1)[0]
                 doc_ids = [None, None, ["d-1", "d-2", "d-9"], []][n]
                 asked = {"top_k": 7, "doc_ids": doc_ids}
-                assert bases[which].ask(query, **asked) == bases[which].nearest(query, **asked)
+                nearest = bases[which].nearest(query, **asked)
+                assert bases[which].ask(query, **asked) == nearest
+                assert bases[which].ask_ahead(query, doc_ids=doc_ids)[:7] == nearest
+                every = dict(bases[which].nearest(query, top_k=999))
+                at_hand = bases[which].similarities(query, [*every, "d-0:99"])
+                assert at_hand.items() <= every.items()
+                assert limits is SMALL or at_hand == every
         assert bases[0].problems() == []
     finally:
         for base in bases:
@@ -344,9 +351,9 @@ def test_a_node_of_many_rows_hides_no_other(dense, monkeypatch, limits):
         connection.execute("UPDATE node_vectors SET node_id = 'd-all' WHERE doc_id LIKE 'd-___'")
     asked = []
 
-    def watched(blocks, query, n_rows, *rest):
-        asked.append(n_rows)
-        return exact_candidates(blocks, query, n_rows, *rest)
+    def watched(blocks, scans):
+        asked.append(scans.wanted.n_rows)
+        return exact_candidates(blocks, scans)
 
     exact_candidates = vectors.exact_candidates
     monkeypatch.setattr(vectors, "exact_candidates", watched)
@@ -370,7 +377,6 @@ def test_a_vector_that_many_rows_share_is_scored_once(dense, monkeypatch):
         scored.append(matrix)
         return cosines(matrix, query)
 
-    cosines = vectors.cosines
     monkeypatch.setattr(vectors, "cosines", watched)
 
     for top_k in (20, 150):
@@ -391,10 +397,41 @@ def test_nodes_may_be_called_anything(dense, limits):
     assert dense(limits=limits).ask(QUERY, top_k=3) == expected
 
 
+@pytest.mark.parametrize("limits", [Limits(few=1), SMALL, SCANNED])
+def test_a_search_that_began_before_a_change_finds_what_is_there_now(dense, limits):
+    """Whether something came that is nearer, or the nearest went."""
+    base = filled(dense, limits=limits)
+    nearest = base.nearest(QUERY)
+    assert base.ask_ahead(QUERY) == nearest
+
+    found = base.ask_ahead(QUERY, meanwhile=lambda: base.put("d-new", QUERY[None]))
+    assert found == [("d-new:0", 1.0), *nearest[:9]]
+    gone = nearest[0][0].rpartition(":")[0]
+    found = base.ask_ahead(QUERY, meanwhile=lambda: base.delete("d-new", gone))
+    assert found == base.nearest(QUERY)
+    assert gone not in {node.rpartition(":")[0] for node, _ in found}
+
+
+@pytest.mark.parametrize("limits", [SMALL, Limits(few=1), SCANNED])
+def test_similarities_at_hand_are_of_exact_rows_that_stand(dense, limits):
+    """Those in 8 bits are left to the database."""
+    base = filled(dense, limits=limits)
+    every = dict(base.ask(QUERY, top_k=999))
+    base.delete("d-03")
+    base.put("d-new", QUERY[None])
+    stand = {node: cosine for node, cosine in every.items() if not node.startswith("d-03:")}
+
+    found = base.similarities(QUERY, [*every, "d-new:0", "x"])
+    assert found.pop("d-new:0") == 1.0
+    assert found.items() <= stand.items()
+    assert (found == stand) == (limits is not SMALL)
+
+
 def test_no_more_than_asked_for_is_found(dense):
     """Not even one where none is asked for."""
     base = filled(dense)
     assert base.ask(QUERY, top_k=0) == []
+    assert len(base.ask_ahead(QUERY)) == 10
     assert len(base.ask(QUERY, top_k=3)) == 3
     assert len(base.ask(QUERY, top_k=999)) == 200
 
@@ -429,8 +466,9 @@ def expected(store, make):
     chunks = [
         c.chunk_id for d in store.document_cards() for c in store.chunks_of([d.doc_id], size=8)
     ]
-    scores = store.similarities(make.unit_vector("问"), chunks)
-    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+    stored = store.vectors_of(chunks)
+    scores = cosines(np.stack(list(stored.values())), make.unit_vector("问")).tolist()
+    return sorted(zip(stored, scores, strict=True), key=lambda hit: (-hit[1], hit[0]))
 
 
 def note(folder):

@@ -1,0 +1,131 @@
+"""Searching the embedded store: by words, by vectors, and by title."""
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from kgrag.store.sqlite import embeddings, names
+from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
+from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
+from kgrag.store.store import Hit, Vector
+from kgrag.store.vectors import KINDS
+from kgrag.types import NodeKind, Route
+
+
+class Searching:
+    """What a store's searches need: the database, and the caches beside it.
+
+    Searches bring their caches up to date first.
+    """
+
+    def __init__(self, database: Database, cache: CacheFolder) -> None:
+        self._database = database
+        self._cache = cache
+        self._lexical: dict[int, LexicalIndex] = {}
+        self._lexical_lock = threading.Lock()
+        self._threads = scanning_threads()
+        self._vectors = self._vector_indexes()
+
+    def forget_caches(self) -> None:
+        """Let go of what the caches hold in memory or mapped; nothing is searched any more."""
+        with self._lexical_lock:
+            self._lexical.clear()
+        self._vectors = self._vector_indexes()
+        self._threads.shutdown(wait=False)
+
+    def refresh(self, *, sizes: Collection[int] = ()) -> None:
+        """Bring the search caches up to date, so that the next search need not.
+
+        Args:
+            sizes: Build the lexical indexes of these chunk sizes, too, where there are none yet.
+        """
+        known = {int(n.removeprefix("lexical-")) for n in self._cache.names("lexical-")}
+        with self._database.read() as connection:
+            lexical = [self._lexical_index(size) for size in sorted({*known, *sizes})]
+            build_missing(lexical, connection)
+            for words in lexical:
+                words.view(connection)
+            for index in self._vectors.values():
+                index.state(connection)
+
+    def find_documents(self, name: str, *, top_k: int) -> list[str]:
+        """Return ids of documents whose title contains a name, shortest first."""
+        with self._database.read() as connection:
+            return names.find_documents(connection, name, top_k)
+
+    def search_words(
+        self,
+        terms: Mapping[str, float],
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return chunks by BM25 of weighted words."""
+        with self._database.read() as connection:
+            return self._lexical_index(size).search_words(
+                connection, terms, route=route, top_k=top_k, doc_ids=doc_ids
+            )
+
+    def search_phrase(
+        self,
+        phrase: str,
+        *,
+        route: Route,
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return chunks that hold a phrase as one."""
+        with self._database.read() as connection:
+            return self._lexical_index(size).search_phrase(
+                connection, phrase, route=route, top_k=top_k, doc_ids=doc_ids
+            )
+
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """Return the nearest nodes by cosine, exact."""
+        with self._database.read() as connection:
+            return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
+
+    def begin_search_vectors(
+        self,
+        vector: Vector,
+        *,
+        kind: NodeKind,
+        top_k: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> Callable[[], list[Hit]]:
+        """Begin `search_vectors` in another thread."""
+        with self._database.read() as connection:
+            end = self._vectors[kind].begin(connection, vector, top_k=top_k, doc_ids=doc_ids)
+
+        def hits() -> list[Hit]:
+            with self._database.read() as connection:
+                return end(connection)
+
+        return hits
+
+    def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
+        """Return the cosine of each node that has a vector; the best of those of a fact."""
+        with self._database.read() as connection:
+            found = self._vectors["chunk"].similarities(connection, vector, node_ids)
+            others = [node_id for node_id in node_ids if node_id not in found]
+            if others:
+                found.update(embeddings.similarities(connection, vector, others))
+            return found
+
+    def _vector_indexes(self) -> dict[NodeKind, VectorIndex]:
+        return {kind: VectorIndex(kind, self._cache, threads=self._threads) for kind in KINDS}
+
+    def _lexical_index(self, size: int) -> LexicalIndex:
+        with self._lexical_lock:
+            return self._lexical.setdefault(size, LexicalIndex(size, self._cache))
