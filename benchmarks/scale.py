@@ -262,9 +262,18 @@ class ClockedStore:
         self._clock = clock
 
     def __getattr__(self, name: str) -> object:
-        """Return a method of the store, timed."""
+        """Return a method of the store, timed; of what it begins, what is left for its end."""
         value = getattr(self._store, name)
-        return self._clock.timed(name, value) if callable(value) else value
+        if not callable(value):
+            return value
+        timed = self._clock.timed(name, value)
+        if not name.startswith("begin_"):
+            return timed
+
+        def begin(*args: object, **options: object) -> object:
+            return self._clock.timed(f"end of {name}", timed(*args, **options))
+
+        return begin
 
 
 def profile(job: Job) -> list[str]:
@@ -275,7 +284,11 @@ def profile(job: Job) -> list[str]:
     pipeline = preset("grim")
     pipeline = Grim(
         tuple(
-            replace(r, retrieve=stages.timed(f"route {r.retrieve.__name__}", r.retrieve))
+            replace(
+                r,
+                retrieve=stages.timed(f"route {r.retrieve.__name__}", r.retrieve),
+                begin=stages.timed(r.begin.__name__, r.begin) if r.begin else None,
+            )
             for r in pipeline.routes
         ),
         stages.timed("fuse", pipeline.fuse),

@@ -3,14 +3,17 @@
 import math
 
 from kgrag.retrieval.leaves import nearest_leaves
-from kgrag.retrieval.search import Ranking, Search
+from kgrag.retrieval.search import Ranking, Reasons, Search
 
-_DEPTH = 2  # similarity is asked deeper than words: it is exact at any depth and costs the same
+
+def begin_similar_chunks(search: Search) -> None:
+    """Begin to look for the chunks."""
+    search.begin("chunk", top_k=search.settings.depth)
 
 
 def similar_chunks(search: Search) -> Ranking:
     """Return leaf chunks by cosine; documents named by the question are searched apart, too."""
-    top_k = _DEPTH * search.settings.depth
+    top_k = search.settings.depth
     hits = nearest_leaves(search, top_k=top_k)
     beyond = math.inf  # the mean of the chunks around a leaf may be above that of any chunk found
     if search.settings.only_leaves_embedded:
@@ -18,4 +21,4 @@ def similar_chunks(search: Search) -> Ranking:
     if search.titled:
         hits.update(nearest_leaves(search, top_k=top_k, doc_ids=list(search.titled)))
     ordered = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), {c: f"vector {cosine:.2f}" for c, cosine in ordered}, beyond)
+    return Ranking(tuple(ordered), Reasons(hits, "vector {:.2f}".format), beyond)

@@ -1,14 +1,14 @@
 """Add up what the routes say of each chunk, each in units that compare."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from kgrag.ids import document_of
 from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion
 from kgrag.retrieval.leaves import leaf_similarities
-from kgrag.retrieval.search import Ranking, Search
+from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.store import Hit
 
 Unit = Literal["spread", "best", "present", "own"]
@@ -44,6 +44,7 @@ class Route:
             an exact phrase lifts few chunks far above the rest; words that are everywhere lift
             none. Cubed, so that a lead below a half, which is common in documents of one
             field, says little.
+        begin: Begins what takes long and can be done while other routes are asked.
     """
 
     retrieve: Retriever
@@ -51,6 +52,7 @@ class Route:
     unit: Unit = "own"
     weak_factor: float = 1.0
     margin: float = 0.0
+    begin: Callable[[Search], None] | None = None
 
 
 Found = tuple[Route, Ranking]
@@ -137,6 +139,9 @@ class Evidence:
 
     def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> Said:
         """Return what each chunk's document adds to it."""
+        asks_for_places = not search.query.titles and (search.query.places or search.query.national)
+        if not (search.titled or asks_for_places):
+            return {}, {}
         about: dict[str, Hit | None] = {}
         reasons, scores = {}, {}
         for chunk_id in chunk_ids:
@@ -214,8 +219,9 @@ def _other_similarities(
     enough = least - factor * max(ranking.beyond, 0.0) - _ROUNDING
     wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
     cosines = leaf_similarities(search, wanted)
-    reasons = {c: f"vector {cosine:.2f}" for c, cosine in cosines.items()}
-    return reasons, {c: factor * cosine for c, cosine in cosines.items()}
+    return Reasons(cosines, "vector {:.2f}".format), {
+        c: factor * cosine for c, cosine in cosines.items()
+    }
 
 
 Fuse = Reciprocal | Evidence

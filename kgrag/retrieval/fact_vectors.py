@@ -1,8 +1,20 @@
 """The fact route by similarity: facts that read like the question, the chunks that state them."""
 
-from kgrag.retrieval.graph import triple
-from kgrag.retrieval.search import Ranking, Search
+import math
+
+from kgrag.retrieval.graph import worded
+from kgrag.retrieval.search import Ranking, Reasons, Search
+from kgrag.store.searched import Triple
 from kgrag.titles import CITING_PREDICATES
+
+# Of a route's depth: further facts are hardly like the question. On 100 questions of MuSiQue, over
+# 17,034 facts, R@2 is 49.8 with half and with all, R@5 65.7 and 65.2.
+_SHARE = 0.5
+
+
+def begin_chunks_of_similar_facts(search: Search) -> None:
+    """Begin to look for the facts."""
+    search.begin("fact", top_k=_top_k(search))
 
 
 def chunks_of_similar_facts(search: Search) -> Ranking:
@@ -15,17 +27,19 @@ def chunks_of_similar_facts(search: Search) -> Ranking:
     Facts by which one document cites another are left to the other route over facts, which heeds
     their direction: nearly all of them read alike, whatever the question is about.
     """
-    nearest = search.store.search_vectors(search.vector, kind="fact", top_k=search.settings.depth)
-    cosines = dict(nearest)
-    scores: dict[str, float] = {}
-    reasons: dict[str, str] = {}
+    cosines = search.nearest("fact", top_k=_top_k(search))
+    best: dict[str, tuple[float, Triple]] = {}
     for fact, stating in search.store.stated_triples(list(cosines)):
         if fact.predicate in CITING_PREDICATES:
             continue
         cosine = cosines[fact.fact_id]
         for chunk_id in stating:
-            if cosine > scores.get(chunk_id, 0.0):
-                scores[chunk_id] = cosine
-                reasons[chunk_id] = f"fact {cosine:.2f}: {triple(fact)}"
-    ordered = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), reasons)
+            if cosine > (best[chunk_id][0] if chunk_id in best else 0.0):
+                best[chunk_id] = cosine, fact
+    scores = ((chunk_id, cosine) for chunk_id, (cosine, _) in best.items())
+    ordered = sorted(scores, key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(ordered), Reasons(best, worded))
+
+
+def _top_k(search: Search) -> int:
+    return math.ceil(_SHARE * search.settings.depth)

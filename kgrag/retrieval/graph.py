@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kgrag.ids import chunk_id
 from kgrag.retrieval.entities import Anchor
-from kgrag.retrieval.search import Ranking, Search
+from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.searched import Hit, Triple
 from kgrag.text import normalize, normalize_name
 from kgrag.titles import CITING_PREDICATES
@@ -75,6 +75,11 @@ def triple(fact: Fact | Triple) -> str:
     return f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}"
 
 
+def worded(scored: tuple[float, Triple]) -> str:
+    """Return a fact and its score as reasons show them."""
+    return f"fact {scored[0]:.2f}: {triple(scored[1])}"
+
+
 def queried_chunks(search: Search) -> Ranking:
     """Return the chunks that a query to the graph found; see `kgrag.retrieval.graph_query`."""
     hits = tuple((chunk_id, 1.0) for chunk_id in search.queried)
@@ -85,11 +90,10 @@ def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> R
     """Return the chunks that state the best triples; evidence is read for no more than these."""
     ordered = sorted(scored, key=lambda item: -item[0])
     depth = search.settings.depth
-    best: dict[str, float] = {}
-    reasons: dict[str, str] = {}
+    best: dict[str, tuple[float, Triple]] = {}
     for first in range(0, len(ordered), _EVIDENCE):
         some = ordered[first : first + _EVIDENCE]
-        if len(best) >= depth and some[0][0] < list(best.values())[depth - 1]:
+        if len(best) >= depth and some[0][0] < list(best.values())[depth - 1][0]:
             break  # scores only fall from here on: no further chunk comes before these
         stating: defaultdict[str, list[str]] = defaultdict(list)
         for fact_id, stated_in in search.store.stating_chunks([t.fact_id for _, t in some]):
@@ -97,10 +101,10 @@ def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> R
         for score, found in some:
             for stated_in in stating[found.fact_id]:
                 if stated_in not in best:
-                    best[stated_in] = score
-                    reasons[stated_in] = f"fact {score:.2f}: {triple(found)}"
-    hits: list[Hit] = sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(hits[:depth]), reasons)
+                    best[stated_in] = score, found
+    scores = ((chunk_id, score) for chunk_id, (score, _) in best.items())
+    hits: list[Hit] = sorted(scores, key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(hits[:depth]), Reasons(best, worded))
 
 
 def _scored_triples(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kgrag.errors import ConfigError
-from kgrag.retrieval.dense import similar_chunks
-from kgrag.retrieval.evidence import Evidence, Fuse, Reciprocal, Route
-from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
+from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
+from kgrag.retrieval.evidence import Evidence, Found, Fuse, Reciprocal, Route
+from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
 from kgrag.retrieval.fill import fill
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
 from kgrag.retrieval.lexical import (
@@ -63,12 +63,25 @@ class Grim:
             raise ValueError(f"top_k must be at least 1, got {top_k}")
         if not search.terms and not search.query.titles:
             return []
-        found = [(route, route.retrieve(search)) for route in self.routes]
+        search.deepen(top_k * _POOL)
+        found = self._found(search)
         fused = self.fuse(search, found, top_k=top_k * _POOL)
         by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
         return [
             ScoredChunk(by_id[f.chunk_id], f.score, f.via) for f in fused if f.chunk_id in by_id
         ]
+
+    def _found(self, search: Search) -> list[Found]:
+        """Ask the routes; those that begin something before are asked last."""
+        begun = [route.begin for route in self.routes if route.begin]
+        if len(begun) < len(self.routes):
+            for begin in begun:
+                begin(search)
+        rankings = {
+            route: route.retrieve(search)
+            for route in sorted(self.routes, key=lambda route: route.begin is not None)
+        }
+        return [(route, rankings[route]) for route in self.routes]
 
     def finish(
         self, candidates: Sequence[ScoredChunk], store: SearchedStore, *, top_k: int
@@ -113,10 +126,18 @@ def merge_and_fill_best(results: Sequence[ScoredChunk], store: SearchedStore) ->
 _WORDS = Route(words_in_text, weight=0.8, unit="best", margin=10.0, weak_factor=2.0)
 _PATH = Route(words_in_path, weight=0.5, unit="best", weak_factor=4.0)
 _TITLES = Route(titles_in_text, weight=20.0, unit="present")
-_DENSE = Route(similar_chunks, weight=1.75, unit="spread", weak_factor=0.1)
+_DENSE = Route(
+    similar_chunks, weight=1.75, unit="spread", weak_factor=0.1, begin=begin_similar_chunks
+)
 _SUMMARIES = Route(summarised_chunks, weight=1.0, unit="best")
 _FACTS = Route(chunks_of_facts, weight=4.0, unit="own")
-_SIMILAR_FACTS = Route(chunks_of_similar_facts, weight=0.5, unit="best", weak_factor=0.1)
+_SIMILAR_FACTS = Route(
+    chunks_of_similar_facts,
+    weight=0.5,
+    unit="best",
+    weak_factor=0.1,
+    begin=begin_chunks_of_similar_facts,
+)
 _CITED = Route(cited_documents, weight=24.0, unit="present")
 # A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.
 _QUERIED = Route(queried_chunks, weight=2.0, unit="present")
@@ -137,7 +158,7 @@ _HYBRID = (
     Route(words_in_text, weight=1.0, unit="best", margin=15.0, weak_factor=2.0),
     Route(words_in_path_above_cut, weight=1.25, unit="best", weak_factor=1.6),
     _TITLES,
-    Route(similar_chunks, weight=2.0, unit="spread", weak_factor=0.1),
+    Route(similar_chunks, weight=2.0, unit="spread", weak_factor=0.1, begin=begin_similar_chunks),
 )
 
 _ALL = (

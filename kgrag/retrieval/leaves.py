@@ -23,9 +23,12 @@ def nearest_leaves(
         top_k: Chunks with vectors that are looked at, of any size.
         doc_ids: Only of these documents; of all for None.
     """
-    hits = dict(
-        search.store.search_vectors(search.vector, kind="chunk", top_k=top_k, doc_ids=doc_ids)
-    )
+    if doc_ids is None:
+        hits = search.nearest("chunk", top_k=top_k)
+    else:
+        hits = dict(
+            search.store.search_vectors(search.vector, kind="chunk", top_k=top_k, doc_ids=doc_ids)
+        )
     if search.settings.only_leaves_embedded:
         return hits
     nearest = search.store.chunks(list(hits))

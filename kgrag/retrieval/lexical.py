@@ -4,9 +4,10 @@ Two routes as in EasyRAG (section on dual-route sparse retrieval): text blocks a
 """
 
 import math
+from collections.abc import Mapping
 
 from kgrag.ids import document_of
-from kgrag.retrieval.search import Ranking, Search
+from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.store import Hit
 from kgrag.types import Route
 
@@ -65,7 +66,7 @@ def _words(search: Search, *, route: Route, size: int) -> Ranking:
         )
         hits.update(within)
     label = "words" if route == "text" else "path"
-    return _ranking(hits, {c: f"{label} {score:.1f}" for c, score in hits.items()}, beyond)
+    return _ranking(hits, Reasons(hits, f"{label} {{:.1f}}".format), beyond)
 
 
 def _phrases(search: Search, *, size: int) -> Ranking:
@@ -83,6 +84,8 @@ def _phrases(search: Search, *, size: int) -> Ranking:
     return _ranking(hits, reasons)
 
 
-def _ranking(hits: dict[str, float], reasons: dict[str, str], beyond: float = math.inf) -> Ranking:
+def _ranking(
+    hits: Mapping[str, float], reasons: Mapping[str, str], beyond: float = math.inf
+) -> Ranking:
     ordered: list[Hit] = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
     return Ranking(tuple(ordered), reasons, beyond)

@@ -1,9 +1,10 @@
 """One question on its way through the retrievers: what they share and compute once."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -14,13 +15,40 @@ from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.within import Within
 from kgrag.store.searched import Hit, SearchedStore, Vector
 from kgrag.text import words
-from kgrag.types import Query
+from kgrag.types import NodeKind, Query
 
 _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
 # Of a keyword's word that the question does not have; its own count 1. Measured on 62 questions
 # in an analyst's words with keywords written from the question alone: 0.5 finds nearly all that
 # 1.0 finds, and keywords of another question cost little, which at 0.7 they no longer do.
 _EXPANDED = 0.5
+
+
+Said = TypeVar("Said")
+
+
+class Reasons(Mapping[str, str], Generic[Said]):
+    """How chunks came, put in words when asked: most are never shown.
+
+    Attributes:
+        said: What there is to say, by chunk id.
+    """
+
+    def __init__(self, said: Mapping[str, Said], word: Callable[[Said], str]) -> None:
+        self.said = said
+        self._word = word
+
+    def __getitem__(self, chunk_id: str) -> str:
+        """Return how a chunk came."""
+        return self._word(self.said[chunk_id])
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the chunks."""
+        return iter(self.said)
+
+    def __len__(self) -> int:
+        """Return the number of chunks."""
+        return len(self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +108,7 @@ class Search:
         self.settings = settings
         self.hypothetical = hypothetical
         self.queried = tuple(queried)
+        self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
 
     @cached_property
     def vector(self) -> Vector:
@@ -100,6 +129,23 @@ class Search:
         mean: Vector = vector + self._embed().embed([self.hypothetical], "passage")[0]
         length = float(np.linalg.norm(mean))
         return mean / np.float32(length) if length else vector
+
+    def deepen(self, depth: int) -> None:
+        """Have each route give at least so many hits."""
+        if depth > self.settings.depth:
+            self.settings = replace(self.settings, depth=depth)
+
+    def begin(self, kind: NodeKind, *, top_k: int) -> None:
+        """Begin to look for the nearest nodes, which `nearest` will be asked for."""
+        end = self.store.begin_search_vectors(self.vector, kind=kind, top_k=top_k)
+        self._begun[kind, top_k] = end
+
+    def nearest(self, kind: NodeKind, *, top_k: int) -> dict[str, float]:
+        """Return the nearest nodes with their cosines, best first."""
+        end = self._begun.pop((kind, top_k), None)
+        if end is not None:
+            return dict(end())
+        return dict(self.store.search_vectors(self.vector, kind=kind, top_k=top_k))
 
     @cached_property
     def anchors(self) -> list[Anchor]:

@@ -32,7 +32,7 @@ def summarised_chunks(search: Search) -> Ranking:
 
 
 def _retrieve(search: Search, chunks: Sequence[Node]) -> Ranking:
-    hits = dict(search.store.search_vectors(search.vector, kind="summary", top_k=_SUMMARIES))
+    hits = search.nearest("summary", top_k=_SUMMARIES)
     summaries = search.store.summaries(list(hits))
     index = [
         IndexNode(s.summary_id, hits[s.summary_id], (s.summary_id,), _reason(s, hits))

@@ -75,7 +75,8 @@ def test_no_more_than_the_nearest_facts_are_followed(find):
     """The others lead nowhere."""
     facts = [(stated(f"含{i}", i), 0.5 + i / 8) for i in range(3)]
 
-    assert [c for c, _ in find(*facts, depth=2).hits] == ["a:10:2", "a:10:1"]
+    assert [c for c, _ in find(*facts, depth=4).hits] == ["a:10:2", "a:10:1"]
+    assert [c for c, _ in find(depth=1).hits] == ["a:10:2"]
 
 
 def test_citations_are_left_to_the_route_that_heeds_their_direction(find):

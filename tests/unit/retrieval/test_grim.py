@@ -3,7 +3,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.retrieval.grim import PRESETS, merge_and_fill
+from kgrag.retrieval.evidence import Evidence, Route
+from kgrag.retrieval.grim import PRESETS, Grim, merge_and_fill
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.settings import Settings
 from kgrag.types import Query
@@ -77,3 +78,58 @@ def test_hybrid_follows_words_that_stand_out_and_vectors_otherwise(store, others
     query = Query("问题", ("问题",))
     search = Search(query, store=store, embed=HashEmbedder, settings=Settings(spread=0.1))
     assert hybrid.fuse(search, found, top_k=3)[0].chunk_id == first
+
+
+@pytest.fixture
+def asked(store):
+    """Return a function that asks routes by name, and tells what happened in which order."""
+
+    def ask(*routes):
+        events = []
+
+        def route(name):
+            def retrieve(search):
+                events.append(name)
+                return Ranking(((f"a:10:{len(events)}", 1.0),), {f"a:10:{len(events)}": name})
+
+            def begin(search):
+                events.append(f"begin {name}")
+
+            return Route(retrieve, begin=begin if name.startswith("slow") else None)
+
+        pipeline = tuple(route(name) for name in routes)
+        query = Query("问题", ("问题",))
+        search = Search(query, store=store, embed=HashEmbedder, settings=Settings())
+        found = Grim(pipeline, Evidence()).retrieve(search, top_k=9)
+        return events, {r.chunk.chunk_id: r.via for r in found}
+
+    return ask
+
+
+def test_what_takes_long_runs_while_other_routes_are_asked(asked):
+    """Routes that begin something are asked last, each in its order; all are fused."""
+    events, found = asked("slow 1", "a", "slow 2", "b")
+
+    assert events == ["begin slow 1", "begin slow 2", "a", "b", "slow 1", "slow 2"]
+    assert found == {
+        "a:10:3": ("a",), "a:10:4": ("b",), "a:10:5": ("slow 1",), "a:10:6": ("slow 2",)
+    }  # fmt: skip
+
+
+def test_what_takes_long_is_not_begun_where_there_is_nothing_else_to_do(asked):
+    """Another thread would only add its own cost."""
+    assert asked("slow 1")[0] == ["slow 1"]
+
+
+@pytest.mark.parametrize(("top_k", "depth"), [(20, 100), (50, 100), (300, 600)])
+def test_routes_are_as_deep_as_results_are_asked_for(store, top_k, depth):
+    """Twice as many candidates as results; a hundred at least."""
+    asked = []
+
+    def retrieve(search):
+        asked.append(search.settings.depth)
+        return Ranking((), {})
+
+    search = Search(Query("问题", ("问题",)), store=store, embed=HashEmbedder, settings=Settings())
+    Grim((Route(retrieve),), Evidence()).retrieve(search, top_k=top_k)
+    assert asked == [depth]

@@ -9,7 +9,7 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.retrieval.grim import PRESETS
-from kgrag.retrieval.search import Search
+from kgrag.retrieval.search import Reasons, Search
 
 TEXTS = {
     "a": "云岭省节能规划\n一、总体要求\n根据《节能法》，制定本规划。\n二、目标\n"
@@ -134,3 +134,29 @@ def test_what_a_graph_query_found_joins_the_candidates(kb, search):
     assert asked[leaf].score == pytest.approx(plain[leaf].score + 2.0)
     assert "graph query" in asked[leaf].via
     assert asked.keys() == plain.keys()
+
+
+def test_reasons_are_put_into_words_when_asked():
+    """Those of chunks that are not shown never are."""
+    worded = []
+    reasons = Reasons({"a": 0.5, "b": 0.25}, lambda score: worded.append(score) or f"{score:.2f}")
+
+    assert (list(reasons), len(reasons), "c" in reasons) == (["a", "b"], 2, False)
+    assert reasons.get("c", "") == ""
+    assert worded == []
+    assert (reasons["b"], worded) == ("0.25", [0.25])
+    assert reasons == {"a": "0.50", "b": "0.25"}
+
+
+def test_what_was_begun_is_taken_once(kb, search):
+    """A second question for the same, and one for another, are asked of the store."""
+    asked = search("云岭省农村污水治理目标")
+    plain = asked.nearest("chunk", top_k=9)
+    asked.begin("chunk", top_k=9)
+    begun = asked._begun["chunk", 9]
+    calls = []
+    asked._begun["chunk", 9] = lambda: calls.append(1) or begun()
+
+    assert asked.nearest("chunk", top_k=2) == dict(list(plain.items())[:2])
+    assert [asked.nearest("chunk", top_k=9) for _ in range(2)] == [plain, plain]
+    assert calls == [1]

@@ -20,6 +20,9 @@ class Asked:
     query: Query
     terms: dict = field(default_factory=lambda: {"x": 1.0})
 
+    def deepen(self, depth):
+        """Find what is listed, however much that is."""
+
 
 def listed(search):
     """Find the chunks that the question lists, best first."""
