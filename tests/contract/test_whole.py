@@ -209,6 +209,7 @@ def test_closed_is_closed(store, make):
         lambda: put(store, make, 1, 0),
         lambda: store.search_words({"工厂": 1.0}, route="text", size=8, top_k=1),
         lambda: store.search_vectors(make.unit_vector("x"), kind="chunk", top_k=1),
+        lambda: store.begin_search_vectors(make.unit_vector("x"), kind="chunk", top_k=1)(),
     ):
         with pytest.raises(StoreError, match="closed"):
             call()

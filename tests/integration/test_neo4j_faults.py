@@ -244,6 +244,7 @@ def reads(make):
             "绿色工厂", route="path", size=make.LEAF, top_k=5
         ),
         "search_vectors": lambda s: s.search_vectors(vector, kind="chunk", top_k=5),
+        "begin_search_vectors": lambda s: s.begin_search_vectors(vector, kind="chunk", top_k=5)(),
         "similarities": lambda s: s.similarities(vector, ["d-a", f"d-a:{make.LEAF}:0"]),
         "vectors": lambda s: sorted(s.vectors(["none"])),
         "vectors_of": lambda s: sorted(s.vectors_of([f"d-a:{make.LEAF}:0"])),

@@ -1,6 +1,7 @@
 """The server store: a Neo4j database."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from kgrag.store.neo4j import graph_read, names, read, schema, write
@@ -36,6 +37,8 @@ from kgrag.types import (
     Summary,
 )
 
+_AT_ONCE = 2  # searches by vector that one question begins: for chunks and for facts
+
 
 class Neo4jStore:
     """A knowledge base in a database of a Neo4j server or cluster.
@@ -49,6 +52,7 @@ class Neo4jStore:
         self._database = database
         self._lexical = LexicalIndexes(database)
         self._vectors = VectorIndexes(database)
+        self._threads = ThreadPoolExecutor(_AT_ONCE, "kgrag-neo4j")
 
     @classmethod
     def open(cls, location: str, *, create: bool = True) -> "Neo4jStore":
@@ -81,6 +85,7 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close all connections."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         self._database.close()
 
     def get_meta(self, key: str) -> str | None:
@@ -263,8 +268,10 @@ class Neo4jStore:
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> Callable[[], list[Hit]]:
-        """Return what asks for the nearest nodes when it is called."""
-        return partial(self.search_vectors, vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
+        """Begin `search_vectors` in another thread: the server answers several at a time."""
+        self._check_open()
+        search = partial(self.search_vectors, vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
+        return self._threads.submit(search).result
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of each node that has a vector; the best of those of a fact."""
