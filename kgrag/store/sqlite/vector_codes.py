@@ -1,6 +1,7 @@
 """Codes of vectors, 4 bits for one or two numbers: candidates from a scan that reads little."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,12 +54,8 @@ class Codes:
         index.pq.cp.min_points_per_centroid = 1  # no warning on standard error for few rows
         index.pq.cp.niter = 10  # of 25, which take twice as long: recall@100 is the same to 0.001
         sample = read(np.linspace(0, n_rows - 1, min(n_rows, _SAMPLE)).astype(np.int64))
-        # Thousands of small steps: where other programs keep the processors busy, threads that
-        # wait for each other after every step take twenty times as long as one.
-        n_threads = faiss.omp_get_max_threads()
-        faiss.omp_set_num_threads(1)
-        index.train(sample)
-        faiss.omp_set_num_threads(n_threads)
+        with _one_thread():  # of thousands of small steps
+            index.train(sample)
         for rows in _batches(n_rows):
             index.add(read(rows))
         return cls(index)
@@ -130,8 +127,25 @@ def products(matrix: Vector, query: Vector, rows: Numbers) -> Vector:
         np.ascontiguousarray(rows, np.int64),
     )
     pointers = map(faiss.swig_ptr, arrays)
-    faiss.fvec_inner_products_by_idx(*pointers, dimension, 1, len(rows))
+    with _one_thread():  # faiss shares vectors among threads, but there is one
+        faiss.fvec_inner_products_by_idx(*pointers, dimension, 1, len(rows))
     return arrays[0]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have faiss do what this thread asks without others.
+
+    They wait for each other after every step, busily, and where other programs keep the processors
+    busy that takes twenty times as long as the work.
+    """
+    faiss = _faiss()
+    n_threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(n_threads)
 
 
 def _batches(n_rows: int) -> Iterator[Numbers]:

@@ -158,7 +158,7 @@ def scanned(matrix, *, per_document=10):
 @pytest.fixture
 def finely_shallow(monkeypatch):
     """Let blocks of a few thousand rows be scanned, not very deep."""
-    monkeypatch.setattr(vector_search, "_FINE_DIRECT", 100)
+    monkeypatch.setattr(vector_search, "_CANDIDATE", 0)
     monkeypatch.setattr(vector_search, "_FINE_DEPTH", 150)
     monkeypatch.setattr(vector_search, "_FINE_DEPTH_OF_EACH", 1)
 
@@ -188,6 +188,23 @@ def test_few_allowed_rows_are_multiplied_without_a_scan(finely_shallow, monkeypa
     doc_ids = [f"d-{i}" for i in range(0, 200, 20)]
 
     assert len(exact_candidates([scanned(matrix)], scans(matrix[0], 99, doc_ids))) >= 99
+
+
+@pytest.mark.parametrize(("share", "scans_codes"), [(1, True), (2, True), (10, False)])
+def test_rows_of_a_filter_are_multiplied_where_that_is_sooner(share, scans_codes, monkeypatch):
+    """A scan would have to go deep to find enough of them."""
+    scanned_to = []
+    scan = Codes.scan
+
+    def watched(codes, query, depth):
+        scanned_to.append(depth)
+        return scan(codes, query, depth)
+
+    monkeypatch.setattr(Codes, "scan", watched)
+    matrix = unit(np.random.default_rng(14), 20_000)
+    doc_ids = [f"d-{i}" for i in range(0, 2000, share)]
+    exact_candidates([scanned(matrix)], scans(matrix[0], 10, doc_ids))
+    assert bool(scanned_to) == scans_codes
 
 
 @pytest.mark.parametrize(("n_all", "depth"), [(75_000, 1600), (120_000, 1600), (15_000, 1070)])

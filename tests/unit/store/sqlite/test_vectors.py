@@ -181,7 +181,7 @@ def test_deletions_outlive_the_process_without_new_vectors(dense, reads):
 @pytest.mark.parametrize("floats", [0, 10_000])
 def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data, floats):
     """At least 0.99 of the best 50, in the process that deleted and in the next."""
-    monkeypatch.setattr(vector_search, "_FINE_DIRECT", 100)
+    monkeypatch.setattr(vector_search, "_CANDIDATE", 0)
     monkeypatch.setattr(vector_search, "_FINE_DEPTH", 300)
     monkeypatch.setattr(vector_search, "_FINE_DEPTH_OF_EACH", 1)
     monkeypatch.setattr(vector_search, "_FINE_ROWS", 1)
