@@ -181,10 +181,9 @@ def _scan(block: Block, scans: Scans) -> Scanned:
         chosen = np.flatnonzero(allowed)
         if isinstance(rows, CodedRows):
             return chosen, np.full(len(chosen), np.inf, np.float32)
-        most = 2 * len(chosen) > block.n_rows
-        return chosen, rows.scores(wanted.query)[chosen] if most else rows.scores(
-            wanted.query, chosen
-        )
+        if 2 * len(chosen) > block.n_rows:
+            return chosen, rows.scores(wanted.query)[chosen]
+        return chosen, rows.scores(wanted.query, chosen)
     depth = _depth(block, wanted.n_rows)
     found, scores = scans.of(block, reach)
     while np.count_nonzero(allowed[found]) < depth and reach < block.n_rows:
