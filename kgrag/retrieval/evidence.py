@@ -114,7 +114,7 @@ class Evidence:
     Attributes:
         title_weight: For chunks of a document whose title is quoted; above any other sum.
         place_weight: For chunks of documents about a place that the question names; taken
-            from those about other places only.
+            from those about other places only. A city of a province that is named is neither.
     """
 
     title_weight: float = 20.0
@@ -162,6 +162,8 @@ class Evidence:
         places = search.settings.places.get(doc_id, frozenset())
         if places & asked:
             return f"place {'、'.join(sorted(places & asked))}", self.place_weight
+        if places & search.cities:
+            return None
         if national and not places:
             return "national", self.place_weight
         return ("", -self.place_weight) if places else None

@@ -10,6 +10,7 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
+from kgrag.places import with_places_inside
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.within import Within
@@ -151,6 +152,11 @@ class Search:
     def anchors(self) -> list[Anchor]:
         """Return the entities that question or keywords name, the weightiest first."""
         return question_entities(self.query, self.store)
+
+    @cached_property
+    def cities(self) -> frozenset[str]:
+        """Return the cities of the provinces that the question names."""
+        return with_places_inside(self.query.places) - self.query.places
 
     @cached_property
     def titled(self) -> dict[str, str]:

@@ -124,6 +124,19 @@ def test_evidence_favours_the_places_that_are_asked_for(store):
     assert scores(fused) == {"a:10:0": 2.0, "c:10:0": 1.0, "b:10:0": 0.0}
 
 
+def test_a_city_of_the_province_that_is_asked_for_is_no_other_place(store):
+    """Neither favoured nor put off; a city that is asked for itself is favoured."""
+    places = {"a": frozenset(["武汉"]), "b": frozenset(["湖北"]), "c": frozenset(["成都"])}
+    routes = [route([("a:10:0", 1.0), ("b:10:0", 1.0), ("c:10:0", 1.0)])]
+    query = Query("湖北的目标", ("目标",), places=frozenset(["湖北"]))
+    fused = Evidence()(search(store, query, places=places), routes, top_k=20)
+    assert scores(fused) == {"b:10:0": 2.0, "a:10:0": 1.0, "c:10:0": 0.0}
+
+    query = replace(query, places=frozenset(["湖北", "武汉"]))
+    fused = Evidence()(search(store, query, places=places), routes, top_k=20)
+    assert scores(fused) == {"a:10:0": 2.0, "b:10:0": 2.0, "c:10:0": 0.0}
+
+
 def test_evidence_favours_national_documents_when_they_are_asked_for(store):
     """国家层面: a document about no place is national."""
     query = Query("国家层面的目标", ("目标",), national=True)
