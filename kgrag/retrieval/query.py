@@ -1,5 +1,6 @@
 """Read a question: its words, quoted titles, places."""
 
+import unicodedata
 from collections.abc import Iterable
 
 from kgrag.places import asks_nationally, question_places
@@ -14,6 +15,7 @@ def analyse(question: str, *, known_places: Iterable[str] = ()) -> Query:
         question: Any text; blank gives a query without words.
         known_places: Places that the documents are about.
     """
+    question = unicodedata.normalize("NFC", question)  # é is one character, as names have it
     quoted = quoted_titles(question)
     remainder, end = "", 0
     for start, stop, _ in quoted:

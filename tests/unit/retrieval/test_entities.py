@@ -1,5 +1,6 @@
 """Entities that a question names, and those that only its keywords name."""
 
+import unicodedata
 from dataclasses import replace
 
 import pytest
@@ -51,3 +52,10 @@ def test_a_longer_keyword_does_not_push_out_what_the_question_names():
         ("节能", 0.5, 0),
         ("节能减排", 0.25, -1),
     ]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_name_with_accents_is_found_however_they_are_written(form):
+    """As one character or two, in a question that is mostly Chinese."""
+    question = unicodedata.normalize(form, "关于poincaré的规定有哪些内容和要求？")
+    assert found(Names("poincaré"), question) == [("poincaré", 0.5, 2)]
