@@ -134,7 +134,7 @@ class Evidence:
                 _add(totals, said[-1][1])
         return [
             Fused(c, total, tuple((reasons.get(c, ""), s[c]) for reasons, s in said if c in s))
-            for c, total in ranked(totals)[:top_k]
+            for c, total in ranked(totals, top_k=top_k)
         ]
 
     def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> Said:

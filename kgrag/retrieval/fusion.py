@@ -1,5 +1,6 @@
 """Fuse rankings by reciprocal ranks, and order scores."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 Ranking = Sequence[tuple[str, float]]
@@ -34,10 +35,14 @@ def reciprocal_rank_fusion(
     return ranked(scores)
 
 
-def ranked(scores: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Return (id, score), best first, ties by id.
+def ranked(scores: Mapping[str, float], *, top_k: int | None = None) -> list[tuple[str, float]]:
+    """Return (id, score), best first, ties by id; at most `top_k`.
 
     >>> ranked({"b": 1.0, "a": 1.0, "c": 2.0})
     [('c', 2.0), ('a', 1.0), ('b', 1.0)]
     """
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    least = -math.inf
+    if top_k and len(scores) > top_k:  # numbers alone are sorted much sooner
+        least = sorted(scores.values(), reverse=True)[top_k - 1]
+    hits = [hit for hit in scores.items() if hit[1] >= least]
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:top_k]

@@ -68,11 +68,18 @@ def stated_triples(
     connection: sqlite3.Connection, fact_ids: Iterable[str], *, known: KnownEntities
 ) -> list[StatedTriple]:
     """Return facts in the order asked, each once, with the chunks that state them."""
-    rows = _by_id(connection, fact_ids)
-    stating: defaultdict[str, list[str]] = defaultdict(list)
-    for fact_id, chunk_id in stating_chunks(connection, [row[0] for row in rows]):
-        stating[fact_id].append(chunk_id)
-    return [(t, tuple(stating[t.fact_id])) for t in _named(connection, rows, known)]
+    stating: dict[str, list[str]] = {fact_id: [] for fact_id in fact_ids}
+    rows = connection.execute(
+        "SELECT f.fact_id, f.subject_id, f.predicate, f.object_id, e.chunk_id FROM json_each(?) j"
+        " CROSS JOIN facts f ON f.fact_id = j.value CROSS JOIN evidence e ON e.fact_id = j.value",
+        (json.dumps(list(stating)),),
+    )
+    found: dict[str, _Row] = {}
+    for *row, chunk_id in rows:
+        found[row[0]] = (row[0], row[1], row[2], row[3])
+        stating[row[0]].append(chunk_id)
+    triples = _named(connection, [found[f] for f in stating if f in found], known)
+    return [(t, tuple(stating[t.fact_id])) for t in triples]
 
 
 def facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
