@@ -1,3 +1,4 @@
+import faiss
 import numpy as np
 import pytest
 
@@ -94,3 +95,24 @@ def test_products_with_a_vector_of_another_dimension_are_refused():
     matrix = unit(np.random.default_rng(1), 50)
     with pytest.raises(ValueError, match=r"\(7,\)"):
         products(matrix, matrix[0][:7], np.array([0]))
+
+
+def test_faiss_has_one_thread_while_it_multiplies_and_then_as_many_as_before(monkeypatch):
+    """Also when it fails: what the program does with faiss elsewhere is as fast as it was."""
+    matrix = unit(np.random.default_rng(1), 50)
+    before, during = faiss.omp_get_max_threads(), []
+
+    def fails(*_):
+        during.append(faiss.omp_get_max_threads())
+        raise RuntimeError("x")
+
+    faiss.omp_set_num_threads(3)
+    try:
+        products(matrix, matrix[0], np.array([0]))
+        assert faiss.omp_get_max_threads() == 3
+        monkeypatch.setattr(faiss, "fvec_inner_products_by_idx", fails)
+        with pytest.raises(RuntimeError, match="x"):
+            products(matrix, matrix[0], np.array([0]))
+        assert (during, faiss.omp_get_max_threads()) == ([1], 3)
+    finally:
+        faiss.omp_set_num_threads(before)
