@@ -9,15 +9,18 @@ from pathlib import Path
 from ingestion.anchor import evidence_for
 from ingestion.chunk import ChunkSizes
 from ingestion.embed import embed, texts_to_embed
+from ingestion.load.parsed import replace_unusable
 from ingestion.prepare import target_ids
 from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import IngestionError
+from kgrag.foreign_json import read_foreign
 from kgrag.ids import entity_id, fact_id, summary_id
 from kgrag.store.store import DocumentBundle, Store
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 EXTRACTOR = "import"
+_TEXTS = "texts that are not empty, without NUL or half characters"
 _OWN_OFFSETS = frozenset(["txt", "md", "jsonl"])  # offsets point into the user's own file
 
 
@@ -144,7 +147,7 @@ def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[str]]:
     errors: list[str] = []
     for number, line in _lines(path):
         try:
-            record = json.loads(line)
+            record = read_foreign(line)
             if not isinstance(record, dict):
                 raise ValueError("not a JSON object")
             rows.append(parse(number, record))
@@ -154,14 +157,15 @@ def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[str]]:
     return rows, errors
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, line
-    except (OSError, UnicodeDecodeError) as exc:
-        raise IngestionError(f"{path}: cannot be read as UTF-8 JSON lines: {exc}") from exc
+                data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if data.strip():
+                    yield number, data
+    except OSError as exc:
+        raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
 
 
 def _fact_row(line: int, record: Mapping[str, object]) -> _Row:
@@ -172,7 +176,9 @@ def _fact_row(line: int, record: Mapping[str, object]) -> _Row:
     good = [t for t in triples if isinstance(t, list) and len(t) == 3 and all(map(_named, t))]
     if len(good) != len(triples):
         bad = next(t for t in triples if t not in good)
-        raise ValueError(f"a triple is three non-empty texts, got {json.dumps(bad)[:80]}")
+        raise ValueError(f"a triple is three {_TEXTS}, got {json.dumps(bad)[:80]}")
+    if not all(map(_named, entities)):
+        raise ValueError(f"`entities` are {_TEXTS}, got {json.dumps(entities)[:80]}")
     doc, start, end = _place(record, "passage_id" if "passage_id" in record else "doc")
     return _Row(
         line,
@@ -180,21 +186,24 @@ def _fact_row(line: int, record: Mapping[str, object]) -> _Row:
         start,
         end,
         triples=tuple((t[0].strip(), t[1].strip(), t[2].strip()) for t in good),
-        entities=tuple(e.strip() for e in entities if _named(e)),
+        entities=tuple(e.strip() for e in entities),
     )
 
 
 def _summary_row(line: int, record: Mapping[str, object]) -> _Row:
     summary = record["summary"]
     if not _named(summary):
-        raise ValueError("`summary` must be a non-empty text")
+        raise ValueError(f"`summary` is one of {_TEXTS}, got {json.dumps(summary)[:80]}")
     doc, start, end = _place(record, "doc")
     level = record.get("level", "section")
+    if not _named(level):
+        raise ValueError(f"`level` is one of {_TEXTS}, got {json.dumps(level)[:80]}")
     return _Row(line, doc, start, end, summary=str(summary).strip(), level=str(level))
 
 
 def _named(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    """Return whether a value is a text that says something and can be stored."""
+    return isinstance(value, str) and bool(value.strip()) and not replace_unusable(value)[1]
 
 
 def _place(record: Mapping[str, object], key: str) -> tuple[str, int | None, int | None]:
@@ -202,8 +211,10 @@ def _place(record: Mapping[str, object], key: str) -> tuple[str, int | None, int
     start, end = record.get("start"), record.get("end")
     if start is None and end is None and key == "passage_id":
         return doc, None, None
-    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end:
-        raise ValueError(f"`start` and `end` must be offsets with start < end, got {start}, {end}")
+    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+        raise ValueError(
+            f"`start` and `end` must be offsets with start < end, got {start!r:.40}, {end!r:.40}"
+        )
     return doc, start, end
 
 

@@ -1,6 +1,5 @@
 """Files of one JSON record a line: {id, title, text}, each a document with its own id."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from ingestion.load.parsed import line_segments, replace_unusable
 from ingestion.load.source import Failure
 from ingestion.load.title import guess_title
 from kgrag.errors import IngestionError
+from kgrag.foreign_json import read_foreign
 from kgrag.ids import digest
 from kgrag.types import Document
 
@@ -64,11 +64,9 @@ def _record(
     if line is None:
         return Failure(place, "the line is too long; raise the size limit or split the text")
     try:
-        values = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        return Failure(place, "not UTF-8; save the file as UTF-8")
-    except (ValueError, RecursionError) as exc:
-        return Failure(place, f"not JSON ({exc}); {_REMEDY}")
+        values = read_foreign(line)
+    except ValueError as exc:
+        return Failure(place, f"{exc}; {_REMEDY}")
     problem = _problem(values)
     if problem:
         return Failure(place, f"{problem}; {_REMEDY}")

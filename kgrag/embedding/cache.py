@@ -137,7 +137,7 @@ def read_card(folder: Path) -> ModelCard:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         return dataclasses.replace(_parse(data), folder=folder)
-    except (OSError, ValueError, TypeError) as exc:
+    except (OSError, ValueError, TypeError, RecursionError) as exc:
         raise ModelError(
             f"cannot read the model card {path}: {exc}. {remedy(folder.name)}"
         ) from exc

@@ -85,7 +85,7 @@ def read_json(path: Path) -> _Json:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         raise ModelError(f"cannot read {path}: {exc}. Remedy: download it again") from exc
     if not isinstance(data, dict):
         raise ModelError(
@@ -158,7 +158,7 @@ def _modules(path: Path) -> list[_Json]:
         return []
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         raise ModelError(f"cannot read {path}: {exc}. Remedy: download it again") from exc
     return [module for module in data if isinstance(module, dict)]
 

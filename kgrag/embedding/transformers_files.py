@@ -91,7 +91,7 @@ def safetensors_precision(path: Path) -> str:
         tensors = [tensor for name, tensor in json.loads(head).items() if name != "__metadata__"]
         spans = [(tensor["dtype"], *tensor["data_offsets"]) for tensor in tensors]
         end = max(int(span[2]) for span in spans)
-    except (ValueError, TypeError, KeyError, AttributeError) as exc:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
         raise ModelError(f"{path} is not a safetensors file. Remedy: download it again") from exc
     if 8 + length + end != size:
         raise ModelError(

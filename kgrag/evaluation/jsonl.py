@@ -1,10 +1,10 @@
 """Reading JSON lines with the file and line in every complaint."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kgrag.errors import EvaluationError
+from kgrag.foreign_json import read_foreign
 
 Row = Mapping[str, object]
 
@@ -16,24 +16,25 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
         EvaluationError: If the file cannot be read or a line is not a JSON object.
     """
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield f"{path}:{number}", _parse(line, f"{path}:{number}")
-    except (OSError, UnicodeDecodeError) as exc:
+                data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if data.strip():
+                    yield f"{path}:{number}", _parse(data, f"{path}:{number}")
+    except OSError as exc:
         raise EvaluationError(
             f"cannot read {path}: {exc}. Remedy: give a UTF-8 file of JSON lines"
         ) from exc
 
 
-def _parse(line: str, place: str) -> Row:
+def _parse(line: bytes, place: str) -> Row:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as exc:
-        raise EvaluationError(f"{place}: not JSON: {exc}. Remedy: one object a line") from exc
+        row = read_foreign(line)
+    except ValueError as exc:
+        raise EvaluationError(f"{place}: {exc}. Remedy: one object a line") from exc
     if not isinstance(row, dict):
         raise EvaluationError(
-            f"{place}: expected an object, got {line.strip()[:60]}. Remedy: one object a line"
+            f"{place}: expected an object, got {str(row)[:60]}. Remedy: one object a line"
         )
     return row
 

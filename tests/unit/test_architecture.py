@@ -20,7 +20,8 @@ PACKAGES = ("kgrag", "ingestion", "cypher")
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.errors", "cypher"),
-    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file", "kgrag.graph_layout",
+    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file",
+     "kgrag.foreign_json", "kgrag.graph_layout",
      "kgrag.graph_page", "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.openai_endpoint",
      "kgrag.places", "kgrag.quantities", "kgrag.segmenter", "kgrag.text", "kgrag.titles"),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),

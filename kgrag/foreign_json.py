@@ -1,0 +1,43 @@
+"""Reading JSON that others wrote: whatever is wrong with it is a ValueError that says what."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+
+def read_foreign(data: bytes | str) -> Any:
+    r"""Return what a JSON text says.
+
+    `NaN` and `Infinity`, which JSON does not have, are read as null. A key that an object has
+    twice is refused: which of its values is meant cannot be known.
+
+    Args:
+        data: The text, or its bytes in UTF-8.
+
+    Raises:
+        ValueError: If it is not UTF-8, not JSON, nested too deep, or has a key twice.
+
+    >>> read_foreign(b'{"a": NaN}')
+    {'a': None}
+    """
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+        return _DECODER.decode(text)
+    except UnicodeDecodeError as exc:
+        raise ValueError(f"not UTF-8 (byte {exc.start}); save the file as UTF-8") from exc
+    except RecursionError:
+        raise ValueError("not JSON that can be read: nested too deep") from None
+    except json.JSONDecodeError as exc:
+        raise ValueError(f"not JSON ({exc})") from exc
+
+
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:40]!r} stands twice in one object")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: None)
