@@ -9,6 +9,7 @@ help:
 	@echo 'make demo    ingest the sample archive and answer questions with citations'
 	@echo 'make test    check style and types, run the tests'
 	@echo 'make lint    check style and types only'
+	@echo 'make faults  kill it, fill its disk, damage its files; an hour'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make clean   remove what these targets made, the environment included'
 
@@ -23,6 +24,10 @@ lint: $(READY)
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy kgrag ingestion cypher
 
+# One line of counts for each kind of fault; every count but that of runs must be 0.
+faults: $(READY)
+	$(BIN)/python -m tests.faults
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
@@ -35,4 +40,4 @@ clean:
 	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint faults bench clean
