@@ -1,8 +1,11 @@
 """The command line."""
 
-import os
+import logging
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +22,14 @@ from kgrag import (
     cli_reembed,
     cli_stats,
 )
+from kgrag.cli_print import (
+    close_stdout,
+    echo,
+    log_to_stderr,
+    open_door,
+    print_loss,
+    print_usage_error,
+)
 from kgrag.cli_shared import FILE
 from kgrag.errors import KgragError
 
@@ -26,22 +37,49 @@ from kgrag.errors import KgragError
 class _Commands(click.Group):
     """Commands with kgrag's exit codes: 1 with what and why on stderr, 2 for usage."""
 
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command that the arguments name; what is printed passes the door."""
+        open_door()
+        run: Callable[[], Any] = partial(
+            super().main, args, prog_name, complete_var, standalone_mode=False, **extra
+        )
+        if not standalone_mode:
+            return run()
+        try:
+            code: Any = run()
+        except click.ClickException as exc:
+            print_usage_error(exc)
+            code = exc.exit_code
+        except click.Abort:
+            echo("kgrag: stopped", err=True)
+            code = 1
+        sys.exit(code if isinstance(code, int) else 0)
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KgragError as exc:
-            click.echo(f"kgrag: {exc}", err=True)
+            echo(f"kgrag: {exc}", err=True)
             ctx.exit(1)
         except BrokenPipeError:  # the reader of our output went away, e.g. `head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            close_stdout()
             ctx.exit(1)
         except KeyboardInterrupt:
-            click.echo(
+            echo(
                 "kgrag: stopped; what was stored is whole, and what models answered is kept: "
                 "run it again to go on",
                 err=True,
             )
             ctx.exit(1)
+        finally:
+            print_loss()
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,13 +89,9 @@ class _Commands(click.Group):
 @click.pass_context
 def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     """Ask policy documents; get answers that cite the clause."""
-    import logging
-
     from kgrag.config_file import read_config
 
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s"
-    )
+    log_to_stderr(logging.INFO if verbose else logging.WARNING)
     ctx.obj = read_config(config)
 
 

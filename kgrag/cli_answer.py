@@ -1,11 +1,10 @@
 """Print an answer: text, citations, what was checked, in the words of the question's language."""
 
-import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import click
+from kgrag.cli_print import echo, echo_text, on_terminal
 
 if TYPE_CHECKING:
     from kgrag.types import Answer, Citation, Verdict
@@ -58,28 +57,31 @@ def answer_json(answer: "Answer") -> dict[str, object]:
 
 def print_answer(answer: "Answer", *, explain: bool) -> None:
     """Print an answer, what it cites and what is known of it; notes go to stderr."""
-    if sys.stderr.isatty() and answer.method != "extractive":
-        click.echo("\n", err=True)  # behind the draft
+    if on_terminal() and answer.method != "extractive":
+        echo(err=True)  # behind the draft
+        echo(err=True)
     if explain:
         _print_steps(answer)
-    click.echo(answer.text)
+    echo_text(answer.text)
     for citation in answer.citations:
         _print_citation(answer, citation)
     if answer.verdict is not None:
-        click.echo(f"\n{_verdict(answer.question, answer.verdict)}")
+        echo()
+        echo(f"{_verdict(answer.question, answer.verdict)}")
     for note in answer.notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
-    click.echo(f"\n[{citation.number}] {citation.title}")
+    echo()
+    echo(f"[{citation.number}] {citation.title}")
     if citation.heading_path:
-        click.echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
+        echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
     page = saying(answer.question, "page").format(citation.page) if citation.page else ""
     place = saying(answer.question, "place")
-    click.echo(f"    {place.format(citation.file, page, citation.start, citation.end)}")
+    echo(f"    {place.format(citation.file, page, citation.start, citation.end)}")
     if answer.method != "extractive":  # there the answer is the quote
-        click.echo(f"    “{' '.join(citation.quote.split())}”")
+        echo(f"    “{' '.join(citation.quote.split())}”")
 
 
 def _shortened(heading: str) -> str:
@@ -101,7 +103,7 @@ def _verdict(question: str, verdict: "Verdict") -> str:
 def _print_steps(answer: "Answer") -> None:
     for step in answer.steps:
         calls = f" ({step.calls} calls)" if step.calls else ""
-        click.echo(f"── {step.name}{calls}")
+        echo(f"── {step.name}{calls}")
         for line in step.detail.splitlines():
-            click.echo(f"   {line}")
-    click.echo("──")
+            echo(f"   {line}")
+    echo("──")

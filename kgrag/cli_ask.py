@@ -2,13 +2,15 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli_answer import answer_json, is_done, print_answer, saying
 from kgrag.cli_filter import filter_options
-from kgrag.cli_shared import json_option, kb_option, opened, print_json
+from kgrag.cli_print import echo, echo_draft, on_terminal, print_json
+from kgrag.cli_shared import json_option, kb_option, opened
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -118,9 +120,9 @@ def chat(
                 continue
             answer = _answered(base, question, turns, within, system, writer, template, verify)
             if turns and answer.question != question:
-                click.echo(saying(question, "understood").format(answer.question), err=True)
+                echo(saying(question, "understood").format(answer.question), err=True)
             print_answer(answer, explain=explain)
-            click.echo()
+            echo()
             turns.append(_turn(answer))
             all_done = all_done and is_done(answer)
     if not all_done:
@@ -131,7 +133,7 @@ def _tell_what_is_ignored(ctx: click.Context, writer: str | None, option: str | 
     """Say so where an option is for models only and none will write."""
     configured = ctx.obj.model_of("answer").is_configured
     if option and (writer == "quotes" or not (writer or configured)):
-        click.echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
+        echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
 
 
 def _answered(
@@ -165,9 +167,10 @@ def _turn(answer: "Answer") -> "Turn":
 def _questions() -> Iterator[str]:
     """Yield the lines that are typed, or piped in, until the end."""
     if sys.stdin.isatty():
-        import readline  # noqa: F401 - lets the line be edited
+        with suppress(ImportError):  # as on Windows
+            import readline  # noqa: F401 - lets the line be edited
 
-        click.echo("questions, a line each; /new forgets what was said, /quit ends", err=True)
+        echo("questions, a line each; /new forgets what was said, /quit ends", err=True)
     while True:
         try:
             line = input("? " if sys.stdin.isatty() else "").strip()
@@ -185,15 +188,15 @@ def _writer(name: str | None) -> "Writer | None":
 
 def _stream(question: str) -> Callable[[str], None] | None:
     """Return what shows a draft as it is written, on a terminal; its numbers are not final."""
-    if not sys.stderr.isatty():
+    if not on_terminal():
         return None
     begun: list[bool] = []
 
     def show(piece: str) -> None:
         if not begun:
             begun.append(True)
-            click.secho(saying(question, "draft"), dim=True, err=True)
-        click.secho(piece, nl=False, dim=True, err=True)
+            echo_draft(saying(question, "draft") + "\n")
+        echo_draft(piece)
 
     return show
 

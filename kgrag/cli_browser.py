@@ -7,6 +7,8 @@ from urllib.parse import urlencode, urlsplit
 
 import click
 
+from kgrag.cli_print import echo
+
 STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -100,11 +102,12 @@ def browser(kb: str, page: str | None, out: Path, open_page: bool) -> None:
     """Look at a knowledge base in Neo4j Browser: style sheet and saved queries."""
     address = page_address(kb, page)
     queries = write_pack(out)
-    click.echo(f"1. open the page   {address}")
-    click.echo(f"2. drag onto it    {out / STYLE}   (colours and captions)")
-    click.echo(f"3. drag onto it    {out / QUERIES}   (saved queries: the star on the left)\n")
+    echo(f"1. open the page   {address}")
+    echo(f"2. drag onto it    {out / STYLE}   (colours and captions)")
+    echo(f"3. drag onto it    {out / QUERIES}   (saved queries: the star on the left)")
+    echo()
     for query in queries:
-        click.echo(f"{query.title}  {query.english}")
+        echo(f"{query.title}  {query.english}")
     if open_page:
         import webbrowser
 

@@ -1,37 +1,18 @@
 """Commands that change a knowledge base: ingest, import, delete."""
 
-import sys
-from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli_ingest import print_plan, print_report
+from kgrag.cli_print import echo, print_json, progress_bar
 from kgrag.cli_shared import EXISTING, FILE, amount, json_option, kb_option, opened
+from kgrag.visible import json_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ingestion.imports import ImportReport
     from kgrag.taking_in import Use
-
-
-@contextmanager
-def progress_bar(label: str) -> "Iterator[Callable[[str, int, int], None]]":
-    """Give a function that moves a bar on a terminal, and does nothing elsewhere."""
-    from tqdm import tqdm
-
-    with tqdm(desc=label, unit="", disable=not sys.stderr.isatty(), leave=False) as bar:
-
-        def show(name: str, done: int, total: int) -> None:
-            bar.total = total
-            bar.set_postfix_str(Path(name).name[-40:], refresh=False)
-            bar.update(done - bar.n)
-            bar.refresh()
-
-        yield show
 
 
 @click.command()
@@ -77,7 +58,7 @@ def ingest(
 
     with opened(ctx, kb, create=not retry_failed) as base:
         if notice := stand_in_notice(base.embedder):
-            click.echo(f"note: {notice}", err=True)
+            echo(f"note: {notice}", err=True)
         with progress_bar("ingest") as progress:
             if retry_failed:
                 report = base.retry_failed(paths, progress=progress)
@@ -156,14 +137,14 @@ def import_summaries(ctx: click.Context, file: Path, kb: str) -> None:
 
 def _print_import(ctx: click.Context, report: "ImportReport") -> None:
     for error in report.errors:
-        click.echo(f"not imported: {error}", err=True)
+        echo(f"not imported: {error}", err=True)
     what = (
         amount(report.facts, "fact")
         if report.facts
         else amount(report.summaries, "summary", "summaries")
     )
     documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
-    click.echo(f"{what} for {documents}; {lines} not imported")
+    echo(f"{what} for {documents}; {lines} not imported")
     if report.errors:
         ctx.exit(1)
 
@@ -176,7 +157,7 @@ def delete(ctx: click.Context, document: str, kb: str) -> None:
     """Delete a document (id, file, file name or title) and what only it supports."""
     with opened(ctx, kb) as base:
         card = base.delete(document)
-    click.echo(f"deleted {card.doc_id}: {card.title}")
+    echo(f"deleted {card.doc_id}: {card.title}")
 
 
 @click.command()
@@ -185,11 +166,14 @@ def delete(ctx: click.Context, document: str, kb: str) -> None:
 @click.pass_context
 def export(ctx: click.Context, kb: str, out: Path | None) -> None:
     """Write everything as JSON lines, in a fixed order, without paths."""
-    import json
-
-    with opened(ctx, kb) as base, click.open_file(str(out or "-"), "w", encoding="utf-8") as file:
-        for record in base.export():
-            file.write(json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n")
+    with opened(ctx, kb) as base:
+        if out is None:
+            for record in base.export():
+                print_json(record, sort_keys=True)
+            return
+        with out.open("w", encoding="utf-8", newline="\n") as file:
+            for record in base.export():
+                file.write(json_line(record, sort_keys=True) + "\n")
 
 
 COMMANDS = (ingest, import_facts, import_summaries, delete, export)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_content import progress_bar
+from kgrag.cli_print import echo, progress_bar
 from kgrag.cli_shared import opened
 
 if TYPE_CHECKING:
@@ -45,30 +45,29 @@ def copy(ctx: click.Context, from_: str, to: str, check: bool) -> None:
 
 def _print_report(report: "CopyReport", seconds: float) -> bool:
     """Print what was copied; return whether both hold as much."""
-    click.echo(f"{report.written} copied, {report.unchanged} unchanged in {seconds:.1f} s")
+    echo(f"{report.written} copied, {report.unchanged} unchanged in {seconds:.1f} s")
     if report.source == report.target:
         return True
-    click.echo(f"not the same: from {report.source}\nto {report.target}", err=True)
-    click.echo("the first was changed meanwhile: copy again", err=True)
+    echo(f"not the same: from {report.source}", err=True)
+    echo(f"to {report.target}", err=True)
+    echo("the first was changed meanwhile: copy again", err=True)
     return False
 
 
 def _print_comparison(comparison: "Comparison") -> bool:
     """Print whether two exports agree, and where they first differ; return whether they do."""
     if comparison.difference is None:
-        click.echo(f"identical: {comparison.records} records, sha256 {comparison.sha256}")
+        echo(f"identical: {comparison.records} records, sha256 {comparison.sha256}")
         return True
     ours, theirs = (line or "nothing more" for line in comparison.difference)
     same = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
     )
     begin = max(0, same - _BEFORE)
-    click.echo(
-        f"different from record {comparison.records + 1} on:\n"
-        f"from {ours[begin : begin + _SHOWN]}\nto   {theirs[begin : begin + _SHOWN]}\n"
-        "to have the same, copy into a new place",
-        err=True,
-    )
+    echo(f"different from record {comparison.records + 1} on:", err=True)
+    echo(f"from {ours[begin : begin + _SHOWN]}", err=True)
+    echo(f"to   {theirs[begin : begin + _SHOWN]}", err=True)
+    echo("to have the same, copy into a new place", err=True)
     return False
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-import click
-
-from kgrag.cli_shared import amount, print_json
+from kgrag.cli_print import echo, print_json
+from kgrag.cli_shared import amount
 
 if TYPE_CHECKING:
     from ingestion.report import IngestReport, ModelReport, Outcome, Plan
@@ -18,25 +17,25 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
     for outcome in plan.outcomes:
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
         if outcome.status in ("failed", "skipped"):
-            click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+            echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
     if as_json:
         print_json(_plan_record(plan, counts))
         return
     shown = _counted(counts.items()) or "nothing"
-    click.echo(f"would be: {shown}; at most {amount(plan.n_chunks, 'chunk')} to encode")
+    echo(f"would be: {shown}; at most {amount(plan.n_chunks, 'chunk')} to encode")
     if not plan.predictions:
-        click.echo("no language model is called: 0 calls, 0 tokens, no cost")
+        echo("no language model is called: 0 calls, 0 tokens, no cost")
         return
     if plan.sampled:
-        click.echo(f"the sample took {_spent(plan.sample_total)}; {_money(plan.sample_cost)}")
+        echo(f"the sample took {_spent(plan.sample_total)}; {_money(plan.sample_cost)}")
     for stage, prediction in plan.predictions.items():
         calls = amount(prediction.calls, "call")
-        click.echo(
+        echo(
             f"{stage}: {calls}, {prediction.cached_calls} more kept; "
             f"about {prediction.prompt_tokens:,} tokens in, {prediction.completion_tokens:,} out; "
             f"{_basis(prediction.basis)}"
         )
-    click.echo(f"{amount(plan.passages, 'passage')} would be read; {_money(plan.cost)}")
+    echo(f"{amount(plan.passages, 'passage')} would be read; {_money(plan.cost)}")
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:
@@ -49,11 +48,11 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     total = len(report.outcomes)
     rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
     counts = _counted(report.counts.items()) or "nothing to do"
-    click.echo(f"{amount(total, 'file')} in {report.seconds:.1f} s{rate}: {counts}")
+    echo(f"{amount(total, 'file')} in {report.seconds:.1f} s{rate}: {counts}")
     if report.model:
         _print_model(report.model)
     if report.waiting:
-        click.echo(
+        echo(
             f"note: {amount(report.waiting, 'passage')} of unchanged documents could not be read "
             "in an earlier run: kgrag ingest --retry-failed",
             err=True,
@@ -62,11 +61,11 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
 
 def _print_outcome(outcome: "Outcome") -> None:
     if outcome.status in ("failed", "skipped", "duplicate"):
-        click.echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+        echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
     elif outcome.detail:
-        click.echo(f"in part: {outcome.source}: {outcome.detail}", err=True)
+        echo(f"in part: {outcome.source}: {outcome.detail}", err=True)
     for warning in outcome.warnings:
-        click.echo(f"warning: {outcome.source}: {warning}", err=True)
+        echo(f"warning: {outcome.source}: {warning}", err=True)
 
 
 def _print_model(model: "ModelReport") -> None:
@@ -74,13 +73,13 @@ def _print_model(model: "ModelReport") -> None:
     failed = sum(model.failed.values())
     if not model.passages and not failed:
         return
-    click.echo(f"models: {_spent(model.total)}; {_money(model.cost)}")
+    echo(f"models: {_spent(model.total)}; {_money(model.cost)}")
     if model.passages:
-        click.echo(_given(model))
+        echo(_given(model))
     if model.unavailable:
-        click.echo(f"the model could not be asked: {model.unavailable}", err=True)
+        echo(f"the model could not be asked: {model.unavailable}", err=True)
     if failed:
-        click.echo(
+        echo(
             f"{amount(failed, 'passage')} could not be read ({_counted(model.failed.items())}); "
             "what rules find there is stored, ask again with: kgrag ingest --retry-failed",
             err=True,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_content import progress_bar
 from kgrag.cli_filter import filter_options
-from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened, print_json
+from kgrag.cli_print import echo, echo_text, print_json, progress_bar
+from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def search(
             )
             _show(base, found, explain, as_json)
         for notice in search_notices(base.store, base.config, base.sizes, within):
-            click.echo(f"note: {notice}", err=True)
+            echo(f"note: {notice}", err=True)
 
 
 def _run_batch(
@@ -81,7 +81,7 @@ def _run_batch(
         run = base.run(questions, system=system, top_k=top_k, analysis=analysis, progress=progress)
     write_run(out, run)
     empty = sum(not results for results in run.values())
-    click.echo(f"{len(run)} questions to {out}, {empty} without results")
+    echo(f"{len(run)} questions to {out}, {empty} without results")
 
 
 def _show(
@@ -95,16 +95,16 @@ def _show(
         print_json({"results": run_rows(from_ranking(results, files))})
         return
     if not results:
-        click.echo("nothing found")
+        echo("nothing found")
     for number, result in enumerate(results, 1):
         card, chunk = cards[result.chunk.doc_id], result.chunk
         where = " › ".join(chunk.heading_path)
-        click.echo(f"{number}. {card.title}" + (f" › {where}" if where else ""))
-        click.echo(f"   {result.score:.3f}  {card.file}, characters {chunk.start}-{chunk.end}")
+        echo(f"{number}. {card.title}" + (f" › {where}" if where else ""))
+        echo(f"   {result.score:.3f}  {card.file}, characters {chunk.start}-{chunk.end}")
         if explain:
             for reason in result.via:
-                click.echo(f"   + {reason}")
-        click.echo(f"   {' '.join(chunk.text.split())[:160]}")
+                echo(f"   + {reason}")
+        echo(f"   {' '.join(chunk.text.split())[:160]}")
 
 
 @click.command()
@@ -122,7 +122,7 @@ def docs(ctx: click.Context, kb: str, as_json: bool) -> None:
             told = {"places": places, "year": card.metadata.get("year", "")}
             print_json({**record, "media_type": card.media_type, **told})
         else:
-            click.echo(f"{card.doc_id}  {card.title}  ({card.file})")
+            echo(f"{card.doc_id}  {card.title}  ({card.file})")
 
 
 @click.command()
@@ -143,9 +143,9 @@ def graph(
         titles = {card.doc_id: card.title for card in base.documents()}
     if html is not None:
         html.write_text(graph_page(center, facts, titles), encoding="utf-8")
-        click.echo(f"{len(facts)} facts around {center.name} in {html}")
+        echo(f"{len(facts)} facts around {center.name} in {html}")
         return
-    click.echo(f"{center.name}: {len(facts)} facts")
+    echo(f"{center.name}: {len(facts)} facts")
     for fact in facts:
         _print_fact(fact, titles)
 
@@ -153,8 +153,8 @@ def graph(
 def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
     first = fact.evidence[0]
     more = f" and {len(fact.evidence) - 1} more" if len(fact.evidence) > 1 else ""
-    click.echo(f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}")
-    click.echo(f"    {titles[first.doc_id]}, characters {first.start}-{first.end}{more}")
+    echo(f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}")
+    echo(f"    {titles[first.doc_id]}, characters {first.start}-{first.end}{more}")
 
 
 @click.command()
@@ -175,8 +175,8 @@ def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
                 }
             )
         else:
-            click.echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
-    click.echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
+            echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
+    echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
     if problems:
         ctx.exit(1)
 
@@ -195,13 +195,13 @@ def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
     for item in load_all(Source(file)):
         if isinstance(item, Failure):
             failed = True
-            click.echo(f"failed: {item.file}: {item.reason}", err=True)
+            echo(f"failed: {item.file}: {item.reason}", err=True)
         elif as_json:
             print_json(asdict(item))
         else:
-            click.echo(item.text)
+            echo_text(item.text)
             for warning in item.warnings:
-                click.echo(f"warning: {item.file}: {warning}", err=True)
+                echo(f"warning: {item.file}: {warning}", err=True)
     if failed:
         ctx.exit(1)
 

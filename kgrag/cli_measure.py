@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_content import progress_bar
-from kgrag.cli_shared import EXISTING, json_option, kb_option, opened, print_json
+from kgrag.cli_print import echo, echo_text, print_json, progress_bar
+from kgrag.cli_shared import EXISTING, json_option, kb_option, opened
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -66,12 +66,14 @@ def _print_reports(
     columns += ["docMRR", "span@1000", "span@2000", "span@4000", "MRR"]
     kinds = [group.kind for group in next(iter(reports.values())).groups]
     for kind in kinds:
-        click.echo(f"{kind}\n{text_table(reports, kind=kind, columns=columns)}\n")
+        echo(kind)
+        echo_text(text_table(reports, kind=kind, columns=columns))
+        echo()
     for system, report in reports.items():
         if report.n_unanswered:
-            click.echo(f"{system}: {report.n_unanswered} questions without results (scored 0)")
+            echo(f"{system}: {report.n_unanswered} questions without results (scored 0)")
     if n_without_gold:
-        click.echo(f"left out: {n_without_gold} questions without gold")
+        echo(f"left out: {n_without_gold} questions without gold")
 
 
 COMMANDS = (eval_,)

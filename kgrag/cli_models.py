@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_shared import EXISTING, json_option, print_json
+from kgrag.cli_print import echo, print_json
+from kgrag.cli_shared import EXISTING, json_option
 
 if TYPE_CHECKING:
     from kgrag.embedding.card import Pooling
@@ -32,10 +33,10 @@ def list_(as_json: bool) -> None:
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *shown, strict=True)]
     for line in ([*_COLUMNS], *shown):
         cells = zip(line, widths, strict=True)
-        click.echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
+        echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
     for model in found:
         if model.problem:
-            click.echo(f"note: {model.name} is damaged: {model.problem}", err=True)
+            echo(f"note: {model.name} is damaged: {model.problem}", err=True)
 
 
 _COLUMNS = (
@@ -87,7 +88,7 @@ def pull(name: str) -> None:
     from kgrag.embedding.pull import pull_model
 
     card = pull_model(name)
-    click.echo(f"{card.name}: {card.dimension} dimensions, in {card.folder}, from {card.source}")
+    echo(f"{card.name}: {card.dimension} dimensions, in {card.folder}, from {card.source}")
 
 
 @models.command()
@@ -130,13 +131,13 @@ def add(
         languages=languages,
         replace=replace,
     )
-    click.echo(
+    echo(
         f"{card.name}: {card.dimension} dimensions, pooling {card.pooling}, {card.precision}, "
         f"{card.max_tokens} tokens, in {card.folder}"
     )
     for task in ("query", "passage"):
         if prepared := card.settings[task]:
-            click.echo(f"  {task}: {prepared}")
+            echo(f"  {task}: {prepared}")
 
 
 @models.command()
@@ -146,7 +147,7 @@ def remove(name: str) -> None:
     from kgrag.embedding.cache import remove_model
 
     remove_model(name)
-    click.echo(f"removed {name}")
+    echo(f"removed {name}")
 
 
 COMMANDS = (models,)

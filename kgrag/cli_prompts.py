@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_shared import EXISTING, json_option, print_json
+from kgrag.cli_print import echo, echo_text, print_json
+from kgrag.cli_shared import EXISTING, json_option
 from kgrag.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -56,11 +57,13 @@ def _print_prompt(prompt: "Prompt", as_json: bool) -> None:
 
         print_json(asdict(prompt))
         return
-    click.echo(f"═══ {prompt.name} ({prompt.language})")
-    click.echo("\n".join(f"# {line}" for line in prompt.about.splitlines()))
+    echo(f"═══ {prompt.name} ({prompt.language})")
+    for line in prompt.about.splitlines():
+        echo(f"# {line}")
     for role in ("system", "user"):
-        click.echo(f"── {role}\n{getattr(prompt, role)}")
-    click.echo()
+        echo(f"── {role}")
+        echo_text(getattr(prompt, role))
+    echo()
 
 
 def _print_requests(config: "Config", file: Path, as_json: bool) -> None:
@@ -75,15 +78,14 @@ def _print_requests(config: "Config", file: Path, as_json: bool) -> None:
 
 
 def _print_request(number: int, request: "Request") -> None:
-    click.echo(f"═══ call {number} ({request.stage})")
+    echo(f"═══ call {number} ({request.stage})")
     for message in request.messages:
-        click.echo(f"── {message.role}\n{message.content}")
+        echo(f"── {message.role}")
+        echo_text(message.content)
     if request.schema is not None:
-        import json
-
-        click.echo(f"── JSON schema {request.schema_name}")
-        click.echo(json.dumps(request.schema, ensure_ascii=False))
-    click.echo()
+        echo(f"── JSON schema {request.schema_name}")
+        print_json(request.schema)
+    echo()
 
 
 COMMANDS = (prompts,)

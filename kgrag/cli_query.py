@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli_print import echo, echo_text, print_json
 from kgrag.cli_shared import json_option, kb_option, opened
+from kgrag.visible import visible_line
 
 if TYPE_CHECKING:
     from kgrag.retrieval.graph_query import GraphAnswer
@@ -52,23 +54,24 @@ def query(
     rows = rows[:limit]
     if as_json:
         # Bytes, which only SQL returns, as their text.
-        click.echo(json.dumps({"rows": rows, "cut": cut}, ensure_ascii=False, default=str))
+        print_json({"rows": rows, "cut": cut})
         return
-    click.echo(table(rows) if rows else "no rows")
+    echo_text(table(rows) if rows else "no rows")
     if cut:
-        click.echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
+        echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
 
 
 def _print_graph_answer(ctx: click.Context, answer: "GraphAnswer", as_json: bool) -> None:
     """Print the query that a model wrote, and its rows; exit 1 where it was refused."""
     if as_json:
         record = {"query": answer.query, "rows": list(answer.rows), "error": answer.error}
-        click.echo(json.dumps(record, ensure_ascii=False, default=str))
+        print_json(record)
     else:
-        click.echo(f"{answer.query}\n")
-        click.echo(table(answer.rows) if answer.rows else "no rows")
+        echo_text(answer.query)
+        echo()
+        echo_text(table(answer.rows) if answer.rows else "no rows")
     if answer.error:
-        click.echo(f"kgrag: {answer.error}", err=True)
+        echo(f"kgrag: {answer.error}", err=True)
         ctx.exit(1)
 
 
@@ -107,8 +110,8 @@ def _cell(value: object) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return a text on one line, without what would move a terminal's cursor."""
-    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    """Return a text on one line, with what would move a terminal's cursor as escapes."""
+    line = visible_line(" ".join(text.split()))
     if _width(line) <= _WIDEST:
         return line
     room = _WIDEST - 1  # for the …

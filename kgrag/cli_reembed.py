@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli_content import progress_bar
-from kgrag.cli_shared import amount, json_option, kb_option, opened, print_json
+from kgrag.cli_print import echo, print_json, progress_bar
+from kgrag.cli_shared import amount, json_option, kb_option, opened
 
 if TYPE_CHECKING:
     from ingestion.reembed import ReembedPlan, ReembedReport
@@ -54,7 +54,7 @@ def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
     if not plan.changed:
         _print_nothing_to_do(plan.after)
         return
-    click.echo(
+    echo(
         f"{_change(plan.before, plan.after)}: {amount(plan.texts, 'text')} of "
         f"{amount(plan.documents, 'document')} to encode, {plan.characters:,} characters; "
         f"about {_duration(plan.seconds)}"
@@ -71,14 +71,14 @@ def _print_report(report: "ReembedReport", as_json: bool) -> None:
         return
     earlier = f" ({amount(report.resumed, 'document')} done by an earlier run)"
     resumed = earlier if report.resumed else ""
-    click.echo(
+    echo(
         f"{_change(report.before, report.after)}: {amount(report.encoded, 'text')} of "
         f"{amount(report.documents, 'document')}{resumed} in {_duration(report.seconds)}"
     )
 
 
 def _print_nothing_to_do(encoder: str) -> None:
-    click.echo(
+    echo(
         f"nothing to do: all vectors are those of {encoder} (--model, or [embedding] in "
         "kgrag.toml, names another)"
     )
@@ -86,7 +86,7 @@ def _print_nothing_to_do(encoder: str) -> None:
 
 def _print_dropped(encoder: str, what: str) -> None:
     if encoder:
-        click.echo(f"note: half-done vectors of {encoder} {what}", err=True)
+        echo(f"note: half-done vectors of {encoder} {what}", err=True)
 
 
 def _warn_of_settings(configured: "Config", model: str | None) -> None:
@@ -95,7 +95,7 @@ def _warn_of_settings(configured: "Config", model: str | None) -> None:
     said = named.model or named.provider or named.base_url
     changed = _with_model(named, model) if model else named
     if said and (changed.model, changed.is_endpoint) != (named.model, named.is_endpoint):
-        click.echo(
+        echo(
             f'note: [embedding] names "{said}" still: change it to "{model}", or take it out',
             err=True,
         )

@@ -1,6 +1,5 @@
-"""What every command shares: options, opening the knowledge base, printing."""
+"""What every command shares: options, opening the knowledge base, amounts."""
 
-import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,8 +52,3 @@ def amount(n: int, one: str, more: str = "") -> str:
     ('1 file', '0 files', '2 summaries')
     """
     return f"{n} {one if n == 1 else more or one + 's'}"
-
-
-def print_json(value: object) -> None:
-    """Print a value as one line of JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False))

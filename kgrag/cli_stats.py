@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli_print import echo, echo_text, print_json
 from kgrag.cli_query import table
-from kgrag.cli_shared import json_option, kb_option, opened, print_json
+from kgrag.cli_shared import json_option, kb_option, opened
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -44,7 +45,7 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
         return
     for name, value in counts.items():
         shown = ", ".join(f"{n} of {k}" for k, n in value.items()) if name == "chunks" else value
-        click.echo(f"{name:11} {shown}")
+        echo(f"{name:11} {shown}")
 
 
 def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
@@ -76,14 +77,14 @@ def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
         print_json({"stages": by_stage, "documents": by_document})
         return
     if not by_stage:
-        click.echo(_NONE)
+        echo(_NONE)
         return
-    click.echo(table(by_stage))
+    echo_text(table(by_stage))
     by_document.sort(key=lambda row: -int(str(row["in"])) - int(str(row["out"])))
-    click.echo()
-    click.echo(table(by_document[:_MOST_DOCUMENTS]))
+    echo()
+    echo_text(table(by_document[:_MOST_DOCUMENTS]))
     if len(by_document) > _MOST_DOCUMENTS:
-        click.echo(f"and {len(by_document) - _MOST_DOCUMENTS} more; --json has all")
+        echo(f"and {len(by_document) - _MOST_DOCUMENTS} more; --json has all")
     _print_sums(stages, prices)
 
 
@@ -146,13 +147,12 @@ def _print_sums(totals: "Sequence[Total]", prices: "dict[str, Price]") -> None:
     unknown = sorted({total.model for total in totals if total.model not in prices})
     sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
     shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in amounts.items())
-    click.echo(
-        f"\n{sent} calls sent, {kept} answered from what was kept; cost {shown or 'unknown'}"
-    )
+    echo()
+    echo(f"{sent} calls sent, {kept} answered from what was kept; cost {shown or 'unknown'}")
     if any(total.usage.estimated for total in totals):
-        click.echo("note: an endpoint did not count tokens; some figures are estimates", err=True)
+        echo("note: an endpoint did not count tokens; some figures are estimates", err=True)
     if unknown:
-        click.echo(
+        echo(
             f"note: no price is known for {', '.join(unknown)}: set price_in, price_cached, "
             "price_out and currency in [llm]",
             err=True,

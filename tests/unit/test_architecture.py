@@ -23,7 +23,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.answer_text", "kgrag.config", "kgrag.config_file",
      "kgrag.foreign_json", "kgrag.graph_layout",
      "kgrag.graph_page", "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.openai_endpoint",
-     "kgrag.places", "kgrag.quantities", "kgrag.segmenter", "kgrag.text", "kgrag.titles"),
+     "kgrag.places", "kgrag.quantities", "kgrag.segmenter", "kgrag.text", "kgrag.titles",
+     "kgrag.visible"),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("ingestion", "kgrag.copying", "kgrag.retrieval", "kgrag.generation", "kgrag.verification",
      "kgrag.evaluation"),
@@ -230,6 +231,53 @@ def test_modules_print_nothing_but_the_command_line():
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
     )
+
+
+# Processes of their own whose stdout and stderr are not the user's terminal.
+SCRIPTS = {"kgrag.llm.fake_server", "kgrag.store.sqlite.query_process"}
+
+
+PRINTS = re.compile(r"print|click\.s?echo(?:_via_pager)?|sys\.\w*std(?:out|err)\w*\..*write.*")
+
+
+def past_the_door(tree):
+    """Yield the line of every call that prints, and of every import of what prints."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            by_click = called in ("click.echo", "click.secho", "click.echo_via_pager", "echo.echo")
+            if by_click or re.fullmatch(
+                r"print|sys\.(?:__)?std(?:out|err)(?:__)?\..*write.*", called
+            ):
+                yield node.lineno
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            named = {alias.name for alias in node.names} | {getattr(node, "module", "")}
+            from_click = getattr(node, "module", "") == "click"
+            if "tqdm" in named or (from_click and {"echo", "secho", "open_file"} & named):
+                yield node.lineno
+
+
+def test_everything_that_is_printed_passes_one_door():
+    """Only there are escape sequences shown, and characters replaced that an encoding lacks."""
+    listed(
+        f"{module.name}, line {line}: prints past kgrag.cli_print"
+        for module in modules().values()
+        if module.name != "kgrag.cli_print" and module.name not in SCRIPTS
+        for line in past_the_door(module.tree)
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "click.echo(x)", "click.secho(x)", "print(x)", "sys.stdout.write(x)",
+        "sys.stderr.buffer.write(x)", "from tqdm import tqdm", "from click import echo",
+        "sys.__stdout__.writelines(x)",
+    ],
+)  # fmt: skip
+def test_a_way_past_the_door_is_known(code):
+    """The rule itself."""
+    assert list(past_the_door(ast.parse(code))) == [1]
 
 
 def docstrings(tree):

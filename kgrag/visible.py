@@ -1,0 +1,167 @@
+"""Text for a screen: what acts on a terminal, or cannot be seen, is shown as an escape.
+
+A title, a file's name or a model's answer may hold anything: escape sequences that colour, move,
+copy to the clipboard; marks that turn the order of letters around; letters without a shape. None
+of it is obeyed. An encoding that lacks a character gets what looks like it, else `?`.
+"""
+
+import functools
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# What most text is made of, and never hidden: ASCII, and Chinese with its marks. The rest is
+# looked up character by character.
+_ODD = re.compile(r"[^\n\t -~\u3000-\u3029\u4e00-\u9fff\uff01-\uff5e]")
+_ODD_IN_LINE = re.compile(r"[^ -~\u3000-\u3029\u4e00-\u9fff\uff01-\uff5e]")
+_ODD_IN_JSON = re.compile(r"[^ -~\u3000-\u3029\u4e00-\u9fff\uff01-\uff5e]")
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Cn", "Zl", "Zp"))  # categories of Unicode
+# Letters and marks that have no shape of their own, beyond those categories: fillers, joiners,
+# selectors of Mongolian and of the planes beyond the first. (U+FE00 to U+FE0F choose between the
+# shapes of a character that is seen.)
+_SHAPELESS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
+)
+# Chinese characters that Unicode has added since this Python was made.
+_HAN_TO_COME = range(0x20000, 0x3FFFE)
+_LIKENESS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys("“”„«»″", '"'),
+        **dict.fromkeys("‘’′", "'"),
+        **dict.fromkeys("‐‑‒–−─━", "-"),
+        "—": "--",
+        "→": "->",
+        "←": "<-",
+        "›": ">",
+        "‹": "<",
+        "═": "=",
+        "·": ".",
+        "…": "...",
+        "。": ".",
+        "、": ",",
+        "《": "<<",
+        "》": ">>",
+        "「": '"',
+        "」": '"',
+        "×": "x",
+    }
+)
+_UNKNOWN = "?"
+
+
+def visible(text: str) -> str:
+    r"""Return a text of several lines with everything that would not be seen as an escape.
+
+    >>> visible("甲\x1b[2J\u202e乙\r\n丙")
+    '甲\\x1b[2J\\u202e乙\n丙'
+    """
+    return _ODD.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def visible_line(text: str) -> str:
+    r"""Return a text as one line; its line breaks and tabs are escapes, too.
+
+    >>> visible_line("甲\n乙")
+    '甲\\n乙'
+    """
+    return _ODD_IN_LINE.sub(_shown, text)
+
+
+def json_line(value: object, *, encoding: str = "utf-8", sort_keys: bool = False) -> str:
+    r"""Return a value as one line of JSON that does nothing on a terminal.
+
+    What would not be seen is escaped as JSON escapes, so that the value stays the same.
+
+    Args:
+        value: Of what JSON knows; anything else becomes its `str`.
+        encoding: What the line is written in. JSON is UTF-8: for any other encoding the line is
+            ASCII, which is both.
+        sort_keys: Give the keys of mappings in their order.
+
+    >>> json_line(["甲\x85"])
+    '["甲\\u0085"]'
+    """
+    as_ascii = not is_unicode(encoding)
+    line = json.dumps(value, ensure_ascii=as_ascii, sort_keys=sort_keys, default=str)
+    return _ODD_IN_JSON.sub(_json_escape, line)
+
+
+def carried(text: str, encoding: str) -> str:
+    """Return a text with what an encoding lacks replaced by what looks like it, else by `?`.
+
+    Args:
+        text: Without lone surrogates.
+        encoding: Any that holds ASCII; one that is not known is taken for ASCII.
+
+    >>> carried("甲 › 乙 — “c”", "gbk"), carried("甲 › 乙 — “c”", "ascii")
+    ('甲 > 乙 — “c”', '? > ? -- "c"')
+    """
+    if is_unicode(encoding):
+        return text
+    lacking = {ord(c): likeness(c) for c in set(text) if not _fits(c, encoding)}
+    return text.translate(lacking) if lacking else text
+
+
+def n_lost(text: str, encoding: str) -> int:
+    """Return how many characters of a text an encoding shows as `?` only."""
+    if is_unicode(encoding):
+        return 0
+    lost = {c for c in set(text) if not _fits(c, encoding) and likeness(c) == _UNKNOWN}
+    return sum(map(text.count, lost))
+
+
+def likeness(character: str) -> str:
+    """Return what looks like a character in ASCII; `?` where nothing does.
+
+    >>> likeness("›"), likeness("，"), likeness("①"), likeness("甲")
+    ('>', ',', '1', '?')
+    """
+    known = _LIKENESS.get(character)
+    if known is not None:
+        return known
+    alike = unicodedata.normalize("NFKC", character)
+    return alike if alike.isascii() and alike.isprintable() else _UNKNOWN
+
+
+def is_unicode(encoding: str) -> bool:
+    """Say whether an encoding holds every character."""
+    return encoding.casefold().replace("_", "-").startswith(("utf", "cp65001"))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _fits(character: str, encoding: str) -> bool:
+    try:
+        return bool(character.encode(encoding))
+    except (UnicodeError, LookupError):
+        return character.isascii()
+
+
+def is_hidden(character: str) -> bool:
+    """Say whether a character acts on a terminal, or cannot be seen."""
+    if _SHAPELESS.match(character):
+        return True
+    category = unicodedata.category(character)
+    return category in _HIDDEN and not (category == "Cn" and ord(character) in _HAN_TO_COME)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _escape(character: str) -> str:
+    if not is_hidden(character):
+        return character
+    if "\udc80" <= character <= "\udcff":  # a byte of a name that is not UTF-8
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _shown(match: re.Match[str]) -> str:
+    return _escape(match.group())
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    character = match.group()
+    if not is_hidden(character):
+        return character
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
