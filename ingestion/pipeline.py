@@ -35,6 +35,7 @@ def ingest(
     vectors: VectorSet,
     enricher: "Enricher | None" = None,
     progress: Progress | None = None,
+    follow_links: bool = False,
 ) -> IngestReport:
     """Take files and folders into a store; return what became of each file.
 
@@ -51,13 +52,14 @@ def ingest(
         enricher: Has models read the documents; None takes them in by rules alone.
         progress: Called with (file, files done, files in all): without models before each
             file, with them as documents are done or waited for; and at the end.
+        follow_links: As for `discover`.
 
     Raises:
         StoreError: If the store itself fails; what was stored before stays.
         ModelError: If the encoder fails.
     """
     started = time.monotonic()
-    found = discover(paths)
+    found = discover(paths, follow_links=follow_links)
     model = enricher.identity if enricher else ""
     incoming = _incoming(store, sizes=sizes, model=model)
     outcomes = _not_read(found)
@@ -79,7 +81,12 @@ def ingest(
 
 
 def survey(
-    paths: Sequence[Path], *, store: Store, sizes: ChunkSizes, model: str = ""
+    paths: Sequence[Path],
+    *,
+    store: Store,
+    sizes: ChunkSizes,
+    model: str = "",
+    follow_links: bool = False,
 ) -> Iterator[Ready | Outcome]:
     """Yield what `ingest` would make of files and folders.
 
@@ -90,8 +97,9 @@ def survey(
         store: Where they would go.
         sizes: Chunk sizes.
         model: `Enricher.identity`; empty for a run without models.
+        follow_links: As for `discover`.
     """
-    found = discover(paths)
+    found = discover(paths, follow_links=follow_links)
     yield from _not_read(found)
     incoming = _incoming(store, sizes=sizes, model=model)
     for _, item in _read_all(found, incoming, None):
@@ -152,7 +160,9 @@ def store_all(
 
 def _not_read(found: Discovery) -> list[Outcome]:
     outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in found.failures]
-    return outcomes + [Outcome(str(s.path), "skipped", detail=s.reason) for s in found.skipped]
+    outcomes += [Outcome(str(s.path), "skipped", detail=s.reason) for s in found.skipped]
+    detail = "a link out of the folder; --follow-links follows it"
+    return outcomes + [Outcome(str(link), "not followed", detail=detail) for link in found.links]
 
 
 def _read_all(

@@ -11,7 +11,9 @@ from kgrag.llm.metered import Spent
 if TYPE_CHECKING:
     from kgrag.llm.prediction import Prediction
 
-Status = Literal["added", "replaced", "retried", "unchanged", "duplicate", "skipped", "failed"]
+Status = Literal[
+    "added", "replaced", "retried", "unchanged", "duplicate", "skipped", "not followed", "failed"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Outcome:
     Attributes:
         source: The file as shown to the user.
         status: `duplicate` is a copy of a document that another file holds; `retried` is one
-            whose failed passages were asked for again.
+            whose failed passages were asked for again; `not followed` is a link that leads out
+            of the folder in which it was found.
         doc_id: The document; empty where there is none.
         detail: Why it, or a passage of it, was skipped or failed, with the remedy.
         warnings: What the loader had to guess or leave out.

@@ -21,7 +21,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError
 from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.run import Run, from_ranking
+from kgrag.evaluation.run import Run, run_of
 from kgrag.generation.follow_up import Turn
 from kgrag.looking import facts_around, find_document
 from kgrag.notices import answer_notices
@@ -29,7 +29,6 @@ from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import preset
-from kgrag.retrieval.search import Search
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
 from kgrag.taking_in import Intake, Use, calls_file, reembedding
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from kgrag.llm.models import Models
 
 Analysis = Literal["rules", "model"]
+Paths = Sequence[str | Path]
 
 
 class KnowledgeBase:
@@ -160,10 +160,11 @@ class KnowledgeBase:
 
     def ingest(
         self,
-        paths: Sequence[str | Path],
+        paths: Paths,
         *,
         model: Use = "auto",
         progress: Progress | None = None,
+        follow_links: bool = False,
     ) -> IngestReport:
         """Take in files and folders; running again does only what is missing or changed.
 
@@ -171,12 +172,13 @@ class KnowledgeBase:
             paths: Files, folders, `.jsonl` of {id, title, text}.
             model: `auto` has the configured models read facts and summaries, `none` does not.
             progress: Called with (file, files done, files in all).
+            follow_links: Follow links that lead out of a folder, too.
         """
-        return self._intake().ingest([Path(p) for p in paths], model=model, progress=progress)
+        return self._intake().ingest(
+            [Path(p) for p in paths], model=model, progress=progress, follow_links=follow_links
+        )
 
-    def retry_failed(
-        self, paths: Sequence[str | Path] = (), *, progress: Progress | None = None
-    ) -> IngestReport:
+    def retry_failed(self, paths: Paths = (), *, progress: Progress | None = None) -> IngestReport:
         """Ask again for passages that a model could not read, of some files or all documents.
 
         Raises:
@@ -184,15 +186,20 @@ class KnowledgeBase:
         """
         return self._intake().retry_failed([Path(p) for p in paths], progress=progress)
 
-    def plan(self, paths: Sequence[str | Path], *, model: Use = "auto", sample: int = 0) -> Plan:
+    def plan(
+        self, paths: Paths, *, model: Use = "auto", sample: int = 0, follow_links: bool = False
+    ) -> Plan:
         """Return what `ingest` would make of each file, and what models would take for it.
 
         Args:
             paths: As for `ingest`.
             model: As for `ingest`.
             sample: Calls that are really made to predict better; their answers are kept.
+            follow_links: As for `ingest`.
         """
-        return self._intake().plan([Path(p) for p in paths], model=model, sample=sample)
+        return self._intake().plan(
+            [Path(p) for p in paths], model=model, sample=sample, follow_links=follow_links
+        )
 
     def _intake(self) -> Intake:
         return Intake(self.store, self.embedder, self.sizes, self.config, lambda: self.calls)
@@ -319,9 +326,6 @@ class KnowledgeBase:
         current = CurrentSettings(self.store, lambda: self.sizes.searched)
         return Knowledge(self.store, lambda: self.embedder, current)
 
-    def _search(self, question: str) -> Search:
-        return self._knowledge.search(self._knowledge.query(question))
-
     # looking
 
     def documents(self) -> list[Document]:
@@ -371,15 +375,9 @@ class KnowledgeBase:
     ) -> Run:
         """Return the results of a system for each question: {id: results}; see `search`."""
         files = {card.doc_id: card.file for card in self.store.document_cards()}
-        results = {}
-        for number, (query_id, question) in enumerate(questions.items()):
-            if progress:
-                progress(system, number, len(questions))
-            ranking = self.search(question, system=system, top_k=top_k, analysis=analysis)
-            results[query_id] = from_ranking(ranking, files)
-        if progress:
-            progress(system, len(questions), len(questions))
-        return results
+        search = partial(self.search, system=system, top_k=top_k, analysis=analysis)
+        done = partial(progress, system) if progress else None
+        return run_of(questions, search, files, progress=done)
 
     def evaluate(
         self,
@@ -392,9 +390,5 @@ class KnowledgeBase:
     ) -> dict[str, Report]:
         """Return the scores of each system on questions with gold."""
         questions = {query.query_id: query.question for query in queries}
-        return {
-            system: evaluate(
-                self.run(questions, system=system, top_k=top_k, progress=progress), queries, ks=ks
-            )
-            for system in systems
-        }
+        run = partial(self.run, questions, top_k=top_k, progress=progress)
+        return {system: evaluate(run(system=system), queries, ks=ks) for system in systems}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Ask again for the passages that a model could not read, of PATHS or of all documents.",
 )
+@click.option("--follow-links", is_flag=True, help="Follow links that lead out of a folder.")
 @json_option
 @click.pass_context
 def ingest(
@@ -42,6 +43,7 @@ def ingest(
     sample: int,
     no_model: bool,
     retry_failed: bool,
+    follow_links: bool,
     as_json: bool,
 ) -> None:
     """Take files and folders in; running it again does what is missing or changed.
@@ -52,7 +54,7 @@ def ingest(
     _check_usage(paths, dry_run, sample, no_model, retry_failed)
     model: Use = "none" if no_model else "auto"
     if dry_run:
-        _plan(ctx, paths, kb, model=model, sample=sample, as_json=as_json)
+        _plan(ctx, paths, kb, model, sample, follow_links, as_json)
         return
     from kgrag.embedding.choose import stand_in_notice
 
@@ -63,7 +65,9 @@ def ingest(
             if retry_failed:
                 report = base.retry_failed(paths, progress=progress)
             else:
-                report = base.ingest(paths, model=model, progress=progress)
+                report = base.ingest(
+                    paths, model=model, progress=progress, follow_links=follow_links
+                )
     print_report(report, as_json)
     if report.failed:
         ctx.exit(1)
@@ -89,9 +93,9 @@ def _plan(
     ctx: click.Context,
     paths: tuple[Path, ...],
     kb: str,
-    *,
     model: "Use",
     sample: int,
+    follow_links: bool,
     as_json: bool,
 ) -> None:
     """Say what would be done; a knowledge base that is not there is not made."""
@@ -102,13 +106,15 @@ def _plan(
 
     try:
         with opened(ctx, kb) as base:
-            plan = base.plan(paths, model=model, sample=sample)
+            plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
     except NoKnowledgeBaseError:
         if sample:  # what is paid for is kept where the knowledge base will be
             ctx.obj = keeping_calls(ctx.obj, kb)
         with TemporaryDirectory() as empty, opened(ctx, empty, create=True) as base:
-            plan = base.plan(paths, model=model, sample=sample)
+            plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
     print_plan(plan, as_json)
+    if any(outcome.status == "failed" for outcome in plan.outcomes):
+        ctx.exit(1)
 
 
 @click.command("import-facts")

@@ -1,6 +1,6 @@
 """Print what taking in did, or would do: files, what models gave, calls, tokens, cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgrag.cli_print import echo, print_json
@@ -18,6 +18,7 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         counts[outcome.status] = counts.get(outcome.status, 0) + 1
         if outcome.status in ("failed", "skipped"):
             echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+    _print_links(plan.outcomes)
     if as_json:
         print_json(_plan_record(plan, counts))
         return
@@ -45,6 +46,7 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
         return
     for outcome in report.outcomes:
         _print_outcome(outcome)
+    _print_links(report.outcomes)
     total = len(report.outcomes)
     rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
     counts = _counted(report.counts.items()) or "nothing to do"
@@ -62,10 +64,21 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
 def _print_outcome(outcome: "Outcome") -> None:
     if outcome.status in ("failed", "skipped", "duplicate"):
         echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
-    elif outcome.detail:
+    elif outcome.detail and outcome.status != "not followed":
         echo(f"in part: {outcome.source}: {outcome.detail}", err=True)
     for warning in outcome.warnings:
         echo(f"warning: {outcome.source}: {warning}", err=True)
+
+
+def _print_links(outcomes: "Sequence[Outcome]") -> None:
+    """Say in one line which links were not followed."""
+    links = [outcome.source for outcome in outcomes if outcome.status == "not followed"]
+    if links:
+        echo(
+            f"note: {amount(len(links), 'link')} out of the folder not followed, the first is "
+            f"{links[0]}: --follow-links follows them",
+            err=True,
+        )
 
 
 def _print_model(model: "ModelReport") -> None:

@@ -98,7 +98,12 @@ class Intake:
         )
 
     def ingest(
-        self, paths: Sequence[Path], *, model: Use, progress: Progress | None
+        self,
+        paths: Sequence[Path],
+        *,
+        model: Use,
+        progress: Progress | None,
+        follow_links: bool = False,
     ) -> IngestReport:
         """Take in files and folders; see `ingestion.pipeline.ingest`.
 
@@ -106,6 +111,7 @@ class Intake:
             paths: Files and folders.
             model: `auto` has documents read by the models that are configured, `none` does not.
             progress: Called with (file, files done, files in all).
+            follow_links: Follow links that lead out of a folder, too.
         """
         known = self.store.all_meta()
         check_encoder(self.embedder.name, known.get("embedder"))
@@ -126,6 +132,7 @@ class Intake:
                 vectors=vectors,
                 enricher=enricher,
                 progress=progress,
+                follow_links=follow_links,
             )
         return self._finished(report, progress)
 
@@ -171,7 +178,9 @@ class Intake:
             vectors=self.vectors,
         )
 
-    def plan(self, paths: Sequence[Path], *, model: Use, sample: int) -> Plan:
+    def plan(
+        self, paths: Sequence[Path], *, model: Use, sample: int, follow_links: bool = False
+    ) -> Plan:
         """Return what `ingest` would make of files and folders, and what models would take.
 
         Args:
@@ -179,9 +188,10 @@ class Intake:
             model: As for `ingest`.
             sample: Calls that are really made first, to learn what the models take; their
                 answers are kept.
+            follow_links: As for `ingest`.
         """
         with self._enricher(model) as enricher:
-            planned = _Planned(self, paths, enricher)
+            planned = _Planned(self, paths, enricher, follow_links)
             if enricher is None:
                 for _ in planned.bundles():
                     pass
@@ -345,8 +355,15 @@ class _Planned:
     They are read anew each time, so that no more than one is held.
     """
 
-    def __init__(self, intake: Intake, paths: Sequence[Path], enricher: "Enricher | None") -> None:
+    def __init__(
+        self,
+        intake: Intake,
+        paths: Sequence[Path],
+        enricher: "Enricher | None",
+        follow_links: bool,
+    ) -> None:
         self._intake = intake
+        self._follow_links = follow_links
         self._paths = paths
         self._enricher = enricher
         self._outcomes: list[Outcome] = []
@@ -362,6 +379,7 @@ class _Planned:
             store=self._intake.store,
             sizes=self._intake.sizes,
             model=self._enricher.identity if self._enricher else "",
+            follow_links=self._follow_links,
         ):
             if isinstance(item, Outcome):
                 self._outcomes.append(item)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+from ingestion.load.opening import open_regular
 from ingestion.load.parsed import line_segments, replace_unusable
-from ingestion.load.source import Failure
+from ingestion.load.source import Failure, Source
 from ingestion.load.title import guess_title
 from kgrag.errors import IngestionError
 from kgrag.foreign_json import read_foreign
@@ -16,7 +17,7 @@ from kgrag.types import Document
 _REMEDY = 'each line must be {"id": ..., "title": ..., "text": ...}'
 
 
-def read_records(path: Path, *, max_bytes: int) -> Iterator[Document | Failure]:
+def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failure]:
     """Yield the document of every line that is not blank, or what is wrong with the line.
 
     A record's id is taken verbatim (an integer as its digits); an id that an earlier line had is
@@ -24,16 +25,17 @@ def read_records(path: Path, *, max_bytes: int) -> Iterator[Document | Failure]:
     become metadata. The file is read line by line and may be larger than memory.
 
     Args:
-        path: The file.
+        source: The file.
         max_bytes: The longest line that is read.
 
     Raises:
         IngestionError: The file cannot be opened or holds no record.
     """
+    path = source.path
     first_line: dict[str, int] = {}
     number = 0
     try:
-        with path.open("rb") as handle:
+        with open_regular(path, within=source.within) as handle:
             for number, line in _lines(handle, max_bytes):
                 yield _record(path, number, line, first_line)
     except OSError as exc:

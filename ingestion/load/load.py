@@ -1,11 +1,12 @@
 """A file in, a document out: reads the bytes, picks the format's reader, gives identity."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Protocol
 
 from ingestion.load.jsonl import read_records
+from ingestion.load.opening import open_regular
 from ingestion.load.parsed import Parsed
 from ingestion.load.source import Failure, Source, unsupported_reason
 from kgrag.errors import IngestionError, UnsupportedFormatError
@@ -78,7 +79,7 @@ def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
         raise UnsupportedFormatError(f"{source.name}: {unsupported_reason(source.path)}")
     if media_type == "jsonl":
         return _one_record(source, max_bytes)
-    data = _read_bytes(source.path, max_bytes)
+    data = _read_bytes(source, max_bytes)
     parsed = _READERS[media_type]()(data, name=source.name, stem=source.path.stem)
     if not parsed.text.strip():
         raise IngestionError(f"{source.name}: has no text; check that it opens and shows some")
@@ -107,7 +108,7 @@ def load_all(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Iterator[
     """
     try:
         if source.media_type == "jsonl" and source.record is None:
-            yield from read_records(source.path, max_bytes=max_bytes)
+            yield from read_records(source, max_bytes=max_bytes)
         else:
             yield load(source, max_bytes=max_bytes)
     except IngestionError as exc:
@@ -127,18 +128,21 @@ def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[
     Raises:
         IngestionError: The file cannot be read, is empty or too large.
     """
-    content_hash = hashlib.sha256(_read_bytes(source.path, max_bytes)).hexdigest()
+    content_hash = hashlib.sha256(_read_bytes(source, max_bytes)).hexdigest()
     return document_id(source.path.name, content_hash), content_hash
 
 
-def _read_bytes(path: Path, max_bytes: int) -> bytes:
+def _read_bytes(source: Source, max_bytes: int) -> bytes:
+    path = source.path
     try:
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise IngestionError(
-                f"{path}: has {size:,} bytes, more than {max_bytes:,}; raise the limit or split it"
-            )
-        data = path.read_bytes()
+        with open_regular(path, within=source.within) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > max_bytes:
+                raise IngestionError(
+                    f"{path}: has {size:,} bytes, more than {max_bytes:,}; raise the limit or "
+                    "split it"
+                )
+            data = file.read(max_bytes)
     except OSError as exc:
         raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
     if not data:
@@ -149,7 +153,7 @@ def _read_bytes(path: Path, max_bytes: int) -> bytes:
 def _one_record(source: Source, max_bytes: int) -> Document:
     if source.record is None:
         raise IngestionError(f"{source.name}: holds many documents; name a record or use load_all")
-    for item in read_records(source.path, max_bytes=max_bytes):
+    for item in read_records(source, max_bytes=max_bytes):
         if isinstance(item, Document) and item.doc_id == source.record:
             return item
     raise IngestionError(f"{source.name}: no such record; check the id")

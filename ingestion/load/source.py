@@ -1,6 +1,7 @@
 """Which files are to be read: folders walked in a fixed order, every path accounted for."""
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,9 @@ MEDIA_TYPES = {
 }
 
 
+_NOT_REGULAR = "not a regular file"
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to be read.
@@ -51,10 +55,13 @@ class Source:
     Attributes:
         path: As given, or as found below the folder that was given.
         record: The `id` of the one record wanted of a `.jsonl`; None is the whole file.
+        within: Real path of the folder that the file must still lie in when it is opened; None
+            for a file that was named itself, or where links are followed.
     """
 
     path: Path
     record: str | None = None
+    within: Path | None = None
 
     @property
     def media_type(self) -> str | None:
@@ -90,27 +97,21 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a list of paths comes to; together the three account for every file.
+    """What a list of paths comes to; together the four account for every file.
 
     Attributes:
         sources: To be read, each file once, in the order of the paths given and sorted by name
             within a folder.
         skipped: Files inside folders that no loader reads.
-        failures: Paths given that do not exist or that no loader reads.
+        failures: Paths given that do not exist or that no loader reads, and whatever could not
+            be looked at.
+        links: Links inside folders that lead out of them and were not followed.
     """
 
     sources: tuple[Source, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     failures: tuple[Failure, ...] = ()
-
-
-@dataclass(slots=True)
-class _Walk:
-    sources: list[Source] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    # Real paths: a file that is reached twice is read once, a folder that links back ends there.
-    seen: set[Path] = field(default_factory=set)
+    links: tuple[Path, ...] = ()
 
 
 def unsupported_reason(path: Path) -> str:
@@ -121,46 +122,103 @@ def unsupported_reason(path: Path) -> str:
     return f"no loader for {kind}; {remedy}"
 
 
-def discover(paths: Sequence[Path]) -> Discovery:
+def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
     """Return what is to be read among files and folders; nothing is opened.
 
-    Folders are walked to the bottom, symbolic links followed once. Inside folders hidden files
-    and Word's lock files (`~$...`) are passed over; given explicitly, a hidden file is read.
+    Folders are walked to the bottom. Inside folders hidden files and Word's lock files (`~$...`)
+    are passed over; given explicitly, a hidden file is read. A link inside a folder is followed,
+    once, where it leads to a place in that folder: one that leads out of it may lead anywhere,
+    and what is read can be asked for. A path that is itself a link is followed.
 
     Args:
         paths: Files and folders.
+        follow_links: Follow links out of folders as well.
     """
-    walk = _Walk()
+    walk = _Walk(follow_links=follow_links)
     for path in paths:
-        if path.is_dir():
-            _enter(path, walk)
-        elif not path.exists():
-            walk.failures.append(Failure(str(path), "no such file or folder; check the path"))
-        elif Source(path).media_type is None:
-            walk.failures.append(Failure(str(path), unsupported_reason(path)))
-        else:
-            _add(path, walk)
-    return Discovery(tuple(walk.sources), tuple(walk.skipped), tuple(walk.failures))
+        walk.begin(path)
+    return Discovery(
+        tuple(walk.sources), tuple(walk.skipped), tuple(walk.failures), tuple(walk.links)
+    )
 
 
-def _enter(folder: Path, walk: _Walk) -> None:
-    stack = [folder]
-    while stack:
-        current = stack.pop()
-        real = current.resolve()
-        if real in walk.seen:
-            continue
-        walk.seen.add(real)
+@dataclass(slots=True)
+class _Walk:
+    follow_links: bool
+    sources: list[Source] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    # Real paths: a file that is reached twice is read once, a folder that links back ends there.
+    seen: set[Path] = field(default_factory=set)
+
+    def begin(self, path: Path) -> None:
+        """Enter a file or folder that was given."""
         try:
-            children = sorted(_visible(current))
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            self._fail(path, "no such file or folder; check the path")
+        except (OSError, ValueError) as exc:
+            self._fail(path, f"cannot be looked at: {_said(exc)}")
+        else:
+            if stat.S_ISDIR(mode):
+                self._enter(path)
+            elif not stat.S_ISREG(mode):
+                self._fail(path, _NOT_REGULAR)
+            elif Source(path).media_type is None:
+                self._fail(path, unsupported_reason(path))
+            else:
+                self._add(Source(path), _real(path))
+
+    def _enter(self, folder: Path) -> None:
+        root = _real(folder)
+        stack = [folder]
+        while stack:
+            current = stack.pop()
+            real = _real(current)
+            if real in self.seen:
+                continue
+            self.seen.add(real)
+            try:
+                children = sorted(_visible(current))
+            except OSError as exc:
+                self._fail(current, f"cannot be listed: {_said(exc)}")
+                continue
+            # Files first, then folders in order: the stack gives back the last one pushed.
+            folders = [child for child in children if self._consider(child, root)]
+            stack.extend(reversed(folders))
+
+    def _consider(self, path: Path, root: Path) -> bool:
+        """Enter a file found in a folder; return whether it is a folder to be walked."""
+        real = _real(path)  # and not is_symlink: junctions of Windows lead out, too
+        if not self.follow_links and not real.is_relative_to(root):
+            self.links.append(path)
+            return False
+        try:
+            mode = path.stat().st_mode
         except OSError as exc:
-            walk.skipped.append(Skipped(current, f"cannot be listed: {exc.strerror}"))
-            continue
-        # Files first, then folders in order: the stack gives back the last one pushed.
-        stack.extend(child for child in reversed(children) if child.is_dir())
-        for child in children:
-            if not child.is_dir():
-                _consider(child, walk)
+            if isinstance(exc, PermissionError):
+                self._fail(path, f"cannot be looked at: {_said(exc)}")
+            else:
+                self.skipped.append(Skipped(path, "the link leads nowhere"))
+            return False
+        if stat.S_ISDIR(mode):
+            return True
+        if not stat.S_ISREG(mode):
+            self.skipped.append(Skipped(path, _NOT_REGULAR))
+        elif Source(path).media_type is None:
+            self.skipped.append(Skipped(path, unsupported_reason(path)))
+        else:
+            self._add(Source(path, within=None if self.follow_links else root), real)
+        return False
+
+    def _add(self, source: Source, real: Path) -> None:
+        if real not in self.seen:
+            self.seen.add(real)
+            self.sources.append(source)
+
+    def _fail(self, path: Path, reason: str) -> None:
+        self.failures.append(Failure(str(path), reason))
 
 
 def _visible(folder: Path) -> Iterator[Path]:
@@ -170,19 +228,10 @@ def _visible(folder: Path) -> Iterator[Path]:
                 yield folder / entry.name
 
 
-def _consider(path: Path, walk: _Walk) -> None:
-    if not path.exists():
-        walk.skipped.append(Skipped(path, "the link leads nowhere"))
-    elif not path.is_file():
-        walk.skipped.append(Skipped(path, "not a regular file"))
-    elif Source(path).media_type is None:
-        walk.skipped.append(Skipped(path, unsupported_reason(path)))
-    else:
-        _add(path, walk)
+def _real(path: Path) -> Path:
+    """Return a path without links; of links in a circle, as far as it goes."""
+    return Path(os.path.realpath(path))
 
 
-def _add(path: Path, walk: _Walk) -> None:
-    real = path.resolve()
-    if real not in walk.seen:
-        walk.seen.add(real)
-        walk.sources.append(Source(path))
+def _said(exc: Exception) -> str:
+    return getattr(exc, "strerror", None) or str(exc)

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,31 @@ class RunResult:
 Run = Mapping[str, Sequence[RunResult]]
 
 _KEYS = ("chunk_id", "doc_id", "file", "start", "end", "score", "text", "via")
+
+
+def run_of(
+    questions: Mapping[str, str],
+    search: Callable[[str], Sequence[ScoredChunk]],
+    files: Mapping[str, str],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Return the results of a search for each question, by the questions' ids.
+
+    Args:
+        questions: By id.
+        search: Gives a ranking for a question.
+        files: File by document id.
+        progress: Called with (questions done, questions in all): before each, and at the end.
+    """
+    results = {}
+    for number, (query_id, question) in enumerate(questions.items()):
+        if progress:
+            progress(number, len(questions))
+        results[query_id] = from_ranking(search(question), files)
+    if progress:
+        progress(len(questions), len(questions))
+    return results
 
 
 def from_ranking(ranking: Sequence[ScoredChunk], files: Mapping[str, str]) -> list[RunResult]:

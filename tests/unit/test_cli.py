@@ -1,6 +1,7 @@
 """The command line: every command, its exit codes, what goes where."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -90,6 +91,51 @@ def test_ingest_when_a_file_fails_goes_on_and_exits_1(folder, tmp_path):
     assert "bad.docx" in result.stderr
     assert "no such file" in result.stderr
     assert "1 added" in result.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_ingest_when_a_folder_cannot_be_listed_exits_1(tmp_path, monkeypatch, options):
+    """Who gave the folder would think that all of it was read; the rest is."""
+    (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
+    (tmp_path / "docs/closed").mkdir(parents=True)
+    (tmp_path / "docs/a.txt").write_text("丙办法\n加强监管和考核工作。", "utf-8")
+    listed = os.scandir
+
+    def scandir(folder):
+        if str(folder).endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+    done = run(tmp_path, "ingest", tmp_path / "docs", *options)
+
+    assert done.exit_code == 1
+    assert "closed: cannot be listed: Permission denied" in done.stderr
+    assert "1 added" in done.stdout
+
+
+def test_ingest_says_which_links_it_did_not_follow(tmp_path):
+    """A link out of the folder is told in one line; --follow-links reads what is there."""
+    (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "secret.txt").write_text("密件\n本文件不公开。", "utf-8")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / "docs" / name).symlink_to(tmp_path / "secret.txt")
+
+    planned = run(tmp_path, "ingest", tmp_path / "docs", "--dry-run")
+    done = run(tmp_path, "ingest", tmp_path / "docs")
+    followed = run(tmp_path, "ingest", tmp_path / "docs", "--follow-links")
+
+    for said in (planned, done):
+        assert said.exit_code == 0
+        assert "2 not followed" in said.stdout
+        (line,) = (line for line in said.stderr.splitlines() if "link" in line)
+        assert "2 links out of the folder not followed" in line
+        assert "a.txt: --follow-links" in line
+    assert followed.exit_code == 0
+    assert "1 added" in followed.stdout
+    assert "link" not in followed.stderr
 
 
 def test_ask_prints_the_answer_and_where_it_stands(folder):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.load.jsonl import read_records
-from ingestion.load.source import Failure
+from ingestion.load.source import Failure, Source
 from kgrag.errors import IngestionError
 from kgrag.types import Document
 
@@ -17,7 +17,7 @@ def records(
     """Write lines to a file and return what is read of them."""
     path = tmp_path / "c.jsonl"
     path.write_bytes(b"\n".join(x if isinstance(x, bytes) else x.encode() for x in lines))
-    return list(read_records(path, max_bytes=max_bytes))
+    return list(read_records(Source(path), max_bytes=max_bytes))
 
 
 def test_read_records_when_a_record_is_whole(tmp_path):
@@ -154,4 +154,4 @@ def test_read_records_when_nothing_is_in_it(tmp_path, lines):
 def test_read_records_when_the_file_is_gone(tmp_path):
     """A file that cannot be opened is an ingestion error."""
     with pytest.raises(IngestionError, match="cannot be read"):
-        list(read_records(tmp_path / "none.jsonl", max_bytes=10))
+        list(read_records(Source(tmp_path / "none.jsonl"), max_bytes=10))

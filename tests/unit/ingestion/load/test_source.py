@@ -92,17 +92,104 @@ def test_discover_when_links_make_a_loop(tmp_path):
     assert [s.path.name for s in found.skipped] == ["self.txt"]
 
 
-def test_discover_when_a_link_leads_elsewhere(tmp_path):
-    """Links are followed; one that leads nowhere is listed apart."""
+def outside(tmp_path: Path) -> Path:
+    """Return a folder with links out of it, to a file and to a folder."""
     touch(tmp_path / "other", "x.txt")
-    (tmp_path / "in").mkdir()
+    touch(tmp_path, "secret.txt", "in/a.txt")
     (tmp_path / "in/linked").symlink_to(tmp_path / "other", target_is_directory=True)
-    (tmp_path / "in/broken.txt").symlink_to(tmp_path / "gone.txt")
+    (tmp_path / "in/secret.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "in/gone.txt").symlink_to(tmp_path / "gone.txt")
+    return tmp_path / "in"
 
-    found = discover([tmp_path / "in"])
 
-    assert names(found) == ["x.txt"]
-    assert found.skipped == (Skipped(tmp_path / "in/broken.txt", "the link leads nowhere"),)
+def test_discover_when_links_lead_out(tmp_path):
+    """What lies outside of the folder is not read, and every such link is named."""
+    folder = outside(tmp_path)
+
+    found = discover([folder])
+
+    assert names(found) == ["a.txt"]
+    assert found.links == (folder / "gone.txt", folder / "linked", folder / "secret.txt")
+    assert not found.skipped
+    assert not found.failures
+
+
+def test_discover_when_links_out_are_to_be_followed(tmp_path):
+    """They are read where that is asked for; one that leads nowhere is listed apart."""
+    folder = outside(tmp_path)
+
+    found = discover([folder], follow_links=True)
+
+    assert names(found) == ["a.txt", "secret.txt", "x.txt"]
+    assert found.skipped == (Skipped(folder / "gone.txt", "the link leads nowhere"),)
+    assert not found.links
+
+
+def test_discover_when_a_link_stays_inside(tmp_path):
+    """A link to a place in the folder is followed, and nothing is read twice."""
+    touch(tmp_path, "b/x.txt", "c.txt")
+    (tmp_path / "a").symlink_to("b", target_is_directory=True)
+    (tmp_path / "d.txt").symlink_to("c.txt")
+
+    found = discover([tmp_path])
+
+    assert names(found) == ["c.txt", "x.txt"]
+    assert not found.links
+
+
+def test_discover_when_a_path_given_is_a_link(tmp_path):
+    """Who names a link means what it leads to, and what lies there is inside."""
+    touch(tmp_path, "far/x.txt", "far/y.txt")
+    (tmp_path / "near").symlink_to(tmp_path / "far", target_is_directory=True)
+    (tmp_path / "z.txt").symlink_to(tmp_path / "far/y.txt")
+
+    found = discover([tmp_path / "z.txt", tmp_path / "near"])
+
+    assert [source.path for source in found.sources] == [
+        tmp_path / "z.txt",
+        tmp_path / "near/x.txt",
+    ]
+    assert not found.links
+
+
+def test_discover_when_a_folder_beside_has_the_same_beginning(tmp_path):
+    """`docs-private` is not inside of `docs`."""
+    touch(tmp_path, "docs/a.txt", "docs-private/b.txt")
+    (tmp_path / "docs/b").symlink_to(tmp_path / "docs-private", target_is_directory=True)
+
+    assert names(discover([tmp_path / "docs"])) == ["a.txt"]
+
+
+def test_discover_when_a_folder_cannot_be_listed(tmp_path, monkeypatch):
+    """It is a failure, for who gave the folder thinks that all of it was read."""
+    touch(tmp_path, "a.txt", "closed/b.txt", "gone/c.txt", "open/d.txt")
+    errors = {"closed": PermissionError(13, "Permission denied"), "gone": FileNotFoundError(2, "x")}
+    listed = os.scandir
+
+    def scandir(folder: Path):
+        if folder.name in errors:
+            raise errors[folder.name]
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+    found = discover([tmp_path])
+
+    assert names(found) == ["a.txt", "d.txt"]
+    assert found.failures == (
+        Failure(str(tmp_path / "closed"), "cannot be listed: Permission denied"),
+        Failure(str(tmp_path / "gone"), "cannot be listed: x"),
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_discover_when_a_pipe_is_given(tmp_path):
+    """A pipe is not opened when it is named, either."""
+    os.mkfifo(tmp_path / "pipe.txt")
+
+    found = discover([tmp_path / "pipe.txt"])
+
+    assert found.failures == (Failure(str(tmp_path / "pipe.txt"), "not a regular file"),)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
