@@ -84,8 +84,8 @@ def test_a_cell_is_one_short_line_that_moves_no_cursor():
     """Line ends and control characters of documents would break the table or the terminal."""
     text = table([{"a": "x\ny\x1b[2J", "b": "字" * 40, "c": [1, {"k": "值"}], "d": None}])
     _, line, row = text.splitlines()
-    assert row == "x y [2J  " + "字" * 29 + '…  [1, {"k": "值"}]  -'
-    assert line == "───────  " + "─" * 59 + "  ────────────────  ─"
+    assert row == "x y\\x1b[2J  " + "字" * 29 + '…  [1, {"k": "值"}]  -'
+    assert line == "──────────  " + "─" * 59 + "  ────────────────  ─"
 
 
 def test_columns_of_numbers_stand_to_the_right():
