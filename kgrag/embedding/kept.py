@@ -13,6 +13,7 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder, Task, Vectors
 from kgrag.ids import embedding_key
+from kgrag.private import make_private
 
 _log = logging.getLogger(__name__)
 FILE_NAME = "vectors.db"
@@ -138,7 +139,7 @@ class VectorFile:
             return
         rows = [(key, np.asarray(row, _STORED).tobytes()) for key, row in vectors.items()]
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self._file)
             self._write(rows)
         except (sqlite3.Error, OSError) as exc:
             if self._went_wrong(exc):

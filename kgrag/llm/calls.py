@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.llm.chat import Completion, Finish, Stage, Usage
 from kgrag.llm.rates import PastCall, Rates, rates_of
+from kgrag.private import make_private
 
 CACHED = "cached"
 OK = "ok"
@@ -90,7 +91,7 @@ class Calls:
 
     @classmethod
     def open(cls, path: str | Path) -> "Calls":
-        """Open the file, making it and its folder where they are missing.
+        """Open the file, making it and its folder where they are missing; nobody else may read it.
 
         Args:
             path: The file, by convention `calls.db`.
@@ -101,9 +102,9 @@ class Calls:
         """
         file = Path(path)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_private(file)
         except OSError as exc:
-            raise StoreUnavailableError(f"{file.parent}: {exc}: name another file") from exc
+            raise StoreUnavailableError(f"{file}: {exc.strerror}: name another file") from exc
         with _mapped(file):
             connection = _connect(file)
             try:
