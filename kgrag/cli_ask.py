@@ -11,6 +11,7 @@ from kgrag.cli_answer import answer_json, is_done, print_answer, saying
 from kgrag.cli_filter import filter_options
 from kgrag.cli_print import echo, echo_draft, on_terminal, print_json
 from kgrag.cli_shared import json_option, kb_option, opened
+from kgrag.errors import OutOfRangeError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -118,7 +119,12 @@ def chat(
             if question in _NEW:
                 turns = []
                 continue
-            answer = _answered(base, question, turns, within, system, writer, template, verify)
+            try:
+                answer = _answered(base, question, turns, within, system, writer, template, verify)
+            except OutOfRangeError as exc:  # the next question may be shorter
+                echo(f"kgrag: {exc}", err=True)
+                all_done = False
+                continue
             if turns and answer.question != question:
                 echo(saying(question, "understood").format(answer.question), err=True)
             print_answer(answer, explain=explain)

@@ -49,10 +49,11 @@ def search(
     from kgrag.notices import search_notices
 
     analysis: Analysis = "model" if analyse else "rules"
+    whole = True
     with opened(ctx, kb) as base:
         if batch is not None and out is not None:
             system = system or ctx.obj.search.system
-            _run_batch(base, batch, out, system=system, top_k=top_k, analysis=analysis)
+            whole = _run_batch(base, batch, out, system=system, top_k=top_k, analysis=analysis)
         elif question is not None:
             found = base.search(
                 question, system=system, top_k=top_k, analysis=analysis, within=within
@@ -60,6 +61,8 @@ def search(
             _show(base, found, explain, as_json)
         for notice in search_notices(base.store, base.config, base.sizes, within):
             echo(f"note: {notice}", err=True)
+    if not whole:
+        ctx.exit(1)
 
 
 def _run_batch(
@@ -70,11 +73,15 @@ def _run_batch(
     system: str,
     top_k: int,
     analysis: "Analysis",
-) -> None:
+) -> bool:
+    """Search for the questions of a file; return whether every line could be read."""
     from kgrag.evaluation.queries import read_questions
     from kgrag.evaluation.run import write_run
 
-    questions = read_questions(batch)
+    refused: list[EvaluationError] = []
+    questions = read_questions(batch, refused=refused.append)
+    for error in refused:
+        echo(f"not searched: {error}", err=True)
     if not questions:
         raise EvaluationError(f"{batch} holds no questions; it needs lines of {{id, question}}")
     with progress_bar("search") as progress:
@@ -82,6 +89,7 @@ def _run_batch(
     write_run(out, run)
     empty = sum(not results for results in run.values())
     echo(f"{len(run)} questions to {out}, {empty} without results")
+    return not refused
 
 
 def _show(

@@ -9,12 +9,22 @@ import click
 
 from kgrag.cli_print import echo, echo_text, print_json
 from kgrag.cli_shared import json_option, kb_option, opened
+from kgrag.errors import OutOfRangeError
+from kgrag.limits import checked_seconds
 from kgrag.visible import visible_line
 
 if TYPE_CHECKING:
     from kgrag.retrieval.graph_query import GraphAnswer
 
 _WIDEST = 60  # columns of a cell; the rest of its text is cut
+
+
+def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> float:
+    """Return a time to wait; `nan`, which no range of click's leaves out, is none."""
+    try:
+        return checked_seconds("it", value)
+    except OutOfRangeError as exc:
+        raise click.BadParameter(str(exc)) from exc
 
 
 @click.command()
@@ -28,6 +38,7 @@ _WIDEST = 60  # columns of a cell; the rest of its text is cut
     type=click.FloatRange(0, 3600, min_open=True),
     default=5.0,
     show_default=True,
+    callback=_seconds,
     help="Seconds after which it is stopped.",
 )
 @click.option("--natural", is_flag=True, help="TEXT is a question: a model writes the query.")

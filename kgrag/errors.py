@@ -18,6 +18,7 @@ KgragError
 │   └── ModelOutputError        its answer cannot be used
 ├── IngestionError              a document cannot be taken in
 │   └── UnsupportedFormatError  no loader for this kind of file
+├── OutOfRangeError             a question is too long, or a number outside what is allowed
 ├── NotFoundError               a document, entity or chunk that was asked for is not held
 └── EvaluationError             a query or run file is malformed
 """
@@ -37,6 +38,7 @@ __all__ = [
     "ModelUnavailableError",
     "ModelUnreachableError",
     "NotFoundError",
+    "OutOfRangeError",
     "RateLimitError",
     "StatementError",
     "StoreError",
@@ -138,6 +140,10 @@ class IngestionError(KgragError):
 
 class UnsupportedFormatError(IngestionError):
     """No loader for this kind of file."""
+
+
+class OutOfRangeError(KgragError, ValueError):
+    """A question is too long, or a number is outside what is allowed."""
 
 
 class NotFoundError(KgragError):

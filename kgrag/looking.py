@@ -1,6 +1,7 @@
 """Find documents and entities by what people call them, and what is around an entity."""
 
 from kgrag.errors import NotFoundError
+from kgrag.limits import MOST_HOPS, MOST_RESULTS, checked_count, checked_text
 from kgrag.retrieval.filter import document_called
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Fact
@@ -23,16 +24,16 @@ def facts_around(
     Args:
         store: The knowledge base.
         name: The entity's name, or a part of it.
-        hops: Steps away from it, at least 1.
-        limit: Facts at most, around each entity on the way.
+        hops: Steps away from it, from 1 to `limits.MOST_HOPS`.
+        limit: Facts at most, around each entity on the way, from 1 to `limits.MOST_RESULTS`.
 
     Raises:
         NotFoundError: If no entity is called so; names those that are like it.
-        ValueError: If hops < 1.
+        OutOfRangeError: If hops or limit are outside, or the name is too long.
     """
-    if hops < 1:
-        raise ValueError(f"hops must be at least 1, got {hops}")
-    center = _entity(store, name)
+    checked_count("hops", hops, most=MOST_HOPS)
+    checked_count("limit", limit, most=MOST_RESULTS)
+    center = _entity(store, checked_text("name", name))
     facts: dict[str, Fact] = {}
     frontier, met = [center.entity_id], {center.entity_id}
     for _ in range(hops):

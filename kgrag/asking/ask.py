@@ -14,6 +14,7 @@ from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.generate import generate
 from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
+from kgrag.limits import checked_text
 from kgrag.llm.chat import OnText
 from kgrag.llm.prompts import Language
 from kgrag.llm.tokens import estimate_tokens
@@ -63,7 +64,11 @@ def ask(
         history: Earlier turns, oldest first: the question may lean on them.
         on_text: Called with each piece of the first answer as it comes, before citations are
             resolved; a later answer that replaces it is not streamed.
+
+    Raises:
+        OutOfRangeError: If the question is too long.
     """
+    checked_text("question", question)
     pipeline = preset(options.system)
     if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)

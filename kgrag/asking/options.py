@@ -8,6 +8,7 @@ from typing import Literal, Self
 from kgrag.config import Config
 from kgrag.errors import ConfigError
 from kgrag.generation.generate import Template
+from kgrag.limits import checked_results
 from kgrag.verification.methods import METHODS
 
 Writer = Literal["model", "quotes"]
@@ -80,6 +81,7 @@ class AskOptions:
         Raises:
             ConfigError: If there is no such template or method, a share is out of range, or
                 `writer` is `model` and none is configured.
+            OutOfRangeError: If top_k makes no sense.
         """
         chosen = verify or config.verify.method
         if chosen not in METHODS:
@@ -93,7 +95,7 @@ class AskOptions:
         return cls(
             writer=writer,
             system=system or config.search.system,
-            top_k=top_k or _TOP_K[writer],
+            top_k=checked_results(top_k) or _TOP_K[writer],
             expansions=_GRID_EXPANSIONS if grid else config.search.expansions,
             hyde=config.search.hyde == "on",
             graph_query=config.search.graph_query == "on",

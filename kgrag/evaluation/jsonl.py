@@ -15,19 +15,34 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
     Raises:
         EvaluationError: If the file cannot be read or a line is not a JSON object.
     """
+    for place, line in read_lines(path):
+        yield place, row_of(line, place)
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield (place, line) of every line that is not blank.
+
+    Raises:
+        EvaluationError: If the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if data.strip():
-                    yield f"{path}:{number}", _parse(data, f"{path}:{number}")
+                    yield f"{path}:{number}", data
     except OSError as exc:
         raise EvaluationError(
             f"cannot read {path}: {exc}. Remedy: give a UTF-8 file of JSON lines"
         ) from exc
 
 
-def _parse(line: bytes, place: str) -> Row:
+def row_of(line: bytes, place: str) -> Row:
+    """Return the object on a line.
+
+    Raises:
+        EvaluationError: If it is none.
+    """
     try:
         row = read_foreign(line)
     except ValueError as exc:

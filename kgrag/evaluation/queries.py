@@ -1,11 +1,20 @@
 """Query sets: questions with the documents and passages that answer them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgrag.errors import EvaluationError
-from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
+from kgrag.errors import EvaluationError, OutOfRangeError
+from kgrag.evaluation.jsonl import (
+    Row,
+    read_lines,
+    read_rows,
+    row_of,
+    span_of,
+    text_of,
+    texts_of,
+)
+from kgrag.limits import checked_text
 
 Spans = Mapping[str, tuple[tuple[int, int], ...]]
 
@@ -64,19 +73,40 @@ def read_queries(path: Path) -> QuerySet:
     return QuerySet(with_gold, len(queries) - len(with_gold))
 
 
-def read_questions(path: Path) -> dict[str, str]:
+def read_questions(
+    path: Path, *, refused: Callable[[EvaluationError], None] | None = None
+) -> dict[str, str]:
     """Return {id: question} of a `.jsonl` file, in file order; gold is not needed.
 
+    Args:
+        path: The file.
+        refused: Called with what is wrong with a line, which is left out then.
+
     Raises:
-        EvaluationError: If the file cannot be read or a line is malformed; names file and line.
+        EvaluationError: If the file cannot be read; or a line is malformed and nobody is told:
+            names file and line.
     """
     questions: dict[str, str] = {}
-    for place, row in read_rows(path):
-        query_id = text_of(row, "id", place)
-        if query_id in questions:
-            raise EvaluationError(f"{place}: the id {query_id!r} is used twice")
-        questions[query_id] = text_of(row, "question", place)
+    for place, line in read_lines(path):
+        try:
+            row = row_of(line, place)
+            query_id, question = text_of(row, "id", place), _question_of(row, place)
+            if query_id in questions:
+                raise EvaluationError(f"{place}: the id {query_id!r} is used twice")
+        except EvaluationError as exc:
+            if refused is None:
+                raise
+            refused(exc)
+        else:
+            questions[query_id] = question
     return questions
+
+
+def _question_of(row: Row, place: str) -> str:
+    try:
+        return checked_text("question", text_of(row, "question", place))
+    except OutOfRangeError as exc:
+        raise EvaluationError(f"{place}: {exc}") from exc
 
 
 def _query(row: Row, place: str) -> GoldQuery:
@@ -86,7 +116,7 @@ def _query(row: Row, place: str) -> GoldQuery:
     gold = texts_of(row, "gold_docs", place) or texts_of(row, "gold_ids", place)
     return GoldQuery(
         query_id=text_of(row, "id", place),
-        question=text_of(row, "question", place),
+        question=_question_of(row, place),
         gold_docs=tuple(dict.fromkeys(gold)),
         gold_spans=_spans(row.get("gold_spans"), place),
         kind=kind,

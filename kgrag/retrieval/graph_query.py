@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from kgrag.errors import ModelOutputError, StatementError
 from kgrag.ids import chunk_id
+from kgrag.limits import check_query, checked_text
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.fence import fence
 from kgrag.llm.prompts import prompt
@@ -74,7 +75,10 @@ def ask_graph(
     Raises:
         ModelError: If the model cannot be asked at all.
         StoreError: If the storage fails.
+        OutOfRangeError: If the question is too long, or max_rows or timeout_s make no sense.
     """
+    checked_text("question", question)
+    check_query(max_rows, timeout_s)
     language = store.query_language
     tried = GraphAnswer("", language)
 

@@ -77,7 +77,7 @@ def test_search_when_a_question_says_nothing_finds_nothing(kb, question):
         "《",
         "》《",
         "* ? ~ ^ \\",
-        "x" * 5000,
+        "x" * 4000,
         "\x00",
         "工业/能源 AND NOT (",
     ],
