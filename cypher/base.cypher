@@ -28,6 +28,10 @@ RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
 // name: change_base
 MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k += $values;
 
+// name: description
+// Which version of the properties that follow from title and metadata the documents have.
+MATCH (k:KnowledgeBase {id: 'kgrag'}) RETURN coalesce(k.description, 0) AS version;
+
 // name: count_embeddings
 MATCH (e:Embedding) RETURN count(e) AS n;
 

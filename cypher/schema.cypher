@@ -41,6 +41,12 @@ CREATE INDEX document_embedding_key IF NOT EXISTS FOR (n:Document) ON (n.embeddi
 CREATE INDEX document_name_key IF NOT EXISTS FOR (n:Document) ON (n.name_key);
 // name: index_document_title
 CREATE TEXT INDEX document_title_key IF NOT EXISTS FOR (n:Document) ON (n.title_key);
+// name: index_document_year
+CREATE INDEX document_year IF NOT EXISTS FOR (n:Document) ON (n.year);
+// name: index_document_region
+CREATE INDEX document_region IF NOT EXISTS FOR (n:Document) ON (n.region);
+// name: index_document_kind
+CREATE INDEX document_kind IF NOT EXISTS FOR (n:Document) ON (n.kind);
 // name: index_fact_vector_fact
 CREATE INDEX fact_vector_fact IF NOT EXISTS FOR (n:FactVector) ON (n.fact_id);
 // name: index_fact_vector_document

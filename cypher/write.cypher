@@ -26,6 +26,14 @@ OPTIONAL MATCH (d:Document {id: $id}) RETURN d.id AS id, d.layout AS layout;
 MERGE (d:Document {id: $id}) SET d += $properties
 MERGE (l:DocumentLayout {id: $id}) SET l.headings = $headings, l.segments = $segments;
 
+// name: documents_to_describe
+MATCH (d:Document) WHERE d.id > $after
+RETURN d.id AS id, d.title AS title, d.metadata AS metadata ORDER BY id LIMIT $limit;
+
+// name: describe_documents
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id}) SET d += row.properties;
+
 // name: create_chunks
 UNWIND $rows AS row
 CREATE (c:Chunk) SET c = row;

@@ -95,6 +95,17 @@ def with_places_inside(places: Collection[str]) -> frozenset[str]:
     return cities | wide
 
 
+def with_provinces(places: Iterable[str]) -> list[str]:
+    """Return places with the provinces in which the prefecture-level cities among them lie.
+
+    >>> with_provinces(["成都", "云岭"])
+    ['成都', '云岭', '四川']
+    """
+    own = list(dict.fromkeys(places))
+    around = sorted(name for name, cities in _cities().items() if not cities.isdisjoint(own))
+    return [*own, *(name for name in around if name not in own)]
+
+
 def asks_nationally(question: str) -> bool:
     """Return whether a question asks for the national level.
 

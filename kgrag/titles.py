@@ -7,6 +7,22 @@ CITING_PREDICATES = frozenset(["引用", "依据", "落实", "修订", "废止",
 
 _ISSUED = re.compile(r"(?:印发|发布|公布|转发|颁布)《(.+)》")
 _ISSUER = re.compile(r"^.{0,40}?(?=关于)")
+# 关于印发云岭省节能规划的通知: what is issued, without or with any marks.
+_PASSED_ON = re.compile(
+    r"(?:印发|发布|公布|转发|颁布|出台)[《«〈]?(.+?)[》»〉]?(?:[（(][^（）()]*[）)])?的(?:通知|公告|通告|函)$"
+)
+# What may follow the kind in a title: （试行） and the mark that closes a quoted title.
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+# What titles of official documents end in.
+_KIND_WORDS = """
+通知 公告 通告 公报 函 批复 决定 令 意见 实施意见 指导意见 若干意见 报告 要点 工作要点 白皮书
+方案 实施方案 行动方案 工作方案 总体方案 试点方案 规划 专项规划 纲要 规划纲要 计划 行动计划 工作计划
+措施 若干措施 政策措施 支持措施 举措 若干举措 法 方法 条例 规定 若干规定 办法 管理办法 暂行办法
+管理暂行办法 实施办法 细则 实施细则 规程 操作规程 规则 准则 导则 标准 规范 制度 章程
+指南 申报指南 实施指南 技术指南 目录 名单 清单
+"""
+_KINDS = frozenset(_KIND_WORDS.split())
+_LONGEST_KIND = max(map(len, _KINDS))
 
 
 def document_name(title: str) -> str:
@@ -24,3 +40,34 @@ def document_name(title: str) -> str:
         return issued.group(1)
     bare = _ISSUER.sub("", title.strip().strip("《》"))
     return bare or title
+
+
+def titles_within(title: str) -> tuple[str, ...]:
+    """Return a title, the name by which others cite it and what it issues, each once.
+
+    What may follow the kind is left out: （试行）, closing marks.
+
+    >>> titles_within("关于印发云岭省节能规划（试行）的通知")
+    ('关于印发云岭省节能规划（试行）的通知', '云岭省节能规划')
+    """
+    bare = _TRAILER.sub("", title)
+    issued = _PASSED_ON.search(bare)
+    names = (title, document_name(title), issued.group(1) if issued else title)
+    return tuple(dict.fromkeys(_TRAILER.sub("", name) for name in names))
+
+
+def document_kinds(title: str) -> tuple[str, ...]:
+    """Return what a title, and that of what it issues, ends in: known words, the longest that fit.
+
+    >>> document_kinds("云岭省人民政府关于印发《云岭省节能实施方案》的通知")
+    ('通知', '实施方案')
+    >>> document_kinds("云岭省节能概况")
+    ()
+    """
+    kinds = map(_kind, titles_within(title))
+    return tuple(dict.fromkeys(filter(None, kinds)))
+
+
+def _kind(name: str) -> str:
+    lengths = range(_LONGEST_KIND, 0, -1)
+    return next((name[-n:] for n in lengths if name[-n:] in _KINDS), "")

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.errors import NotFoundError
+from kgrag.facets import Facets, document_facets
 from kgrag.places import asks_nationally, question_places, with_places_inside
-from kgrag.titles import document_name
+from kgrag.titles import titles_within
 from kgrag.types import Document
 
 _SHOWN = 12  # of the values that there are, in an error
-# What may follow the kind in a title: （试行） and the mark that closes a quoted title.
-_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
         wanted: Any conditions.
         cards: All documents of the knowledge base.
     """
-    silent = sum(not _value(card, "year") for card in cards) if wanted.years else 0
+    silent = sum(_facets(card).year is None for card in cards) if wanted.years else 0
     if not silent:
         return ""
     return f"{silent} of {len(cards)} documents do not say when they were issued: left out"
@@ -132,7 +131,7 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
 
 
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
-    places = {c.doc_id: set(filter(None, _value(c, "places").split("、"))) for c in cards}
+    places = {c.doc_id: frozenset(_facets(c).places) for c in cards}
     known = frozenset[str]().union(*places.values())
     named = question_places(region, known)
     asked = with_places_inside(named)
@@ -150,8 +149,8 @@ def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
     found = frozenset(
         card.doc_id
         for card in cards
-        for title in (card.title, document_name(card.title))
-        if _TRAILER.sub("", title).endswith(kind.strip())
+        for title in titles_within(card.title)
+        if title.endswith(kind.strip())
     )
     if not kind.strip() or not found:
         raise NotFoundError(
@@ -161,8 +160,8 @@ def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
 
 
 def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
-    told = {card.doc_id: re.match(r"\d{4}", _value(card, "year")) for card in cards}
-    years = {doc_id: int(match[0]) for doc_id, match in told.items() if match}
+    told = {card.doc_id: _facets(card).year for card in cards}
+    years = {doc_id: year for doc_id, year in told.items() if year is not None}
     found = frozenset(doc_id for doc_id, year in years.items() if first <= year <= last)
     if found:
         return found
@@ -182,8 +181,8 @@ def _years(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _value(card: Document, key: str) -> str:
-    return card.metadata.get(key, "")
+def _facets(card: Document) -> Facets:
+    return document_facets(card.title, card.metadata)
 
 
 def _listed(values: Iterable[str]) -> str:

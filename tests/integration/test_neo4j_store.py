@@ -19,12 +19,14 @@ KEYS = "UNWIND keys(n) AS key RETURN DISTINCT key"
 # draws the graph relies on these names; they change with VERSION only.
 NODES = {
     "KnowledgeBase": {"id", "version", "seq", "sizes", "ready", "terms_version", "dimension",
-                      "indexed", "deleting", "dead_terms", "staged", "switching"},
+                      "indexed", "deleting", "dead_terms", "staged", "switching",
+                      "description"},
     "Setting": {"id", "value"},
     "Source": {"id", "doc_id"},
     "Document": {"id", "title", "name", "caption", "file", "media_type", "characters",
                  "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key",
-                 "name_key", "embedding_key"},
+                 "name_key", "embedding_key", "region", "regions", "year", "kind", "kinds",
+                 "author"},
     "DocumentLayout": {"id", "headings", "segments"},
     "ParentChunk": {"id", "doc_id", "size", "index", "start", "end", "text", "heading_path",
                     "heading"},
@@ -73,6 +75,7 @@ INDEXES = {
     ("VECTOR", "DocumentEmbedding", "vector"), ("VECTOR", "FactEmbedding", "vector"),
     ("RANGE", "FactVector", "fact_id"), ("RANGE", "FactVector", "doc_id"),
     ("RANGE", "FactVector", "embedding_key"),
+    ("RANGE", "Document", "region"), ("RANGE", "Document", "kind"), ("RANGE", "Document", "year"),
 }  # fmt: skip
 
 
@@ -146,6 +149,24 @@ def test_a_newer_version_is_refused(opened, run, create):
     with pytest.raises(StoreError, match=rf"is of version {VERSION + 1}.*reads version {VERSION}"):
         opened(create=create)
     assert run("MATCH (k:KnowledgeBase) RETURN k.version") == [[VERSION + 1]]
+
+
+def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write(opened, run, make):
+    """What filters know stands on the node, not only in its metadata; a reader changes nothing."""
+    bundle = make.bundle("d-a", "成都市节能方案。", title="成都市节能方案")
+    told = replace(bundle.document, metadata={"places": "成都", "year": "2022", "issuer": "市政府"})
+    put(opened(), replace(bundle, document=told))
+    wanted = run("MATCH (d:Document) RETURN properties(d)")
+    run("MATCH (d:Document) SET d.caption = 'old' REMOVE d.region, d.regions, d.year, d.kinds")
+    run("MATCH (k:KnowledgeBase) REMOVE k.description")
+    opened(create=False)
+    assert run("MATCH (d:Document) RETURN d.year") == [[None]]
+    store = opened()
+    assert run("MATCH (d:Document) RETURN properties(d)") == wanted
+    assert run("MATCH (d:Document) RETURN d.regions, d.year, d.kind, d.issuer") == [
+        [["成都", "四川"], 2022, "方案", "市政府"]
+    ]
+    assert store.verify() == []
 
 
 @pytest.fixture(scope="module")

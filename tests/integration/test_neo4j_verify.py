@@ -226,6 +226,9 @@ DAMAGE = [
     ("entity-wording", "MATCH (e:Entity {name: '标准'}) SET e.type = 'law'"),
     ("document-caption", f"MATCH {A} SET a.caption = 'x'"),
     ("document-caption", f"MATCH {A} SET a.name = 'x'"),
+    ("document-property", f"MATCH {A} SET a.year = 1900"),
+    ("document-property", f"MATCH {A} SET a.kinds = ['通知']"),
+    ("document-property", f"MATCH {A} SET a.issuer = 'x'"),
     ("terms_without_chunk", "MATCH (t:Terms8 {id: 'd-a:8:0'}) REMOVE t:Terms8"),
     ("relationships_doubled", f"MATCH {B}-[r:CITES]->(d) CREATE (b)-[n:CITES]->(d) "
      "SET n = properties(r)"),
@@ -296,7 +299,7 @@ NODES = "MATCH (n) UNWIND labels(n) AS label UNWIND keys(n) AS key RETURN DISTIN
 LINKS = "MATCH ()-[n]->() UNWIND keys(n) AS key RETURN DISTINCT type(n) AS label, key"
 MAY_BE_MISSING = {  # told by other checks, if at all
     *("embedding_key", "parent_id", "dimension"),
-    *("staged", "switching"),  # an older knowledge base has neither
+    *("staged", "switching", "description"),  # an older knowledge base has none
 }
 
 

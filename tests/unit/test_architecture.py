@@ -21,7 +21,7 @@ PACKAGES = ("kgrag", "ingestion", "cypher")
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.errors", "cypher"),
     ("kgrag.answer_text", "kgrag.config", "kgrag.config_file",
-     "kgrag.foreign_json", "kgrag.graph_layout",
+     "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout",
      "kgrag.graph_page", "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.limits",
      "kgrag.openai_endpoint",
      "kgrag.places", "kgrag.private", "kgrag.quantities", "kgrag.segmenter", "kgrag.text",

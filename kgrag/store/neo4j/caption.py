@@ -1,8 +1,15 @@
-"""Names as Neo4j Browser can draw them: broken into lines."""
+"""Names as Neo4j Browser can draw them: broken into lines, of documents the place first."""
 
+import re
+from collections.abc import Sequence
 from unicodedata import east_asian_width
 
+from kgrag.titles import titles_within
+
 _WIDTH, _LINES = 4, 4  # full-width characters in a line, lines in a circle
+_SUFFIX = r"(?:[一-鿿]{2,6}自治[区州县旗]|自治[区州县旗]|[省市县区旗盟州]|地区|新区)"
+_LEADING = re.compile(r"^(?:关于)?(?:印发)?")
+_MARKS = re.compile(r"[《》“”\"«»〈〉\s]")
 _EN_SPACE = "\u2002"  # half a character; the Browser breaks lines at the plain space only
 
 
@@ -21,17 +28,59 @@ def caption(name: str) -> str:
     words = name.split()
     if len(words) > 1 and all(_width(word) <= 2 * _WIDTH for word in words):
         return " ".join(words)
+    return _drawn(_pieces("".join(words)))
+
+
+def document_caption(title: str, places: Sequence[str]) -> str:
+    r"""Return how a document is drawn: the place on the first line, below it what it is about.
+
+    A circle holds twelve characters besides the place, so that words that most titles have (the
+    issuer, 关于, 印发, 的通知, quotation marks) are left out.
+
+    Args:
+        title: Its title.
+        places: That it is about, as its title names them; the first is drawn.
+
+    >>> document_caption("云岭省人民政府关于印发云岭省碳达峰实施方案的通知", ["云岭"]).split(" ")
+    ['\u2002云岭省\u2002', '碳达峰实', '\u2002施方案\u2002']
+    >>> document_caption("关于印发节能规划的通知", []).split(" ")
+    ['节能规划']
+    """
+    place = _spelled(places[0], title) if places else ""
+    subject = _MARKS.sub("", titles_within(title)[-1])
+    subject = _LEADING.sub("", subject) or subject
+    if places:
+        subject = re.sub(f"^{re.escape(places[0])}{_SUFFIX}?", "", subject) or subject
+    subject = _LEADING.sub("", subject) or subject
+    return _drawn([*([_filled(place[:_WIDTH])] if place else []), *_pieces(subject)])
+
+
+def _spelled(place: str, title: str) -> str:
+    """Return a place as a title writes it, with its suffix if that fits on a line."""
+    found = re.search(re.escape(place) + _SUFFIX, title)
+    return found.group() if found and _width(found.group()) <= _WIDTH else place
+
+
+def _pieces(text: str) -> list[str]:
     pieces = [""]
-    for character in "".join(words):
+    for character in text:
         if _width(pieces[-1] + character) > _WIDTH:
             pieces.append("")
         pieces[-1] += character
+    return pieces
+
+
+def _drawn(pieces: list[str]) -> str:
     if len(pieces) > _LINES:
         pieces = [*pieces[: _LINES - 1], pieces[_LINES - 1][:-1] + "…"]
     if len(pieces) > 1:
-        blank = _EN_SPACE * int(_WIDTH - _width(pieces[-1]))
-        pieces[-1] = f"{blank}{pieces[-1]}{blank}"
+        pieces = [*pieces[:-1], _filled(pieces[-1])]
     return " ".join(pieces)
+
+
+def _filled(piece: str) -> str:
+    blank = _EN_SPACE * int(_WIDTH - _width(piece))
+    return f"{blank}{piece}{blank}"
 
 
 def _width(text: str) -> float:

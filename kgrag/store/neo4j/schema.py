@@ -6,6 +6,7 @@ from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j import read
 from kgrag.store.neo4j.base import SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.described import describe_documents
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.vectors import KINDS
 
@@ -53,6 +54,7 @@ def prepare(database: Database, *, create: bool) -> None:
         database.await_indexes()
         row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
         _check_version(database, row["version"])
+        describe_documents(database)
 
 
 def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:

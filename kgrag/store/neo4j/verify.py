@@ -1,20 +1,20 @@
 """Check every invariant of a knowledge base; each problem names its invariant and a remedy."""
 
+import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.neo4j import read, schema
-from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.described import described
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.verify_graph import check_graph
 from kgrag.store.store import Problem
 from kgrag.store.vectors import check_vector
-from kgrag.text import normalize_name
-from kgrag.titles import document_name
 
+_NAMES = frozenset({"title", "name", "caption", "title_key", "name_key"})
 _REINGEST = "ingest the document again"
 _AGAIN = "run the ingestion again"
 
@@ -109,12 +109,15 @@ def _names(database: Database) -> Iterator[Problem]:
     for state in reversed(read.sources(database)):
         smallest[state.doc_id] = state.source
     for row in database.read("document_names"):
-        name = document_name(row["title"])
-        if (name, caption(name)) != (row["name"], row["caption"]):
-            detail = f"is drawn as {row['caption']!r}, not as {name!r}: {_REINGEST}"
+        wanted = described(row["title"], json.loads(row["metadata"]))
+        if (wanted["name"], wanted["caption"]) != (row["name"], row["caption"]):
+            detail = f"is drawn as {row['caption']!r}, not as {wanted['caption']!r}: {_REINGEST}"
             yield Problem("document-caption", row["id"], detail)
-        keys = (normalize_name(row["title"]), normalize_name(name))
-        if keys != (row["title_key"], row["name_key"]):
+        for key in wanted.keys() - _NAMES:
+            if wanted[key] != (seen := row["properties"].get(key)):
+                detail = f"its {key} is {seen!r}, not {wanted[key]!r}: {_REINGEST}"
+                yield Problem("document-property", row["id"], detail)
+        if (wanted["title_key"], wanted["name_key"]) != (row["title_key"], row["name_key"]):
             detail = f"{row['title']!r} is kept for searching as {row['title_key']!r}: {_REINGEST}"
             yield Problem("document-title", row["id"], detail)
         if row["file"] != smallest.get(row["id"], row["file"]):

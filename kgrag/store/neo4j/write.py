@@ -7,16 +7,14 @@ from kgrag.errors import NotFoundError, StoreError
 from kgrag.ids import digest
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.neo4j.base import Base, begin, finish
-from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
+from kgrag.store.neo4j.described import described
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
 from kgrag.store.neo4j.graph_read import stored_knowledge
 from kgrag.store.neo4j.graph_write import cite, write_knowledge
 from kgrag.store.neo4j.knowledge import Knowledge
 from kgrag.store.neo4j.terms import label_of, terms_rows
 from kgrag.store.store import DocumentBundle, NodeVector
-from kgrag.text import normalize_name
-from kgrag.titles import document_name
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -239,13 +237,8 @@ def _layout(bundle: DocumentBundle) -> str:
 
 def _put_document(tx: Transaction, bundle: DocumentBundle, layout: str) -> None:
     document = bundle.document
-    name = document_name(document.title)
     properties = {
-        "title": document.title,
-        "name": name,
-        "caption": caption(name),
-        "title_key": normalize_name(document.title),
-        "name_key": normalize_name(name),
+        **described(document.title, document.metadata),
         "media_type": document.media_type,
         "characters": len(document.text),
         "content_hash": document.content_hash,

@@ -1,0 +1,59 @@
+"""What documents are told apart by: as filters find them, so their properties say."""
+
+import pytest
+
+from kgrag.errors import NotFoundError
+from kgrag.facets import NATIONAL, document_facets
+from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.titles import document_kinds, titles_within
+from kgrag.types import Document
+
+TITLES = {
+    "成都市节能管理办法（试行）": "成都",
+    "四川省人民政府关于印发《四川省碳达峰实施方案》的通知": "四川",
+    "关于印发云岭省绿色工厂行动计划的通知": "云岭",
+    "国务院关于加快节能工作的指导意见": "",
+    "湖北省武汉市节能规划": "武汉、湖北",
+    "节能概况": "",
+}
+CARDS = [
+    Document(f"d-{i}", title, "", "", "txt", "", metadata={"places": places} if places else {})
+    for i, (title, places) in enumerate(TITLES.items())
+]
+FACETS = {card.doc_id: document_facets(card.title, card.metadata) for card in CARDS}
+
+
+def found(wanted):
+    try:
+        return documents_within(wanted, CARDS)
+    except NotFoundError:
+        return frozenset()
+
+
+@pytest.mark.parametrize("region", ["四川", "成都", "云岭", "武汉", "湖北", NATIONAL, "广东"])
+def test_a_region_finds_the_documents_that_list_it(region):
+    """So that `$region IN d.regions` on a server agrees with `--region`."""
+    listed = {doc_id for doc_id, facets in FACETS.items() if region in facets.regions}
+    assert found(Filter(regions=(region,))) == listed
+
+
+@pytest.mark.parametrize(
+    "kind", ["通知", "方案", "实施方案", "计划", "行动计划", "办法", "意见", "规划", "条例"]
+)
+def test_a_kind_finds_the_documents_one_of_whose_kinds_ends_so(kind):
+    """So that `any(k IN d.kinds WHERE k ENDS WITH $kind)` agrees with `--kind`."""
+    listed = {d for d, facets in FACETS.items() if any(k.endswith(kind) for k in facets.kinds)}
+    assert found(Filter(kinds=(kind,))) == listed
+
+
+def test_what_is_issued_without_marks_is_found_by_its_kind():
+    """关于印发…行动计划的通知 is a plan, too."""
+    assert document_kinds("关于印发云岭省绿色工厂行动计划的通知") == ("通知", "行动计划")
+    assert titles_within("市政府关于印发«节能规划(2022年)»的通知")[-1] == "节能规划"
+
+
+def test_places_stand_in_the_order_of_the_title_and_a_year_is_a_number():
+    """The first place is the one that a caption shows."""
+    facets = document_facets("湖北省武汉市节能规划", {"places": "武汉、湖北", "year": "2022年"})
+    assert (facets.places, facets.year) == (("湖北", "武汉"), 2022)
+    assert document_facets("节能", {"year": "去年"}).year is None
