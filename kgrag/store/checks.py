@@ -1,10 +1,19 @@
-"""What every store refuses before it writes."""
+"""What every store refuses before it writes, and settings that it refuses to go by."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
 
-from kgrag.errors import ModelMismatchError
+from kgrag.errors import ModelMismatchError, StoreError
 from kgrag.store.store import DocumentBundle
 from kgrag.types import Fact, Mention, Summary
+
+_SIZES = "chunk_sizes"
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+_SHOWN = 60  # characters of a value that a message shows
+_REMEDY = "run `kgrag repair`, or restore the knowledge base from a backup"
 
 
 def check_bundle(bundle: DocumentBundle) -> None:
@@ -54,3 +63,72 @@ def check_encoder(given: str, recorded: str | None) -> None:
             f"vectors of the encoder {given} were made, but the knowledge base has been changed "
             f"to {recorded} meanwhile: run it again"
         )
+
+
+def check_settings(meta: Mapping[str, object]) -> dict[str, str]:
+    """Return the settings that a knowledge base records; keys that are not known are not judged.
+
+    Raises:
+        StoreError: If one is missing beside others, or has a value that nothing writes.
+    """
+    for key, value in meta.items():
+        if not isinstance(value, str) or (key in _FITS and not _FITS[key](value)):
+            raise _damaged(key, f"is {_shown(value)}")
+    checked = {key: str(value) for key, value in meta.items()}
+    for key in ("embedder", _SIZES):
+        if "embedded_sizes" in checked and key not in checked:  # they are written together
+            raise _damaged(key, "is missing")
+    sizes = checked.get(_SIZES, checked.get("embedded_sizes", "")).split(",")
+    for size in filter(None, checked.get("embedded_sizes", "").split(",")):
+        if size not in sizes:
+            raise _damaged("embedded_sizes", f"asks for chunks of {size}; there are {sizes}")
+    return checked
+
+
+def damaged_setting(key: str, value: object) -> StoreError:
+    """Return the error for a setting that is not as it was stored."""
+    return _damaged(key, f"is not as it was stored, but {_shown(value)}")
+
+
+def _damaged(key: str, what: str) -> StoreError:
+    return StoreError(f"the setting {key} of this knowledge base {what}: {_REMEDY}")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _is_falling(value: str) -> bool:
+    """Return whether a value is sizes in falling order, 2 at least; none of them, too."""
+    sizes = value.split(",") if value else []
+    if not all(map(_NUMBER.fullmatch, sizes)):
+        return False
+    numbers = [*map(int, sizes), 1]
+    return all(before > after for before, after in pairwise(numbers))
+
+
+def _is_identity(value: str) -> bool:
+    return 0 < len(value) <= 1000 and value.isprintable()
+
+
+def _is_object(value: str) -> bool:
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(read, dict) and all(isinstance(v, str) for v in read.values())
+
+
+# What each setting may be; `ingestion.vector_set` and `kgrag.embedding.recorded` write them.
+_FITS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
+    {
+        _SIZES: lambda value: bool(value) and _is_falling(value),
+        "embedded_sizes": _is_falling,
+        "embedded_facts": lambda value: value in ("yes", "no"),
+        "embedder": _is_identity,
+        "embedder_settings": _is_object,
+        "languages": lambda value: len(value) <= 1000 and (not value or value.isprintable()),
+        "stand_in": lambda value: value in ("yes", "no"),
+    }
+)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from kgrag.errors import StoreError
+from kgrag.store.checks import check_settings
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
@@ -29,14 +30,18 @@ def base(database: Database) -> Row:
 
 
 def get_meta(database: Database, key: str) -> str | None:
-    """Return a setting, or None."""
+    """Return a setting, or None; StoreError if it is of no use."""
     rows = database.read("setting", key=key)
-    return rows[0]["value"] if rows else None
+    if not rows:
+        return None
+    check_settings({key: rows[0]["value"]})
+    return str(rows[0]["value"])
 
 
 def all_meta(database: Database) -> dict[str, str]:
-    """Return every setting, ordered by name."""
-    return dict(sorted((row["key"], row["value"]) for row in database.read("settings")))
+    """Return every setting, ordered by name; StoreError if one is of no use."""
+    rows = database.read("settings")
+    return check_settings(dict(sorted((row["key"], row["value"]) for row in rows)))
 
 
 def sources(database: Database) -> list[SourceState]:

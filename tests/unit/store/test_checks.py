@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.errors import ModelMismatchError
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
+from kgrag.errors import ModelMismatchError, StoreError
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_settings
 
 TEXT = "工信部印发绿色工厂标准"
 
@@ -76,3 +76,52 @@ def test_vectors_of_another_encoder_are_refused():
     """With both names and the remedy."""
     with pytest.raises(ModelMismatchError, match=r"encoder old were made.*to new.*run it again"):
         check_encoder("old", "new")
+
+
+META = {
+    "chunk_sizes": "2048,1024,512,256",
+    "embedded_sizes": "256",
+    "embedded_facts": "yes",
+    "embedder": "bge-small-zh-15b717c382bc-1a2b",
+    "embedder_settings": '{"dimension": "512"}',
+    "languages": "zh",
+    "stand_in": "no",
+}
+
+
+def test_settings_as_they_are_written_are_let_through():
+    """As are those of an older kgrag, and of a later one."""
+    assert check_settings(META) == META
+    assert check_settings({}) == {}
+    assert check_settings({"embedder": "x", "later": "any"}) == {"embedder": "x", "later": "any"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, value) for key in META for value in (None, b"yes", 7, "\x00\x1b[2J", "9" * 5000)),
+        *(("chunk_sizes", v) for v in ("", "0", "-1,-2", "256,512", "2048,1024,x", "1e9")),
+        ("chunk_sizes", "2048，1024"),
+        ("embedded_sizes", "300"),
+        ("embedded_sizes", "256,"),
+        ("embedder", ""),
+        ("embedder_settings", "{"),
+        ("embedder_settings", '["a"]'),
+        ("embedder_settings", '{"dimension": 512}'),
+        ("embedder_settings", "[" * 100_000),
+        ("stand_in", "maybe"),
+        ("embedded_facts", ""),
+    ],
+)
+def test_a_setting_that_nothing_writes_is_refused(key, value):
+    """With its name, what it is, and the remedy."""
+    with pytest.raises(StoreError, match=f"{key}.*kgrag repair") as raised:
+        check_settings(META | {key: value})
+    assert len(str(raised.value)) < 300
+
+
+@pytest.mark.parametrize("key", ["chunk_sizes", "embedder"])
+def test_a_setting_that_is_missing_beside_others_is_named(key):
+    """They are written together."""
+    with pytest.raises(StoreError, match=f"{key}.*missing"):
+        check_settings({k: v for k, v in META.items() if k != key})
