@@ -23,7 +23,7 @@ import numpy as np
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.connection import Database
-from kgrag.store.sqlite.embeddings import to_blob
+from kgrag.store.sqlite.embeddings import sealed_row
 from kgrag.store.sqlite.vector_plan import LIMITS, Limits
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.store import Vector
@@ -162,7 +162,8 @@ def _store(database: Database, vectors: Vector, first: int) -> None:
         )
         numbered = list(enumerate(vectors, first))
         connection.executemany(
-            "INSERT INTO embeddings VALUES (?, ?)", [(f"k-{i}", to_blob(v)) for i, v in numbered]
+            "INSERT INTO embeddings VALUES (?, ?, ?)",
+            [sealed_row(f"k-{i}", v) for i, v in numbered],
         )
         connection.executemany(
             "INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, 'chunk', ?, ?)",

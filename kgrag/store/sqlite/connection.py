@@ -10,14 +10,21 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.sqlite.faults import mapped
+from kgrag.store.sqlite.opening import (
+    APPLICATION_ID,
+    check_file,
+    check_tables,
+    foreign,
+    log_of,
+)
+from kgrag.store.sqlite.seals import seal_all
 
 logger = logging.getLogger(__name__)
 
 FILE_NAME = "kgrag.db"
 BUSY_TIMEOUT_S = 10.0
-_APPLICATION_ID = 0x6B67_7261  # "kgra": tells our files from other SQLite databases
 _READ_ONLY = "?mode=ro&immutable=1"
 # A vector of 512 numbers takes 2 KB, so that a page of 4 KB would hold one, and half of it nothing.
 _PAGE_BYTES = 8192
@@ -29,9 +36,10 @@ _CHECKPOINT_PAGES = 16_384
 # and what was read through it counts as the memory of the process.
 _MAPPED_BYTES = 512 * 1024 * 1024
 # Schema versions that are slow to reach, in seconds for a gigabyte of the file: at 600,000 vectors
-# in 2.4 GB, and at 4.9 million facts in 9.7 GB. The others take no time.
-_SECONDS_PER_GB: Mapping[int, float] = MappingProxyType({2: 8.0, 4: 12.0})
+# in 2.4 GB, at 4.9 million facts in 9.7 GB, and at 106 documents in 35 MB. The others take no time.
+_SECONDS_PER_GB: Mapping[int, float] = MappingProxyType({2: 8.0, 4: 12.0, 6: 6.0})
 _WORTH_SAYING_S = 20.0
+_SEALED = 6  # the schema version from which on all that is stored has a checksum
 
 
 class Database:
@@ -57,21 +65,19 @@ class Database:
 
         Args:
             folder: Holds `kgrag.db`.
-            create: Make folder and file where they are missing.
+            create: Make folder and file where they are missing; an empty file becomes one.
 
         Raises:
-            StoreUnavailableError: If the file is missing (and not to be created), may not be
-                read, is locked, or is not a knowledge base.
+            NoKnowledgeBaseError: If the file is missing or empty (and not to be made).
+            StoreUnavailableError: If it may not be read, is locked, or is not a knowledge base.
             StoreError: If a newer kgrag made it.
         """
         file = folder / FILE_NAME
-        if not file.is_file() and not create:
-            raise NoKnowledgeBaseError(
-                f"no knowledge base in {folder} ({FILE_NAME} is missing): "
-                "name another folder, or ingest documents into this one"
-            )
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if create:
+                folder.mkdir(parents=True, exist_ok=True)
+            with mapped(file):
+                check_file(file, create=create)
         except OSError as exc:
             raise StoreUnavailableError(f"{folder}: {exc}: name another folder") from exc
         with mapped(file):
@@ -191,6 +197,8 @@ def _prepare(file: Path) -> str:
             _use_write_ahead_log(connection)
             connection.execute("BEGIN")  # one state, while another process may make the schema
             version = _version(connection, file)
+            if version:  # of a new file, 0
+                check_tables(connection, file)
             connection.execute("COMMIT")
             if version < known_version():
                 _migrate(connection, file)
@@ -221,7 +229,7 @@ def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
     SQLite needs a file beside the database for its write-ahead log unless it is told that nobody
     writes; that holds if no log is left over.
     """
-    log = file.with_name(file.name + "-wal")
+    log = log_of(file)
     if not file.is_file() or (log.exists() and log.stat().st_size):
         raise cause
     uri += _READ_ONLY
@@ -244,10 +252,8 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application != _APPLICATION_ID and (version or tables):
-        raise StoreUnavailableError(
-            f"{file} is a database of another program: name another folder, or move it away"
-        )
+    if application != APPLICATION_ID and (version or tables):
+        raise foreign(file)
     if version > known_version():
         raise StoreError(
             f"{file} has schema version {version}, this kgrag knows {known_version()}: "
@@ -262,15 +268,22 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
         # Another process may have been faster while we waited for the lock.
         version = _version(connection, file)
         _announce(file, version)
-        for script in _migrations()[version:]:
-            for statement in _statements(script):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        make_schema(connection, version)
+        if 0 < version < _SEALED:
+            seal_all(connection)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {known_version()}")
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def make_schema(connection: sqlite3.Connection, version: int = 0) -> None:
+    """Bring the tables of a schema version to the newest; 0 is that of an empty database."""
+    for script in _migrations()[version:]:
+        for statement in _statements(script):
+            connection.execute(statement)
 
 
 def _announce(file: Path, version: int) -> None:

@@ -1,6 +1,7 @@
 """Vectors as rows: each distinct text's once, however many nodes share it."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Sequence
 
@@ -8,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.errors import StoreError
+from kgrag.store.checks import damaged_setting
+from kgrag.store.sqlite.seals import seal_of_vector
 from kgrag.store.sqlite.settle import Touched
 from kgrag.store.store import NodeVector, Vector
 from kgrag.store.vectors import best_of_each, check_vector, other_dimension
 
+_DIMENSION = re.compile("[1-9][0-9]{0,5}")
 _STORED = np.dtype("<f4")
 
 
@@ -34,8 +38,8 @@ def add_vectors(
         check_vector(vector, key)
     _check_dimension(connection, given)
     connection.executemany(
-        "INSERT INTO embeddings VALUES (?, ?) ON CONFLICT DO NOTHING",
-        [(key, to_blob(vector)) for key, vector in given.items()],
+        "INSERT INTO embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [sealed_row(key, vector) for key, vector in given.items()],
     )
     touched.keys.update(v.key for v in vectors)
     _check_keys(connection, sorted({v.key for v in vectors}))
@@ -49,9 +53,17 @@ def add_vectors(
 
 
 def stored_dimension(connection: sqlite3.Connection) -> int | None:
-    """Return the dimension of the stored vectors, None before the first."""
+    """Return the dimension of the stored vectors, None before the first.
+
+    Raises:
+        StoreError: If what is recorded is no dimension.
+    """
     row = connection.execute("SELECT value FROM state WHERE key = 'dimension'").fetchone()
-    return int(row[0]) if row else None
+    if row is None:
+        return None
+    if not _DIMENSION.fullmatch(str(row[0])):
+        raise damaged_setting("dimension", row[0])
+    return int(row[0])
 
 
 def check_query(connection: sqlite3.Connection, vector: Vector) -> None:
@@ -68,6 +80,12 @@ def check_query(connection: sqlite3.Connection, vector: Vector) -> None:
 def to_blob(vector: Vector) -> bytes:
     """Return a vector as it is stored."""
     return np.ascontiguousarray(vector, dtype=_STORED).tobytes()
+
+
+def sealed_row(key: str, vector: Vector) -> tuple[str, bytes, int]:
+    """Return the row of a vector, with its checksum."""
+    blob = to_blob(vector)
+    return key, blob, seal_of_vector(key, blob)
 
 
 def from_blob(blob: bytes) -> Vector:

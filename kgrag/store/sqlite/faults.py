@@ -41,6 +41,22 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
 _OTHER = (StoreError, "run `kgrag verify` on the knowledge base")
 
 
+# What SQLite reports of the system, not of what is stored; its other errors are damage.
+_OF_THE_SYSTEM = (
+    *("BUSY", "LOCKED", "CANTOPEN", "PERM", "READONLY", "FULL", "IOERR", "NOMEM", "INTERRUPT"),
+    *("PROTOCOL", "AUTH"),
+)
+
+
+def is_damage(exc: BaseException) -> bool:
+    """Return whether an error that reading rows led to tells of damage in them.
+
+    Wrong values raise errors of Python, too: a text that is no UTF-8, a number in its place.
+    """
+    name = getattr(exc, "sqlite_errorname", "").removeprefix("SQLITE_")
+    return not name.startswith(_OF_THE_SYSTEM)
+
+
 @contextmanager
 def mapped(file: Path) -> Iterator[None]:
     """Raise StoreError or StoreUnavailableError for what goes wrong inside with `file`."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from kgrag.store.checks import check_settings, damaged_setting
+from kgrag.store.sqlite.seals import broken_settings
 from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
@@ -24,14 +26,20 @@ _CARD_COLUMNS = (
 
 
 def get_meta(connection: sqlite3.Connection, key: str) -> str | None:
-    """Return a setting, or None."""
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return str(row[0]) if row else None
+    """Return a setting, or None; StoreError if any is damaged."""
+    return all_meta(connection).get(key)
 
 
 def all_meta(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return every setting, ordered by key."""
-    return dict(connection.execute("SELECT key, value FROM meta ORDER BY key").fetchall())
+    """Return every setting, ordered by key.
+
+    Raises:
+        StoreError: If one is not as it was stored, or of no use.
+    """
+    values = dict(connection.execute("SELECT key, value FROM meta ORDER BY key").fetchall())
+    for broken in broken_settings(connection, "meta"):
+        raise damaged_setting(broken.part, values.get(broken.part))
+    return check_settings(values)
 
 
 def sources(connection: sqlite3.Connection) -> list[SourceState]:

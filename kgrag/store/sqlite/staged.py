@@ -5,9 +5,11 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from kgrag.store.checks import damaged_setting
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.connection import Database
-from kgrag.store.sqlite.embeddings import from_blob, to_blob
+from kgrag.store.sqlite.embeddings import from_blob, sealed_row
+from kgrag.store.sqlite.seals import seal_documents, seal_settings
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.store.store import NodeVector, Vector
@@ -40,6 +42,7 @@ class SQLiteStagedVectors:
             connection.execute(
                 "INSERT OR REPLACE INTO state VALUES (?, ?)", (_META, json.dumps(dict(meta)))
             )
+            seal_settings(connection)
 
     def doc_ids(self) -> set[str]:
         """Return the documents that are staged."""
@@ -90,8 +93,11 @@ class SQLiteStagedVectors:
             _take_over(connection)
             connection.execute("DELETE FROM state WHERE key = ?", (_META,))
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
-            every = connection.execute("SELECT doc_id FROM documents ORDER BY doc_id").fetchall()
-            record_change(connection, [doc_id for (doc_id,) in every], ["vectors"])
+            rows = connection.execute("SELECT doc_id FROM documents ORDER BY doc_id")
+            every = [doc_id for (doc_id,) in rows.fetchall()]
+            record_change(connection, every, ["vectors"])
+            seal_documents(connection, every, ["vectors", "log"])
+            seal_settings(connection)
             return True
 
     def drop(self) -> None:
@@ -99,6 +105,7 @@ class SQLiteStagedVectors:
         with self._database.write() as connection:
             connection.execute("DELETE FROM state WHERE key = ?", (_META,))
             _empty(connection, _STAGED)
+            seal_settings(connection)
 
 
 def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
@@ -108,7 +115,13 @@ def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:
     row = connection.execute("SELECT value FROM state WHERE key = ?", (_META,)).fetchone()
-    return json.loads(row[0]) if row else None
+    if row is None:
+        return None
+    try:
+        meta = dict(json.loads(row[0]))
+    except (TypeError, ValueError) as exc:
+        raise damaged_setting(_META, row[0]) from exc
+    return {str(key): str(value) for key, value in meta.items()}
 
 
 def _add_embeddings(connection: sqlite3.Connection, given: Mapping[str, Vector]) -> None:
@@ -119,8 +132,8 @@ def _add_embeddings(connection: sqlite3.Connection, given: Mapping[str, Vector])
         if vector.size != dimension:
             raise other_dimension(f"vector {key}", vector, dimension)
     connection.executemany(
-        "INSERT INTO staged_embeddings VALUES (?, ?) ON CONFLICT DO NOTHING",
-        [(key, to_blob(vector)) for key, vector in given.items()],
+        "INSERT INTO staged_embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [sealed_row(key, vector) for key, vector in given.items()],
     )
 
 

@@ -15,7 +15,8 @@ from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.query import run_query
 from kgrag.store.sqlite.searching import Searching
 from kgrag.store.sqlite.staged import SQLiteStagedVectors
-from kgrag.store.sqlite.verify import verify, verify_name_index
+from kgrag.store.sqlite.verify import verify
+from kgrag.store.sqlite.verify_seals import check_file_header, readable
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
 from kgrag.store.store import (
     Counts,
@@ -285,14 +286,13 @@ class SQLiteStore(Searching):
     def verify(self) -> list[Problem]:
         """Check every invariant."""
         with self._database.read() as connection:
-            problems = verify(connection)
-            if any(p.invariant == "file" for p in problems):
+            problems = [*check_file_header(self._database.file), *verify(connection)]
+            if any(p.invariant in ("file", "schema") for p in problems):
                 return problems
-            problems += verify_vectors(connection)
-            problems += verify_caches(connection, self._cache)
-        if self._database.writable and not any(p.invariant == "name-index" for p in problems):
-            with self._database.write() as connection:
-                problems += verify_name_index(connection)
+            problems += readable("vectors", lambda: verify_vectors(connection))
+        # It moves on to the latest state, with which the caches keep up.
+        with self._database.read() as connection:
+            problems += readable("caches", lambda: verify_caches(connection, self._cache))
         return problems
 
     def export(self) -> Iterator[dict[str, object]]:

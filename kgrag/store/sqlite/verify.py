@@ -3,14 +3,19 @@
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from kgrag.store.sqlite.connection import known_version
+from kgrag.store.sqlite.faults import is_damage
+from kgrag.store.sqlite.verify_names import check_name_index
+from kgrag.store.sqlite.verify_seals import check_schema, check_seals, readable
 from kgrag.store.sqlite.verify_text import check_documents
 from kgrag.store.store import Problem
 from kgrag.text import normalize_name
 
-_REINGEST = "ingest the document again"
-_RESTORE = "restore the folder from a backup, or ingest the documents into a new one"
+_REINGEST = "run `kgrag repair`, or ingest the document again"
+_RESTORE = "run `kgrag repair`, or restore the folder from a backup"
+_MOST_ROWS = 2**53  # of a table; a number above it is no number that was counted to
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,30 +175,29 @@ _CHECKS = (
 def verify(connection: sqlite3.Connection) -> list[Problem]:
     """Return what is wrong with the database; caches and vectors are checked elsewhere.
 
-    A file that is damaged itself is only reported as such: what its rows say means nothing.
+    A file that is damaged itself is only reported as such: what its rows say means nothing. All is
+    read in the one state that the connection sees, whatever others write meanwhile.
     """
-    problems = list(_file(connection))
-    if any(p.invariant == "file" for p in problems):
+    problems = [*_file(connection), *check_schema(connection)]
+    if any(p.invariant in ("file", "schema") for p in problems):
         return problems
+    problems += check_seals(connection)
     for check in _CHECKS:
-        problems += [
-            Problem(check.invariant, str(subject), check.detail.format(value))
-            for subject, value in connection.execute(check.sql)
-        ]
-    return [*problems, *_names(connection), *check_documents(connection)]
+        problems += readable(check.invariant, partial(_breaches, connection, check))
+    for invariant, found in (
+        ("references", _references),
+        ("numbers", _numbers),
+        ("names", _names),
+        ("name-index", check_name_index),
+        ("documents", check_documents),
+    ):
+        problems += readable(invariant, partial(found, connection))
+    return problems
 
 
-def verify_name_index(connection: sqlite3.Connection) -> list[Problem]:
-    """Check that the name index agrees with the entities; needs a connection that may write."""
-    try:
-        connection.execute(
-            "INSERT INTO entity_search (entity_search, rank) VALUES ('integrity-check', 1)"
-        )
-    except sqlite3.DatabaseError as exc:
-        if not _is_damage(exc):
-            raise
-        return [_name_index()]
-    return []
+def _breaches(connection: sqlite3.Connection, check: Check) -> Iterator[Problem]:
+    for subject, value in connection.execute(check.sql):
+        yield Problem(check.invariant, str(subject), check.detail.format(value))
 
 
 def _file(connection: sqlite3.Connection) -> Iterator[Problem]:
@@ -203,33 +207,40 @@ def _file(connection: sqlite3.Connection) -> Iterator[Problem]:
         yield Problem("schema-version", "user_version", detail)
     for message in _integrity(connection):
         # Newer versions of SQLite look into the name index, too; it is no damage of the file.
-        if "entity_search" in message:
-            yield _name_index()
-        else:
+        if "entity_search" not in message:
             yield Problem("file", "kgrag.db", f"{message}: {_RESTORE}")
             return
+
+
+def _references(connection: sqlite3.Connection) -> Iterator[Problem]:
     for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall():
         yield Problem(
             "references", f"{table} {row}", f"names a missing row of {parent}: {_RESTORE}"
         )
 
 
+def _numbers(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that numbers of the past are not used again: search caches know rows by them."""
+    for table in ("chunks", "entities", "node_vectors"):
+        (most,) = connection.execute(f"SELECT max(number) FROM {table}").fetchone()
+        row = connection.execute(
+            "SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)
+        ).fetchone()
+        seen = row[0] if row else 0
+        if not isinstance(seen, int) or not (most or 0) <= seen <= _MOST_ROWS:
+            yield Problem(
+                "numbers", table, f"the next would follow {seen!r}, not {most}: {_RESTORE}"
+            )
+
+
 def _integrity(connection: sqlite3.Connection) -> list[str]:
     try:
         rows = connection.execute("PRAGMA integrity_check").fetchall()
     except sqlite3.DatabaseError as exc:
-        if not _is_damage(exc):
+        if not is_damage(exc):
             raise
         return [str(exc)]
     return [message for (message,) in rows if message != "ok"]
-
-
-def _is_damage(exc: sqlite3.DatabaseError) -> bool:
-    return exc.sqlite_errorname.startswith("SQLITE_CORRUPT")
-
-
-def _name_index() -> Problem:
-    return Problem("name-index", "entity_search", f"disagrees with the entities: {_RESTORE}")
 
 
 def _names(connection: sqlite3.Connection) -> Iterator[Problem]:

@@ -19,7 +19,7 @@ from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.store.store import Problem
 from kgrag.store.vectors import KINDS, check_vector
 
-_REMEDY = "ingest the document again"
+_REMEDY = "run `kgrag repair`, or ingest the document again"
 
 
 def verify_vectors(connection: sqlite3.Connection) -> Iterator[Problem]:
@@ -51,7 +51,10 @@ def verify_caches(connection: sqlite3.Connection, folder: CacheFolder) -> Iterat
 
 
 def _damaged(folder: CacheFolder, name: str) -> Problem:
-    detail = f"does not hold what the database holds: delete {folder.folder}, it is rebuilt"
+    detail = (
+        "does not hold what the database holds: run `kgrag repair`, or delete "
+        f"{folder.folder}: it is rebuilt"
+    )
     return Problem("cache-agrees", name, detail)
 
 

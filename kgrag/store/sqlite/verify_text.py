@@ -16,7 +16,7 @@ def check_documents(connection: sqlite3.Connection) -> Iterator[Problem]:
         if characters != len(document.text):
             detail = (
                 f"says {characters} characters, its text has {len(document.text)}:"
-                " ingest the document again"
+                " run `kgrag repair`, or ingest the document again"
             )
             yield Problem("document-characters", doc_id, detail)
         yield from check_places(document, headings(connection, doc_id))

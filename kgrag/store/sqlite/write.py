@@ -9,6 +9,7 @@ from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.read import get_meta
+from kgrag.store.sqlite.seals import seal_documents, seal_settings
 from kgrag.store.sqlite.settle import Touched, settle
 from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.store import DocumentBundle, NodeVector
@@ -19,6 +20,7 @@ from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mentio
 def set_meta(connection: sqlite3.Connection, items: Iterable[tuple[str, str]]) -> None:
     """Record settings."""
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(items))
+    seal_settings(connection)
 
 
 def upsert_document(connection: sqlite3.Connection, bundle: DocumentBundle, *, source: str) -> None:
@@ -43,6 +45,8 @@ def upsert_document(connection: sqlite3.Connection, bundle: DocumentBundle, *, s
     add_vectors(connection, doc_id, bundle.vectors, touched)
     settle(connection, touched)
     record_change(connection, sorted(changed))
+    seal_documents(connection, sorted(changed))
+    seal_settings(connection)
 
 
 def attach_source(connection: sqlite3.Connection, source: str, doc_id: str) -> None:
@@ -58,6 +62,9 @@ def attach_source(connection: sqlite3.Connection, source: str, doc_id: str) -> N
     if removed:
         settle(connection, touched)
         record_change(connection, removed)
+    seal_documents(connection, removed)
+    seal_documents(connection, [doc_id], ["sources"])
+    seal_settings(connection)
 
 
 def delete_document(connection: sqlite3.Connection, doc_id: str) -> bool:
@@ -67,6 +74,8 @@ def delete_document(connection: sqlite3.Connection, doc_id: str) -> bool:
     if held:
         settle(connection, touched)
         record_change(connection, [doc_id])
+        seal_documents(connection, [doc_id])
+        seal_settings(connection)
     return held
 
 
@@ -102,6 +111,8 @@ def add_knowledge(
     if parts:
         forget_staged(connection, doc_id)
         record_change(connection, [doc_id], parts)
+        seal_documents(connection, [doc_id], ["summaries", "knowledge", "vectors", "log"])
+        seal_settings(connection)
 
 
 def _release_source(
@@ -114,6 +125,7 @@ def _release_source(
     previous = str(row[0])
     connection.execute("DELETE FROM sources WHERE source = ?", (source,))
     if _sources_of(connection, previous):
+        seal_documents(connection, [previous], ["sources"])
         return []
     _remove(connection, previous, touched)
     return [previous]

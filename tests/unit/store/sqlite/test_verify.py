@@ -69,7 +69,7 @@ DAMAGE = [
         " AND number = (SELECT max(number) FROM node_vectors WHERE doc_id = 'd-01')",
     ),
     ("vector-stored", "DELETE FROM embeddings"),
-    ("embedding-has-node", "INSERT INTO embeddings VALUES ('lost', zeroblob(32))"),
+    ("embedding-has-node", "INSERT INTO embeddings VALUES ('lost', zeroblob(32), 0)"),
     ("vector-dimension", "UPDATE embeddings SET vector = zeroblob(8)"),
     ("vector-dimension", "DELETE FROM state WHERE key = 'dimension'"),
     ("change-log", "DELETE FROM changes WHERE doc_id = 'd-01' AND part = 'vectors'"),

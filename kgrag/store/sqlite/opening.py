@@ -1,0 +1,151 @@
+"""Refuse what is no knowledge base before anything is written to it."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from kgrag.errors import NoKnowledgeBaseError, StoreUnavailableError
+
+APPLICATION_ID = 0x6B67_7261  # "kgra": tells our files from other SQLite databases
+# The tables that every schema version has; the newest schema is compared by `verify`.
+TABLES = frozenset(
+    (
+        *("meta", "state", "commits", "changes", "documents", "sources", "headings", "chunks"),
+        *("summaries", "entities", "entity_names", "entity_search", "facts", "evidence"),
+        *("mentions", "embeddings", "node_vectors"),
+    )
+)
+
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES = 100  # sqlite.org/fileformat2.html, section 1.3
+_FRACTIONS = bytes((64, 32, 32))
+_APPLICATION = slice(68, 72)
+_BUSY_TIMEOUT_S = 10.0  # another process may be making it
+_SEEN = 16  # bytes of a file's beginning that a message shows
+
+
+def log_of(file: Path) -> Path:
+    """Return the write-ahead log beside a database file."""
+    return file.with_name(file.name + "-wal")
+
+
+def check_file(file: Path, *, create: bool) -> None:
+    """Refuse a file that cannot be a knowledge base; only its first bytes are read.
+
+    Args:
+        file: The database file.
+        create: A file that is missing or empty (as a crash leaves one that had just been made)
+            is to become one.
+
+    Raises:
+        NoKnowledgeBaseError: If it is missing or empty, and not to be made.
+        StoreUnavailableError: If it is a folder, of another program, cut short, or missing
+            beside its log.
+    """
+    if file.is_dir():
+        raise StoreUnavailableError(
+            f"{file} is a folder, where a knowledge base has a file: move it away, or name "
+            "another folder"
+        )
+    n_bytes = file.stat().st_size if file.exists() else 0
+    if not n_bytes:
+        _check_lost(file)
+        if create:
+            return
+        what = f"{file.name} is empty" if file.exists() else f"{file.name} is missing"
+        raise NoKnowledgeBaseError(
+            f"no knowledge base in {file.parent} ({what}): "
+            "name another folder, or ingest documents into this one"
+        )
+    with file.open("rb") as opened:
+        header = opened.read(_HEADER_BYTES)
+    _check_header(file, header)
+    if int.from_bytes(header[_APPLICATION]) != APPLICATION_ID:
+        _check_unmarked(file, header, create=create)
+
+
+def check_header(file: Path) -> str:
+    """Return what is wrong in the header of a file that could be opened; empty for nothing.
+
+    Some of its bytes decide whether it may be written, and are of no use to who only reads.
+    """
+    with file.open("rb") as opened:
+        header = opened.read(_HEADER_BYTES)
+    seen = (header[18], header[19], header[20], header[21:24], int.from_bytes(header[56:60]))
+    if seen not in ((2, 2, 0, _FRACTIONS, 1), (1, 1, 0, _FRACTIONS, 1)):
+        return f"the header is damaged ({seen})"
+    return ""
+
+
+def check_tables(connection: sqlite3.Connection, file: Path) -> None:
+    """Refuse a knowledge base that has lost a table.
+
+    Raises:
+        StoreUnavailableError: If one is missing.
+    """
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    missing = sorted(TABLES - names)
+    if missing:
+        raise StoreUnavailableError(
+            f"{file} is damaged: the table {missing[0]} is missing: run `kgrag repair`, or "
+            "restore the folder from a backup"
+        )
+
+
+def foreign(file: Path) -> StoreUnavailableError:
+    """Return the error for the database of another program."""
+    return StoreUnavailableError(
+        f"{file} is a database of another program: name another folder, or move it away"
+    )
+
+
+def _check_lost(file: Path) -> None:
+    """Refuse a log without its database: SQLite would delete it, and what it holds."""
+    log = log_of(file)
+    if log.is_file() and log.stat().st_size:
+        raise StoreUnavailableError(
+            f"{file} is missing or empty, but its log {log.name} is there: put the database back "
+            "beside it, or move the log away"
+        )
+
+
+def _check_header(file: Path, header: bytes) -> None:
+    if not header.startswith(_MAGIC[: len(header)]):
+        raise StoreUnavailableError(
+            f"{file} is not a knowledge base (it begins with {header[:_SEEN]!r}): name another "
+            "folder, or move the file away; if it was one, run `kgrag repair`"
+        )
+    if len(header) < _HEADER_BYTES:
+        raise StoreUnavailableError(
+            f"{file} is cut short ({len(header)} bytes): restore the folder from a backup, or "
+            "move the file away and ingest the documents again"
+        )
+
+
+def _check_unmarked(file: Path, header: bytes, *, create: bool) -> None:
+    """Let pass only what a crash leaves of a new file: no table yet, or all still in the log.
+
+    Nothing is written, neither to the file nor to its log: it may be another program's.
+
+    Raises:
+        StoreUnavailableError: If it is another program's.
+        NoKnowledgeBaseError: If nothing is in it, and it is not to be made.
+    """
+    if any(header[_APPLICATION]):
+        raise foreign(file)
+    # Without a log there is nothing to wait for, and no file need be made beside it.
+    log = log_of(file)
+    has_log = log.is_file() and log.stat().st_size > 0
+    uri = file.absolute().as_uri() + ("?mode=ro" if has_log else "?mode=ro&immutable=1")
+    with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application == APPLICATION_ID:
+        return
+    if tables:
+        raise foreign(file)
+    if not create:
+        raise NoKnowledgeBaseError(
+            f"no knowledge base in {file.parent} ({file.name} has no tables): "
+            "name another folder, or ingest documents into this one"
+        )

@@ -1,0 +1,210 @@
+"""Checksums of what is stored, written in the transaction that stores it: a flipped bit is seen."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Literal
+
+from kgrag.store.sqlite.faults import is_damage
+
+Part = Literal["text", "chunks", "summaries", "knowledge", "vectors", "sources", "log"]
+
+# What each part of a document is, all of its columns in a fixed order. How entities and facts
+# are called is left out: it follows from what documents write, and is compared with that.
+_STATEMENTS: Mapping[Part, tuple[str, ...]] = MappingProxyType(
+    {
+        "text": (
+            "SELECT title, normalized_title, media_type, content_hash, fingerprint, characters,"
+            " warnings, metadata, segments, text FROM documents WHERE doc_id = ?",
+            'SELECT position, start, "end", level, text FROM headings WHERE doc_id = ?'
+            " ORDER BY position",
+        ),
+        "chunks": (
+            'SELECT number, chunk_id, size, position, start, "end", parent_id, heading_path, text'
+            " FROM chunks WHERE doc_id = ? ORDER BY size DESC, position",
+        ),
+        "summaries": (
+            'SELECT summary_id, start, "end", level, source, target_ids, text'
+            " FROM summaries WHERE doc_id = ? ORDER BY summary_id",
+        ),
+        "knowledge": (
+            "SELECT entity_id, name, type FROM entity_names WHERE doc_id = ?"
+            " ORDER BY entity_id, name, type",
+            'SELECT e.fact_id, e.start, e."end", e.extractor, e.chunk_id, e.confidence,'
+            " e.predicate, f.subject_id, f.object_id FROM evidence e"
+            " LEFT JOIN facts f ON f.fact_id = e.fact_id WHERE e.doc_id = ?"
+            ' ORDER BY e.fact_id, e.start, e."end", e.extractor, e.chunk_id',
+            'SELECT entity_id, start, "end", extractor, chunk_id, confidence FROM mentions'
+            ' WHERE doc_id = ? ORDER BY entity_id, start, "end", extractor, chunk_id',
+        ),
+        "vectors": (
+            "SELECT number, node_id, kind, key FROM node_vectors WHERE doc_id = ? ORDER BY node_id",
+        ),
+        "sources": ("SELECT source FROM sources WHERE doc_id = ? ORDER BY source",),
+        "log": ("SELECT part, seq FROM changes WHERE doc_id = ? ORDER BY part",),
+    }
+)
+PARTS: tuple[Part, ...] = tuple(_STATEMENTS)
+SETTINGS = ("meta", "state")  # subjects of seals whose parts are keys, and tables of these
+_BYTES = 8
+_JSON = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A seal that does not fit.
+
+    Attributes:
+        subject: A document, `meta` or `state`.
+        part: Of it; a key of settings.
+        only_seal: Whether it is the seal itself that is damaged, and what it seals may be whole.
+    """
+
+    subject: str
+    part: str
+    only_seal: bool = False
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether it is a setting's."""
+        return self.subject in SETTINGS
+
+
+def seal_documents(
+    connection: sqlite3.Connection, doc_ids: Iterable[str], parts: Sequence[Part] = PARTS
+) -> None:
+    """Seal parts of documents as the running transaction leaves them; of deleted ones, nothing.
+
+    The log of a deleted document stays, and is sealed.
+    """
+    for doc_id in doc_ids:
+        held = connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+        if held is None:
+            connection.execute("DELETE FROM seals WHERE subject = ?", (doc_id,))
+        sealed: Sequence[Part] = parts if held else ("log",)
+        connection.executemany(
+            "INSERT OR REPLACE INTO seals VALUES (?, ?, ?)",
+            [(doc_id, p, _seal(doc_id, p, _sum(connection, doc_id, p))) for p in sealed],
+        )
+
+
+def seal_settings(connection: sqlite3.Connection) -> None:
+    """Seal all settings, and what the store notes for itself."""
+    for table in SETTINGS:
+        rows = connection.execute(f"SELECT key, value FROM {table}").fetchall()
+        wanted = {key: _seal(table, key, _of([(key, value)])) for key, value in rows}
+        known = _seals_of(connection, table)
+        if wanted == known:
+            continue
+        connection.execute("DELETE FROM seals WHERE subject = ?", (table,))
+        connection.executemany(
+            "INSERT INTO seals VALUES (?, ?, ?)", [(table, k, seal) for k, seal in wanted.items()]
+        )
+
+
+def seal_all(connection: sqlite3.Connection) -> None:
+    """Seal all that is stored, within the transaction that brings the schema up to date."""
+    connection.create_function("seal_of_vector", 2, seal_of_vector, deterministic=True)
+    for table in ("embeddings", "staged_embeddings"):
+        connection.execute(f"UPDATE {table} SET seal = seal_of_vector(key, vector)")
+    rows = connection.execute("SELECT doc_id FROM documents UNION SELECT doc_id FROM changes")
+    seal_documents(connection, [doc_id for (doc_id,) in rows.fetchall()])
+    seal_settings(connection)
+
+
+def seal_of_vector(key: str, blob: bytes) -> int:
+    """Return what stands beside a stored vector."""
+    checksum = blake2b(key.encode(), digest_size=_BYTES)
+    checksum.update(blob)
+    return int.from_bytes(checksum.digest(), signed=True)
+
+
+def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
+    """Yield what of documents is not as it was sealed, in order."""
+    sealed: defaultdict[str, dict[str, object]] = defaultdict(dict)
+    for subject, part, seal in connection.execute("SELECT subject, part, seal FROM seals"):
+        sealed[str(subject)][str(part)] = seal
+    held = {d for (d,) in connection.execute("SELECT doc_id FROM documents")}
+    gone = {d for (d,) in connection.execute("SELECT doc_id FROM changes")} - held
+    for doc_id in sorted({*held, *gone, *sealed} - {*SETTINGS}, key=str):
+        seals = sealed[doc_id]
+        due: Sequence[Part] = PARTS if doc_id in held else ("log",)
+        for part in due:
+            yield from _compared(doc_id, part, _seen(connection, doc_id, part), seals.get(part))
+        for part in sorted({*seals} - {*due}):
+            yield from _compared(doc_id, part, None, seals[part])
+
+
+def broken_settings(
+    connection: sqlite3.Connection, *tables: Literal["meta", "state"]
+) -> Iterator[Broken]:
+    """Yield settings that are not as they were sealed, and those that are gone; of both tables."""
+    for table in tables or SETTINGS:
+        seals = _seals_of(connection, table)
+        for key, value in connection.execute(f"SELECT key, value FROM {table} ORDER BY key"):
+            seen = _of([(key, value)]) if isinstance(value, str) else None
+            yield from _compared(table, key, seen, seals.pop(key, None))
+        for key, seal in sorted(seals.items(), key=str):
+            yield from _compared(table, key, None, seal)
+
+
+def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") -> list[str]:
+    """Return the keys of vectors that are not as they were stored, in order."""
+    # A damaged text may be no UTF-8, and a damaged vector a text.
+    rows = connection.execute(
+        "SELECT CAST(key AS BLOB), iif(typeof(vector) = 'blob', vector, x''), seal"
+        f" FROM {table} ORDER BY key"
+    )
+    keyed = ((key.decode(errors="replace"), blob, seal) for key, blob, seal in rows)
+    return [key for key, blob, seal in keyed if seal != seal_of_vector(key, blob)]
+
+
+def _seals_of(connection: sqlite3.Connection, subject: str) -> dict[str, object]:
+    rows = connection.execute("SELECT part, seal FROM seals WHERE subject = ?", (subject,))
+    return dict(rows.fetchall())
+
+
+def _compared(subject: str, part: str, seen: bytes | None, seal: object) -> Iterator[Broken]:
+    """Yield what is wrong with a part, if anything.
+
+    Args:
+        subject: Whose part.
+        part: Which.
+        seen: The checksum of what is there; None where it cannot be read, or is gone.
+        seal: What is stored as its seal; None for nothing.
+    """
+    if isinstance(seal, bytes) and seal == _seal(subject, part, seal[:_BYTES]):
+        if seen != seal[:_BYTES]:
+            yield Broken(subject, part)
+    else:  # another one-bit fault beside it is next to impossible
+        yield Broken(subject, part, only_seal=True)
+
+
+def _seen(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes | None:
+    try:
+        return _sum(connection, doc_id, part)
+    except (sqlite3.DatabaseError, TypeError, UnicodeError) as exc:
+        if not is_damage(exc):
+            raise
+        return None
+
+
+def _sum(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes:
+    """Return the checksum of a part of a document."""
+    found = [connection.execute(sql, (doc_id,)).fetchall() for sql in _STATEMENTS[part]]
+    return _of(found)
+
+
+def _of(rows: object) -> bytes:
+    """Return the checksum of rows; raises TypeError for a value of no type that we store."""
+    return blake2b(_JSON(rows).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
+
+
+def _seal(subject: str, part: str, checksum: bytes) -> bytes:
+    """Return a checksum with one of itself and of what it is for."""
+    whose = f"{subject}/{part}/".encode("utf-8", "surrogatepass")
+    return checksum + blake2b(whose + checksum, digest_size=_BYTES).digest()

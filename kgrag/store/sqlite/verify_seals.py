@@ -1,0 +1,92 @@
+"""Check what is stored against its seals, and the schema and the file's header against ours."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+from kgrag.store.sqlite.connection import connect, make_schema
+from kgrag.store.sqlite.faults import is_damage
+from kgrag.store.sqlite.opening import check_header
+from kgrag.store.sqlite.seals import Broken, broken_seals, broken_settings, broken_vectors
+from kgrag.store.store import Problem
+
+_REMEDY = "run `kgrag repair`, or restore the folder from a backup"
+_WORDS = {
+    "text": "its text, title or headings are",
+    "chunks": "its chunks are",
+    "summaries": "its summaries are",
+    "knowledge": "its facts or mentions are",
+    "vectors": "the list of its vectors is",
+    "sources": "the list of its files is",
+    "log": "the log of its changes is",
+}
+
+
+def readable(invariant: str, check: Callable[[], Iterable[Problem]]) -> list[Problem]:
+    """Return what a check finds; where it cannot read what it looks at, that."""
+    problems: list[Problem] = []
+    try:
+        problems.extend(check())
+    except (sqlite3.DatabaseError, TypeError, ValueError, KeyError, AttributeError) as exc:
+        if not is_damage(exc):
+            raise
+        problems.append(Problem(invariant, "kgrag.db", f"cannot be read ({exc}): {_REMEDY}"))
+    return problems
+
+
+def check_file_header(file: Path) -> Iterator[Problem]:
+    """Check the bytes by which SQLite knows a file; some matter only to who writes."""
+    wrong = check_header(file)
+    if wrong:
+        yield Problem("file", file.name, f"{wrong}: {_REMEDY}")
+
+
+def check_schema(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that tables, indexes, triggers and views are those that we make."""
+    seen, wanted = _schema(connection), _wanted()
+    for name in sorted(seen.keys() | wanted.keys()):
+        if seen.get(name) != wanted.get(name):
+            yield Problem("schema", name, f"is not as kgrag makes it: {_REMEDY}")
+
+
+def check_seals(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that settings, documents and vectors are as they were stored."""
+    yield from readable("checksum", lambda: map(_problem, broken_settings(connection)))
+    yield from readable("checksum", lambda: map(_problem, broken_seals(connection)))
+    for table in ("embeddings", "staged_embeddings"):
+        yield from readable("checksum", lambda table=table: _vectors(connection, table))  # type: ignore[misc]
+
+
+def _vectors(connection: sqlite3.Connection, table: str) -> Iterator[Problem]:
+    for key in broken_vectors(connection, table):
+        yield Problem("checksum", key, f"this vector is not as it was stored: {_REMEDY}")
+
+
+def _problem(broken: Broken) -> Problem:
+    if broken.only_seal:
+        what = f"the checksum of {broken.part} is damaged"
+    elif broken.is_setting:
+        what = f"the setting {broken.part} is not as it was stored"
+    else:
+        what = f"{_WORDS.get(broken.part, broken.part + ' is')} not as stored"
+    return Problem("checksum", broken.subject, f"{what}: {_REMEDY}")
+
+
+@cache
+def _wanted() -> dict[str, str]:
+    with closing(connect(":memory:")) as connection:
+        make_schema(connection)
+        return _schema(connection)
+
+
+def _schema(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the statement of each object by its name, without what SQLite writes as it likes."""
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    return {
+        str(name): " ".join(f"{kind} {table} {sql}".replace('"', "").split())
+        for kind, name, table, sql in rows
+        # SQLite's own; and those of FTS5, which differ with its version
+        if not str(name).startswith(("sqlite_", "entity_search_"))
+    }
