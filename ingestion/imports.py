@@ -13,6 +13,7 @@ from ingestion.load.parsed import replace_unusable
 from ingestion.prepare import target_ids
 from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
+from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
 from kgrag.foreign_json import read_foreign
 from kgrag.ids import entity_id, fact_id, summary_id
@@ -159,8 +160,8 @@ def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[str]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+        with Utf8Lines(path.open("rb")) as lines:
+            for number, line in enumerate(lines, 1):
                 data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if data.strip():
                     yield number, data

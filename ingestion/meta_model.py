@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from kgrag.config_file import read_toml
 from kgrag.errors import ConfigError
 from kgrag.ids import digest
 from kgrag.llm.prompts import Language
@@ -161,23 +163,20 @@ def read_meta_model(name_or_path: str) -> MetaModel:
     """
     if name_or_path in SHIPPED:
         file = resources.files("ingestion").joinpath("meta_models", f"{name_or_path}.toml")
-        return _parsed(name_or_path, f"{name_or_path}.toml", file.read_text(encoding="utf-8"))
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        return _parsed(name_or_path, f"{name_or_path}.toml", data)
     path = Path(name_or_path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
+        data = read_toml(path)
+    except ConfigError as exc:
         raise ConfigError(
-            f"meta-model {name_or_path!r} cannot be read: {exc}; shipped are {', '.join(SHIPPED)}, "
+            f"meta-model {name_or_path!r}: {exc}; shipped are {', '.join(SHIPPED)}, "
             "others are given as a TOML file"
         ) from exc
-    return _parsed(path.stem, str(path), text)
+    return _parsed(path.stem, str(path), data)
 
 
-def _parsed(name: str, file: str, text: str) -> MetaModel:
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as exc:
-        raise ConfigError(f"{file}: cannot be read as TOML: {exc}") from exc
+def _parsed(name: str, file: str, data: Mapping[str, Any]) -> MetaModel:
     unknown = sorted(data.keys() - {"name", "types", "relations"})
     if unknown:
         raise ConfigError(f"{file}: unknown key {unknown[0]!r}; known are name, types, relations")

@@ -18,7 +18,8 @@ from kgrag.config import (
     SearchConfig,
     VerifyConfig,
 )
-from kgrag.errors import ConfigError
+from kgrag.encoding import decode_settings
+from kgrag.errors import ConfigError, IngestionError
 
 FILE_NAME = "kgrag.toml"
 
@@ -72,11 +73,7 @@ def read_config(path: Path | None = None) -> Config:
         path = Path(FILE_NAME)
         if not path.is_file():
             return Config()
-    try:
-        with path.open("rb") as file:
-            data = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as exc:
-        raise ConfigError(f"{path}: cannot be read as TOML: {exc}") from exc
+    data = read_toml(path)
     unknown = sorted(set(data) - set(_TABLES))
     if unknown:
         raise ConfigError(f"{path}: unknown table [{unknown[0]}]; known are {sorted(_TABLES)}")
@@ -96,6 +93,20 @@ def read_config(path: Path | None = None) -> Config:
                 " set provider or base_url beside it"
             )
     return Config(**tables, stages=MappingProxyType(stages))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says; it may be in any encoding that an editor saves it in.
+
+    Raises:
+        ConfigError: If it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(decode_settings(path.read_bytes(), name=str(path)))
+    except IngestionError as exc:
+        raise ConfigError(str(exc)) from exc
+    except (OSError, tomllib.TOMLDecodeError) as exc:
+        raise ConfigError(f"{path}: cannot be read as TOML: {exc}") from exc
 
 
 def _stage_tables(path: Path, llm: object) -> dict[str, object]:

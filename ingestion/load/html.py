@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ingestion.load.encoding import decode
 from ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
 from ingestion.load.title import find_title, guess_title
+from kgrag.encoding import decode
 from kgrag.errors import IngestionError
 from kgrag.text import normalize_name
 

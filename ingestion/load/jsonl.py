@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 from ingestion.load.opening import open_regular
 from ingestion.load.parsed import line_segments, replace_unusable
 from ingestion.load.source import Failure, Source
 from ingestion.load.title import guess_title
+from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
 from kgrag.foreign_json import read_foreign
 from kgrag.ids import digest
@@ -35,8 +35,8 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
     first_line: dict[str, int] = {}
     number = 0
     try:
-        with open_regular(path, within=source.within) as handle:
-            for number, line in _lines(handle, max_bytes):
+        with Utf8Lines(open_regular(path, within=source.within)) as lines:
+            for number, line in _numbered(lines, max_bytes):
                 yield _record(path, number, line, first_line)
     except OSError as exc:
         raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
@@ -44,16 +44,16 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
         raise IngestionError(f"{path}: holds no record; {_REMEDY}")
 
 
-def _lines(handle: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
+def _numbered(lines: Utf8Lines, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
     """Yield (number, line) of every line that is not blank; None for one that is too long."""
     number = 0
-    while line := handle.readline(max_bytes + 1):
+    while line := lines.readline(max_bytes + 1):
         number += 1
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if len(line) > max_bytes:
             while line and not line.endswith(b"\n"):
-                line = handle.readline(max_bytes)
+                line = lines.readline(max_bytes)
             yield number, None
         elif line.strip():
             yield number, line

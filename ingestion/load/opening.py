@@ -2,8 +2,8 @@
 
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from kgrag.errors import IngestionError
 
@@ -11,7 +11,7 @@ from kgrag.errors import IngestionError
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
+def open_regular(path: Path, *, within: Path | None = None) -> BufferedReader:
     """Return an open file, once it is seen to be what was to be read.
 
     What lies under a name may change between looking and opening, so the open file itself is
@@ -39,7 +39,7 @@ def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
     return file
 
 
-def _place_of(file: BinaryIO, path: Path) -> Path:
+def _place_of(file: BufferedReader, path: Path) -> Path:
     """Return where an open file really lies, as far as the system tells."""
     try:
         return Path(os.readlink(f"/proc/self/fd/{file.fileno()}"))  # noqa: PTH115 - no real path

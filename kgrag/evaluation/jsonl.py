@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from kgrag.encoding import Utf8Lines
 from kgrag.errors import EvaluationError
 from kgrag.foreign_json import read_foreign
 
@@ -26,8 +27,8 @@ def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
         EvaluationError: If the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+        with Utf8Lines(path.open("rb")) as lines:
+            for number, line in enumerate(lines, 1):
                 data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if data.strip():
                     yield f"{path}:{number}", data

@@ -20,10 +20,9 @@ PACKAGES = ("kgrag", "ingestion", "cypher")
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.errors", "cypher"),
-    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file",
-     "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout",
-     "kgrag.graph_page", "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.limits",
-     "kgrag.openai_endpoint",
+    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.facets",
+     "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page", "kgrag.headings", "kgrag.ids",
+     "kgrag.issued", "kgrag.limits", "kgrag.openai_endpoint",
      "kgrag.places", "kgrag.private", "kgrag.quantities", "kgrag.segmenter", "kgrag.text",
      "kgrag.titles", "kgrag.visible"),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),

@@ -109,3 +109,19 @@ def test_a_stage_with_another_endpoint_takes_no_limit_per_minute_from_the_first(
     )
     own = found.model_of("verify")
     assert (own.requests_per_minute, own.tokens_per_minute, own.concurrency) == (0, 0, 3)
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "utf-16", "utf-8-sig", "utf-16-be"])
+def test_a_file_that_notepad_saved_is_read(tmp_path, encoding):
+    """In the code page of Chinese Windows, in Unicode with a mark or without, lines with CRLF."""
+    file = tmp_path / "kgrag.toml"
+    file.write_bytes('# 设置\r\n[llm]\r\nmodel = "模型"\r\nprovider = "glm"\r\n'.encode(encoding))
+    assert read_config(file).llm.model == "模型"
+
+
+def test_a_file_that_cannot_be_read_says_what_it_seems_to_be(tmp_path):
+    """Encoding and remedy; no byte is guessed at."""
+    file = tmp_path / "kgrag.toml"
+    file.write_bytes('[llm]\n# 设置的说明文字\nmodel = "模'.encode("gbk") + b'\xff"\n')
+    with pytest.raises(ConfigError, match=r"kgrag\.toml: seems to be gb18030, .*save it as UTF-8"):
+        read_config(file)

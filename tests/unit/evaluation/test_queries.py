@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.queries import GoldQuery, read_queries
+from kgrag.evaluation.queries import GoldQuery, read_queries, read_questions
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -84,9 +84,18 @@ def test_read_queries_names_file_and_line_when_one_is_malformed(tmp_path, bad):
 
 
 def test_read_queries_names_the_file_when_it_cannot_be_read(tmp_path):
-    """A missing file and one in another encoding are errors of evaluation."""
+    """A missing file, and one that is no JSON in its encoding, are errors of evaluation."""
     with pytest.raises(EvaluationError, match="missing"):
         read_queries(tmp_path / "missing.jsonl")
     (tmp_path / "gbk.jsonl").write_bytes("{甲".encode("gbk"))
     with pytest.raises(EvaluationError, match="gbk"):
         read_queries(tmp_path / "gbk.jsonl")
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "utf-16", "utf-8-sig"])
+def test_questions_are_read_in_the_encodings_that_editors_save(tmp_path, encoding):
+    """A file of questions that Notepad saved."""
+    path = tmp_path / "q.jsonl"
+    path.write_bytes('{"id": "1", "question": "绿色工厂有多少家？"}\r\n'.encode(encoding))
+
+    assert read_questions(path) == {"1": "绿色工厂有多少家？"}

@@ -75,7 +75,7 @@ def test_read_records_hash_covers_title_and_text(tmp_path):
         ('{"id": "a", "text": " \\n"}', "text"),
         ('{"id": "a", "text": 3}', "text"),
         ('{"id": "a", "title": 3, "text": "x"}', "title"),
-        ("汉".encode("gb18030"), "UTF-8"),
+        (b'{"id": "b", "text": "caf\xe9"}', "UTF-8"),
         ("[" * 100_000, "not JSON"),
     ],
 )

@@ -1,12 +1,14 @@
 """Bytes to text by fixed rules."""
 
 import codecs
+import io
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.load.encoding import decode
+from kgrag.encoding import Utf8Lines, decode, decode_settings, encoding_of_json
 from kgrag.errors import IngestionError
 
 TEXT = "第一条 为了推动节能，到2025年下降14%。\r\n第二条 “本省”适用本条例。\n"
@@ -139,3 +141,62 @@ def test_decode_for_any_chinese_text_in_utf_8(text):
 def test_decode_for_common_chinese_text_in_gb18030(text):
     """Text of common characters comes back exactly from GB18030."""
     assert decode(text.encode("gb18030"), name="a.txt").text == text
+
+
+ANY_ENCODING = [
+    ("utf-8", b""),
+    ("utf-8", codecs.BOM_UTF8),
+    ("gb18030", b""),
+    ("utf-16-le", codecs.BOM_UTF16_LE),
+    ("utf-16-be", codecs.BOM_UTF16_BE),
+    ("utf-16-le", b""),
+]
+
+
+@pytest.mark.parametrize(("encoding", "mark"), ANY_ENCODING)
+def test_settings_are_read_in_any_encoding(encoding, mark):
+    """As Notepad and its like save them."""
+    assert decode_settings(mark + TEXT.encode(encoding), name="kgrag.toml") == TEXT
+
+
+def test_settings_that_are_not_whole_are_refused():
+    """The error says which encoding the file seems to be in, and the remedy."""
+    with pytest.raises(IngestionError, match=r"a\.toml: seems to be gb18030, but 1 place in it"):
+        decode_settings((TEXT * 5).encode("gb18030") + b"\xff", name="a.toml")
+
+
+def lines_of(data):
+    """Return the lines of a file that holds these bytes."""
+    with Utf8Lines(io.BufferedReader(io.BytesIO(data))) as lines:
+        return list(lines)
+
+
+@pytest.mark.parametrize(("encoding", "mark"), ANY_ENCODING)
+def test_lines_are_utf_8_whatever_the_file_is_in(encoding, mark):
+    """Characters of which a byte is a line break in another encoding do not break lines."""
+    lines = ['{"a": "上海市的节能减排内容\\n二、\u0a0a\u4e0a\u2028"}\n', "\n", '{"b": "末行"}']
+    data = mark + "".join(lines).encode(encoding)
+    read = [line.decode() for line in lines_of(data)]
+    assert [line.removeprefix("\ufeff") for line in read] == lines
+
+
+def test_a_line_that_its_encoding_cannot_hold_is_no_json():
+    """It is not taken in with another text than it has."""
+    good = '{"a": "节约能源条例由省人民政府负责解释"}\n'.encode("gb18030")
+    bad = good.replace(b"}", b"\xff}")
+    first, second = lines_of(good + bad)
+    assert json.loads(first)
+    with pytest.raises(UnicodeDecodeError):
+        json.loads(second)
+
+
+@pytest.mark.parametrize("n_cut", range(4))
+def test_a_head_that_is_broken_off_in_a_character_is_utf_8_still(n_cut):
+    """A line may be longer than the head, and have few characters beyond ASCII."""
+    head = ('{"text": "' + "x" * 500 + "能😀").encode()
+    assert encoding_of_json(head[: len(head) - n_cut]) == "utf-8"
+
+
+def test_a_letter_in_an_old_encoding_does_not_make_a_file_chinese():
+    """Its line is refused instead of taken in with a character that nobody wrote."""
+    assert encoding_of_json('{"text": "le café énergie naïve"}'.encode("latin-1")) == "utf-8"

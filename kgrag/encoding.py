@@ -2,7 +2,10 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedReader, TextIOWrapper
+from typing import Self
 
 from kgrag.errors import IngestionError
 
@@ -23,6 +26,8 @@ _MAGIC = (
     (b"\xff\xd8\xff", "an image", "scanned pages cannot be read yet"),
 )
 _EXPECTED = re.compile(r"[\t\n\r -~\u3000-\u303f\u4e00-\u9fff\uff00-\uffef‐-‧−—·〇]")
+_BROKEN_OFF = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")  # a character of UTF-8
+_PAIR = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")  # a common Chinese character of GB 18030
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
 
@@ -79,6 +84,80 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
             "if it is, save it as UTF-8"
         )
     return decoded
+
+
+def decode_settings(data: bytes, *, name: str) -> str:
+    """Return the text of a file of settings, as editors of any system save it.
+
+    Args:
+        data: The whole file.
+        name: The file, for the error text.
+
+    Raises:
+        IngestionError: If it is not text, or a place in it cannot be read: a key that is read
+            wrong would be another key.
+    """
+    decoded = decode(data, name=name)
+    if decoded.n_replaced:
+        noun = "place" if decoded.n_replaced == 1 else "places"
+        raise IngestionError(
+            f"{name}: seems to be {decoded.encoding}, but {decoded.n_replaced} {noun} in it cannot "
+            "be read as that; save it as UTF-8"
+        )
+    return decoded.text
+
+
+class Utf8Lines:
+    """The lines of a file of JSON as bytes in UTF-8, whichever encoding the file is in.
+
+    A file in UTF-8 is passed on as it is, its damage, too. Of others each line is decoded; what
+    cannot be is left so that the line is not taken for JSON. A context manager: it closes the file.
+    """
+
+    def __init__(self, file: BufferedReader) -> None:
+        encoding = encoding_of_json(file.peek())
+        self._file = file
+        self._text: TextIOWrapper | None = None
+        if encoding != "utf-8":
+            errors = "surrogateescape" if encoding == "gb18030" else "backslashreplace"
+            self._text = TextIOWrapper(file, encoding, errors=errors, newline="\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        (self._text or self._file).close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.readline, b"")
+
+    def readline(self, most: int = -1) -> bytes:
+        """Return the next line, or `most` bytes (characters, if it is decoded) of it."""
+        if self._text is None:
+            return self._file.readline(most)
+        return self._text.readline(most).encode("utf-8", "surrogateescape")
+
+
+def encoding_of_json(head: bytes) -> str:
+    """Return the encoding that a file of JSON lines seems to be in.
+
+    By a byte order mark; by the zeros beside its ASCII, which any JSON has; else UTF-8, unless
+    that does not fit and its bytes go in pairs, as those of Chinese do in GB 18030.
+
+    Args:
+        head: How the file begins; it may be broken off within a character.
+    """
+    marked = _by_mark(head)
+    if marked is not None:
+        return marked.encoding
+    if 0 in head[:2]:
+        return "utf-16-be" if head[0] == 0 else "utf-16-le"
+    utf8 = _replacing(_BROKEN_OFF.sub(b"", head), "utf-8")
+    n_foreign = sum(c > "\x7f" for c in utf8.text)
+    if utf8.n_replaced * 100 <= n_foreign:
+        return "utf-8"
+    n_high, n_paired = sum(byte > 0x7F for byte in head), 2 * len(_PAIR.findall(head))
+    return "gb18030" if n_paired * 4 >= n_high * 3 else "utf-8"
 
 
 def _by_mark(data: bytes) -> Decoded | None:
