@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ingestion.anchor import evidence_for
+from ingestion.entity_types import UNTYPED, typed
 from ingestion.locate import Match, Place, locate_all
 from ingestion.meta_model import MetaModel, TypedTriple
 from ingestion.passages import Passage
@@ -22,7 +23,6 @@ Facts = Literal["free", "schema", "both"]
 _CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}
 _LONGEST_NAME = 120  # characters; a longer one is a clause
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_UNTYPED = "entity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _entity(name: str, type_: str, source: Source) -> Entity:
     if resolved != name and resolved == source.names.document:
         return Entity(entity_id(resolved), resolved, DOCUMENT_TYPE)
     known = source.meta_model.type_of(type_) if source.meta_model and type_ else None
-    return Entity(entity_id(resolved), resolved, known or _UNTYPED)
+    return typed(Entity(entity_id(resolved), resolved, known or UNTYPED))
 
 
 def _predicate(triple: TypedTriple, source: Source) -> str:

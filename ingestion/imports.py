@@ -9,6 +9,7 @@ from pathlib import Path
 from ingestion.anchor import evidence_for
 from ingestion.chunk import ChunkSizes
 from ingestion.embed import embed, texts_to_embed
+from ingestion.entity_types import typed
 from ingestion.load.parsed import replace_unusable
 from ingestion.prepare import target_ids
 from ingestion.vector_set import VectorSet
@@ -266,7 +267,7 @@ def _knowledge(
             facts.setdefault(fact.fact_id, fact)
             places[fact.fact_id].extend(evidence)
         for name in row.entities:
-            mentions.update((Mention(Entity(entity_id(name), name), e), None) for e in evidence)
+            mentions.update((Mention(_entity(name), e), None) for e in evidence)
     found = [
         Fact(f.fact_id, f.subject, f.predicate, f.object, tuple(dict.fromkeys(places[fid])))
         for fid, f in facts.items()
@@ -275,8 +276,12 @@ def _knowledge(
 
 
 def _fact(subject: str, predicate: str, object_: str) -> Fact:
-    s, o = Entity(entity_id(subject), subject), Entity(entity_id(object_), object_)
+    s, o = _entity(subject), _entity(object_)
     return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, ())
+
+
+def _entity(name: str) -> Entity:
+    return typed(Entity(entity_id(name), name))
 
 
 def _summaries(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ingestion.anchor import evidence_for
 from ingestion.chunk import ChunkSizes, chunk
+from ingestion.entity_types import typed
 from ingestion.fingerprints import Fingerprint
 from ingestion.references import EXTRACTOR, references
 from ingestion.structure import structure
@@ -89,9 +90,10 @@ def _earlier(
     for fact in facts:
         evidence = _anchored(fact.evidence, leaves)
         if evidence:
-            kept_facts.append(replace(fact, evidence=evidence))
+            subject, object_ = typed(fact.subject), typed(fact.object)
+            kept_facts.append(replace(fact, subject=subject, object=object_, evidence=evidence))
     kept_mentions = [
-        Mention(m.entity, evidence)
+        Mention(typed(m.entity), evidence)
         for m in mentions
         for evidence in _anchored([m.evidence], leaves)
     ]

@@ -26,6 +26,11 @@ _DISTRICT = re.compile(r"([一-鿿]{2,4}?)(?:新区|区|县|旗)")
 _ORGAN = re.compile(
     r"([一-鿿]{2,4}?)(?:省|市|县|区|自治[区州])?(?:人民政府|[省市县区]?委|.{2,8}[厅局](?!长))"
 )
+_AREA = re.compile(
+    r"(?:[一-鿿]{1,6}族)?(?:自治[区州]|[省市县区旗盟州]|地区)(?:[一-鿿]{2,4}[区县市])?"
+)
+_KIND_OF_AREA = re.compile(r"(?:保护|新片|采空|[禁限].|灌|[城港园牧库矿林])区$")
+_COUNTRIES = frozenset(["国家", "全国", "我国", "中国"])
 _NO_PLACE = re.compile(r"[城园各全本]|绿色|低碳|试点|示范|试验|创建|关于|十四五")
 _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
@@ -93,6 +98,25 @@ def with_places_inside(places: Collection[str]) -> frozenset[str]:
     wide = {place for place, cities in inside.items() if cities.isdisjoint(places)}
     cities = frozenset[str]().union(*(inside[place] for place in wide))
     return cities | wide
+
+
+def names_place(name: str) -> bool:
+    """Return whether a name is that of a place, and of nothing in it.
+
+    >>> [names_place(n) for n in ("四川省", "青川市", "四川省能源局", "示范区", "中心城区")]
+    [True, True, False, False, False]
+    """
+    if name in _listed() or name in _COUNTRIES:
+        return True
+    if _KIND_OF_AREA.search(name):
+        return False
+    listed = next((place for place in _listed() if name.startswith(place)), "")
+    if listed and _AREA.fullmatch(name, len(listed)):
+        return True
+    at, pattern = 0, _PREFIX
+    while (match := pattern.match(name, at)) and not _NO_PLACE.search(match.group(1)):
+        at, pattern = match.end(), _DISTRICT
+    return at == len(name) > 0
 
 
 def with_provinces(places: Iterable[str]) -> list[str]:

@@ -132,7 +132,7 @@ class Entity:
     Attributes:
         entity_id: `kgrag.ids.entity_id(name)`: one per normalised name.
         name: As first written.
-        type: `document`, `entity`, or a type from the extractor.
+        type: `document`, a type that the name tells or the extractor gave, or `entity`.
     """
 
     entity_id: str

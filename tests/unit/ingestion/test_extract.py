@@ -171,11 +171,11 @@ def test_both_keeps_open_triples_beside_the_meta_models():
     assert not dropped
 
 
-def test_free_has_no_types():
+def test_free_has_the_types_that_names_tell():
     """Without a meta-model a type that a model gives all the same means nothing."""
     facts, _ = read(item("牵头负责园区改造", LEADS))
     assert triples(facts) == [("省发展改革委", "牵头", "园区改造")]
-    assert facts[0].subject.type == "entity"
+    assert (facts[0].subject.type, facts[0].object.type) == ("agency", "measure")
 
 
 def test_read_items_takes_the_forms_that_models_give():
