@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 from kgrag.errors import ConfigError, ModelUnavailableError
 
 SAID = 200  # characters of what an endpoint said in an error's text
-_SHORTEST_PART = 8  # of a key with dots in it that is hidden by itself
+# Of what is hidden, key or part of one between dots. Servers on this machine are given "x", "none"
+# or "EMPTY" for a key: no secrets, and words of any text.
+_SHORTEST_SECRET = 8
 _HIDDEN = "***"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
@@ -48,14 +50,19 @@ class Place:
         """Return how often a request was tried, in words."""
         return f"(after {self.attempts} {'attempt' if self.attempts == 1 else 'attempts'})"
 
+    @property
+    def secrets(self) -> list[str]:
+        """Return what no text may show: the key, and the parts of one that has dots."""
+        whole = dict.fromkeys([self.key, *self.key.split(".")])
+        return [secret for secret in whole if len(secret) >= _SHORTEST_SECRET]
+
     def hide(self, text: str) -> str:
         """Return text without the key, and without the parts of a key that has dots.
 
         >>> Place("", "", "k-12345678").hide("bad key k-12345678")
         'bad key ***'
         """
-        parts = [part for part in self.key.split(".") if len(part) >= _SHORTEST_PART]
-        for secret in filter(None, [self.key, *parts]):
+        for secret in self.secrets:
             text = text.replace(secret, _HIDDEN)
         return text
 
@@ -69,6 +76,40 @@ class Place:
     def tells(self, exc: BaseException) -> bool:
         """Return whether the key stands in an error, or in one that led to it."""
         return any(self.hide(text) != text for e in chain(exc) for text in (str(e), repr(e)))
+
+
+class Blotted:
+    """A text that comes in pieces, given on without the key of the endpoint that it comes from.
+
+    What may be the beginning of the key is held back until it is seen whether it is.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Return what is safe to show after one more piece; may be empty."""
+        text = self._place.hide(self._held + piece)
+        begun = max((_begun(text, secret) for secret in self._place.secrets), default=0)
+        shown = len(text) - begun
+        self._held = text[shown:]
+        return text[:shown]
+
+    def end(self) -> str:
+        """Return what was held back, when no more pieces come."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _begun(text: str, secret: str) -> int:
+    """Return how many characters of a secret a text ends with.
+
+    >>> _begun("the key is k-12", "k-12345678")
+    4
+    """
+    longest = min(len(text), len(secret) - 1)
+    return next((n for n in range(longest, 0, -1) if text.endswith(secret[:n])), 0)
 
 
 class Named(Protocol):

@@ -40,6 +40,7 @@ _NO_ENCODER = re.compile(
     r"(not|n't) support.{0,20}embedding|not an embedding model|embeddings? (is|are) not supported",
     re.IGNORECASE,
 )
+_WAIT = 30  # characters of a time to wait, or a date
 _NOT_OF_SIZE = (401, 402, 403, 404, 405, 429)
 
 
@@ -101,7 +102,7 @@ def _of_status(status: int, said: str, headers: Mapping[str, str], place: Place)
         return ModelUnavailableError(f"{told}; the account has nothing left: top it up")
     if status == 429:
         wait = headers.get("retry-after", "")
-        asked = f" (it asks to wait {wait} s)" if wait else ""
+        asked = f" (it asks to wait {place.shown(wait, most=_WAIT)} s)" if wait else ""
         return RateLimitError(
             f"{told}; asked too often{asked}: lower embedding.concurrency, or try again later; what"
             " was answered is kept"

@@ -113,6 +113,8 @@ def _from_hub(
     entry: CatalogEntry, staging: Path, limits: Limits, progress: Progress | None
 ) -> None:
     endpoint = (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
+    if {"@", "?", "#"} & set(endpoint):  # it stands in what is said of failures
+        raise ModelError("HF_ENDPOINT must hold no user, password or query (after @, ? or #)")
     deadline = time.monotonic() + limits.total_s
     # the small file first: where the hub is out of reach, that shows at once
     for path, name in ((entry.hub_tokenizer, TOKENIZER_FILE), (entry.hub_model, MODEL_FILE)):

@@ -1,12 +1,14 @@
 """Put a streamed answer together while it is shown, and end one that does not end by itself."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kgrag.errors import BrokenOffError
 from kgrag.llm.chat import Finish, OnText, Usage
 from kgrag.llm.loops import repeats
 from kgrag.llm.protocol import Piece
 from kgrag.llm.thoughts import Thoughts
+from kgrag.openai_endpoint import Blotted, Place
 
 _LOOK = 2_000  # characters between looks for a loop
 _SEEN = 8_000  # characters that each look sees, the latest
@@ -53,6 +55,20 @@ def gathered(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Pi
     if finish is None:
         raise BrokenOffError(f"the stream ended before the answer did: {text}")
     return Piece(text, "".join(thought), finish, usage)
+
+
+def blotted(pieces: Iterable[Piece], place: Place) -> Iterator[Piece]:
+    """Yield the pieces of an answer without the key that it was asked with, split or whole.
+
+    Some models say what they were sent, and gateways what they were asked with: an answer is
+    shown, stored and sent to the next model.
+    """
+    text, thought = Blotted(place), Blotted(place)
+    for piece in pieces:
+        said, meant = text.feed(piece.text), thought.feed(piece.thought)
+        if piece.finish is not None:  # what comes after may never end
+            said, meant = said + text.end(), meant + thought.end()
+        yield replace(piece, text=said, thought=meant)
 
 
 def _until_late(pieces: Iterable[Piece]) -> Iterator[Piece]:

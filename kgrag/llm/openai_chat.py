@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
 from kgrag.llm.dialect import Dialect, JsonMode
-from kgrag.llm.gathered import gathered
+from kgrag.llm.gathered import blotted, gathered
 from kgrag.llm.openai_errors import mapped
 from kgrag.llm.protocol import Piece, read_answer, read_event
 from kgrag.llm.thoughts import without_thoughts
@@ -151,7 +151,7 @@ class OpenAIChat:
         )
         with closing(pieces):
             return gathered(
-                pieces,
+                blotted(pieces, self._place),
                 on_text or (lambda _: None),
                 most_chars=_CHARS_PER_TOKEN * (request.max_tokens or self._max_tokens),
             )

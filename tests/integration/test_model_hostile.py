@@ -136,6 +136,24 @@ def test_a_key_is_not_logged_either(tmp_path):
         assert hostile.leaks() == []
 
 
+def echoing(body):
+    """Answer as a model does, and tell the key with which it was asked."""
+    reply = stand_in(body)
+    told = f', "note": "{KEY}"}}' if reply.text.endswith("}") else f"\n{KEY}"
+    return replace(reply, text=reply.text.removesuffix("}") + told)
+
+
+def test_a_key_in_an_answer_is_neither_shown_nor_kept(tmp_path):
+    """Whole or in the pieces of a draft: not in an answer, a step, the log, or a file."""
+    mode = replace(HEALTHY, behaviour=lambda: echoing)
+    with scene(tmp_path, mode, at_a_terminal) as hostile:
+        assert hostile.kgrag("ingest", hostile.documents, log=True).code == 0
+        said = hostile.kgrag("ask", question_of(mode), "--explain", log=True)
+        assert "***" in said.stderr  # of the draft
+        assert hostile.kgrag("stats", "--cost").code == 0
+        assert hostile.leaks() == []
+
+
 def test_leaks_are_found(tmp_path):
     """The search for keys finds one, in what is printed and in files."""
     with scene(tmp_path, HEALTHY, lambda words, env: Said(0, KEY, "", 0.0)) as leaking:

@@ -210,6 +210,25 @@ def test_no_error_or_log_tells_the_key(chat, caplog):
     assert key not in caplog.text
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_no_answer_tells_the_key(chat, stream):
+    """A model, or a gateway before it, may say what it was asked with."""
+    key = "k-0123456789abcdef"
+    shown = []
+    with FakeServer(lambda body: Reply(f"<think>{key}</think>Use {key}, k-0.")) as server:
+        model = chat(server, api_key=key)
+        completion = model.complete(REQUEST, on_text=shown.append if stream else None)
+    assert completion.text == "Use ***, k-0."
+    assert "".join(shown) == (completion.text if stream else "")
+
+
+def test_a_key_that_is_a_word_spoils_no_answer(chat):
+    """Servers on this machine want one and take any."""
+    with FakeServer(lambda body: Reply("x = EMPTY")) as server:
+        for key in ("x", "EMPTY"):
+            assert chat(server, api_key=key).complete(REQUEST).text == "x = EMPTY"
+
+
 def test_errors_are_raised_from_what_caused_them_when_that_tells_nothing(chat):
     """For whoever reads the traceback."""
     with (
