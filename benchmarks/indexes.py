@@ -32,8 +32,8 @@ OPTIONS {{indexConfig: {{`fulltext.analyzer`: '{analyzer}'}}}}"""
 _DROP = "DROP INDEX trial IF EXISTS"
 _SEARCH = """CALL db.index.fulltext.queryNodes('trial', $query, {limit: $limit}) YIELD node, score
 RETURN node.id AS id, score"""
-_NEAREST = """CALL db.index.vector.queryNodes('chunk_embedding', $k, $vector) YIELD node, score
-RETURN node.id AS key, score ORDER BY score DESC LIMIT $limit"""
+_NEAREST = """CALL db.index.vector.queryNodes('kgrag_chunk_embedding', $k, $vector)
+YIELD node, score RETURN node.id AS key, score ORDER BY score DESC LIMIT $limit"""
 
 _Rank = Callable[[str], Sequence[Hit]]
 _Gold = Mapping[str, Sequence[GoldQuery]]

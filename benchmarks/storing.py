@@ -172,8 +172,9 @@ def _rate(
 def _define_eventually(store: Neo4jStore, sizes: Sequence[int]) -> None:
     """Define the full-text indexes again, as caught up in the background."""
     database: Database = store._database
-    made = {name: statement(f"index_{name}") for name in ("chunk_text", "entity_names")}
-    made |= {f"terms_{size}": statement("index_terms", size=size) for size in sizes}
+    names = ("chunk_text", "entity_names")
+    made = {f"kgrag_{name}": statement(f"index_{name}") for name in names}
+    made |= {f"kgrag_terms_{size}": statement("index_terms", size=size) for size in sizes}
     for name, text in made.items():
         text = text.replace("`fulltext.analyzer`", _EVENTUALLY)
         for command in (f"DROP INDEX {name}", text):

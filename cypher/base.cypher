@@ -1,17 +1,36 @@
 // The knowledge base as such: its one node, its settings.
 
-// name: foreign_nodes
-// Nodes under our labels in a database that has no knowledge base.
-MATCH (n:Document|Chunk|Summary|Entity|Source|Setting|Embedding|FactVector|Terms) RETURN count(n) AS n;
+// name: labels
+CALL db.labels() YIELD label RETURN label;
+
+// name: count_public
+// Nodes under the labels that other programs use, too; from the database's own counts.
+CALL () { MATCH (n:Document) RETURN count(n) AS documents }
+CALL () { MATCH (n:Chunk) RETURN count(n) AS chunks }
+CALL () { MATCH (n:Summary) RETURN count(n) AS summaries }
+CALL () { MATCH (n:Entity) RETURN count(n) AS entities }
+RETURN documents + chunks + summaries + entities AS n;
+
+// name: count_ours
+CALL () { MATCH (n:KgragDocument) RETURN count(n) AS documents }
+CALL () { MATCH (n:KgragChunk) RETURN count(n) AS chunks }
+CALL () { MATCH (n:KgragSummary) RETURN count(n) AS summaries }
+CALL () { MATCH (n:KgragEntity) RETURN count(n) AS entities }
+RETURN documents + chunks + summaries + entities AS n;
+
+// name: count_foreign
+// Looks at every node, so that it is asked only where there are some.
+MATCH (n:Document|Chunk|Summary|Entity) WHERE none(l IN labels(n) WHERE l STARTS WITH 'Kgrag')
+RETURN count(n) AS n;
 
 // name: create_base
-MERGE (k:KnowledgeBase {id: 'kgrag'})
+MERGE (k:KgragKnowledgeBase {id: 'kgrag'})
 ON CREATE SET k.version = $version, k.seq = 0, k.sizes = [], k.ready = [], k.terms_version = '',
   k.deleting = [], k.dead_terms = 0, k.indexed = 0, k.staged = '', k.switching = false
 RETURN k.version AS version;
 
 // name: base
-MATCH (k:KnowledgeBase {id: 'kgrag'})
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
@@ -19,30 +38,30 @@ RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
 
 // name: lock_base
 // Writing a property takes the node's lock until the transaction ends: one writer at a time.
-MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
   coalesce(k.switching, false) AS switching;
 
 // name: change_base
-MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k += $values;
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values;
 
 // name: description
 // Which version of the properties that follow from title and metadata the documents have.
-MATCH (k:KnowledgeBase {id: 'kgrag'}) RETURN coalesce(k.description, 0) AS version;
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) RETURN coalesce(k.description, 0) AS version;
 
 // name: count_embeddings
-MATCH (e:Embedding) RETURN count(e) AS n;
+MATCH (e:KgragEmbedding) RETURN count(e) AS n;
 
 // name: count_change
-MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq + 1;
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq + 1;
 
 // name: setting
-OPTIONAL MATCH (s:Setting {id: $key}) RETURN s.value AS value;
+OPTIONAL MATCH (s:KgragSetting {id: $key}) RETURN s.value AS value;
 
 // name: settings
-MATCH (s:Setting) RETURN s.id AS key, s.value AS value;
+MATCH (s:KgragSetting) RETURN s.id AS key, s.value AS value;
 
 // name: put_settings
-UNWIND $rows AS row MERGE (s:Setting {id: row.key}) SET s.value = row.value;
+UNWIND $rows AS row MERGE (s:KgragSetting {id: row.key}) SET s.value = row.value;

@@ -1,54 +1,59 @@
 // Indexes that depend on a number: <size> and <dimension> are whole numbers, put in before it runs.
 
 // name: index_terms
-CREATE FULLTEXT INDEX terms_<size> IF NOT EXISTS FOR (n:Terms<size>)
+CREATE FULLTEXT INDEX kgrag_terms_<size> IF NOT EXISTS FOR (n:KgragTerms<size>)
 ON EACH [n.words, n.pairs, n.path_words, n.path_pairs, n.doc_key]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}};
 
 // name: drop_index_terms
-DROP INDEX terms_<size> IF EXISTS;
+DROP INDEX kgrag_terms_<size> IF EXISTS;
 
 // name: index_chunk_vectors
 // Vectors are kept as they are: a quantised index would give other cosines than were stored.
-CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (n:ChunkEmbedding) ON (n.vector)
+CREATE VECTOR INDEX kgrag_chunk_embedding IF NOT EXISTS FOR (n:KgragChunkEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
   `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: index_summary_vectors
-CREATE VECTOR INDEX summary_embedding IF NOT EXISTS FOR (n:SummaryEmbedding) ON (n.vector)
+CREATE VECTOR INDEX kgrag_summary_embedding IF NOT EXISTS
+FOR (n:KgragSummaryEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
   `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: index_document_vectors
-CREATE VECTOR INDEX document_embedding IF NOT EXISTS FOR (n:DocumentEmbedding) ON (n.vector)
+CREATE VECTOR INDEX kgrag_document_embedding IF NOT EXISTS
+FOR (n:KgragDocumentEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
   `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: index_fact_vectors
-CREATE VECTOR INDEX fact_embedding IF NOT EXISTS FOR (n:FactEmbedding) ON (n.vector)
+CREATE VECTOR INDEX kgrag_fact_embedding IF NOT EXISTS FOR (n:KgragFactEmbedding) ON (n.vector)
 OPTIONS {indexConfig: {`vector.dimensions`: <dimension>, `vector.similarity_function`: 'cosine',
   `vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}};
 
 // name: drop_chunk_vectors
-DROP INDEX chunk_embedding IF EXISTS;
+DROP INDEX kgrag_chunk_embedding IF EXISTS;
 // name: drop_summary_vectors
-DROP INDEX summary_embedding IF EXISTS;
+DROP INDEX kgrag_summary_embedding IF EXISTS;
 // name: drop_document_vectors
-DROP INDEX document_embedding IF EXISTS;
+DROP INDEX kgrag_document_embedding IF EXISTS;
 // name: drop_fact_vectors
-DROP INDEX fact_embedding IF EXISTS;
+DROP INDEX kgrag_fact_embedding IF EXISTS;
 
 // name: constrain_staged_document
 // Made when vectors are first staged.
-CREATE CONSTRAINT staged_document_id IF NOT EXISTS FOR (n:StagedDocument) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_staged_document_id IF NOT EXISTS
+FOR (n:KgragStagedDocument) REQUIRE n.id IS UNIQUE;
 // name: constrain_staged_embedding
-CREATE CONSTRAINT staged_embedding_id IF NOT EXISTS FOR (n:StagedEmbedding) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_staged_embedding_id IF NOT EXISTS
+FOR (n:KgragStagedEmbedding) REQUIRE n.id IS UNIQUE;
 
 // name: index_states
-SHOW INDEXES YIELD name, state, options RETURN name, state, options;
+SHOW INDEXES YIELD name, state, options, labelsOrTypes, properties
+RETURN name, state, options, labelsOrTypes AS labels, properties;
 
 // name: await_indexes
-CALL db.awaitIndexes($seconds);
+UNWIND $names AS name CALL db.awaitIndex(name, $seconds);
 
 // name: await_fulltext
 CALL db.index.fulltext.awaitEventuallyConsistentIndexRefresh();

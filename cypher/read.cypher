@@ -1,84 +1,87 @@
 // Documents, chunks and summaries.
 
 // name: sources
-MATCH (s:Source) MATCH (d:Document {id: s.doc_id})
+MATCH (s:KgragSource) MATCH (d:KgragDocument {id: s.doc_id})
 RETURN s.id AS source, s.doc_id AS doc_id, d.fingerprint AS fingerprint;
 
 // name: all_cards
-MATCH (d:Document)
+MATCH (d:KgragDocument)
 RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
   d.warnings AS warnings, d.metadata AS metadata, d.file AS file, d.fingerprint AS fingerprint,
   d.characters AS characters;
 
 // name: cards
-MATCH (d:Document) WHERE d.id IN $ids
+MATCH (d:KgragDocument) WHERE d.id IN $ids
 RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
   d.warnings AS warnings, d.metadata AS metadata, d.file AS file, d.fingerprint AS fingerprint,
   d.characters AS characters;
 
 // name: layouts
-MATCH (l:DocumentLayout) WHERE l.id IN $ids
+MATCH (l:KgragDocumentLayout) WHERE l.id IN $ids
 RETURN l.id AS id, l.headings AS headings, l.segments AS segments;
 
 // name: texts
 // The parents of a document, put together, are its text.
-MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.parent_id IS NULL
+MATCH (c:KgragChunk) WHERE c.doc_id IN $ids AND c.parent_id IS NULL
 RETURN c.doc_id AS id, c.index AS index, c.text AS text;
 
 // name: chunks
 // Those that a deletion of a large document has not reached yet are gone for readers.
-MATCH (c:Chunk) WHERE c.id IN $ids AND EXISTS { MATCH (d:Document {id: c.doc_id}) }
+MATCH (c:KgragChunk) WHERE c.id IN $ids AND EXISTS { MATCH (d:KgragDocument {id: c.doc_id}) }
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
 // name: chunks_of
-MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.size = $size
+MATCH (c:KgragChunk) WHERE c.doc_id IN $ids AND c.size = $size
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
 // name: chunks_of_documents
-MATCH (c:Chunk) WHERE c.doc_id IN $ids
+MATCH (c:KgragChunk) WHERE c.doc_id IN $ids
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
 // name: children
-MATCH (p:Chunk)-[:HAS_CHILD]->(c:ChildChunk) WHERE p.id IN $ids AND c.size = $size
+MATCH (p:KgragChunk)-[:HAS_CHILD]->(c:KgragChunk) WHERE p.id IN $ids AND c.size = $size
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
 // name: families
-MATCH (p:Chunk) WHERE p.id IN $ids
+MATCH (p:KgragChunk) WHERE p.id IN $ids
 CALL (p) {
   WITH p WHERE p.parent_id IS NULL
-  RETURN p AS c UNION ALL MATCH (p)-[:HAS_CHILD]->(c:ChildChunk) RETURN c
+  RETURN p AS c UNION ALL MATCH (p)-[:HAS_CHILD]->(c:KgragChunk) RETURN c
 }
 RETURN c.id AS id, c.doc_id AS doc_id, c.size AS size, c.index AS index, c.start AS start,
   c.end AS end, c.text AS text, c.parent_id AS parent_id, c.heading_path AS heading_path;
 
 // name: summaries
-MATCH (s:Summary) WHERE s.id IN $ids
+MATCH (s:KgragSummary) WHERE s.id IN $ids
 RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
   s.level AS level, s.source AS source, s.target_ids AS target_ids;
 
 // name: all_summaries
-MATCH (s:Summary)
+MATCH (s:KgragSummary)
 RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
   s.level AS level, s.source AS source, s.target_ids AS target_ids;
 
 // name: summaries_of_document
-MATCH (s:Summary {doc_id: $id})
+MATCH (s:KgragSummary {doc_id: $id})
 RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
   s.level AS level, s.source AS source, s.target_ids AS target_ids,
   s.embedding_key AS embedding_key;
 
 // name: chunk_sizes
-MATCH (c:Chunk) RETURN c.size AS size, count(*) AS n;
+MATCH (c:KgragChunk) RETURN c.size AS size, count(*) AS n;
 
 // name: counts
-CALL () { MATCH (d:Document) RETURN count(d) AS documents, coalesce(sum(d.characters), 0) AS characters }
-CALL () { MATCH (s:Summary) RETURN count(s) AS summaries }
-CALL () { MATCH (e:Entity) RETURN count(e) AS entities }
-CALL () { MATCH ()-[r:RELATED]->() RETURN count(r) AS facts }
-CALL () { MATCH (:Chunk)-[m:MENTIONS]->() RETURN coalesce(sum(size(m.starts)), 0) AS mentions }
-CALL () { MATCH (v:Embedding) RETURN count(v) AS vectors }
+CALL () {
+  MATCH (d:KgragDocument)
+  RETURN count(d) AS documents, coalesce(sum(d.characters), 0) AS characters
+}
+CALL () { MATCH (s:KgragSummary) RETURN count(s) AS summaries }
+CALL () { MATCH (e:KgragEntity) RETURN count(e) AS entities }
+CALL () { MATCH (:KgragEntity)-[r:RELATED]->() RETURN count(r) AS facts }
+CALL () { MATCH (:KgragChunk)-[m:MENTIONS]->() RETURN coalesce(sum(size(m.starts)), 0) AS mentions }
+CALL () { MATCH (v:KgragEmbedding) RETURN count(v) AS vectors }
 RETURN documents, characters, summaries, entities, facts, mentions, vectors;

@@ -1,71 +1,77 @@
 // What a knowledge base needs before its first document; each statement may run again.
 
 // name: constrain_knowledge_base
-CREATE CONSTRAINT knowledge_base_id IF NOT EXISTS FOR (n:KnowledgeBase) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_knowledge_base_id IF NOT EXISTS
+FOR (n:KgragKnowledgeBase) REQUIRE n.id IS UNIQUE;
 // name: constrain_setting
-CREATE CONSTRAINT setting_id IF NOT EXISTS FOR (n:Setting) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_setting_id IF NOT EXISTS FOR (n:KgragSetting) REQUIRE n.id IS UNIQUE;
 // name: constrain_document
-CREATE CONSTRAINT document_id IF NOT EXISTS FOR (n:Document) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_document_id IF NOT EXISTS FOR (n:KgragDocument) REQUIRE n.id IS UNIQUE;
 // name: constrain_document_layout
-CREATE CONSTRAINT document_layout_id IF NOT EXISTS FOR (n:DocumentLayout) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_document_layout_id IF NOT EXISTS
+FOR (n:KgragDocumentLayout) REQUIRE n.id IS UNIQUE;
 // name: constrain_source
-CREATE CONSTRAINT source_id IF NOT EXISTS FOR (n:Source) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_source_id IF NOT EXISTS FOR (n:KgragSource) REQUIRE n.id IS UNIQUE;
 // name: constrain_chunk
-CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (n:Chunk) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_chunk_id IF NOT EXISTS FOR (n:KgragChunk) REQUIRE n.id IS UNIQUE;
 // name: constrain_summary
-CREATE CONSTRAINT summary_id IF NOT EXISTS FOR (n:Summary) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_summary_id IF NOT EXISTS FOR (n:KgragSummary) REQUIRE n.id IS UNIQUE;
 // name: constrain_entity
-CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_entity_id IF NOT EXISTS FOR (n:KgragEntity) REQUIRE n.id IS UNIQUE;
 // name: constrain_embedding
-CREATE CONSTRAINT embedding_id IF NOT EXISTS FOR (n:Embedding) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_embedding_id IF NOT EXISTS FOR (n:KgragEmbedding) REQUIRE n.id IS UNIQUE;
 // name: constrain_fact_vector
-CREATE CONSTRAINT fact_vector_id IF NOT EXISTS FOR (n:FactVector) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_fact_vector_id IF NOT EXISTS FOR (n:KgragFactVector) REQUIRE n.id IS UNIQUE;
 // name: constrain_terms
-CREATE CONSTRAINT terms_id IF NOT EXISTS FOR (n:Terms) REQUIRE n.id IS UNIQUE;
-// name: constrain_related
-CREATE CONSTRAINT related_id IF NOT EXISTS FOR ()-[r:RELATED]-() REQUIRE r.id IS UNIQUE;
+CREATE CONSTRAINT kgrag_terms_id IF NOT EXISTS FOR (n:KgragTerms) REQUIRE n.id IS UNIQUE;
+// name: index_related
+// Shared by all knowledge bases of a database, so that its name is always the same. Facts of two
+// of them may have one id: that there is only one in each is seen to by the writers' lock.
+CREATE INDEX kgrag__related_id IF NOT EXISTS FOR ()-[r:RELATED]-() ON (r.id);
 
 // name: index_chunk_document
-CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.doc_id);
+CREATE INDEX kgrag_chunk_document IF NOT EXISTS FOR (n:KgragChunk) ON (n.doc_id);
 // name: index_chunk_size
-CREATE INDEX chunk_size IF NOT EXISTS FOR (n:Chunk) ON (n.size);
+CREATE INDEX kgrag_chunk_size IF NOT EXISTS FOR (n:KgragChunk) ON (n.size);
 // name: index_chunk_embedding_key
-CREATE INDEX chunk_embedding_key IF NOT EXISTS FOR (n:Chunk) ON (n.embedding_key);
+CREATE INDEX kgrag_chunk_key IF NOT EXISTS FOR (n:KgragChunk) ON (n.embedding_key);
 // name: index_summary_document
-CREATE INDEX summary_document IF NOT EXISTS FOR (n:Summary) ON (n.doc_id);
+CREATE INDEX kgrag_summary_document IF NOT EXISTS FOR (n:KgragSummary) ON (n.doc_id);
 // name: index_summary_embedding_key
-CREATE INDEX summary_embedding_key IF NOT EXISTS FOR (n:Summary) ON (n.embedding_key);
+CREATE INDEX kgrag_summary_key IF NOT EXISTS FOR (n:KgragSummary) ON (n.embedding_key);
 // name: index_document_embedding_key
-CREATE INDEX document_embedding_key IF NOT EXISTS FOR (n:Document) ON (n.embedding_key);
+CREATE INDEX kgrag_document_key IF NOT EXISTS FOR (n:KgragDocument) ON (n.embedding_key);
 // name: index_document_name
-CREATE INDEX document_name_key IF NOT EXISTS FOR (n:Document) ON (n.name_key);
+CREATE INDEX kgrag_document_name_key IF NOT EXISTS FOR (n:KgragDocument) ON (n.name_key);
 // name: index_document_title
-CREATE TEXT INDEX document_title_key IF NOT EXISTS FOR (n:Document) ON (n.title_key);
+CREATE TEXT INDEX kgrag_document_title_key IF NOT EXISTS FOR (n:KgragDocument) ON (n.title_key);
 // name: index_document_year
-CREATE INDEX document_year IF NOT EXISTS FOR (n:Document) ON (n.year);
+CREATE INDEX kgrag_document_year IF NOT EXISTS FOR (n:KgragDocument) ON (n.year);
 // name: index_document_region
-CREATE INDEX document_region IF NOT EXISTS FOR (n:Document) ON (n.region);
+CREATE INDEX kgrag_document_region IF NOT EXISTS FOR (n:KgragDocument) ON (n.region);
 // name: index_document_kind
-CREATE INDEX document_kind IF NOT EXISTS FOR (n:Document) ON (n.kind);
+CREATE INDEX kgrag_document_kind IF NOT EXISTS FOR (n:KgragDocument) ON (n.kind);
 // name: index_fact_vector_fact
-CREATE INDEX fact_vector_fact IF NOT EXISTS FOR (n:FactVector) ON (n.fact_id);
+CREATE INDEX kgrag_fact_vector_fact IF NOT EXISTS FOR (n:KgragFactVector) ON (n.fact_id);
 // name: index_fact_vector_document
-CREATE INDEX fact_vector_document IF NOT EXISTS FOR (n:FactVector) ON (n.doc_id);
+CREATE INDEX kgrag_fact_vector_document IF NOT EXISTS FOR (n:KgragFactVector) ON (n.doc_id);
 // name: index_fact_vector_embedding_key
-CREATE INDEX fact_vector_embedding_key IF NOT EXISTS FOR (n:FactVector) ON (n.embedding_key);
+CREATE INDEX kgrag_fact_vector_key IF NOT EXISTS FOR (n:KgragFactVector) ON (n.embedding_key);
 // name: index_entity_normalized
-CREATE INDEX entity_normalized IF NOT EXISTS FOR (n:Entity) ON (n.normalized);
+CREATE INDEX kgrag_entity_normalized IF NOT EXISTS FOR (n:KgragEntity) ON (n.normalized);
 // name: index_entity_normalized_text
-CREATE TEXT INDEX entity_normalized_text IF NOT EXISTS FOR (n:Entity) ON (n.normalized);
+CREATE TEXT INDEX kgrag_entity_text IF NOT EXISTS FOR (n:KgragEntity) ON (n.normalized);
 // name: index_source_document
-CREATE INDEX source_document IF NOT EXISTS FOR (n:Source) ON (n.doc_id);
+CREATE INDEX kgrag_source_document IF NOT EXISTS FOR (n:KgragSource) ON (n.doc_id);
 // name: index_terms_document
-CREATE INDEX terms_document IF NOT EXISTS FOR (n:Terms) ON (n.doc_id);
+CREATE INDEX kgrag_terms_document IF NOT EXISTS FOR (n:KgragTerms) ON (n.doc_id);
 
 // name: index_chunk_text
 // For people and other tools; our own searches do not use it, so writers need not wait for it.
-CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS FOR (n:Chunk|Summary) ON EACH [n.text]
+CREATE FULLTEXT INDEX kgrag_chunk_text IF NOT EXISTS
+FOR (n:KgragChunk|KgragSummary) ON EACH [n.text]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk', `fulltext.eventually_consistent`: true}};
 // name: index_entity_names
-CREATE FULLTEXT INDEX entity_names IF NOT EXISTS FOR (n:Entity) ON EACH [n.name, n.normalized]
+CREATE FULLTEXT INDEX kgrag_entity_names IF NOT EXISTS
+FOR (n:KgragEntity) ON EACH [n.name, n.normalized]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk'}};

@@ -8,120 +8,121 @@ RETURN node.id AS id, score;
 // Equal texts share an embedding, so one hit may stand for several chunks. An index over cosines
 // leaves out the zero vector, which stands for empty texts.
 CALL () {
-  CALL db.index.vector.queryNodes('chunk_embedding', $k, $vector) YIELD node, score
+  CALL db.index.vector.queryNodes('kgrag_chunk_embedding', $k, $vector) YIELD node, score
   RETURN node, score
-  UNION ALL MATCH (node:ZeroEmbedding:ChunkEmbedding) RETURN node, 0.5 AS score
+  UNION ALL MATCH (node:KgragZeroEmbedding:KgragChunkEmbedding) RETURN node, 0.5 AS score
 }
 WITH node, score ORDER BY score DESC LIMIT $limit
-MATCH (c:Chunk {embedding_key: node.id})
+MATCH (c:KgragChunk {embedding_key: node.id})
 RETURN c.id AS id, score;
 
 // name: search_summary_vectors
 CALL () {
-  CALL db.index.vector.queryNodes('summary_embedding', $k, $vector) YIELD node, score
+  CALL db.index.vector.queryNodes('kgrag_summary_embedding', $k, $vector) YIELD node, score
   RETURN node, score
-  UNION ALL MATCH (node:ZeroEmbedding:SummaryEmbedding) RETURN node, 0.5 AS score
+  UNION ALL MATCH (node:KgragZeroEmbedding:KgragSummaryEmbedding) RETURN node, 0.5 AS score
 }
 WITH node, score ORDER BY score DESC LIMIT $limit
-MATCH (s:Summary {embedding_key: node.id})
+MATCH (s:KgragSummary {embedding_key: node.id})
 RETURN s.id AS id, score;
 
 // name: search_document_vectors
 CALL () {
-  CALL db.index.vector.queryNodes('document_embedding', $k, $vector) YIELD node, score
+  CALL db.index.vector.queryNodes('kgrag_document_embedding', $k, $vector) YIELD node, score
   RETURN node, score
-  UNION ALL MATCH (node:ZeroEmbedding:DocumentEmbedding) RETURN node, 0.5 AS score
+  UNION ALL MATCH (node:KgragZeroEmbedding:KgragDocumentEmbedding) RETURN node, 0.5 AS score
 }
 WITH node, score ORDER BY score DESC LIMIT $limit
-MATCH (d:Document {embedding_key: node.id})
+MATCH (d:KgragDocument {embedding_key: node.id})
 RETURN d.id AS id, score;
 
 // name: search_fact_vectors
 // A fact has an embedding for each document that words it otherwise, and may come as often.
 CALL () {
-  CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node, score
+  CALL db.index.vector.queryNodes('kgrag_fact_embedding', $k, $vector) YIELD node, score
   RETURN node, score
-  UNION ALL MATCH (node:ZeroEmbedding:FactEmbedding) RETURN node, 0.5 AS score
+  UNION ALL MATCH (node:KgragZeroEmbedding:KgragFactEmbedding) RETURN node, 0.5 AS score
 }
 WITH node, score ORDER BY score DESC LIMIT $limit
-MATCH (f:FactVector {embedding_key: node.id})
+MATCH (f:KgragFactVector {embedding_key: node.id})
 WITH DISTINCT node, score, f.fact_id AS id
 RETURN id, score;
 
 // name: some_chunk_with_embedding
-MATCH (c:Chunk) WHERE c.embedding_key IS NOT NULL RETURN c.id AS id ORDER BY id LIMIT $limit;
+MATCH (c:KgragChunk) WHERE c.embedding_key IS NOT NULL RETURN c.id AS id ORDER BY id LIMIT $limit;
 
 // name: some_summary_with_embedding
-MATCH (s:Summary) WHERE s.embedding_key IS NOT NULL RETURN s.id AS id ORDER BY id LIMIT $limit;
+MATCH (s:KgragSummary) WHERE s.embedding_key IS NOT NULL RETURN s.id AS id ORDER BY id LIMIT $limit;
 
 // name: some_document_with_embedding
-MATCH (d:Document) WHERE d.embedding_key IS NOT NULL RETURN d.id AS id ORDER BY id LIMIT $limit;
+MATCH (d:KgragDocument) WHERE d.embedding_key IS NOT NULL
+RETURN d.id AS id ORDER BY id LIMIT $limit;
 
 // name: some_fact_with_embedding
-MATCH (f:FactVector) WHERE f.fact_id IS NOT NULL
+MATCH (f:KgragFactVector) WHERE f.fact_id IS NOT NULL
 RETURN DISTINCT f.fact_id AS id ORDER BY id LIMIT $limit;
 
 // name: chunk_keys_within
 // Nothing while staged vectors take over: nodes of two encoders would be compared with one vector.
-MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
-MATCH (c:Chunk) WHERE c.doc_id IN $ids AND c.embedding_key IS NOT NULL
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
+MATCH (c:KgragChunk) WHERE c.doc_id IN $ids AND c.embedding_key IS NOT NULL
 RETURN c.id AS id, c.embedding_key AS key;
 
 // name: summary_keys_within
-MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
-MATCH (s:Summary) WHERE s.doc_id IN $ids AND s.embedding_key IS NOT NULL
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
+MATCH (s:KgragSummary) WHERE s.doc_id IN $ids AND s.embedding_key IS NOT NULL
 RETURN s.id AS id, s.embedding_key AS key;
 
 // name: document_keys_within
-MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
-MATCH (d:Document) WHERE d.id IN $ids AND d.embedding_key IS NOT NULL
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
+MATCH (d:KgragDocument) WHERE d.id IN $ids AND d.embedding_key IS NOT NULL
 RETURN d.id AS id, d.embedding_key AS key;
 
 // name: fact_keys_within
-MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
-MATCH (f:FactVector) WHERE f.doc_id IN $ids
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
+MATCH (f:KgragFactVector) WHERE f.doc_id IN $ids
 RETURN DISTINCT f.fact_id AS id, f.embedding_key AS key;
 
 // name: embedding_keys
-MATCH (k:KnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) WHERE NOT coalesce(k.switching, false)
 CALL () {
-  MATCH (n:Chunk) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
-  UNION ALL MATCH (n:Summary) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
-  UNION ALL MATCH (n:Document) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
+  MATCH (n:KgragChunk) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
+  UNION ALL MATCH (n:KgragSummary) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
+  UNION ALL MATCH (n:KgragDocument) WHERE n.id IN $ids RETURN n.id AS id, n.embedding_key AS key
   UNION ALL
-  MATCH (n:FactVector) WHERE n.fact_id IN $ids RETURN n.fact_id AS id, n.embedding_key AS key
+  MATCH (n:KgragFactVector) WHERE n.fact_id IN $ids RETURN n.fact_id AS id, n.embedding_key AS key
 }
 WITH DISTINCT id, key WHERE key IS NOT NULL
 RETURN id, key;
 
 // name: vectors
-MATCH (e:Embedding) WHERE e.id IN $keys RETURN e.id AS key, e.vector AS vector;
+MATCH (e:KgragEmbedding) WHERE e.id IN $keys RETURN e.id AS key, e.vector AS vector;
 
 // name: find_documents
-MATCH (d:Document) WHERE d.title_key CONTAINS $name
+MATCH (d:KgragDocument) WHERE d.title_key CONTAINS $name
 RETURN d.id AS id, d.title_key AS title_key;
 
 // name: entities_beginning
-MATCH (e:Entity) WHERE e.normalized STARTS WITH $name
+MATCH (e:KgragEntity) WHERE e.normalized STARTS WITH $name
 RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
 
 // name: entities_containing
-MATCH (e:Entity) WHERE e.normalized CONTAINS $name
+MATCH (e:KgragEntity) WHERE e.normalized CONTAINS $name
 RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
 
 // name: entities_like
-CALL db.index.fulltext.queryNodes('entity_names', $query, {limit: $limit}) YIELD node
+CALL db.index.fulltext.queryNodes('kgrag_entity_names', $query, {limit: $limit}) YIELD node
 RETURN node.id AS id, node.normalized AS normalized;
 
 // name: any_chunk
-MATCH (c:Chunk) WHERE c.size = $size RETURN c.id AS id LIMIT 1;
+MATCH (c:KgragChunk) WHERE c.size = $size RETURN c.id AS id LIMIT 1;
 
 // name: count_terms
-MATCH (t:Terms) RETURN count(t) AS n;
+MATCH (t:KgragTerms) RETURN count(t) AS n;
 
 // name: documents_without_terms
-MATCH (c:Chunk) WHERE c.size = $size AND NOT EXISTS { MATCH (t:Terms {id: c.id}) }
+MATCH (c:KgragChunk) WHERE c.size = $size AND NOT EXISTS { MATCH (t:KgragTerms {id: c.id}) }
 RETURN c.doc_id AS id, count(*) AS n ORDER BY id;
 
 // name: delete_any_terms
-MATCH (t:Terms) WITH t LIMIT $limit DELETE t RETURN count(*) AS n;
+MATCH (t:KgragTerms) WITH t LIMIT $limit DELETE t RETURN count(*) AS n;

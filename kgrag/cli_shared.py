@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from kgrag.cli_print import echo
+
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
 
@@ -42,7 +44,19 @@ def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["Kn
     # What the driver of Neo4j has to say, its errors say, too, and ours say it in words.
     logging.getLogger("neo4j").addHandler(logging.NullHandler())
     with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
+        if create and not knowledge_base.store.all_meta():  # it is new
+            print_foreign(knowledge_base.store.count_foreign())
         yield knowledge_base
+
+
+def print_foreign(n: int) -> None:
+    """Say that nodes of other programs stand beside ours in a database, where there are any."""
+    if n:
+        echo(
+            f"note: {amount(n, 'node')} of other programs under the same labels "
+            f"{'is' if n == 1 else 'are'} left alone",
+            err=True,
+        )
 
 
 def amount(n: int, one: str, more: str = "") -> str:

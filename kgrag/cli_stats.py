@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli_print import echo, echo_text, print_json
 from kgrag.cli_query import table
-from kgrag.cli_shared import json_option, kb_option, opened
+from kgrag.cli_shared import json_option, kb_option, opened, print_foreign
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -40,12 +40,17 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
     counts = asdict(base.counts())
     counts["embedder"] = base.store.get_meta("embedder")
     counts["chunks"] = {str(size): n for size, n in counts["chunks"].items()}
+    foreign = base.store.count_foreign()
+    if foreign:
+        counts["foreign"] = foreign
     if as_json:
         print_json(counts)
         return
+    counts.pop("foreign", None)
     for name, value in counts.items():
         shown = ", ".join(f"{n} of {k}" for k, n in value.items()) if name == "chunks" else value
         echo(f"{name:11} {shown}")
+    print_foreign(foreign)
 
 
 def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:

@@ -117,15 +117,18 @@ def same_place(location: str, other: str) -> bool:
 
     >>> same_place("kb", "./kb/"), same_place("bolt://h", "neo4j://h:7687/neo4j")
     (True, True)
+    >>> same_place("bolt://h", "bolt://h#energy")
+    False
     """
     return _place(location) == _place(other)
 
 
-def _place(location: str) -> tuple[str | None, int, str]:
+def _place(location: str) -> tuple[str | None, int, str, str]:
     if "://" not in location:
-        return None, 0, str(Path(location).resolve())
+        return None, 0, str(Path(location).resolve()), ""
     parts = urlsplit(location)
-    return parts.hostname, parts.port or _BOLT_PORT, parts.path.strip("/") or "neo4j"
+    database = parts.path.strip("/") or "neo4j"
+    return parts.hostname, parts.port or _BOLT_PORT, database, parts.fragment
 
 
 def _check_settings(ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:

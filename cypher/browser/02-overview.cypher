@@ -2,12 +2,12 @@
 // Overview of the whole graph
 // 被两个以上文件提到的实体，和提到它们的文件；最多 60 条连线。
 // The entities that two or more documents name, with those documents; at most 60 links.
-MATCH (e:Entity)
-WITH e, COUNT { (e)<-[:NAMES]-(:Document) } AS documents
+MATCH (e:KgragEntity)
+WITH e, COUNT { (e)<-[:NAMES]-(:KgragDocument) } AS documents
 WHERE documents > 1
 WITH e ORDER BY documents DESC, e.name LIMIT 12
 CALL (e) {
-  MATCH (d:Document)-[n:NAMES]->(e)
+  MATCH (d:KgragDocument)-[n:NAMES]->(e)
   RETURN d, n ORDER BY COUNT { (d)-[:NAMES]->() } DESC LIMIT 10
 }
 RETURN d, n, e

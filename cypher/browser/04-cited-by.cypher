@@ -3,9 +3,9 @@
 // 引用该文件的文件，和它自己引用的文件；换文件改下一行引号里的标题（写一部分即可）。
 // The documents that cite one, and those that it cites; put part of a title in the next line.
 WITH '碳达峰实施方案' AS title
-MATCH (d:Document)
+MATCH (d:KgragDocument)
 WITH d ORDER BY d.title CONTAINS title OR d.title_key CONTAINS title DESC,
                 COUNT { (d)<-[:CITES]-() } DESC LIMIT 1
-OPTIONAL MATCH (d)-[c:CITES]-(other:Document)
+OPTIONAL MATCH (d)-[c:CITES]-(other:KgragDocument)
 RETURN d, c, other
 LIMIT 100

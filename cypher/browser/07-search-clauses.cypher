@@ -4,10 +4,10 @@
 // The clauses with these words, best first; change the words, separated by blanks.
 WITH '现场核查 绿色工厂' AS words
 CALL db.index.fulltext.queryNodes(
-  'chunk_text', '"' + replace(replace(words, '"', ' '), ' ', '" "') + '"', {limit: 300}
+  'kgrag_chunk_text', '"' + replace(replace(words, '"', ' '), ' ', '" "') + '"', {limit: 300}
 ) YIELD node AS c, score
 WHERE c:ChildChunk AND c.size = 256
-MATCH (d:Document {id: c.doc_id})
+MATCH (d:KgragDocument {id: c.doc_id})
 RETURN round(score, 2) AS 得分, d.name AS 文件, last(c.heading_path) AS 章节, c.text AS 正文, c.id AS 编号
 ORDER BY 得分 DESC
 LIMIT 20

@@ -5,14 +5,14 @@
 WITH '碳达峰实施方案' AS name
 CALL (name) {
   CALL db.index.fulltext.queryNodes(
-    'entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
+    'kgrag_entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
   ) YIELD node AS e, score
   RETURN e, score ORDER BY e.name = name DESC, score DESC LIMIT 1
   UNION
-  MATCH (e:Entity)
+  MATCH (e:KgragEntity)
   RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
 }
 WITH e ORDER BY score DESC LIMIT 1
-MATCH (e)-[r:RELATED]-(other:Entity)
+MATCH (e)-[r:RELATED]-(other:KgragEntity)
 RETURN e, r, other
 LIMIT 80

@@ -6,11 +6,11 @@ WITH ['青川市碳达峰行动计划', '节能管理规定'] AS names
 UNWIND [0, 1] AS i
 CALL (names, i) {
   CALL db.index.fulltext.queryNodes(
-    'entity_names', '"' + replace(names[i], '"', ' ') + '"', {limit: 100}
+    'kgrag_entity_names', '"' + replace(names[i], '"', ' ') + '"', {limit: 100}
   ) YIELD node AS e, score
   RETURN e, score ORDER BY e.name = names[i] DESC, score DESC LIMIT 1
   UNION
-  MATCH (e:Entity)
+  MATCH (e:KgragEntity)
   WITH e ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 2
   WITH collect(e) AS most
   RETURN most[i] AS e, 0.0 AS score

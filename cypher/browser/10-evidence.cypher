@@ -5,20 +5,20 @@
 WITH '绿色工厂培育管理办法' AS name
 CALL (name) {
   CALL db.index.fulltext.queryNodes(
-    'entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
+    'kgrag_entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
   ) YIELD node AS e, score
   RETURN e, score ORDER BY e.name = name DESC, score DESC LIMIT 1
   UNION
-  MATCH (e:Entity)
+  MATCH (e:KgragEntity)
   RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
 }
 WITH e ORDER BY score DESC LIMIT 1
-MATCH (e)-[r:RELATED]-(:Entity)
+MATCH (e)-[r:RELATED]-(:KgragEntity)
 WITH DISTINCT r LIMIT 100
 UNWIND range(0, size(r.chunk_ids) - 1) AS i
-MATCH (c:Chunk {id: r.chunk_ids[i]})
-MATCH (whole:Chunk {id: coalesce(c.parent_id, c.id)})
-MATCH (d:Document {id: c.doc_id})
+MATCH (c:KgragChunk {id: r.chunk_ids[i]})
+MATCH (whole:KgragChunk {id: coalesce(c.parent_id, c.id)})
+MATCH (d:KgragDocument {id: c.doc_id})
 WITH r, c, d, whole.text AS text, r.ends[i] - whole.start AS after,
      CASE WHEN r.starts[i] > whole.start THEN r.starts[i] - whole.start ELSE 0 END AS at
 WITH r, d, substring(text, at, after - at) AS quotation, collect(c) AS chunks,

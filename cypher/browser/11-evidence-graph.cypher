@@ -5,19 +5,19 @@
 WITH '绿色工厂培育管理办法' AS name
 CALL (name) {
   CALL db.index.fulltext.queryNodes(
-    'entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
+    'kgrag_entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
   ) YIELD node AS e, score
   RETURN e, score ORDER BY e.name = name DESC, score DESC LIMIT 1
   UNION
-  MATCH (e:Entity)
+  MATCH (e:KgragEntity)
   RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
 }
 WITH e ORDER BY score DESC LIMIT 1
-MATCH (e)-[r:RELATED]-(other:Entity)
+MATCH (e)-[r:RELATED]-(other:KgragEntity)
 WITH e, r, other LIMIT 15
-MATCH (c:Chunk)-[m:MENTIONS]->(e) WHERE r.id IN m.fact_ids
-MATCH (d:Document {id: c.doc_id})
-MATCH (parent:Chunk {id: coalesce(c.parent_id, c.id)})-[part:PART_OF]->(d)
+MATCH (c:KgragChunk)-[m:MENTIONS]->(e) WHERE r.id IN m.fact_ids
+MATCH (d:KgragDocument {id: c.doc_id})
+MATCH (parent:KgragChunk {id: coalesce(c.parent_id, c.id)})-[part:PART_OF]->(d)
 OPTIONAL MATCH (parent)-[has:HAS_CHILD]->(c)
 RETURN e, r, other, m, c, has, parent, part, d
 LIMIT 30

@@ -3,7 +3,7 @@
 // 某种关系的全部事实，证据多的在前；关系名改下一行引号里的词，空着则列出所有关系。
 // The facts with one predicate, best supported first; change it, or leave it empty for all.
 WITH '依据' AS predicate
-MATCH (s:Entity)-[r:RELATED]->(o:Entity)
+MATCH (s:KgragEntity)-[r:RELATED]->(o:KgragEntity)
 WHERE r.predicate CONTAINS predicate
 WITH s, r, o ORDER BY size(r.chunk_ids) DESC LIMIT 200
 CALL (r) { UNWIND r.doc_ids AS id RETURN count(DISTINCT id) AS 文件 }

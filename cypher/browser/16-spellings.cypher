@@ -2,7 +2,7 @@
 // Spellings of an entity
 // 各文件怎样写同一个实体，写法多的在前；无需改动。
 // How the documents write an entity, those with most spellings first; nothing to change.
-MATCH (e:Entity)<-[n:NAMES]-(d:Document)
+MATCH (e:KgragEntity)<-[n:NAMES]-(d:KgragDocument)
 UNWIND n.names AS name
 WITH e, collect(DISTINCT name) AS 写法, count(DISTINCT d) AS 文件
 RETURN e.name AS 实体, size(写法) AS 写法数, 写法[..10] AS 写法, 文件

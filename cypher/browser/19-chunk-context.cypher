@@ -5,19 +5,19 @@
 WITH '现场核查' AS words
 CALL (words) {
   CALL db.index.fulltext.queryNodes(
-    'chunk_text', '"' + replace(words, '"', ' ') + '"', {limit: 100}
+    'kgrag_chunk_text', '"' + replace(words, '"', ' ') + '"', {limit: 100}
   ) YIELD node AS c, score
   WHERE c:ChildChunk AND c.size = 256
   RETURN c, score ORDER BY score DESC LIMIT 1
   UNION
-  MATCH (c:ChildChunk {size: 256})
+  MATCH (c:KgragChunk {size: 256})
   RETURN c, 0.0 AS score LIMIT 1
 }
 WITH c ORDER BY score DESC LIMIT 1
-MATCH (d:Document)<-[part:PART_OF]-(parent:ParentChunk)-[:HAS_CHILD]->(c)
-MATCH (parent)-[has:HAS_CHILD]->(sibling:ChildChunk {size: c.size})
-OPTIONAL MATCH (sibling)-[next:NEXT_CHUNK]->(:ChildChunk {parent_id: parent.id})
-OPTIONAL MATCH (parent)<-[sums]-(summary:Summary)
-OPTIONAL MATCH (c)-[m:MENTIONS]->(e:Entity)
+MATCH (d:KgragDocument)<-[part:PART_OF]-(parent:KgragChunk)-[:HAS_CHILD]->(c)
+MATCH (parent)-[has:HAS_CHILD]->(sibling:KgragChunk {size: c.size})
+OPTIONAL MATCH (sibling)-[next:NEXT_CHUNK]->(:KgragChunk {parent_id: parent.id})
+OPTIONAL MATCH (parent)<-[sums]-(summary:KgragSummary)
+OPTIONAL MATCH (c)-[m:MENTIONS]->(e:KgragEntity)
 RETURN d, part, parent, has, sibling, next, sums, summary, m, e
 LIMIT 100

@@ -97,7 +97,7 @@ class KgragEmbedder(Embedder):
 
 
 def vector_retrieval_query() -> str:
-    """Return the Cypher that `VectorCypherRetriever` needs on the index `chunk_embedding`.
+    """Return the Cypher that `VectorCypherRetriever` needs on the index `kgrag_chunk_embedding`.
 
     It leads from the vectors found to parent chunks, one row for each, best first, with `id`,
     `text`, `title`, `heading`, `heading_path`, `file`, `doc_id`, `start`, `end`, `score` and
@@ -107,7 +107,7 @@ def vector_retrieval_query() -> str:
 
 
 def hybrid_retrieval_query() -> str:
-    """Return the same for `HybridCypherRetriever`, which also searches `chunk_text`."""
+    """Return the same for `HybridCypherRetriever`, which also searches `kgrag_chunk_text`."""
     return statement("hybrid_retrieval")
 
 

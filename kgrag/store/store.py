@@ -262,6 +262,10 @@ class Store(SearchedStore, Protocol):
         """Return how many of each are stored."""
         ...
 
+    def count_foreign(self) -> int:
+        """Return how many nodes of other programs are beside ours, under labels that ours have."""
+        ...
+
     def verify(self) -> list[Problem]:
         """Check every invariant; an empty list means that all hold."""
         ...

@@ -109,12 +109,12 @@ def stock(empty_neo4j):
             kb=kb,
             embed=embedder.embed_query,
             vector=VectorCypherRetriever(
-                driver, "chunk_embedding", vector_retrieval_query(), embedder, cited_item
+                driver, "kgrag_chunk_embedding", vector_retrieval_query(), embedder, cited_item
             ),
             hybrid=HybridCypherRetriever(
                 driver,
-                "chunk_embedding",
-                "chunk_text",
+                "kgrag_chunk_embedding",
+                "kgrag_chunk_text",
                 hybrid_retrieval_query(),
                 embedder,
                 cited_item,

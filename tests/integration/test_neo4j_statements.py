@@ -16,7 +16,10 @@ READING = {"graph", "integrations", "read", "verify", "whole"}  # files that onl
 # Statements in the other files that only read.
 ALSO_READING = {
     *(
-        "foreign_nodes",
+        "labels",
+        "count_public",
+        "count_ours",
+        "count_foreign",
         "base",
         "count_embeddings",
         "setting",
@@ -33,7 +36,7 @@ ALSO_READING = {
 }
 # What is meant to read everything of a kind; `verify` and `whole` are.
 WHOLE = {
-    *("foreign_nodes", "settings", "delete_any_terms"),
+    *("count_foreign", "settings", "delete_any_terms"),
     *("sources", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("delete_some_staged_documents", "delete_some_staged_embeddings", "any_dimension"),
@@ -51,32 +54,35 @@ EXPECTED = {"01N60"}  # of all notifications: EXPLAIN is given no parameters
 
 # Documents enough for the planner to care; of each chunk two entities and a fact.
 MANY = """
-CREATE (:Embedding:ChunkEmbedding:ZeroEmbedding {id: 'zero'})
+CREATE (:KgragEmbedding:KgragChunkEmbedding:KgragZeroEmbedding {id: 'zero'})
 WITH 1 AS one
 UNWIND range(0, 99) AS i
 WITH 'x-' + i AS doc_id
-CREATE (d:Document {id: doc_id, title_key: doc_id, name_key: doc_id, embedding_key: doc_id})
-CREATE (:Source {id: doc_id, doc_id: doc_id}), (:DocumentLayout {id: doc_id})
-CREATE (:StagedDocument {id: doc_id, nodes: [], kinds: [], keys: []})
-CREATE (:StagedEmbedding {id: doc_id})
-CREATE (:Summary {id: doc_id, doc_id: doc_id, embedding_key: 's' + doc_id})
-CREATE (:Embedding:DocumentEmbedding {id: doc_id})
-CREATE (:Embedding:SummaryEmbedding {id: 's' + doc_id})
+CREATE (d:KgragDocument:Document {id: doc_id, title_key: doc_id, name_key: doc_id,
+  embedding_key: doc_id})
+CREATE (:KgragSource {id: doc_id, doc_id: doc_id}), (:KgragDocumentLayout {id: doc_id})
+CREATE (:KgragStagedDocument {id: doc_id, nodes: [], kinds: [], keys: []})
+CREATE (:KgragStagedEmbedding {id: doc_id})
+CREATE (:Summary:KgragSummary {id: doc_id, doc_id: doc_id, embedding_key: 's' + doc_id})
+CREATE (:KgragEmbedding:KgragDocumentEmbedding {id: doc_id})
+CREATE (:KgragEmbedding:KgragSummaryEmbedding {id: 's' + doc_id})
 WITH d
 CALL (d) {
   UNWIND range(0, 3) AS i
-  CREATE (p:Chunk:ParentChunk {id: d.id + ':' + i, doc_id: d.id, size: 24})-[:PART_OF]->(d)
+  CREATE (p:KgragChunk:Chunk:ParentChunk {id: d.id + ':' + i, doc_id: d.id, size: 24})
+  CREATE (p)-[:PART_OF]->(d)
   WITH d, p
   UNWIND range(0, 3) AS j
-  CREATE (p)-[:HAS_CHILD]->(c:Chunk:ChildChunk {id: p.id + ':' + j, doc_id: d.id, size: 8,
-    parent_id: p.id, embedding_key: p.id + j})
-  CREATE (:Embedding:ChunkEmbedding {id: p.id + j})
-  CREATE (:Terms {id: c.id, doc_id: d.id, size: 8})
-  CREATE (s:Entity {id: c.id, normalized: c.id})
-  CREATE (o:Entity {id: 'o' + c.id, normalized: 'o' + c.id})
+  CREATE (p)-[:HAS_CHILD]->(c:KgragChunk:Chunk:ChildChunk {id: p.id + ':' + j, doc_id: d.id,
+    size: 8, parent_id: p.id, embedding_key: p.id + j})
+  CREATE (:KgragEmbedding:KgragChunkEmbedding {id: p.id + j})
+  CREATE (:KgragTerms {id: c.id, doc_id: d.id, size: 8})
+  CREATE (s:KgragEntity:Entity {id: c.id, normalized: c.id})
+  CREATE (o:KgragEntity:Entity {id: 'o' + c.id, normalized: 'o' + c.id})
   CREATE (s)-[:RELATED {id: c.id, predicate: '有', doc_ids: [d.id]}]->(o)
-  CREATE (:FactVector {id: d.id + c.id, doc_id: d.id, fact_id: c.id, embedding_key: 'f' + c.id})
-  CREATE (:Embedding:FactEmbedding {id: 'f' + c.id})
+  CREATE (:KgragFactVector {id: d.id + c.id, doc_id: d.id, fact_id: c.id,
+    embedding_key: 'f' + c.id})
+  CREATE (:KgragEmbedding:KgragFactEmbedding {id: 'f' + c.id})
   CREATE (c)-[:MENTIONS {fact_ids: [c.id]}]->(s), (c)-[:MENTIONS {fact_ids: [c.id]}]->(o)
   CREATE (d)-[:NAMES]->(s), (d)-[:NAMES]->(o)
 }
@@ -116,7 +122,7 @@ def explain(neo4j_uri, make):
 def text_of(file, name):
     text = statement(name, size=8, dimension=8)
     if file == "integrations":  # pieces that follow a search
-        index = "CALL db.index.vector.queryNodes('chunk_embedding', $k, $v) YIELD node, score"
+        index = "CALL db.index.vector.queryNodes('kgrag_chunk_embedding', $k, $v) YIELD node, score"
         return f"{index} {text}"
     return text
 

@@ -8,7 +8,7 @@ import pytest
 from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.store.neo4j import lexical
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
@@ -18,16 +18,16 @@ KEYS = "UNWIND keys(n) AS key RETURN DISTINCT key"
 # What the graph is made of: labels, relationship types and their properties. Whoever queries or
 # draws the graph relies on these names; they change with VERSION only.
 NODES = {
-    "KnowledgeBase": {"id", "version", "seq", "sizes", "ready", "terms_version", "dimension",
+    "KgragKnowledgeBase": {"id", "version", "seq", "sizes", "ready", "terms_version", "dimension",
                       "indexed", "deleting", "dead_terms", "staged", "switching",
                       "description"},
-    "Setting": {"id", "value"},
-    "Source": {"id", "doc_id"},
+    "KgragSetting": {"id", "value"},
+    "KgragSource": {"id", "doc_id"},
     "Document": {"id", "title", "name", "caption", "file", "media_type", "characters",
                  "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key",
                  "name_key", "embedding_key", "region", "regions", "year", "kind", "kinds",
                  "author"},
-    "DocumentLayout": {"id", "headings", "segments"},
+    "KgragDocumentLayout": {"id", "headings", "segments"},
     "ParentChunk": {"id", "doc_id", "size", "index", "start", "end", "text", "heading_path",
                     "heading"},
     "ChildChunk": {"id", "doc_id", "size", "index", "start", "end", "text", "parent_id",
@@ -35,16 +35,19 @@ NODES = {
     "Summary": {"id", "doc_id", "start", "end", "level", "source", "target_ids", "text",
                 "embedding_key"},
     "Entity": {"id", "name", "caption", "normalized", "type"},
-    "ChunkEmbedding": {"id", "vector"},
-    "SummaryEmbedding": {"id", "vector"},
-    "DocumentEmbedding": {"id", "vector"},
-    "FactEmbedding": {"id", "vector"},
-    "FactVector": {"id", "doc_id", "fact_id", "embedding_key"},
-    "Terms512": {"id", "doc_id", "doc_key", "size", "words", "pairs", "path_words", "path_pairs"},
+    "KgragChunkEmbedding": {"id", "vector"},
+    "KgragSummaryEmbedding": {"id", "vector"},
+    "KgragDocumentEmbedding": {"id", "vector"},
+    "KgragFactEmbedding": {"id", "vector"},
+    "KgragFactVector": {"id", "doc_id", "fact_id", "embedding_key"},
+    "KgragTerms512": {"id", "doc_id", "doc_key", "size", "words", "pairs", "path_words",
+                      "path_pairs"},
 }  # fmt: skip
 NODES["Chunk"] = NODES["ParentChunk"] | NODES["ChildChunk"]
-NODES["Embedding"] = NODES["ChunkEmbedding"]
-NODES["Terms"] = NODES["Terms256"] = NODES["Terms512"]
+NODES["KgragEmbedding"] = NODES["KgragChunkEmbedding"]
+for label in ("Document", "Chunk", "Summary", "Entity"):
+    NODES[f"Kgrag{label}"] = NODES[label]
+NODES["KgragTerms"] = NODES["KgragTerms256"] = NODES["KgragTerms512"]
 # (label, type, label): properties.
 LINKS = {
     ("ParentChunk", "PART_OF", "Document"): set(),
@@ -59,23 +62,35 @@ LINKS = {
     ("Document", "CITES", "Document"): {"predicates"},
 }  # fmt: skip
 UNIQUE = {
-    *("KnowledgeBase", "Setting", "Document", "DocumentLayout", "Source", "Chunk", "Summary"),
-    *("Entity", "Embedding", "FactVector", "Terms", "RELATED"),
+    *(
+        "KgragKnowledgeBase",
+        "KgragSetting",
+        "KgragDocument",
+        "KgragDocumentLayout",
+        "KgragSource",
+        "KgragChunk",
+        "KgragSummary",
+    ),
+    *("KgragEntity", "KgragEmbedding", "KgragFactVector", "KgragTerms"),
 }
 INDEXES = {
-    ("RANGE", "Chunk", "doc_id"), ("RANGE", "Chunk", "size"), ("RANGE", "Chunk", "embedding_key"),
-    ("RANGE", "Summary", "doc_id"), ("RANGE", "Summary", "embedding_key"),
-    ("RANGE", "Document", "embedding_key"), ("RANGE", "Document", "name_key"),
-    ("RANGE", "Entity", "normalized"), ("RANGE", "Source", "doc_id"), ("RANGE", "Terms", "doc_id"),
-    ("TEXT", "Entity", "normalized"), ("TEXT", "Document", "title_key"),
-    ("FULLTEXT", "Chunk Summary", "text"), ("FULLTEXT", "Entity", "name normalized"),
-    ("FULLTEXT", "Terms512", "words pairs path_words path_pairs doc_key"),
-    ("FULLTEXT", "Terms256", "words pairs path_words path_pairs doc_key"),
-    ("VECTOR", "ChunkEmbedding", "vector"), ("VECTOR", "SummaryEmbedding", "vector"),
-    ("VECTOR", "DocumentEmbedding", "vector"), ("VECTOR", "FactEmbedding", "vector"),
-    ("RANGE", "FactVector", "fact_id"), ("RANGE", "FactVector", "doc_id"),
-    ("RANGE", "FactVector", "embedding_key"),
-    ("RANGE", "Document", "region"), ("RANGE", "Document", "kind"), ("RANGE", "Document", "year"),
+    ("RANGE", "RELATED", "id"),
+    ("RANGE", "KgragChunk", "doc_id"), ("RANGE", "KgragChunk", "size"),
+    ("RANGE", "KgragChunk", "embedding_key"),
+    ("RANGE", "KgragSummary", "doc_id"), ("RANGE", "KgragSummary", "embedding_key"),
+    ("RANGE", "KgragDocument", "embedding_key"), ("RANGE", "KgragDocument", "name_key"),
+    ("RANGE", "KgragEntity", "normalized"), ("RANGE", "KgragSource", "doc_id"),
+    ("RANGE", "KgragTerms", "doc_id"),
+    ("TEXT", "KgragEntity", "normalized"), ("TEXT", "KgragDocument", "title_key"),
+    ("FULLTEXT", "KgragChunk KgragSummary", "text"), ("FULLTEXT", "KgragEntity", "name normalized"),
+    ("FULLTEXT", "KgragTerms512", "words pairs path_words path_pairs doc_key"),
+    ("FULLTEXT", "KgragTerms256", "words pairs path_words path_pairs doc_key"),
+    ("VECTOR", "KgragChunkEmbedding", "vector"), ("VECTOR", "KgragSummaryEmbedding", "vector"),
+    ("VECTOR", "KgragDocumentEmbedding", "vector"), ("VECTOR", "KgragFactEmbedding", "vector"),
+    ("RANGE", "KgragFactVector", "fact_id"), ("RANGE", "KgragFactVector", "doc_id"),
+    ("RANGE", "KgragFactVector", "embedding_key"),
+    ("RANGE", "KgragDocument", "region"), ("RANGE", "KgragDocument", "kind"),
+    ("RANGE", "KgragDocument", "year"),
 }  # fmt: skip
 
 
@@ -123,17 +138,6 @@ def test_an_empty_database_is_no_knowledge_base_until_it_is_made_one(opened, run
     assert opened().verify() == []
 
 
-@pytest.mark.parametrize("create", [True, False])
-@pytest.mark.parametrize("label", ["Document", "Chunk", "Summary", "Entity", "Embedding", "Source"])
-def test_another_graph_is_refused_and_left_alone(opened, run, label, create):
-    """Whoever has nodes of these names has other plans with them."""
-    run(f"CREATE (:{label} {{name: 'mine'}})")
-    with pytest.raises(StoreUnavailableError, match=r"another graph|no knowledge base"):
-        opened(create=create)
-    assert run("MATCH (n) RETURN labels(n), properties(n)") == [[[label], {"name": "mine"}]]
-    assert run("SHOW CONSTRAINTS YIELD name RETURN count(*)") == [[0]]
-
-
 def test_nodes_of_other_names_are_no_reason_to_refuse(opened, run):
     """They are left alone as well."""
     run("CREATE (:Person {name: 'Ann'})")
@@ -145,10 +149,10 @@ def test_nodes_of_other_names_are_no_reason_to_refuse(opened, run):
 def test_a_newer_version_is_refused(opened, run, create):
     """With both versions; nothing is touched."""
     opened()
-    run("MATCH (k:KnowledgeBase) SET k.version = $version", version=VERSION + 1)
+    run("MATCH (k:KgragKnowledgeBase) SET k.version = $version", version=VERSION + 1)
     with pytest.raises(StoreError, match=rf"is of version {VERSION + 1}.*reads version {VERSION}"):
         opened(create=create)
-    assert run("MATCH (k:KnowledgeBase) RETURN k.version") == [[VERSION + 1]]
+    assert run("MATCH (k:KgragKnowledgeBase) RETURN k.version") == [[VERSION + 1]]
 
 
 def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write(opened, run, make):
@@ -158,7 +162,7 @@ def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write
     put(opened(), replace(bundle, document=told))
     wanted = run("MATCH (d:Document) RETURN properties(d)")
     run("MATCH (d:Document) SET d.caption = 'old' REMOVE d.region, d.regions, d.year, d.kinds")
-    run("MATCH (k:KnowledgeBase) REMOVE k.description")
+    run("MATCH (k:KgragKnowledgeBase) REMOVE k.description")
     opened(create=False)
     assert run("MATCH (d:Document) RETURN d.year") == [[None]]
     store = opened()
@@ -209,7 +213,10 @@ def test_the_graph_is_made_of_known_names(samples, run):
         (kind,) = (k for k in LINKS if k[1] == type_ and k[0] in a and k[2] in b)
         links.setdefault(kind, set()).update(keys)
 
-    rare = {"FactVector", "FactEmbedding"}  # the samples' facts are citations, which have none
+    rare = {
+        "KgragFactVector",
+        "KgragFactEmbedding",
+    }  # the samples' facts are citations, which have none
     assert nodes == {label: keys for label, keys in NODES.items() if label not in rare}
     assert links == LINKS
 
@@ -239,21 +246,23 @@ def test_no_node_that_is_drawn_holds_a_vector(samples, run):
     kept = run("MATCH ()-[r]->() UNWIND keys(r) AS key WITH key, r[key] AS value "
                "WHERE valueType(value) CONTAINS 'FLOAT' RETURN DISTINCT key")  # fmt: skip
     assert kept == [["confidences"]]
-    assert run("MATCH (e:Embedding)--() RETURN count(*)") == [[0]]
+    assert run("MATCH (e:KgragEmbedding)--() RETURN count(*)") == [[0]]
 
 
 def test_bookkeeping_is_not_drawn(samples, run):
     """What has no relationship never shows up in an expanded view."""
-    labels = ["KnowledgeBase", "Setting", "Source", "DocumentLayout", "Embedding", "FactVector",
-              "Terms"]  # fmt: skip
+    labels = [
+        *("KgragKnowledgeBase", "KgragSetting", "KgragSource", "KgragDocumentLayout"),
+        *("KgragEmbedding", "KgragFactVector", "KgragTerms"),
+    ]
     assert run("MATCH (n)--() WHERE any(l IN labels(n) WHERE l IN $labels) RETURN count(n)",
                labels=labels) == [[0]]  # fmt: skip
 
 
 def found_by_text(run, query):
     return [
-        i for (i,) in run("CALL db.index.fulltext.queryNodes('chunk_text', $query) YIELD node "
-                          "RETURN node.id ORDER BY node.id", query=query)
+        i for (i,) in run("CALL db.index.fulltext.queryNodes('kgrag_chunk_text', $query) "
+                          "YIELD node RETURN node.id ORDER BY node.id", query=query)
     ]  # fmt: skip
 
 
@@ -274,7 +283,7 @@ def test_the_text_index_finds_chinese_phrases(opened, run, make):
 
 
 def words_held(run):
-    return run("MATCH (t:Terms) RETURN t.id, labels(t), t.words ORDER BY t.id")
+    return run("MATCH (t:KgragTerms) RETURN t.id, labels(t), t.words ORDER BY t.id")
 
 
 @pytest.mark.parametrize("way", ["search", "refresh"])
@@ -285,9 +294,9 @@ def test_words_that_were_made_otherwise_are_made_anew(opened, run, make, monkeyp
     before = words(store, "节能")
     held = words_held(run)
     assert before
-    run("MATCH (t:Terms) SET t.words = 'old', t.pairs = 'old'")
-    run("MATCH (t:Terms {id: 'd-b:8:0'}) DELETE t")
-    run("MATCH (k:KnowledgeBase) SET k.terms_version = 'old'")
+    run("MATCH (t:KgragTerms) SET t.words = 'old', t.pairs = 'old'")
+    run("MATCH (t:KgragTerms {id: 'd-b:8:0'}) DELETE t")
+    run("MATCH (k:KgragKnowledgeBase) SET k.terms_version = 'old'")
 
     other = opened(create=False)
     if way == "refresh":
@@ -296,7 +305,7 @@ def test_words_that_were_made_otherwise_are_made_anew(opened, run, make, monkeyp
     assert words(other, "old") == []
     assert words_held(run) == held
     version = lexical.terms_version()
-    assert run("MATCH (k:KnowledgeBase) RETURN k.terms_version, k.ready") == [[version, [8]]]
+    assert run("MATCH (k:KgragKnowledgeBase) RETURN k.terms_version, k.ready") == [[version, [8]]]
     assert other.verify() == []
 
 
@@ -317,12 +326,12 @@ def test_too_many_dead_words_are_left_behind(opened, run, make, neo4j_uri):
     store.refresh(sizes=[8])
     for i in range(0, 20, 2):
         store.delete_document(f"d-{i:02}")
-    dead = run("MATCH (k:KnowledgeBase) RETURN k.dead_terms")[0][0]
-    held = run("MATCH (t:Terms) RETURN count(t)")[0][0]
+    dead = run("MATCH (k:KgragKnowledgeBase) RETURN k.dead_terms")[0][0]
+    held = run("MATCH (t:KgragTerms) RETURN count(t)")[0][0]
     assert dead > 0.2 * (held + dead)
 
     store.refresh(sizes=[8])
-    assert run("MATCH (k:KnowledgeBase) RETURN k.dead_terms") == [[0]]
+    assert run("MATCH (k:KgragKnowledgeBase) RETURN k.dead_terms") == [[0]]
     scores = [words(store, "节能", "标准"), words(store, "号", route="path")]
     phrase = store.search_phrase("绿色标准", route="text", size=8, top_k=100)
     assert all([*scores, phrase])
@@ -343,10 +352,10 @@ def test_few_dead_words_stay(opened, run, make):
     put(store, *archive(make, range(20)))
     store.refresh(sizes=[8])
     store.delete_document("d-00")
-    dead = run("MATCH (k:KnowledgeBase) RETURN k.dead_terms")
+    dead = run("MATCH (k:KgragKnowledgeBase) RETURN k.dead_terms")
     assert dead[0][0] > 0
     store.refresh(sizes=[8])
-    assert run("MATCH (k:KnowledgeBase) RETURN k.dead_terms") == dead
+    assert run("MATCH (k:KgragKnowledgeBase) RETURN k.dead_terms") == dead
 
 
 def test_the_dimension_goes_with_the_last_vector(opened, make):

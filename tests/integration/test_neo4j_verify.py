@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from neo4j.exceptions import ClientError
 
+from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.statements import statement
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.neo4j.verify import _CHECKS, verify
@@ -59,6 +60,8 @@ def filled(neo4j_uri, make):
 class InTransaction:
     """A knowledge base as it would be after some Cypher, which is taken back in the end."""
 
+    address = parse("bolt://graph")
+
     def __init__(self, transaction):
         self._transaction, self.broken = transaction, set()
 
@@ -101,17 +104,21 @@ LISTS = ("doc_ids", "starts", "ends", "chunk_ids", "extractors", "confidences", 
 
 # What is damaged: a statement of `_CHECKS`, or an invariant; and how.
 DAMAGE = [
-    ("documents_without_source", "MATCH (s:Source {doc_id: 'd-a'}) DELETE s"),
-    ("documents_without_source", "MATCH (s:Source {doc_id: 'd-a'}) SET s.doc_id = 'd-b'"),
-    ("sources_without_document", "CREATE (:Source {id: '/archive/x.txt', doc_id: 'd-x'})"),
-    ("documents_without_layout", "MATCH (l:DocumentLayout {id: 'd-a'}) DELETE l"),
+    ("documents_without_source", "MATCH (s:KgragSource {doc_id: 'd-a'}) DELETE s"),
+    ("documents_without_source", "MATCH (s:KgragSource {doc_id: 'd-a'}) SET s.doc_id = 'd-b'"),
+    ("sources_without_document", "CREATE (:KgragSource {id: '/archive/x.txt', doc_id: 'd-x'})"),
+    ("documents_without_layout", "MATCH (l:KgragDocumentLayout {id: 'd-a'}) DELETE l"),
     ("layouts_without_document",
-     "CREATE (:DocumentLayout {id: 'd-x', headings: '[]', segments: '[]'})"),
+     "CREATE (:KgragDocumentLayout {id: 'd-x', headings: '[]', segments: '[]'})"),
     ("chunks_without_document", f"MATCH {B} DETACH DELETE b"),
-    ("chunks_with_wrong_labels", f"MATCH {P0} REMOVE p:ParentChunk"),
-    ("chunks_with_wrong_labels", f"MATCH {P0} SET p:ChildChunk"),
-    ("chunks_with_wrong_labels", f"MATCH {A0} REMOVE c:ChildChunk"),
-    ("chunks_with_wrong_labels", f"MATCH {A0} SET c:ParentChunk"),
+    ("nodes_with_wrong_labels", f"MATCH {A} REMOVE a:Document"),
+    ("nodes_with_wrong_labels", f"MATCH {SUMMARY} REMOVE s:Summary"),
+    ("nodes_with_wrong_labels", f"MATCH {P0} REMOVE p:Chunk"),
+    ("nodes_with_wrong_labels", "MATCH (e:Entity {name: '标准'}) REMOVE e:Entity"),
+    ("nodes_with_wrong_labels", f"MATCH {P0} REMOVE p:ParentChunk"),
+    ("nodes_with_wrong_labels", f"MATCH {P0} SET p:ChildChunk"),
+    ("nodes_with_wrong_labels", f"MATCH {A0} REMOVE c:ChildChunk"),
+    ("nodes_with_wrong_labels", f"MATCH {A0} SET c:ParentChunk"),
     ("parents_not_part_of_document", f"MATCH {P0}-[r:PART_OF]->() DELETE r"),
     ("parents_not_part_of_document", f"MATCH {P0}, {B} CREATE (p)-[:PART_OF]->(b)"),
     ("parents_not_part_of_document", f"MATCH {P0}, {A} CREATE (p)-[:PART_OF]->(a)"),
@@ -143,51 +150,52 @@ DAMAGE = [
     ("summaries_with_other_target",
      f"MATCH {SUMMARY}, (c:Chunk {{id: 'd-b:24:0'}}) CREATE (s)-[:SUMMARIZES]->(c)"),
     ("summaries_with_other_target", f"MATCH {SUMMARY} SET s.target_ids = ['d-a:24:0']"),
-    ("nodes_without_stored_embedding", "MATCH (e:DocumentEmbedding) DELETE e"),
-    ("nodes_without_stored_embedding", "MATCH (e:ChunkEmbedding) REMOVE e:ChunkEmbedding"),
+    ("nodes_without_stored_embedding", "MATCH (e:KgragDocumentEmbedding) DELETE e"),
+    ("nodes_without_stored_embedding",
+     "MATCH (e:KgragChunkEmbedding) REMOVE e:KgragChunkEmbedding"),
     ("nodes_without_stored_embedding", f"MATCH {A0} SET c.embedding_key = 'lost'"),
     ("nodes_without_stored_embedding", f"MATCH {SUMMARY} SET s.embedding_key = 'lost'"),
     ("embeddings_without_node",
-     f"CREATE (:Embedding:ChunkEmbedding {{id: 'x', vector: {VECTOR}}})"),
-    ("embeddings_without_node", f"CREATE (:Embedding {{id: 'x', vector: {VECTOR}}})"),
-    ("embeddings_without_node", "MATCH (e:ChunkEmbedding) SET e:DocumentEmbedding"),
+     f"CREATE (:KgragEmbedding:KgragChunkEmbedding {{id: 'x', vector: {VECTOR}}})"),
+    ("embeddings_without_node", f"CREATE (:KgragEmbedding {{id: 'x', vector: {VECTOR}}})"),
+    ("embeddings_without_node", "MATCH (e:KgragChunkEmbedding) SET e:KgragDocumentEmbedding"),
     ("embeddings_without_node", f"MATCH {SUMMARY} REMOVE s.embedding_key"),
-    ("nodes_without_stored_embedding", "MATCH (f:FactVector) SET f.embedding_key = 'lost'"),
-    ("embeddings_without_node", "MATCH (f:FactVector) DELETE f"),
+    ("nodes_without_stored_embedding", "MATCH (f:KgragFactVector) SET f.embedding_key = 'lost'"),
+    ("embeddings_without_node", "MATCH (f:KgragFactVector) DELETE f"),
     ("fact_vectors_without_fact", f"MATCH {ISSUED} DELETE r"),
-    ("fact_vectors_without_fact", "MATCH (f:FactVector {doc_id: 'd-a'}) SET f.doc_id = 'd-x'"),
+    ("fact_vectors_without_fact", "MATCH (f:KgragFactVector {doc_id: 'd-a'}) SET f.doc_id = 'd-x'"),
     ("fact_vectors_without_fact", f"MATCH {ISSUED} SET r.doc_ids = ['d-b', 'd-b', 'd-b']"),
-    ("embeddings_of_other_dimension", "MATCH (k:KnowledgeBase) SET k.dimension = 9"),
-    ("embeddings_of_other_dimension", "MATCH (k:KnowledgeBase) REMOVE k.dimension"),
-    ("embeddings_of_other_dimension", "MATCH (e:SummaryEmbedding) SET e.vector = [1.0]"),
-    ("terms_without_chunk", "CREATE (:Terms:Terms8 {id: 'x', doc_id: 'd-a', "
+    ("embeddings_of_other_dimension", "MATCH (k:KgragKnowledgeBase) SET k.dimension = 9"),
+    ("embeddings_of_other_dimension", "MATCH (k:KgragKnowledgeBase) REMOVE k.dimension"),
+    ("embeddings_of_other_dimension", "MATCH (e:KgragSummaryEmbedding) SET e.vector = [1.0]"),
+    ("terms_without_chunk", "CREATE (:KgragTerms:KgragTerms8 {id: 'x', doc_id: 'd-a', "
      "doc_key: '', size: 8, words: '', pairs: '', path_words: '', path_pairs: ''})"),
-    ("terms_without_chunk", "MATCH (t:Terms {id: 'd-a:8:0'}) SET t.size = 24"),
-    ("terms_without_chunk", "MATCH (t:Terms {id: 'd-a:8:0'}) SET t.doc_id = 'd-b'"),
-    ("terms_without_chunk", "MATCH (k:KnowledgeBase) SET k.sizes = [8]"),
-    ("chunks_without_terms", "MATCH (t:Terms {id: 'd-a:8:0'}) DELETE t"),
+    ("terms_without_chunk", "MATCH (t:KgragTerms {id: 'd-a:8:0'}) SET t.size = 24"),
+    ("terms_without_chunk", "MATCH (t:KgragTerms {id: 'd-a:8:0'}) SET t.doc_id = 'd-b'"),
+    ("terms_without_chunk", "MATCH (k:KgragKnowledgeBase) SET k.sizes = [8]"),
+    ("chunks_without_terms", "MATCH (t:KgragTerms {id: 'd-a:8:0'}) DELETE t"),
     ("entities_without_document",
-     "CREATE (:Entity {id: 'e-x', name: 'x', caption: 'x', normalized: 'x', "
+     "CREATE (:KgragEntity:Entity {id: 'e-x', name: 'x', caption: 'x', normalized: 'x', "
      "type: 'entity'})"),
     ("entities_without_document", "MATCH ()-[n:NAMES]->(:Entity {name: '责任'}) DELETE n"),
     ("names_without_use", f"MATCH {A}, (e:Entity {{name: '责任'}}) "
      "CREATE (a)-[:NAMES {names: ['责任'], types: ['entity']}]->(e)"),
     ("mentions_without_name", f"MATCH {A}-[n:NAMES]->(:Entity {{name: '节能'}}) DELETE n"),
-    ("deletion-finished", "MATCH (k:KnowledgeBase) SET k.deleting = ['d-x']"),
+    ("deletion-finished", "MATCH (k:KgragKnowledgeBase) SET k.deleting = ['d-x']"),
     ("document-title", f"MATCH {A} SET a.title_key = 'x'"),
     ("document-title", f"MATCH {A} SET a.name_key = 'x'"),
     ("document-title", f"MATCH {A} SET a.title = 'x'"),
     ("document-file", f"MATCH {A} SET a.file = '/archive/x.txt'"),
-    ("document-file", "CREATE (:Source {id: '/a.txt', doc_id: 'd-a'})"),
-    ("vector-length", "MATCH (e:SummaryEmbedding) SET e.vector = [x IN e.vector | 2 * x]"),
-    ("vector-length", "MATCH (e:ChunkEmbedding) SET e.vector = [x IN e.vector | 0.0 / 0.0]"),
+    ("document-file", "CREATE (:KgragSource {id: '/a.txt', doc_id: 'd-a'})"),
+    ("vector-length", "MATCH (e:KgragSummaryEmbedding) SET e.vector = [x IN e.vector | 2 * x]"),
+    ("vector-length", "MATCH (e:KgragChunkEmbedding) SET e.vector = [x IN e.vector | 0.0 / 0.0]"),
     ("vector-numbers",
-     "MATCH (e:SummaryEmbedding) SET e.vector = [x IN e.vector | x * 1.00000001]"),
+     "MATCH (e:KgragSummaryEmbedding) SET e.vector = [x IN e.vector | x * 1.00000001]"),
     ("document-characters", f"MATCH {A} SET a.characters = 7"),
     ("document-places",
-     "MATCH (l:DocumentLayout {id: 'd-a'}) SET l.headings = '[[0, 999, 1, \"x\"]]'"),
+     "MATCH (l:KgragDocumentLayout {id: 'd-a'}) SET l.headings = '[[0, 999, 1, \"x\"]]'"),
     ("document-places",
-     "MATCH (l:DocumentLayout {id: 'd-a'}) SET l.segments = '[[-1, 3, \"page\", 1]]'"),
+     "MATCH (l:KgragDocumentLayout {id: 'd-a'}) SET l.segments = '[[-1, 3, \"page\", 1]]'"),
     ("chunk-text", f"MATCH {A0} SET c.text = 'other'"),
     ("chunk-text", f"MATCH {P0} SET p.text = '改' + substring(p.text, 1)"),
     ("chunk-positions", f"MATCH {A2} SET c.index = 77"),
@@ -229,13 +237,13 @@ DAMAGE = [
     ("document-property", f"MATCH {A} SET a.year = 1900"),
     ("document-property", f"MATCH {A} SET a.kinds = ['通知']"),
     ("document-property", f"MATCH {A} SET a.issuer = 'x'"),
-    ("terms_without_chunk", "MATCH (t:Terms8 {id: 'd-a:8:0'}) REMOVE t:Terms8"),
+    ("terms_without_chunk", "MATCH (t:KgragTerms8 {id: 'd-a:8:0'}) REMOVE t:KgragTerms8"),
     ("relationships_doubled", f"MATCH {B}-[r:CITES]->(d) CREATE (b)-[n:CITES]->(d) "
      "SET n = properties(r)"),
     ("relationships_doubled", f"MATCH {SUMMARY}-[:SUMMARIZES]->(c) CREATE (s)-[:SUMMARIZES]->(c)"),
     ("relationships_doubled", f"MATCH {A}-[r:NAMES]->(e {{name: '标准'}}) "
      "CREATE (a)-[n:NAMES]->(e) SET n = properties(r)"),
-    ("knowledge-base", "MATCH (k:KnowledgeBase) DELETE k"),
+    ("knowledge-base", "MATCH (k:KgragKnowledgeBase) DELETE k"),
     ("entity-caption", "MATCH (e:Entity {name: '标准'}) SET e.caption = 'x'"),
     ("entity-wording", "MATCH (:Document)-[n:NAMES]->(e:Entity {name: '标准'}) "
      "SET n.types = ['law']"),
@@ -274,7 +282,7 @@ def invariants():
 
 def test_every_check_is_tried():
     """A new check comes with damage that it sees."""
-    tried = {broken for broken, _ in DAMAGE} | {"indexes_not_online"}
+    tried = {broken for broken, _ in DAMAGE} | {"index-online"}
     assert {name for _, name, _ in _CHECKS} - tried == set()
     elsewhere = {"index-exists"}  # below
     assert invariants() - tried - elsewhere == set()
@@ -283,15 +291,18 @@ def test_every_check_is_tried():
 def test_an_index_that_failed_is_named(neo4j_uri, filled):
     """A text that is too long for it, for instance: what it should hold is not found."""
     with plugin.driver_of(neo4j_uri) as driver:
-        filled.set_meta({"long": "长" * 40_000})
-        driver.execute_query("CREATE INDEX too_long FOR (n:Setting) ON (n.value)")
+        driver.execute_query("DROP INDEX kgrag_source_document")
+        driver.execute_query("CREATE (:KgragSource {id: 'long', doc_id: $x})", x="长" * 40_000)
+        make = "CREATE INDEX kgrag_source_document FOR (n:KgragSource) ON (n.doc_id)"
+        driver.execute_query(make)
         with pytest.raises(ClientError, match="FAILED"):
             driver.execute_query("CALL db.awaitIndexes(60)")
         found = {p.invariant: p for p in filled.verify()}
-        driver.execute_query("DROP INDEX too_long")
-        driver.execute_query("MATCH (s:Setting {id: 'long'}) DELETE s")
+        driver.execute_query("DROP INDEX kgrag_source_document")
+        driver.execute_query("MATCH (s:KgragSource {id: 'long'}) DELETE s")
+        driver.execute_query(make)
 
-    assert found["index-online"].subject == "too_long"
+    assert found["index-online"].subject == "kgrag_source_document"
     assert "FAILED" in found["index-online"].detail
 
 
@@ -327,8 +338,14 @@ def test_what_lacks_a_property_is_reported(filled, neo4j_uri):
 @pytest.mark.parametrize(
     "name",
     [
-        *("chunk_text", "entity_names", "terms_8", "chunk_embedding", "entity_normalized"),
-        *("fact_embedding", "fact_vector_document"),
+        *(
+            "kgrag_chunk_text",
+            "kgrag_entity_names",
+            "kgrag_terms_8",
+            "kgrag_chunk_embedding",
+            "kgrag_entity_normalized",
+        ),
+        *("kgrag_fact_embedding", "kgrag_fact_vector_document"),
     ],
 )
 def test_a_missing_index_is_named(filled, neo4j_uri, name):
@@ -350,20 +367,20 @@ def test_a_missing_index_is_named(filled, neo4j_uri, name):
 def test_indexes_of_fact_vectors_may_be_missing_where_there_are_none(filled, neo4j_uri):
     """A knowledge base made before facts had vectors is whole; opening it to write makes them."""
     with plugin.driver_of(neo4j_uri) as driver:
-        kept = driver.execute_query("MATCH (f:FactVector) RETURN properties(f) AS p").records
-        driver.execute_query("MATCH (f:FactVector) DELETE f")
-        driver.execute_query("MATCH (e:FactEmbedding) SET e:DocumentEmbedding:OldFact "
-                             "REMOVE e:FactEmbedding")  # fmt: skip
-        driver.execute_query("DROP INDEX fact_vector_document")
-        driver.execute_query("DROP INDEX fact_embedding")
+        kept = driver.execute_query("MATCH (f:KgragFactVector) RETURN properties(f) AS p").records
+        driver.execute_query("MATCH (f:KgragFactVector) DELETE f")
+        driver.execute_query("MATCH (e:KgragFactEmbedding) SET e:KgragDocumentEmbedding:OldFact "
+                             "REMOVE e:KgragFactEmbedding")  # fmt: skip
+        driver.execute_query("DROP INDEX kgrag_fact_vector_document")
+        driver.execute_query("DROP INDEX kgrag_fact_embedding")
         try:
             old = {p.subject for p in filled.verify() if p.invariant == "index-exists"}
         finally:
             Neo4jStore.open(neo4j_uri).close()
-            driver.execute_query("UNWIND $rows AS row CREATE (f:FactVector) SET f = row",
+            driver.execute_query("UNWIND $rows AS row CREATE (f:KgragFactVector) SET f = row",
                                  rows=[row["p"] for row in kept])  # fmt: skip
-            driver.execute_query("MATCH (e:OldFact) SET e:FactEmbedding "
-                                 "REMOVE e:OldFact:DocumentEmbedding")  # fmt: skip
+            driver.execute_query("MATCH (e:OldFact) SET e:KgragFactEmbedding "
+                                 "REMOVE e:OldFact:KgragDocumentEmbedding")  # fmt: skip
             filled.refresh()
     assert old == set()
 
@@ -371,11 +388,11 @@ def test_indexes_of_fact_vectors_may_be_missing_where_there_are_none(filled, neo
 def test_damage_that_is_repaired_is_forgotten(filled, neo4j_uri):
     """Nothing is remembered of what was wrong."""
     with plugin.driver_of(neo4j_uri) as driver:
-        driver.execute_query("MATCH (k:KnowledgeBase) SET k.deleting = ['d-x']")
+        driver.execute_query("MATCH (k:KgragKnowledgeBase) SET k.deleting = ['d-x']")
         driver.execute_query(f"MATCH {A0} SET c.text = 'x' + c.text")
         assert {p.invariant for p in filled.verify()} == {"deletion-finished", "chunk-text"}
         driver.execute_query(f"MATCH {A0} SET c.text = substring(c.text, 1)")
-        driver.execute_query("MATCH (k:KnowledgeBase) SET k.deleting = []")
+        driver.execute_query("MATCH (k:KgragKnowledgeBase) SET k.deleting = []")
     assert filled.verify() == []
 
 
@@ -388,7 +405,7 @@ def test_a_document_that_is_ingested_again_is_whole_again(neo4j_uri, filled, mak
         driver.execute_query(
             "MATCH (b:Document {id: 'd-b'}) SET b.title_key = 'x', b.characters = 1"
         )
-        driver.execute_query("MATCH (l:DocumentLayout {id: 'd-b'}) DELETE l")
+        driver.execute_query("MATCH (l:KgragDocumentLayout {id: 'd-b'}) DELETE l")
         driver.execute_query("MATCH (s:Summary {doc_id: 'd-b'})-[r:SUMMARIZES]->() DELETE r")
         driver.execute_query("MATCH (c:Chunk {doc_id: 'd-b'})-[m:MENTIONS]->() DELETE m")
     assert len({p.invariant for p in filled.verify()}) >= 5

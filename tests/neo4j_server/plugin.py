@@ -66,7 +66,7 @@ def driver_of(uri: str) -> "Driver":
 def refuse_to_wipe_what_is_not_ours(session: "Session") -> None:
     """Fail where a user's server holds nodes, but no knowledge base of kgrag."""
     nodes = session.run("MATCH (n) RETURN count(n)").single(strict=True).value()
-    bases = session.run("MATCH (k:KnowledgeBase) RETURN count(k)").single(strict=True).value()
+    bases = session.run("MATCH (k:KgragKnowledgeBase) RETURN count(k)").single(strict=True).value()
     if nodes and not bases:
         pytest.fail(
             f"{server_of_user()} holds {nodes} nodes and no knowledge base of kgrag; tests would "

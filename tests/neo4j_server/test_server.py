@@ -80,7 +80,7 @@ def test_wipe_leaves_nothing_but_lookup_indexes(empty_neo4j):
             "CREATE CONSTRAINT FOR (n:Trial) REQUIRE n.id IS UNIQUE",
             "CREATE CONSTRAINT FOR ()-[r:TRIED]-() REQUIRE r.id IS UNIQUE",
             "CREATE FULLTEXT INDEX `odd name` FOR (n:Trial) ON EACH [n.text]",
-            "CREATE (:KnowledgeBase)-[:TRIED {id: 1}]->(:Trial {id: 1})",
+            "CREATE (:KgragKnowledgeBase)-[:TRIED {id: 1}]->(:Trial {id: 1})",
         ):
             session.run(statement).consume()
         wipe(session)
@@ -96,5 +96,5 @@ def test_wipe_of_a_users_server_asks_for_a_knowledge_base(empty_neo4j):
         session.run("CREATE (:Work)").consume()
         with pytest.raises(pytest.fail.Exception, match="1 nodes and no knowledge base"):
             refuse_to_wipe_what_is_not_ours(session)
-        session.run("CREATE (:KnowledgeBase)").consume()
+        session.run("CREATE (:KgragKnowledgeBase)").consume()
         refuse_to_wipe_what_is_not_ours(session)

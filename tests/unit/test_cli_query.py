@@ -98,7 +98,7 @@ def test_columns_of_numbers_stand_to_the_right():
 def test_cypher_is_answered_on_neo4j(empty_neo4j):
     """The same command, the same table."""
     KnowledgeBase.open(empty_neo4j, embedder=HashEmbedder()).close()
-    done = run(empty_neo4j, "MATCH (k:KnowledgeBase) RETURN k.id AS id, '碳' AS c")
+    done = run(empty_neo4j, "MATCH (k:KgragKnowledgeBase) RETURN k.id AS id, '碳' AS c")
     assert (done.exit_code, done.stdout) == (0, "id     c\n─────  ──\nkgrag  碳\n")
     done = run(empty_neo4j, "MATCH (n) DETACH DELETE n")
     assert done.exit_code == 1

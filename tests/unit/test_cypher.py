@@ -23,7 +23,7 @@ BY_NAME = {"read", "stream", "run", "run_rows", "define", "statement"}
 FROM_TABLES = {
     ("embeddings", "embed_nodes"),  # _NODES
     ("names", "_found"),  # its callers
-    ("schema", "prepare"), ("schema", "index_names"),  # statements_of("schema")
+    ("schema", "prepare"), ("schema", "indexes_of"),  # statements_of("schema")
     ("verify", "verify"), ("verify", "_checked"),  # _CHECKS
 }  # fmt: skip
 # Calls that send text to the server, and where they may stand: users' text has a gate of its own.
@@ -256,6 +256,14 @@ def test_a_statement_is_a_text_as_it_stands(name):
     assert not re.search(r"\bLOAD\s+CSV\b|\bIN\s+TRANSACTIONS\b|\bdbms\.", text, re.IGNORECASE)
 
 
+@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"count_public", "count_foreign"}))
+def test_a_statement_matches_nodes_of_ours_only(name):
+    """Their first label is one that only we write; other programs have Document, Chunk, Entity."""
+    text = statement(name, **NUMBERS)
+    assert re.findall(r"\(\w*:(?!Kgrag)\w+", text) == []
+    assert re.findall(r"(?:INDEX|CONSTRAINT) (?!kgrag_|IF |ON )\w+", text) == []
+
+
 def test_numbers_of_index_statements_are_the_known_ones():
     """`<size>` and `<dimension>`."""
     raw = (ROOT / "cypher" / "indexes.cypher").read_text("utf-8")
@@ -271,7 +279,7 @@ def test_procedures_are_those_that_every_server_has():
         for name in re.findall(r"CALL\s+([\w.]+)\(", statement(name, **NUMBERS))
     }
     assert called == {
-        "db.awaitIndexes", "db.create.setNodeVectorProperty",
+        "db.awaitIndex", "db.labels", "db.create.setNodeVectorProperty",
         "db.index.fulltext.awaitEventuallyConsistentIndexRefresh",
         "db.index.fulltext.queryNodes", "db.index.vector.queryNodes",
     }  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 from kgrag.errors import StoreUnavailableError
+from kgrag.store.neo4j.statements import is_base_name
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 USERNAME, PASSWORD = "NEO4J_USERNAME", "NEO4J_PASSWORD"  # names of environment variables
@@ -15,22 +16,23 @@ _QUERY = re.compile(r"(?:policy=\w+)?")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A database on a server or cluster.
+    """A knowledge base in a database on a server or cluster.
 
     Attributes:
         uri: As the driver takes it; `neo4j://` asks any member of a cluster for the right one.
         database: Its name.
+        base: Name of the knowledge base, where it is not the only one in the database.
     """
 
     uri: str
     database: str
+    base: str = ""
 
     def __str__(self) -> str:
         """Return what the user would write."""
-        if self.database == _DATABASE:
-            return self.uri
         parts = urlsplit(self.uri)
-        return urlunsplit((parts.scheme, parts.netloc, f"/{self.database}", parts.query, ""))
+        path = "" if self.database == _DATABASE else f"/{self.database}"
+        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, self.base))
 
 
 def is_address(location: str) -> bool:
@@ -43,13 +45,13 @@ def is_address(location: str) -> bool:
 
 
 def parse(location: str) -> Address:
-    """Return the address that `SCHEME://HOST[:PORT][/DATABASE]` names.
+    """Return the address that `SCHEME://HOST[:PORT][/DATABASE][#NAME]` names.
 
-    >>> parse("neo4j://graph:7687/policies")
-    Address(uri='neo4j://graph:7687', database='policies')
+    >>> parse("neo4j://graph:7687/policies#energy")
+    Address(uri='neo4j://graph:7687', database='policies', base='energy')
 
     Raises:
-        StoreUnavailableError: If it is none, or holds a password.
+        StoreUnavailableError: If it is none, holds a password, or a name that cannot be one.
     """
     try:
         parts = urlsplit(location)
@@ -68,8 +70,15 @@ def parse(location: str) -> Address:
             f"other programs can read them: set {USERNAME} and {PASSWORD}; only ?policy=NAME may "
             "follow it"
         )
+    if "#" in location and not is_base_name(parts.fragment):
+        raise StoreUnavailableError(
+            f"{_without_secret(location)}: what follows # cannot name a knowledge base: take "
+            "letters (a-z, A-Z), digits and _, a letter first, at most 30, as in "
+            "bolt://HOST:7687#energy"
+        )
     database = parts.path.strip("/") or _DATABASE
-    return Address(urlunsplit((parts.scheme, parts.netloc, "", parts.query, "")), database)
+    uri = urlunsplit((parts.scheme, parts.netloc, "", parts.query, ""))
+    return Address(uri, database, parts.fragment)
 
 
 def credentials() -> tuple[str, str] | None:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Self, TypeVar
 
 import neo4j
@@ -17,7 +18,7 @@ from neo4j.exceptions import (
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import Address, credentials
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.statements import statement
+from kgrag.store.neo4j.statements import is_of_base, statement
 
 _T = TypeVar("_T")
 
@@ -80,6 +81,14 @@ class Database:
         if driver is not None:
             driver.close()
 
+    def beside(self, base: str) -> "Database":
+        """Return another knowledge base of this database, over this connection.
+
+        Args:
+            base: Its name; empty for the one without a name.
+        """
+        return Database(replace(self.address, base=base), self.driver)
+
     @property
     def driver(self) -> neo4j.Driver:
         """The driver.
@@ -97,7 +106,7 @@ class Database:
         One round trip where all goes well; the driver's retries (a lost connection, a new
         leader) where it does not.
         """
-        driver, text = self.driver, statement(name)
+        driver, text = self.driver, statement(name, self.address.base)
         with self._faults():
             try:
                 with self._session(neo4j.READ_ACCESS) as session:
@@ -117,7 +126,7 @@ class Database:
 
     def stream(self, name: str, /, **parameters: object) -> Iterator[Row]:
         """Yield the rows of a statement that reads, without holding all of them."""
-        text = statement(name)
+        text = statement(name, self.address.base)
         with self._faults(), self._session(neo4j.READ_ACCESS) as session:
             yield from session.run(text, parameters)
 
@@ -128,7 +137,8 @@ class Database:
         and where it is not known whether the transaction was committed. It must leave the same
         when it is done twice.
         """
-        return self._write(lambda tx, earlier: work(Transaction(tx, earlier)))
+        base = self.address.base
+        return self._write(lambda tx, earlier: work(Transaction(tx, earlier, base)))
 
     def define(self, *names: str, **numbers: int) -> list[Row]:
         """Run statements that define or show indexes in one transaction, without other writes.
@@ -140,7 +150,7 @@ class Database:
         Returns:
             The rows of the last.
         """
-        texts = [statement(name, **numbers) for name in names]
+        texts = [statement(name, self.address.base, **numbers) for name in names]
         try:
             return self._write(lambda tx, _: [list(tx.run(text)) for text in texts][-1])
         except StoreError as exc:
@@ -149,8 +159,15 @@ class Database:
             raise
 
     def await_indexes(self, seconds: int = 600) -> None:
-        """Wait until every index has caught up."""
-        self.read("await_indexes", seconds=seconds)
+        """Wait until every index of this knowledge base has caught up."""
+        base = self.address.base
+        names = [
+            row["name"]
+            for row in self.read("index_states")
+            if row["state"] != "ONLINE" and all(is_of_base(n, base) for n in row["labels"] or ("",))
+        ]
+        if names:
+            self.read("await_indexes", names=names, seconds=seconds)
 
     def _write(self, work: Callable[[neo4j.ManagedTransaction, Sequence[_T]], _T]) -> _T:
         """Return what `work` does in a transaction that the driver repeats where it may.
@@ -207,23 +224,28 @@ class Transaction:
 
     Attributes:
         earlier: What earlier tries returned of which it is not known whether they were committed.
+        base: Name of the knowledge base.
     """
 
     def __init__(
-        self, transaction: neo4j.ManagedTransaction, earlier: Sequence[object] = ()
+        self,
+        transaction: neo4j.ManagedTransaction,
+        earlier: Sequence[object] = (),
+        base: str = "",
     ) -> None:
         self.earlier = earlier
+        self.base = base
         self._transaction = transaction
 
     def run(self, name: str, /, **parameters: object) -> list[Row]:
         """Return the rows of a statement."""
-        return list(self._transaction.run(statement(name), parameters))
+        return list(self._transaction.run(statement(name, self.base), parameters))
 
     def run_rows(
         self, name: str, rows: Sequence[object], /, *, size: int = 1000, **parameters: object
     ) -> None:
         """Run a statement over `$rows`, so many at a time; not at all without any."""
-        text = statement(name)
+        text = statement(name, self.base)
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
             self._transaction.run(text, {**parameters, "rows": batch}).consume()

@@ -15,6 +15,7 @@ from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.connection import Database, Transaction
 from kgrag.store.neo4j.read import base as base_of
 from kgrag.store.neo4j.read import chunk
+from kgrag.store.neo4j.statements import of_base
 from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
 from kgrag.store.store import Hit
 from kgrag.store.terms import terms_version
@@ -102,9 +103,10 @@ class LexicalIndexes:
         if doc_ids is not None and len(doc_ids) <= _MOST_DOCUMENTS:
             keys = any_of(sorted(document_key(doc_id) for doc_id in doc_ids))
             query, doc_ids = f"+doc_key:({keys})^0 +({query})", None
+        index = of_base(f"kgrag_terms_{size:d}", self._database.address.base)
         limit = top_k + _SPARE
         while True:
-            rows = self._database.read("search_terms", index=_index(size), query=query, limit=limit)
+            rows = self._database.read("search_terms", index=index, query=query, limit=limit)
             found = [(row["id"], _bm25(row["score"])) for row in rows]
             kept = [hit for hit in found if doc_ids is None or document_of(hit[0]) in doc_ids]
             enough = len(kept) >= top_k and found[-1][1] < kept[top_k - 1][1]
@@ -190,10 +192,6 @@ def _weighted(field: str, terms: Sequence[tuple[str, float]]) -> str:
     )
 
 
-def _index(size: int) -> str:
-    return f"terms_{size:d}"
-
-
 def _bm25(score: float) -> float:
     """Return Lucene's score as tantivy gives it, rounded."""
     return float(f"{_FACTOR * score:.{_DIGITS}g}")
@@ -224,4 +222,4 @@ def _add_terms(tx: Transaction, *, doc_ids: Sequence[str], size: int) -> None:
     found = [chunk(row) for row in tx.run("chunks_of", ids=sorted(titles), size=size)]
     for doc_id, title in sorted(titles.items()):
         rows += terms_rows((c for c in found if c.doc_id == doc_id), title)
-    tx.run_rows("put_terms", rows, size=_BATCH, label=label_of(size))
+    tx.run_rows("put_terms", rows, size=_BATCH, label=label_of(size, tx.base))

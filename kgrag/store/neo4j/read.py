@@ -8,6 +8,7 @@ from typing import TypeVar
 from kgrag.errors import StoreError
 from kgrag.store.checks import check_settings
 from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.statements import is_base_name
 from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
@@ -166,6 +167,23 @@ def counts(database: Database) -> Counts:
     sizes = {row["size"]: row["n"] for row in database.read("chunk_sizes")}
     row = database.read("counts")[0]
     return Counts(chunks=dict(sorted(sizes.items(), reverse=True)), **row.data())
+
+
+def count_foreign(database: Database) -> int:
+    """Return how many nodes of other programs are called Document, Chunk, Summary or Entity.
+
+    The database's own counts say at once whether there may be any; only then are nodes read.
+    """
+    n = database.read("count_public")[0]["n"]
+    ours = sum(database.beside(name).read("count_ours")[0]["n"] for name in bases(database))
+    return int(database.read("count_foreign")[0]["n"]) if n > ours else 0
+
+
+def bases(database: Database) -> list[str]:
+    """Return the names of the knowledge bases of the database; empty for the one without."""
+    parts = (row["label"].partition("_") for row in database.read("labels"))
+    names = {name for kind, _, name in parts if kind == "KgragKnowledgeBase"}
+    return sorted(name for name in names if not name or is_base_name(name))
 
 
 def chunk(row: Row) -> Chunk:

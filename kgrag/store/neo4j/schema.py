@@ -7,33 +7,33 @@ from kgrag.store.neo4j import read
 from kgrag.store.neo4j.base import SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.described import describe_documents
-from kgrag.store.neo4j.statements import statement, statements_of
+from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.store.vectors import KINDS
 
-_MADE = re.compile(r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS")
-VERSION = 1  # of the graph's shape
+_MADE = re.compile(
+    r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
+)
+VERSION = 2  # of the graph's shape
 # What a knowledge base made before facts had vectors lacks, until it is opened to write.
-FACT_INDEXES = frozenset(
-    {
-        "fact_vector_id",
-        "fact_vector_fact",
-        "fact_vector_document",
-        "fact_vector_embedding_key",
-        "fact_embedding",
-    }
+_FACT_INDEXES = (
+    "kgrag_fact_vector_id",
+    "kgrag_fact_vector_fact",
+    "kgrag_fact_vector_document",
+    "kgrag_fact_vector_key",
+    "kgrag_fact_embedding",
 )
 
 
 def prepare(database: Database, *, create: bool) -> None:
-    """Make a database a knowledge base, or see that it is one.
+    """Make a database hold a knowledge base, or see that it does.
 
     Args:
         database: On a server.
-        create: Make it one if it is none; what is there already is left alone.
+        create: Make one if there is none; what is there already is left alone.
 
     Raises:
-        NoKnowledgeBaseError: If it is none and shall not become one.
-        StoreUnavailableError: If it holds another graph under our labels.
+        NoKnowledgeBaseError: If there is none and shall be none.
+        StoreUnavailableError: If another program has an index of the same name as one of ours.
         StoreError: If a newer kgrag made it.
     """
     rows = database.read("base")
@@ -43,14 +43,10 @@ def prepare(database: Database, *, create: bool) -> None:
         raise NoKnowledgeBaseError(
             f"{database.address}: no knowledge base in this database: `kgrag ingest` makes one"
         )
-    elif (foreign := database.read("foreign_nodes")[0]["n"]) and not database.read("base"):
-        raise StoreUnavailableError(
-            f"{database.address}: the database holds another graph ({foreign} nodes called "
-            "Document, Chunk, Entity or the like): use an empty database"
-        )
     if create:
         for name in statements_of("schema"):
             database.define(name)
+        index_states(database)
         database.await_indexes()
         row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
         _check_version(database, row["version"])
@@ -69,7 +65,8 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
             they were made.
 
     Raises:
-        StoreUnavailableError: If staged vectors are taking over just now.
+        StoreUnavailableError: If staged vectors are taking over just now, or another program has
+            an index of the same name.
     """
     base = read.base(database)
     if base["switching"]:
@@ -77,11 +74,11 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
     if base["dimension"] is None:
         return None
     n = database.read("count_embeddings")[0]["n"]
-    states = {row["name"]: row for row in database.read("index_states")}
+    states = index_states(database)
     outgrown = n > grown * base["indexed"]
     made = False
     for kind in KINDS:
-        index = states.get(f"{kind}_embedding")
+        index = states.get(of_base(f"kgrag_{kind}_embedding", database.address.base))
         fits = index and index["options"]["indexConfig"]["vector.dimensions"] == base["dimension"]
         if outgrown or not fits:
             made = True
@@ -93,13 +90,44 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
     return int(base["dimension"])
 
 
-def index_names(base: Row) -> set[str]:
-    """Return the names of the indexes and constraints that a knowledge base in this state has."""
-    texts = [statement(name) for name in statements_of("schema")]
-    texts += [statement("index_terms", size=size) for size in base["ready"]]
-    if base["indexed"] and base["dimension"]:
-        texts += [statement(f"index_{kind}_vectors", dimension=base["dimension"]) for kind in KINDS]
-    return {match[1] for text in texts for match in _MADE.finditer(text)}
+def index_states(database: Database) -> dict[str, Row]:
+    """Return the indexes of the database by name.
+
+    Raises:
+        StoreUnavailableError: If one that is called as ours must be is on other nodes: another
+            program's, which would silently stay in the place of ours.
+    """
+    states = {row["name"]: row for row in database.read("index_states")}
+    wanted = indexes_of(None, database.address.base)
+    for name in sorted(states.keys() & wanted.keys()):
+        labels = set(states[name]["labels"])
+        if labels != wanted[name]:
+            raise StoreUnavailableError(
+                f"{database.address}: {name} is an index of another program (on "
+                f"{', '.join(sorted(labels))}): drop it, or use another database"
+            )
+    return states
+
+
+def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
+    """Return the labels of the indexes and constraints of a knowledge base, by their names.
+
+    Args:
+        base: Its state; None for those that any state can have.
+        name: The knowledge base's name.
+    """
+    texts = [statement(part, name) for part in statements_of("schema")]
+    texts += [statement("index_terms", name, size=n) for n in (base["ready"] if base else ())]
+    if base is None or (base["indexed"] and base["dimension"]):
+        dimension = base["dimension"] if base else 0
+        texts += [statement(f"index_{kind}_vectors", name, dimension=dimension) for kind in KINDS]
+    found = (match for text in texts for match in _MADE.finditer(text))
+    return {match[1]: set((match[2] or match[3]).split("|")) for match in found}
+
+
+def fact_indexes(name: str) -> set[str]:
+    """Return what a knowledge base made before facts had vectors lacks."""
+    return {of_base(index, name) for index in _FACT_INDEXES}
 
 
 def _check_version(database: Database, version: int) -> None:

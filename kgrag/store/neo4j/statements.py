@@ -9,22 +9,69 @@ from importlib import resources
 _NAME = re.compile(r"^// name: (\w+)$", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*//.*\n?", re.MULTILINE)
 _NUMBER = re.compile(r"<(\w+)>")
+# Labels and indexes that only we write. One index is shared: kgrag__related_id, of relationships.
+_OURS = re.compile(r"\b(?:Kgrag[A-Z]\w*|kgrag_(?!_)\w+)")
+_BASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
 
-def statement(name: str, **numbers: int) -> str:
+def statement(name: str, base: str = "", /, **numbers: int) -> str:
     """Return a statement by name.
 
     Args:
         name: As after `// name:` in one of the files.
+        base: Name of the knowledge base; empty for the one without a name.
         numbers: For the places <…> of statements that define an index; whole numbers only, so
             that nothing but a number can become part of a statement.
 
     Raises:
         KeyError: If there is no such statement, or a number is missing.
         TypeError: If a number is none, or not a whole one.
+        ValueError: If the name of the knowledge base is none.
     """
     text = _statements()[name]
-    return _NUMBER.sub(lambda match: str(operator.index(numbers[match.group(1)])), text)
+    return of_base(
+        _NUMBER.sub(lambda match: str(operator.index(numbers[match.group(1)])), text), base
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def of_base(text: str, base: str) -> str:
+    """Return a text with the labels and indexes of a knowledge base in place of the plain ones.
+
+    >>> of_base("MATCH (d:KgragDocument:Document) RETURN d.id", "energy")
+    'MATCH (d:KgragDocument_energy:Document) RETURN d.id'
+
+    Args:
+        text: A statement, a label or the name of an index.
+        base: The knowledge base's name; nothing changes for the one without a name.
+
+    Raises:
+        ValueError: If that is no name.
+    """
+    if not base:
+        return text
+    if not is_base_name(base):
+        raise ValueError(f"{base!r} is not the name of a knowledge base")
+    return _OURS.sub(rf"\g<0>_{base}", text)
+
+
+def is_of_base(label: str, base: str) -> bool:
+    """Return whether only we write a label, and for this knowledge base.
+
+    >>> is_of_base("KgragChunk", ""), is_of_base("KgragChunk_x", ""), is_of_base("Chunk", "")
+    (True, False, False)
+    """
+    kind, _, name = label.partition("_")
+    return kind.startswith("Kgrag") and name == base
+
+
+def is_base_name(name: str) -> bool:
+    """Return whether a knowledge base may be called so: it becomes part of statements.
+
+    >>> is_base_name("energy_2025"), is_base_name("2025"), is_base_name("a`b")
+    (True, False, False)
+    """
+    return _BASE.fullmatch(name) is not None
 
 
 def statements_of(file: str) -> tuple[str, ...]:

@@ -345,6 +345,10 @@ class Neo4jStore:
         """Return how many of each are stored."""
         return read.counts(self._database)
 
+    def count_foreign(self) -> int:
+        """Return how many nodes of other programs have labels that ours have."""
+        return read.count_foreign(self._database)
+
     def verify(self) -> list[Problem]:
         """Check every invariant."""
         return verify(self._database)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from kgrag.ids import digest
+from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import END, pair_terms, word_terms
 from kgrag.types import Chunk
 
@@ -41,9 +42,9 @@ def document_key(doc_id: str) -> str:
     return digest("document", doc_id)
 
 
-def label_of(size: int) -> str:
-    """Return the label of the Terms nodes of a chunk size."""
-    return f"Terms{size:d}"
+def label_of(size: int, base: str) -> str:
+    """Return the label of the nodes of words of a chunk size in a knowledge base."""
+    return of_base(f"KgragTerms{size:d}", base)
 
 
 def _path(names: Sequence[str]) -> tuple[str, str]:

@@ -38,7 +38,7 @@ _CHECKS: tuple[tuple[str, str, str], ...] = (
     ("document-layout", "documents_without_layout", f"its headings are missing: {_REINGEST}"),
     ("document-layout", "layouts_without_document", f"there is no such document: {_AGAIN}"),
     ("chunk-has-document", "chunks_without_document", f"its document {{}} is missing: {_AGAIN}"),
-    ("chunk-labels", "chunks_with_wrong_labels", f"is labelled {{}}: {_REINGEST}"),
+    ("node-labels", "nodes_with_wrong_labels", f"is labelled {{}}: {_REINGEST}"),
     ("chunk-links", "parents_not_part_of_document", f"is not part of {{}}: {_REINGEST}"),
     ("chunk-links", "children_without_parent_link", f"is no child of {{}}: {_REINGEST}"),
     ("chunk-links", "chunks_without_neighbour", f"number {{}} does not follow: {_REINGEST}"),
@@ -60,7 +60,6 @@ _CHECKS: tuple[tuple[str, str, str], ...] = (
     ("entity-supported", "names_without_use", f"{{}} says nothing of it: {_REINGEST}"),
     ("entity-named", "mentions_without_name", f"{{}} mentions it without a name: {_REINGEST}"),
     ("link-once", "relationships_doubled", f"{{}} is there twice: {_REINGEST}"),
-    ("index-online", "indexes_not_online", "is {}: drop it, then ingest again"),
 )
 
 
@@ -94,13 +93,17 @@ def _base(database: Database) -> Iterator[Problem]:
     for doc_id in base["deleting"]:
         detail = f"its deletion was cut off: {_AGAIN}, or delete any document"
         yield Problem("deletion-finished", doc_id, detail)
-    held = {row["name"] for row in database.read("index_states")}
-    wanted = schema.index_names(base)
+    states = {row["name"]: row["state"] for row in database.read("index_states")}
+    wanted = set(schema.indexes_of(base, database.address.base))
     if not database.read("any_fact_vector")[0]["held"]:
         # Made before facts had vectors: the next ingestion makes their indexes.
-        wanted -= schema.FACT_INDEXES
-    for name in sorted(wanted - held):
-        yield Problem("index-exists", name, f"is missing: {_AGAIN}, which makes it")
+        wanted -= schema.fact_indexes(database.address.base)
+    for name in sorted(wanted):
+        if name not in states:
+            yield Problem("index-exists", name, f"is missing: {_AGAIN}, which makes it")
+        elif states[name] != "ONLINE":
+            detail = f"is {states[name]}: drop it, then ingest again"
+            yield Problem("index-online", name, detail)
 
 
 def _names(database: Database) -> Iterator[Problem]:

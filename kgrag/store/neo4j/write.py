@@ -270,7 +270,7 @@ def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
         tx.run(name, id=document.doc_id)
     for size in base.sizes:
         terms = terms_rows((c for c in bundle.chunks if c.size == size), document.title)
-        tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size))
+        tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size, tx.base))
 
 
 def _chunk_row(chunk: Chunk, document: Document) -> dict[str, object]:

@@ -283,6 +283,10 @@ class SQLiteStore(Searching):
         with self._database.read() as connection:
             return read.counts(connection)
 
+    def count_foreign(self) -> int:
+        """Return 0: nobody else writes to the file."""
+        return 0
+
     def verify(self) -> list[Problem]:
         """Check every invariant."""
         with self._database.read() as connection:

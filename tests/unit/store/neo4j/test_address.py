@@ -28,7 +28,6 @@ def test_every_scheme_of_the_driver_is_taken(scheme):
         ("neo4j://a:7687/kb?policy=eu", "neo4j://a:7687?policy=eu", "kb"),
         ("neo4j://a?policy=eu", "neo4j://a?policy=eu", "neo4j"),
         ("BOLT://LocalHost:7687", "bolt://LocalHost:7687", "neo4j"),
-        ("neo4j://a:1/kb#part", "neo4j://a:1", "kb"),
     ],
 )
 def test_the_path_names_the_database(location, uri, database):
@@ -101,11 +100,42 @@ def test_addresses_are_told_from_folders():
     assert not is_address("/archive/kb")
 
 
-@pytest.mark.parametrize("location", ["bolt://a:7687", "bolt://a:7687/kb", "neo4j+s://a"])
+@pytest.mark.parametrize(
+    "location",
+    ["bolt://a:7687", "bolt://a:7687/kb", "neo4j+s://a", "bolt://a:7687#energy", "neo4j://a/kb#x"],
+)
 def test_an_address_shows_what_the_user_wrote(location):
     """And reads the same again."""
     assert str(parse(location)) == location
     assert parse(str(parse(location))) == parse(location)
+
+
+@pytest.mark.parametrize(
+    ("location", "base"),
+    [("bolt://a:7687#energy", "energy"), ("neo4j://a/kb?policy=eu#E_2025", "E_2025"),
+     ("bolt://a#" + "x" * 30, "x" * 30)],
+)  # fmt: skip
+def test_a_name_tells_knowledge_bases_of_a_database_apart(location, base):
+    """Beside the one without a name."""
+    assert parse(location).base == base
+    assert parse(location.partition("#")[0]).base == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "2025", "_a", "a-b", "a b", "节能", "a`b", "a'", "x" * 31, "a#b", "é", "a/b", "a}) //"],
+)
+def test_what_cannot_be_a_name_is_refused(name):
+    """It becomes part of statements; the error says what may stand there."""
+    with pytest.raises(StoreUnavailableError, match=r"cannot name.*at most 30"):
+        parse(f"bolt://a:7687#{name}")
+
+
+def test_what_may_be_a_password_is_not_repeated():
+    """Its sign may make it look like a name."""
+    with pytest.raises(StoreUnavailableError, match="cannot name") as refused:
+        parse(f"bolt://neo4j#{SECRET}@graph")
+    assert SECRET not in str(refused.value)
 
 
 def test_an_address_with_a_query_shows_what_the_user_wrote():

@@ -250,9 +250,9 @@ def test_a_write_that_may_succeed_later_is_repeated():
 
 def test_definitions_go_together():
     """Of an index that is dropped and made again nobody sees the gap."""
-    base, driver = database([], [{"name": "terms_8"}])
+    base, driver = database([], [{"name": "kgrag_terms_8"}])
     rows = base.define("drop_index_terms", "index_terms", size=8)
-    assert rows == [{"name": "terms_8"}]
+    assert rows == [{"name": "kgrag_terms_8"}]
     assert [call[0] for call in driver.calls] == ["run", "run", "commit"]
     texts = [statement(name, size=8) for name in ("drop_index_terms", "index_terms")]
     assert [text for _, text, _ in driver.calls[:2]] == texts

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.lexical import (
     _FACTOR,
     _MOST_DOCUMENTS,
     _MOST_TERMS,
     LexicalIndexes,
     _bm25,
-    _index,
     _weighted,
     any_of,
     quoted,
@@ -71,13 +71,6 @@ def test_a_query_does_not_grow_beyond_what_lucene_takes():
     assert len(phrases(any_of([str(i) for i in range(5000)]))) == _MOST_TERMS < 1024
 
 
-def test_an_index_is_named_by_a_whole_number():
-    """The name is a parameter, but nothing else is meant either."""
-    assert _index(256) == "terms_256"
-    with pytest.raises(ValueError, match="format"):
-        _index("256")
-
-
 @given(st.floats(1e-3, 1e3))
 def test_a_score_is_rounded_to_what_float32_holds(score):
     """Five digits, and with the factor k1 + 1 that Lucene leaves out."""
@@ -88,6 +81,8 @@ def test_a_score_is_rounded_to_what_float32_holds(score):
 class Recorder:
     """A knowledge base whose size 8 is ready, and that notes what it is asked."""
 
+    address = parse("bolt://graph:7687#energy")
+
     def __init__(self, scores=()):
         self.asked, self.scores = [], list(scores)
 
@@ -95,7 +90,7 @@ class Recorder:
         """Answer the statements that a search runs."""
         if name == "base":
             return [{"terms_version": terms_version(), "ready": [8]}]
-        assert name == "search_terms"
+        assert (name, parameters["index"]) == ("search_terms", "kgrag_terms_8_energy")
         self.asked.append(parameters)
         rows = [{"id": f"c{i:03}", "score": s} for i, s in enumerate(self.scores)]
         return rows[: parameters["limit"]]

@@ -12,7 +12,7 @@ from kgrag.store.neo4j.statements import statement, statements_of
 
 def test_a_statement_has_neither_comments_nor_an_end():
     """What the server gets is the statement."""
-    assert statement("put_source") == "MERGE (s:Source {id: $source}) SET s.doc_id = $id"
+    assert statement("put_source") == "MERGE (s:KgragSource {id: $source}) SET s.doc_id = $id"
     for name in statements_of("write"):
         assert "//" not in statement(name)
         assert not statement(name).endswith(";")
@@ -23,7 +23,7 @@ def test_a_number_takes_its_place_everywhere(size):
     """In the index's name and in its label."""
     text = statement("index_terms", size=size)
     assert f"terms_{size} " in text
-    assert f"(n:Terms{size})" in text
+    assert f"(n:KgragTerms{size})" in text
     assert "<" not in text
 
 
@@ -60,6 +60,37 @@ def test_an_unknown_name_is_an_error(name):
     """Names are exact."""
     with pytest.raises(KeyError):
         statement(name)
+
+
+def every_statement():
+    files = ("base", "graph", "indexes", "integrations", "read", "schema", "search", "staged")
+    files += ("verify", "whole", "write")
+    return [name for file in files for name in statements_of(file)]
+
+
+@pytest.mark.parametrize("name", every_statement())
+def test_a_named_knowledge_base_has_labels_and_indexes_of_its_own(name):
+    """None of the one without a name is left in its statements, but for what they share."""
+    plain, named = (statement(name, base, size=8, dimension=8) for base in ("", "energy"))
+    ours = re.findall(r"\bKgrag[A-Z]\w*|\bkgrag_(?!_)\w+", named)
+    assert all(word.endswith("_energy") and word.count("_energy") == 1 for word in ours)
+    assert re.sub(r"_energy\b", "", named) == plain
+
+
+def test_no_two_names_of_indexes_can_be_one():
+    """None begins with another and an underscore, or a name could make the one of the other."""
+    texts = [statement(name, size=8, dimension=8) for name in every_statement()]
+    names = {n for text in texts for n in re.findall(r"(\w+) IF NOT EXISTS", text)}
+    assert len(names) > 30
+    assert [(a, b) for a in names for b in names if b.startswith(f"{a}_")] == []
+    assert [n for n in names if not n.startswith("kgrag_")] == []
+
+
+@pytest.mark.parametrize("base", ["a-b", "a b", "1a", "x" * 31, "a`", "x\n", "a;"])
+def test_nothing_but_a_name_becomes_part_of_a_statement(base):
+    """Wherever it came from."""
+    with pytest.raises(ValueError, match="not the name"):
+        statement("base", base)
 
 
 def test_statements_of_a_file_keep_their_order():

@@ -107,11 +107,12 @@ def test_documents_have_different_terms(doc_id, other):
 
 def test_a_size_has_its_label():
     """As the index of `index_terms` is on."""
-    assert label_of(256) == "Terms256"
+    assert label_of(256, "") == "KgragTerms256"
+    assert label_of(256, "energy") == "KgragTerms256_energy"
 
 
 @pytest.mark.parametrize("size", ["256", "1`:X", 2.5, None])
 def test_a_label_takes_a_whole_number_only(size):
     """It becomes part of a node."""
     with pytest.raises((TypeError, ValueError)):
-        label_of(size)
+        label_of(size, "")
