@@ -22,6 +22,7 @@ from kgrag import (
     cli_reembed,
     cli_stats,
 )
+from kgrag.cli_faults import shortage
 from kgrag.cli_print import (
     close_stdout,
     echo,
@@ -31,11 +32,12 @@ from kgrag.cli_print import (
     print_usage_error,
 )
 from kgrag.cli_shared import FILE
+from kgrag.cli_stopped import ended_by_sigterm, exit_code, say_stopped
 from kgrag.errors import KgragError
 
 
 class _Commands(click.Group):
-    """Commands with kgrag's exit codes: 1 with what and why on stderr, 2 for usage."""
+    """Commands with kgrag's exit codes: 1 with what and why on stderr, 2 for usage, 130 stopped."""
 
     def main(
         self,
@@ -53,13 +55,14 @@ class _Commands(click.Group):
         if not standalone_mode:
             return run()
         try:
-            code: Any = run()
+            with ended_by_sigterm():
+                code: Any = run()
         except click.ClickException as exc:
             print_usage_error(exc)
             code = exc.exit_code
-        except click.Abort:
-            echo("kgrag: stopped", err=True)
-            code = 1
+        except click.Abort as exc:
+            say_stopped(None)
+            code = exit_code(exc.__cause__)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -71,12 +74,18 @@ class _Commands(click.Group):
         except BrokenPipeError:  # the reader of our output went away, e.g. `head`
             close_stdout()
             ctx.exit(1)
-        except KeyboardInterrupt:
-            echo(
-                "kgrag: stopped; what was stored is whole, and what models answered is kept: "
-                "run it again to go on",
-                err=True,
-            )
+        except KeyboardInterrupt as exc:
+            say_stopped(ctx.invoked_subcommand)
+            ctx.exit(exit_code(exc))
+        except click.exceptions.Exit:
+            raise
+        except BaseException as exc:  # a panic in Rust, of which one may be, is no Exception
+            told = shortage(exc)
+            if told is None:
+                raise
+            logging.getLogger(__name__).info("it came about here", exc_info=exc)
+            close_stdout()
+            echo(f"kgrag: {told}", err=True)
             ctx.exit(1)
         finally:
             print_loss()

@@ -8,7 +8,9 @@ import click
 from kgrag.cli_ingest import print_plan, print_report
 from kgrag.cli_print import echo, print_json, progress_bar
 from kgrag.cli_shared import EXISTING, FILE, amount, json_option, kb_option, opened
+from kgrag.cli_stopped import telling_what_is_stored
 from kgrag.visible import json_line
+from kgrag.whole_file import write_whole
 
 if TYPE_CHECKING:
     from ingestion.imports import ImportReport
@@ -61,7 +63,7 @@ def ingest(
     with opened(ctx, kb, create=not retry_failed) as base:
         if notice := stand_in_notice(base.embedder):
             echo(f"note: {notice}", err=True)
-        with progress_bar("ingest") as progress:
+        with progress_bar("ingest") as progress, telling_what_is_stored(base):
             if retry_failed:
                 report = base.retry_failed(paths, progress=progress)
             else:
@@ -177,9 +179,7 @@ def export(ctx: click.Context, kb: str, out: Path | None) -> None:
             for record in base.export():
                 print_json(record, sort_keys=True)
             return
-        with out.open("w", encoding="utf-8", newline="\n") as file:
-            for record in base.export():
-                file.write(json_line(record, sort_keys=True) + "\n")
+        write_whole(out, (json_line(record, sort_keys=True) for record in base.export()))
 
 
 COMMANDS = (ingest, import_facts, import_summaries, delete, export)

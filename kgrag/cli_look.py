@@ -9,6 +9,7 @@ from kgrag.cli_filter import filter_options
 from kgrag.cli_print import echo, echo_text, print_json, progress_bar
 from kgrag.cli_shared import EXISTING, FILE, json_option, kb_option, opened
 from kgrag.errors import EvaluationError
+from kgrag.whole_file import write_whole
 
 if TYPE_CHECKING:
     from kgrag.api import Analysis, KnowledgeBase
@@ -150,7 +151,7 @@ def graph(
         center, facts = base.graph(entity, hops=hops, limit=limit)
         titles = {card.doc_id: card.title for card in base.documents()}
     if html is not None:
-        html.write_text(graph_page(center, facts, titles), encoding="utf-8")
+        write_whole(html, [graph_page(center, facts, titles)])
         echo(f"{len(facts)} facts around {center.name} in {html}")
         return
     echo(f"{center.name}: {len(facts)} facts")

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
 from kgrag.types import ScoredChunk
+from kgrag.whole_file import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,9 @@ def write_run(path: Path, run: Run) -> None:
     Raises:
         EvaluationError: If the file cannot be written.
     """
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(run_line(query_id, results) + "\n" for query_id, results in run.items())
-        partial.replace(path)
+        write_whole(path, (run_line(query_id, results) for query_id, results in run.items()))
     except OSError as exc:
-        partial.unlink(missing_ok=True)
         raise EvaluationError(f"cannot write {path}: {exc}. Remedy: choose another place") from exc
 
 

@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page", "kgrag.headings", "kgrag.ids",
      "kgrag.issued", "kgrag.limits", "kgrag.openai_endpoint",
      "kgrag.places", "kgrag.private", "kgrag.quantities", "kgrag.segmenter", "kgrag.text",
-     "kgrag.titles", "kgrag.visible"),
+     "kgrag.titles", "kgrag.visible", "kgrag.whole_file"),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("ingestion", "kgrag.copying", "kgrag.retrieval", "kgrag.generation", "kgrag.verification",
      "kgrag.evaluation"),

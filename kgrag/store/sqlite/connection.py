@@ -40,6 +40,9 @@ _MAPPED_BYTES = 512 * 1024 * 1024
 _SECONDS_PER_GB: Mapping[int, float] = MappingProxyType({2: 8.0, 4: 12.0, 6: 6.0})
 _WORTH_SAYING_S = 20.0
 _SEALED = 6  # the schema version from which on all that is stored has a checksum
+# SQLite's names for a folder that may not be written, and for a disk without 32 KB for the file
+# beside the database by which connections know of each other.
+_UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR_SHM")
 
 
 class Database:
@@ -204,7 +207,7 @@ def _prepare(file: Path) -> str:
                 _migrate(connection, file)
             return uri
     except sqlite3.OperationalError as exc:
-        if not exc.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+        if not exc.sqlite_errorname.startswith(_UNWRITABLE):
             raise
         return _prepare_read_only(file, uri, exc)
 
@@ -224,7 +227,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
-    """Return the URI of a file in a folder that may not be written, e.g. on a read-only disk.
+    """Return the URI of a file that may not be written: on a disk that is read-only, or full.
 
     SQLite needs a file beside the database for its write-ahead log unless it is told that nobody
     writes; that holds if no log is left over.

@@ -22,7 +22,10 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
         "check that the folder exists and that you may read and write it",
     ),
     "SQLITE_PERM": (StoreUnavailableError, "check that you may read and write the folder"),
-    "SQLITE_READONLY": (StoreUnavailableError, "check that you may write the folder"),
+    "SQLITE_READONLY": (
+        StoreUnavailableError,
+        "check that you may write the folder, and that its disk has space",
+    ),
     "SQLITE_NOTADB": (
         StoreUnavailableError,
         "it is not a knowledge base: name another folder, or move the file away",

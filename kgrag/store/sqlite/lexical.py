@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
+from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note, remove
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.lexical_view import (
@@ -17,6 +17,7 @@ from kgrag.store.sqlite.lexical_view import (
     hits,
     open_view,
     reading_index,
+    writing_index,
 )
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
 from kgrag.store.store import Hit
@@ -135,7 +136,7 @@ class LexicalIndex:
                 if note and is_known(connection, note.mark):
                     view = self._caught_up(connection, note, mark)
                 return view or self._built(connection, mark)
-        except (CacheUnwritableError, OSError) as exc:
+        except (CacheUnwritableError, IndexDamagedError, OSError) as exc:
             logger.info("%s is kept in memory: %s", self.name, exc)
             return self._built_in_memory(connection, current_mark(connection))
 
@@ -197,20 +198,30 @@ def build_missing(indexes: Sequence[LexicalIndex], connection: sqlite3.Connectio
 def _build(
     indexes: Sequence[LexicalIndex], connection: sqlite3.Connection, mark: Mark
 ) -> list[Path]:
-    """Write indexes of all documents, make them the caches, and return where they are."""
+    """Write indexes of all documents, make them the caches, and return where they are.
+
+    Raises:
+        CacheUnwritableError: If there is no space, or no more files may be open.
+    """
     import tantivy
 
     logger.info("building %s", ", ".join(index.name for index in indexes))
     paths = [index.cache.fresh(index.name, mark) for index in indexes]
-    for path in paths:
-        path.mkdir()
-    written = {
-        index.size: tantivy.Index(lexical_schema(), str(path))
-        for index, path in zip(indexes, paths, strict=True)
-    }
-    write_documents(written, connection, all_documents(connection))
-    for index, path in zip(indexes, paths, strict=True):
-        index.cache.write(index.name, _format(), Note(mark, path, {}))
+    try:
+        with writing_index():
+            for path in paths:
+                path.mkdir()
+            written = {
+                index.size: tantivy.Index(lexical_schema(), str(path))
+                for index, path in zip(indexes, paths, strict=True)
+            }
+            write_documents(written, connection, all_documents(connection))
+            for index, path in zip(indexes, paths, strict=True):
+                index.cache.write(index.name, _format(), Note(mark, path, {}))
+    except CacheUnwritableError:
+        for path in paths:
+            remove(path)  # it may be what fills the disk
+        raise
     return paths
 
 

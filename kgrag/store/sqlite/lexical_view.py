@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from kgrag.store.sqlite.cache import CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.store import Hit
 
@@ -27,17 +28,31 @@ class IndexDamagedError(Exception):
 @contextmanager
 def reading_index() -> Iterator[None]:
     """Raise IndexDamagedError for what tantivy makes of damaged files."""
+    with _said_as(IndexDamagedError):
+        yield
+
+
+@contextmanager
+def writing_index() -> Iterator[None]:
+    """Raise CacheUnwritableError for what tantivy makes of a full disk, or too few open files."""
+    with _said_as(CacheUnwritableError):
+        yield
+
+
+@contextmanager
+def _said_as(error: type[Exception]) -> Iterator[None]:
+    """Raise an error of ours for what tantivy says of files: OSError, ValueError, or a panic."""
     try:
         yield
     except UnicodeError:
         raise  # what was asked for is no text
     except (OSError, ValueError) as exc:
-        raise IndexDamagedError(str(exc)) from exc
+        raise error(str(exc)) from exc
     except BaseException as exc:
         # A panic in Rust is no Exception, and its class cannot be imported.
         if type(exc).__name__ != "PanicException":
             raise
-        raise IndexDamagedError(str(exc)) from exc
+        raise error(str(exc)) from exc
 
 
 @dataclass(frozen=True, slots=True)
