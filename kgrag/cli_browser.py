@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 import click
 
-from kgrag.cli_print import echo
+from kgrag.cli_print import echo, echo_text
+
+if TYPE_CHECKING:
+    from kgrag.llm.prompts import Language
 
 STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -97,9 +101,33 @@ def page_address(kb: str, page: str | None = None) -> str:
 @click.option(
     "--out", type=FOLDER, default="kgrag-browser", show_default=True, help="Folder to write to."
 )
+@click.option("--schema", is_flag=True, help="Only print the graph's schema, for Text2Cypher.")
+@click.option(
+    "--language",
+    type=click.Choice(["zh", "en"]),
+    default="zh",
+    show_default=True,
+    help="Of the schema.",
+)
 @click.option("--open", "open_page", is_flag=True, help="Open the page.")
-def browser(kb: str, page: str | None, out: Path, open_page: bool) -> None:
-    """Look at a knowledge base in Neo4j Browser: style sheet and saved queries."""
+def browser(
+    kb: str,
+    page: str | None,
+    out: Path,
+    schema: bool,
+    language: "Language",
+    open_page: bool,
+) -> None:
+    """Look at a knowledge base in Neo4j Browser: style sheet and saved queries.
+
+    With --schema: what a language model must know to write Cypher for it, as `kgrag query
+    --natural` tells its own.
+    """
+    if schema:
+        from kgrag.retrieval.graph_schema import schema_for_models
+
+        echo_text(schema_for_models(language))
+        return
     address = page_address(kb, page)
     queries = write_pack(out)
     echo(f"1. open the page   {address}")

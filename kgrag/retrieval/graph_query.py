@@ -12,8 +12,9 @@ from kgrag.ids import chunk_id
 from kgrag.limits import check_query, checked_text
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.fence import fence
-from kgrag.llm.prompts import prompt
+from kgrag.llm.prompts import Language, prompt
 from kgrag.llm.structured import Json, ask
+from kgrag.retrieval.graph_schema import graph_schema
 from kgrag.store.store import QueryLanguage, Store
 from kgrag.text import is_latin
 from kgrag.types import Chunk
@@ -92,8 +93,10 @@ def ask_graph(
             raise ValueError(f'the statement in "query" was refused: {tried.error}') from exc
         return replace(tried, rows=tuple(rows))
 
-    messages = prompt(_PROMPTS[language], "en" if is_latin(question) else "zh").fill(
-        question=fence(question, label="question")
+    words: Language = "en" if is_latin(question) else "zh"
+    known = graph_schema() if language == "cypher" else {}
+    messages = prompt(_PROMPTS[language], words).fill(
+        question=fence(question, label="question"), **known
     )
     request = Request(messages, stage="analyse", schema=_SCHEMA, schema_name="graph_query")
     try:

@@ -166,7 +166,7 @@ def test_views_in_the_sql_prompt_have_the_columns_that_it_names(kb, language):
 def test_examples_in_the_cypher_prompt_pass_the_gate(language):
     """A model that follows them is not refused."""
     shown = examples("graph_query_cypher", language)
-    assert len(shown) == 4
+    assert len(shown) == 5
     for query in shown:
         check_words(query)
 
