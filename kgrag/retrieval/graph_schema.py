@@ -47,6 +47,6 @@ def schema_for_models(language: Language) -> str:
 
 def _index(name: str) -> str:
     """Return the name of an index, its kind, and what it holds, as its statement says."""
-    head, _, rest = statement(name).partition(" IF NOT EXISTS FOR ")
-    kind, index = head.split()[1::2] if head.count(" ") == 3 else ("RANGE", head.split()[-1])
-    return f"- {index}: {kind} {rest.splitlines()[0]}"
+    head, _, what = " ".join(statement(name).split()).partition(" IF NOT EXISTS FOR ")
+    *_, kind, _, index = ["RANGE", *head.split()[1:]]
+    return f"- {index}: {kind} {what.partition(' OPTIONS ')[0]}"

@@ -1,5 +1,6 @@
 """The store on a real Neo4j: how it opens, what its graph is made of, how its indexes keep up."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,9 @@ from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
+from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
 from kgrag.store.neo4j import lexical
+from kgrag.store.neo4j.described import TOLD
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.neo4j_server import plugin
@@ -219,6 +222,35 @@ def test_the_graph_is_made_of_known_names(samples, run):
     }  # the samples' facts are citations, which have none
     assert nodes == {label: keys for label, keys in NODES.items() if label not in rare}
     assert links == LINKS
+
+
+# What the graph's schema leaves out: of use to kgrag only.
+OWN = {
+    *("caption", "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key"),
+    *("name_key", "embedding_key"),
+}
+
+
+def typed_keys(run, pattern):
+    """Return the properties of what a pattern finds, with the types of their values."""
+    rows = run(f"MATCH {pattern} UNWIND keys(n) AS k RETURN DISTINCT k, valueType(n[k])")
+    return {key: type_.replace(" NOT NULL", "") for key, type_ in rows}
+
+
+def test_the_schema_for_models_is_true(samples, run):
+    """What it names is there, of the type that it says, and nothing of use is left out."""
+    named = re.findall(r"^- (\S+?)(?:: (.*))?$", "\n".join(graph_schema().values()), re.MULTILINE)
+    patterns = [p if p.startswith("(") else f"(n:{p})" for p, _ in named]
+    assert len(patterns) == 5 + len(LINKS)
+    for pattern, properties in zip(patterns, (p for _, p in named), strict=True):
+        found = typed_keys(run, re.sub(r"\((?=[A-Z])", "(:", pattern.replace("[:", "[n:")))
+        said = dict(re.findall(r"(?:^|, )(\w+) ([A-Z]+(?:<[A-Z]+>)?) ", properties))
+        assert {key: said.get(key) for key in found.keys() - OWN} == {
+            key: type_ for key, type_ in found.items() if key not in OWN
+        }, pattern
+        assert said.keys() - found.keys() <= set(TOLD), pattern  # the samples tell few of these
+    indexes = {name for (name,) in run("SHOW INDEXES YIELD name RETURN name")}
+    assert set(re.findall(r"^- (\w+): [A-Z]+ \(", schema_for_models("en"), re.M)) < indexes
 
 
 def test_constraints_and_indexes_are_the_known_ones(samples, run):

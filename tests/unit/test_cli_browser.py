@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from kgrag.cli import main
 from kgrag.cli_browser import page_address, saved_queries, style_sheet
 from kgrag.errors import StoreUnavailableError
+from kgrag.llm.prompts import prompt
+from kgrag.retrieval.graph_schema import graph_schema
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +31,20 @@ def test_pack_is_a_style_sheet_and_an_archive_of_every_query(tmp_path):
     with ZipFile(tmp_path / "pack" / "kgrag-queries.zip") as archive:
         held = {name: archive.read(name).decode() for name in archive.namelist()}
     assert held == {f"kgrag/{query.file}": query.text for query in saved_queries()}
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_schema_is_what_our_own_model_is_told(tmp_path, language):
+    """No second copy: nodes, rules and examples are those of the prompt, filled in."""
+    result = run("--schema", "--language", language, "--out", tmp_path / "pack")
+    assert result.exit_code == 0
+    assert not (tmp_path / "pack").exists()
+    filled = prompt("graph_query_cypher", language).fill(question="q", **graph_schema())
+    told = filled[0].content.split("\n\n")[2:-1]
+    assert result.output.startswith("\n\n".join(told))
+    assert "- kgrag_document_year: RANGE (n:KgragDocument) ON (n.year)" in result.output
+    assert "- kgrag_chunk_text: FULLTEXT (n:" in result.output
+    assert "$" not in result.output
 
 
 def test_pack_is_the_same_bytes_each_time(tmp_path):
