@@ -233,7 +233,10 @@ OWN = {
 
 def typed_keys(run, pattern):
     """Return the properties of what a pattern finds, with the types of their values."""
-    rows = run(f"MATCH {pattern} UNWIND keys(n) AS k RETURN DISTINCT k, valueType(n[k])")
+    rows = run(
+        f"MATCH {pattern} UNWIND keys(n) AS k WITH k, valueType(n[k]) AS type "
+        "WHERE NOT type CONTAINS 'NOTHING' RETURN DISTINCT k, type"
+    )
     return {key: type_.replace(" NOT NULL", "") for key, type_ in rows}
 
 

@@ -33,7 +33,7 @@ def base(database: Database) -> Row:
 def get_meta(database: Database, key: str) -> str | None:
     """Return a setting, or None; StoreError if it is of no use."""
     rows = database.read("setting", key=key)
-    if not rows:
+    if not rows or rows[0]["value"] is None:  # the statement gives a row for none, too
         return None
     check_settings({key: rows[0]["value"]})
     return str(rows[0]["value"])
