@@ -32,7 +32,13 @@ from kgrag.cli_print import (
     print_usage_error,
 )
 from kgrag.cli_shared import FILE
-from kgrag.cli_stopped import ended_by_sigterm, exit_code, say_stopped
+from kgrag.cli_stopped import (
+    end_at_once_when_asked_again,
+    ended_by_sigterm,
+    exit_code,
+    leave,
+    say_stopped,
+)
 from kgrag.errors import KgragError
 
 
@@ -111,3 +117,13 @@ _MODULES = (
 for _module in _MODULES:
     for _command in _module.COMMANDS:
         main.add_command(_command)
+
+
+def run() -> None:
+    """Run kgrag as a process of its own."""
+    end_at_once_when_asked_again()
+    try:
+        main()
+    except SystemExit as exc:
+        leave(exc.code)
+        raise

@@ -1,6 +1,9 @@
 """What becomes of a command that ends early: by Ctrl-C, by the system (SIGTERM), by a failure."""
 
+import os
+import select
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +17,7 @@ from kgrag.errors import KgragError, StoreError, StoreUnavailableError
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
 
+_PATIENCE_S = 2.0  # to end in order, before it is said that something is waited for
 _GO_ON: Mapping[str, str] = MappingProxyType(
     {
         "ingest": "what models answered is kept: run it again to go on",
@@ -46,6 +50,45 @@ def ended_by_sigterm() -> Iterator[None]:
 def _terminate(_number: int, _frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise Terminated
+
+
+def end_at_once_when_asked_again() -> None:
+    """Let the second Ctrl-C or SIGTERM end this process, whatever it is doing.
+
+    Python handles a signal between two steps of its own, and a step may take minutes in a
+    library: they are counted in a thread. Windows knows no such signals.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_count, args=(reading,), name="signals", daemon=True).start()
+
+
+def _count(reading: int) -> None:
+    _heard(reading)
+    if not select.select([reading], [], [], _PATIENCE_S)[0]:
+        echo("kgrag: stopping; what is under way is waited for: again ends it at once", err=True)
+    os._exit(128 + _heard(reading))
+
+
+def _heard(reading: int) -> int:
+    """Wait for the next signal that asks for an end; return its number."""
+    while True:
+        number = os.read(reading, 1)[0]
+        if number in (signal.SIGINT, signal.SIGTERM):
+            return number
+
+
+def leave(code: object) -> None:
+    """End this process if a signal has ended its command: no thread keeps it alive."""
+    if code not in (128 + signal.SIGINT, 128 + signal.SIGTERM):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(int(str(code)))
 
 
 def exit_code(cause: BaseException | None) -> int:

@@ -1,7 +1,9 @@
 """Writing a file that is there whole, or not at all."""
 
 import os
+import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -26,7 +28,10 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in lines)
+        if target.exists():
+            shutil.copymode(target, partial)
         partial.replace(target)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise

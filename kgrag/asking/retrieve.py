@@ -95,7 +95,10 @@ def retrieve(
 
 
 class _Readers:
-    """Has models read a question in several ways at once; as a context, waits for all."""
+    """Has models read a question in several ways at once; as a context, waits for all.
+
+    Where the user stops it, it waits for none.
+    """
 
     def __init__(self, models: QuestionModels, steps: list[Step]) -> None:
         self._models = models
@@ -106,8 +109,9 @@ class _Readers:
     def __enter__(self) -> "_Readers":
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        stopped = isinstance(error, KeyboardInterrupt)
+        self._pool.shutdown(wait=not stopped, cancel_futures=True)
 
     def begin(
         self, name: str, work: Callable[[ChatModel], tuple[_T, str]], otherwise: _T

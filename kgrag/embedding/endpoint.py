@@ -179,6 +179,7 @@ class EndpointEmbedder:
         )
         failure: Exception | None = None
         pool = ThreadPoolExecutor(self._concurrency)
+        is_waited_for = True
         try:
             under_way = {
                 pool.submit(self._vectors, [texts[place] for place in places], task): places
@@ -195,8 +196,11 @@ class EndpointEmbedder:
                         other.cancel()
                     continue
                 yield under_way[future], vectors
+        except KeyboardInterrupt:  # nobody takes what is under way
+            is_waited_for = False
+            raise
         finally:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=is_waited_for, cancel_futures=True)
         if task == "query" and isinstance(failure, ModelUnavailableError | TransientModelError):
             raise type(failure)(f"{failure}\n{WITHOUT_ENCODER}") from failure
         if failure is not None:
