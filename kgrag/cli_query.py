@@ -64,7 +64,6 @@ def query(
     cut = len(rows) > limit
     rows = rows[:limit]
     if as_json:
-        # Bytes, which only SQL returns, as their text.
         print_json({"rows": rows, "cut": cut})
         return
     echo_text(table(rows) if rows else "no rows")

@@ -7,6 +7,7 @@ of it is obeyed. An encoding that lacks a character gets what looks like it, els
 
 import functools
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -75,7 +76,8 @@ def json_line(value: object, *, encoding: str = "utf-8", sort_keys: bool = False
     What would not be seen is escaped as JSON escapes, so that the value stays the same.
 
     Args:
-        value: Of what JSON knows; anything else becomes its `str`.
+        value: Of what JSON knows. Of what it does not, bytes become `{"hex": "00ff"}`, infinite
+            numbers and NaN the texts "Infinity", "-Infinity" and "NaN", anything else its `str`.
         encoding: What the line is written in. JSON is UTF-8: for any other encoding the line is
             ASCII, which is both.
         sort_keys: Give the keys of mappings in their order.
@@ -84,8 +86,29 @@ def json_line(value: object, *, encoding: str = "utf-8", sort_keys: bool = False
     '["甲\\u0085"]'
     """
     as_ascii = not is_unicode(encoding)
-    line = json.dumps(value, ensure_ascii=as_ascii, sort_keys=sort_keys, default=str)
+    dumps = functools.partial(
+        json.dumps, ensure_ascii=as_ascii, sort_keys=sort_keys, default=_as_json
+    )
+    try:
+        line = dumps(value, allow_nan=False)
+    except ValueError:  # seldom, and looking at every number first would take longer
+        line = dumps(_with_numbers(value))
     return _ODD_IN_JSON.sub(_json_escape, line)
+
+
+def _as_json(value: object) -> object:
+    return {"hex": bytes(value).hex()} if isinstance(value, bytes | bytearray) else str(value)
+
+
+def _with_numbers(value: object) -> object:
+    """Return a value with the numbers that JSON does not know as texts."""
+    if isinstance(value, Mapping):
+        return {key: _with_numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_numbers(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
+    return value
 
 
 def carried(text: str, encoding: str) -> str:

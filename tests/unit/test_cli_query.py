@@ -43,7 +43,7 @@ def test_json_holds_the_rows_and_whether_they_were_cut(kb):
     """One object on one line."""
     done = run(kb, "SELECT title, NULL AS x, x'00' AS b FROM kg_documents", "--json")
     assert json.loads(done.stdout) == {
-        "rows": [{"title": "甲方案", "x": None, "b": "b'\\x00'"}], "cut": False,
+        "rows": [{"title": "甲方案", "x": None, "b": {"hex": "00"}}], "cut": False,
     }  # fmt: skip
 
 

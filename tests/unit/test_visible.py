@@ -97,3 +97,13 @@ def test_json_keeps_chinese_readable():
     assert json_line({"b": "甲\u202e\x85", "a": 1}, sort_keys=True) == (
         '{"a": 1, "b": "甲\\u202e\\u0085"}'
     )
+
+
+def test_json_holds_what_json_does_not_know():
+    """Valid JSON, whatever a query returned: bytes, infinite numbers, NaN."""
+    value = {"a": [float("inf"), (-float("inf"), float("nan"))], "b": b"\x00\xff", "c": 0.5}
+    assert json.loads(json_line(value), parse_constant=pytest.fail) == {
+        "a": ["Infinity", ["-Infinity", "NaN"]],
+        "b": {"hex": "00ff"},
+        "c": 0.5,
+    }

@@ -16,9 +16,12 @@ A statement runs in a process of its own, `kgrag.store.sqlite.query_process`.
 """
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from kgrag.errors import StatementError, StoreError
@@ -92,9 +95,15 @@ def _answer(request: str, seconds: float) -> dict[str, Any]:
     # -I and -S: nothing of the user's or of installed packages runs, and it starts faster.
     command = [sys.executable, "-I", "-S", query_process.__file__]
     try:
-        done = subprocess.run(
-            command, input=request.encode(), capture_output=True, timeout=seconds, check=False
-        )
+        with _lifeline() as ends:
+            done = subprocess.run(
+                [*command, *map(str, ends)],
+                input=request.encode(),
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+                pass_fds=ends,
+            )
     except OSError as exc:
         raise StoreError(
             f"{exc}: queries run in a process of their own: allow starting {sys.executable!r}"
@@ -109,6 +118,23 @@ def _answer(request: str, seconds: float) -> dict[str, Any]:
         )
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
+
+
+@contextmanager
+def _lifeline() -> Iterator[tuple[int, ...]]:
+    """Give the end of a pipe that is closed when this process ends; none on Windows.
+
+    There, its time limit ends a process whose parent is gone.
+    """
+    if sys.platform == "win32":  # passes no such ends on
+        yield ()
+        return
+    theirs, ours = os.pipe()
+    try:
+        yield (theirs,)
+    finally:
+        os.close(theirs)
+        os.close(ours)
 
 
 def _value(value: object) -> object:

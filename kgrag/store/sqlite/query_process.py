@@ -6,8 +6,10 @@ not within a call of a function, and not while it prepares a statement. There, 8
 nested WITH, or of subqueries whose expressions are put into each other, take gigabytes.
 """
 
+import _thread
 import json
 import math
+import os
 import sqlite3
 import sys
 import time
@@ -79,6 +81,9 @@ def answer(
             if cursor.description is None:
                 return {"reason": "not a SELECT: ask for rows"}
             names = [column[0] for column in cursor.description]
+            if len(set(names)) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                return {"reason": f"two columns are called {twice}: rename one (... AS other)"}
             return {"names": names, "rows": list(_bounded(cursor, max_rows))}
     except MemoryError:
         return {"reason": "it needs too much memory: ask for less"}
@@ -158,8 +163,24 @@ def bound_process(seconds: float) -> None:
             resource.setrlimit(limit, (value, value))
 
 
+def end_with(lifeline: int) -> None:
+    """End this process as soon as the one that started it has ended, however that came.
+
+    Args:
+        lifeline: A pipe to read from, whose other end only that process holds.
+    """
+
+    def wait() -> None:
+        os.read(lifeline, 1)
+        os._exit(1)
+
+    _thread.start_new_thread(wait, ())
+
+
 def main() -> None:
     """Answer the request on the standard input, on the standard output."""
+    if len(sys.argv) > 1:
+        end_with(int(sys.argv[1]))
     request = json.load(sys.stdin.buffer)
     # Beyond the timeout: nobody may be there any more who would end this process.
     bound_process(request["timeout_s"] + 5)

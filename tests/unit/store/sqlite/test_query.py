@@ -1,5 +1,7 @@
+import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -7,12 +9,15 @@ import pytest
 from kgrag.errors import StatementError, StoreError, StoreUnavailableError
 from kgrag.store.sqlite import query, query_process
 from kgrag.store.sqlite.query import VIEWS, run_query
+from kgrag.store.sqlite.store import SQLiteStore
 
 # A text of ten million letters, from a statement of a hundred.
 _LONG = (
     "WITH RECURSIVE doubled(s) AS (SELECT 'aaaaaaaaa' UNION ALL SELECT s || s FROM doubled"
     " WHERE length(s) < 4000000), long(s) AS (SELECT max(s) FROM doubled) "
 )
+
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
 
 
 def _doubling(levels):
@@ -156,6 +161,40 @@ def test_rows_that_hold_too_much_are_refused(store):
     with pytest.raises(StatementError, match=r"more than 32 MB: ask for less$"):
         store.run_query(f"{_LONG} SELECT s FROM long, json_each('[1, 2, 3, 4, 5, 6, 7, 8]')")
     assert len(store.run_query(f"{_LONG} SELECT s FROM long, json_each('[1, 2, 3, 4]')")) == 4
+
+
+def test_two_columns_of_one_name_are_refused(store):
+    """Of two values under one name one would be lost; Cypher refuses them, too."""
+    with pytest.raises(StatementError, match=r"two columns are called a: rename one"):
+        store.run_query("SELECT 1 AS a, 2 AS a")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+def test_the_process_ends_with_the_one_that_started_it(tmp_path):
+    """Even where that one is killed: a query of a minute would go on."""
+    SQLiteStore.open(tmp_path).close()
+    code = (
+        "import sys, pathlib; from kgrag.store.sqlite.store import SQLiteStore;"
+        "s = SQLiteStore.open(pathlib.Path(sys.argv[1])); print('open', flush=True);"
+        f"s.run_query({_ENDLESS!r}, timeout_s=600)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        child = ""
+        while not child:
+            assert parent.poll() is None
+            child = children.read_text().strip()
+        stat = Path(f"/proc/{child}/stat")
+        while "query_process" not in Path(f"/proc/{child}/cmdline").read_text():
+            assert parent.poll() is None
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < deadline, "it lives on"
 
 
 def test_values_come_as_sqlite_has_them(store):
