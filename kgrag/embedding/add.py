@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 
+from kgrag.embedding.archive import unpacked
 from kgrag.embedding.cache import installed_models, installing, move_into_place
 from kgrag.embedding.card import POOLINGS, ModelCard, Pooling
 from kgrag.embedding.catalog import CATALOG, known_card
@@ -13,7 +14,6 @@ from kgrag.embedding.model_files import (
     hub_folder,
     model_file,
     tokenizer_file,
-    unpacked,
 )
 from kgrag.embedding.names import checked_name, name_from
 from kgrag.errors import ModelError

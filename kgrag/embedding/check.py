@@ -12,6 +12,7 @@ from kgrag.ids import digest
 
 # Longer than the 512 tokens at which most encoders end: a card that says more is found out.
 _PROOF_TOKENS = 600
+_MOST_NUMBERS = 32_768  # of a vector; the largest encoders give 8,192
 
 
 def with_files(card: ModelCard, folder: Path) -> ModelCard:
@@ -58,6 +59,19 @@ def check_model(entry: CatalogEntry, folder: Path) -> ModelCard:
     return card
 
 
+def check_dimension(dimension: int) -> None:
+    """Refuse vectors that are longer than those of any encoder.
+
+    Raises:
+        ModelError: If they are.
+    """
+    if not 0 < dimension <= _MOST_NUMBERS:
+        raise ModelError(
+            f"the model gives vectors of {dimension} numbers; at most {_MOST_NUMBERS} are taken. "
+            "Remedy: choose an encoder of texts"
+        )
+
+
 def measured(card: ModelCard, folder: Path) -> ModelCard:
     """Return the card with the dimension that the model in a folder turns out to have.
 
@@ -71,6 +85,7 @@ def measured(card: ModelCard, folder: Path) -> ModelCard:
     tokenizer = TextTokenizer.from_folder(folder, max_tokens=card.max_tokens)
     (probe,) = tokenizer.encode(["绿色 green"])
     dimension = graph.vectors([tokenizer.framed(probe.ids[: tokenizer.limit])]).shape[1]
+    check_dimension(dimension)
     long = (probe.ids * _PROOF_TOKENS)[: min(tokenizer.limit, _PROOF_TOKENS)]
     try:
         graph.vectors([tokenizer.framed(long)])

@@ -1,12 +1,12 @@
 """What the folder of a model from the hub says of itself: pooling, prompts, limits, adapters."""
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from kgrag.embedding.card import ModelCard, Pooling
 from kgrag.errors import ModelError
+from kgrag.foreign_json import read_foreign
 
 CONFIG_FILE = "config.json"
 ADAPTER_CONFIG_FILE = "adapter_config.json"
@@ -34,6 +34,8 @@ _PASSAGE_PROMPTS = (
 )
 # Their positions begin behind the padding's, so that they read that many tokens less.
 _SHIFTED = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", JINA_V3)
+_MAX_JSON = 64 * 1024**2  # bytes; lists of the parts of the largest models have one
+_README = 100_000  # characters of a README whose head is read
 _NO_LIMIT = 1_000_000  # tokenizers without a limit state an astronomic one
 # The task instructions that jina-embeddings-v3 was trained with (`task_instructions` in the
 # config.json of jinaai/jina-embeddings-v3); its transformers form does not carry them.
@@ -81,17 +83,22 @@ def read_json(path: Path) -> _Json:
     Raises:
         ModelError: If it is not an object in JSON.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as exc:
-        raise ModelError(f"cannot read {path}: {exc}. Remedy: download it again") from exc
+    data = _parsed(path) if path.is_file() else {}
     if not isinstance(data, dict):
         raise ModelError(
             f"{path} must hold an object, it holds {str(data)[:40]}. Remedy: download it again"
         )
     return data
+
+
+def _parsed(path: Path) -> object:
+    try:
+        if (size := path.stat().st_size) > _MAX_JSON:
+            raise ValueError(f"{size:,} bytes are more than settings have")
+        parsed: object = read_foreign(path.read_bytes())
+        return parsed
+    except (OSError, ValueError) as exc:
+        raise ModelError(f"cannot read {path}: {exc}. Remedy: download it again") from exc
 
 
 def most_tokens(config: _Json) -> int | None:
@@ -156,11 +163,8 @@ def _modules(path: Path) -> list[_Json]:
     """Return the parts that sentence-transformers would run, in order."""
     if not path.is_file():
         return []
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as exc:
-        raise ModelError(f"cannot read {path}: {exc}. Remedy: download it again") from exc
-    return [module for module in data if isinstance(module, dict)]
+    data = _parsed(path)
+    return [module for module in data if isinstance(module, dict)] if isinstance(data, list) else []
 
 
 def _prompts(path: Path) -> dict[str, str]:
@@ -192,7 +196,8 @@ def _number(value: object) -> int | None:
 def _front_matter(path: Path) -> dict[str, list[str]]:
     """Return the lists and scalars at the head of a README, as lists of words."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_README)
     except OSError:
         return {}
     head = re.match(r"---\s*\n(.*?)\n---\s*\n", text, re.DOTALL)

@@ -1,52 +1,22 @@
-"""Finding the model and its tokenizer in what a user has: a folder of the hub, a zip, a jar."""
+"""Finding the model and its tokenizer in a folder, and copying them."""
 
-import contextlib
+import os
 import shutil
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
+from kgrag.embedding.archive import check_room
 from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE
 from kgrag.embedding.onnx_file import read_onnx_file
 from kgrag.errors import ModelError
 
-_MAX_BYTES = 8 * 1024**3  # of an archive, unpacked
+_MAX_FILES = 100_000  # in a folder that is looked through: a home folder is none of a model
+_MAX_BYTES = 64 * 1024**3  # of a model
+_MAX_TOKENIZER = 256 * 1024**2  # the largest known are of some 35 MB
 _SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 _SHOWN = 12
-
-
-@contextlib.contextmanager
-def unpacked(path: Path, target: Path) -> Iterator[Path]:
-    """Yield a folder as it is; of an archive, one that holds its files until the end.
-
-    Args:
-        path: A folder, or a `.zip`, `.jar` or `.whl`.
-        target: Where an archive is unpacked; must not exist.
-
-    Raises:
-        ModelError: If the path cannot be read, or is too much.
-    """
-    if path.is_dir():
-        yield path
-        return
-    try:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                # no member gives more than it says, and none leaves the folder: zipfile sees to it
-                size = sum(member.file_size for member in archive.infolist())
-                if size > _MAX_BYTES:
-                    raise ModelError(f"{path} would unpack to more than {_MAX_BYTES} bytes")
-                archive.extractall(target)
-        # zipfile raises the last two for encrypted members and unknown compression
-        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as exc:
-            raise ModelError(
-                f"cannot read a model from {path}: {exc}. Remedy: give a folder, .zip or .jar "
-                "with the model and its tokenizer.json; --file chooses among several models"
-            ) from exc
-        yield target
-    finally:
-        shutil.rmtree(target, ignore_errors=True)
 
 
 def model_file(folder: Path, chosen: str | None = None) -> Path:
@@ -107,7 +77,7 @@ def tokenizer_file(folder: Path, model: Path) -> Path:
         ModelError: If there is none, or several as near.
     """
     places = [(place, place.glob("*.json")) for place in _upwards(folder, model)]
-    for place, files in (*places, (folder, folder.rglob("*.json"))):
+    for place, files in (*places, (folder, _found(folder, ["*.json"]))):
         found = sorted(file for file in files if _is_tokenizer(file))
         exact = [file for file in found if file.name == TOKENIZER_FILE]
         if len(exact or found) == 1:
@@ -136,14 +106,45 @@ def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
             f"the weights of {model.name} lie in {', '.join(missing or names)}, which is not "
             f"beside it. Remedy: put the file into {model.parent}"
         )
+    check_sizes([model, *(model.parent / name for name in names)], tokenizer, target)
     for name in names:  # under their own names, by which the model finds them
         shutil.copyfile(model.parent / name, target / name)
     shutil.copyfile(model, target / MODEL_FILE)
     shutil.copyfile(tokenizer, target / TOKENIZER_FILE)
 
 
+def check_sizes(model: Sequence[Path], tokenizer: Path, target: Path) -> None:
+    """Refuse files that are larger than a model's, or than the disk that they are copied to.
+
+    Raises:
+        ModelError: If so.
+    """
+    size, words = sum(file.stat().st_size for file in model), tokenizer.stat().st_size
+    if size > _MAX_BYTES or words > _MAX_TOKENIZER:
+        raise ModelError(
+            f"{model[0]} has {size:,} bytes and {tokenizer.name} {words:,}; at most "
+            f"{_MAX_BYTES:,} and {_MAX_TOKENIZER:,} are taken. Remedy: choose another model"
+        )
+    check_room(size + words, target)
+
+
 def _found(folder: Path, patterns: Sequence[str]) -> list[Path]:
-    return sorted(file for pattern in patterns for file in folder.rglob(pattern) if file.is_file())
+    """Return the files that fit a pattern, ordered; links to folders are not followed.
+
+    Raises:
+        ModelError: If there are too many to look through.
+    """
+    found, n_files = [], 0
+    for place, _, names in os.walk(folder):
+        n_files += len(names)
+        if n_files > _MAX_FILES:
+            raise ModelError(
+                f"{folder} holds more than {_MAX_FILES:,} files. Remedy: give the folder of the "
+                "model alone"
+            )
+        fitting = (n for n in names if any(fnmatchcase(n, pattern) for pattern in patterns))
+        found += [file for name in fitting if (file := Path(place, name)).is_file()]
+    return sorted(found)
 
 
 def _upwards(folder: Path, model: Path) -> list[Path]:

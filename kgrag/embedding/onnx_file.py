@@ -24,6 +24,10 @@ _INT4 = frozenset({"MatMulNBits"})
 # TensorProto.DataType, https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 _TYPES = {1: "float32", 2: "uint8", 3: "int8", 10: "float16", 11: "float64", 16: "bfloat16"}
 _EXTERNAL = 1  # TensorProto.DataLocation
+_MOST_SIZES = 32  # of a tensor's dimensions
+_MOST_ELEMENTS = 1 << 40  # numbers of a tensor
+_MOST_FIELDS = 5_000_000  # of a file; those of a model of a gigabyte are some 100,000
+_MOST_BYTES = 1 << 31  # of a protocol buffer: more weights lie beside it
 _LFS = b"version https://git-lfs"
 
 _Field = tuple[int, int | memoryview]
@@ -45,9 +49,18 @@ class OnnxFile:
 
 @dataclass(slots=True)
 class _Seen:
+    n_fields: int = 0
     operators: set[str] = field(default_factory=set)
     elements: Counter[int] = field(default_factory=Counter)  # by type
     weights: set[str] = field(default_factory=set)
+
+    def fields(self, data: int | memoryview) -> Iterator[_Field]:
+        """Yield the fields of a message, as long as there are not too many in all."""
+        for found in _fields(data):
+            self.n_fields += 1
+            if self.n_fields > _MOST_FIELDS:
+                raise ValueError("it has more parts than a model has")
+            yield found
 
 
 def read_onnx_file(path: Path) -> OnnxFile:
@@ -67,12 +80,16 @@ def read_onnx_file(path: Path) -> OnnxFile:
                     f"{path} is a pointer that Git left in place of the file. "
                     "Remedy: git lfs pull, where it was cloned"
                 )
+            if path.stat().st_size >= _MOST_BYTES:
+                raise ValueError("a protocol buffer has less than 2 GB")
             data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        graphs = [value for number, value in _fields(data) if number == 7]
+        graphs = [value for number, value in seen.fields(data) if number == 7]
         for graph in graphs:
             _read_graph(graph, seen)
     except FileNotFoundError as exc:
         raise ModelError(f"{path} is missing") from exc
+    except RecursionError as exc:
+        raise ModelError(f"{path}: graphs in graphs, more than can be read") from exc
     except (OSError, ValueError, TypeError) as exc:
         raise ModelError(
             f"{path} is not an ONNX file, or not a whole one ({path.stat().st_size} bytes): {exc}. "
@@ -131,7 +148,7 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def _read_graph(graph: int | memoryview, seen: _Seen) -> None:
-    for number, value in _fields(graph):
+    for number, value in seen.fields(graph):
         if number == 1:
             _read_node(value, seen)
         elif number == 5:
@@ -139,11 +156,13 @@ def _read_graph(graph: int | memoryview, seen: _Seen) -> None:
 
 
 def _read_node(node: int | memoryview, seen: _Seen) -> None:
-    for number, value in _fields(node):
+    for number, value in seen.fields(node):
         if number == 4:
             seen.operators.add(_text(value))
         elif number == 5:
-            for key, content in _fields(value):  # an attribute: a tensor, or a graph in a branch
+            for key, content in seen.fields(
+                value
+            ):  # an attribute: a tensor, or a graph in a branch
                 if key == 5:
                     _read_tensor(content, seen)
                 elif key == 6:
@@ -151,15 +170,18 @@ def _read_node(node: int | memoryview, seen: _Seen) -> None:
 
 
 def _read_tensor(tensor: int | memoryview, seen: _Seen) -> None:
-    kind, elements, is_external, location = 0, 1, False, ""
-    for number, value in _fields(tensor):
+    kind, elements, n_sizes, is_external, location = 0, 1, 0, False, ""
+    for number, value in seen.fields(tensor):
         if number == 1:
             for size in _numbers(value):
+                n_sizes += 1
                 elements *= size
+                if n_sizes > _MOST_SIZES or elements > _MOST_ELEMENTS:
+                    raise ValueError("a tensor of more numbers than a model has")
         elif number == 2 and isinstance(value, int):
             kind = value
         elif number == 13:
-            entry = {key: _text(content) for key, content in _fields(value)}
+            entry = {key: _text(content) for key, content in seen.fields(value)}
             location = entry.get(2, "") if entry.get(1) == "location" else location
         elif number == 14:
             is_external = value == _EXTERNAL

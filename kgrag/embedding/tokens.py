@@ -58,7 +58,9 @@ class TextTokenizer:
         """
         try:
             tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-        except Exception as exc:  # the library raises bare Exceptions
+        except BaseException as exc:  # the library raises bare Exceptions, and panics of Rust
+            if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
+                raise
             raise ModelError(
                 f"cannot load the tokenizer in {folder}: {exc}. Remedy: download it again, then "
                 "kgrag models add"

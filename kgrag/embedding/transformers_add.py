@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgrag.embedding.cache import TOKENIZER_FILE
 from kgrag.embedding.card import ModelCard
+from kgrag.embedding.check import check_dimension
 from kgrag.embedding.folder import (
     CONFIG_FILE,
     JINA_V3,
@@ -24,6 +25,15 @@ from kgrag.errors import ModelError
 
 _PROBE = "绿色 green "
 _PROBE_TOKENS = 1024  # a second or two on a processor, where 8,192 would take a minute
+# Memory is taken by what a config says, before its weights are looked at.
+_MOST = {
+    "hidden_size": 65_536,
+    "intermediate_size": 1_000_000,
+    "max_position_embeddings": 10_000_000,
+    "num_attention_heads": 4_096,
+    "num_hidden_layers": 1_000,
+    "vocab_size": 10_000_000,
+}
 _VOCABULARIES = (
     "vocab.txt",
     "vocab.json",
@@ -85,6 +95,13 @@ def _check_config(path: Path, config: Mapping[str, object], card: ModelCard) -> 
             f"{path / CONFIG_FILE} is of the kind {kind!r}, which the installed transformers does "
             "not know. Remedy: pip install --upgrade transformers, or choose another model"
         )
+    for key, most in _MOST.items():
+        value = config.get(key)
+        if isinstance(value, int | float) and value > most:
+            raise ModelError(
+                f"{path / CONFIG_FILE} says {key} = {value}; at most {most:,} is taken: more would "
+                "not fit into memory. Remedy: download it again"
+            )
     if kind == JINA_V3 and not (card.query_adapter and card.passage_adapter):
         seen = ", ".join(adapters(path)) or "none"
         raise ModelError(
@@ -131,6 +148,7 @@ def _proven(folder: Path, card: ModelCard) -> ModelCard:
     (tokens,) = tokenizer.encode([probe])
     ids = tokens.ids[: min(tokenizer.limit, _PROBE_TOKENS)]
     dimension = network.pooled([tokenizer.framed(ids)], "passage").shape[1]
+    check_dimension(dimension)
     card = dataclasses.replace(card, dimension=dimension)
     embedder = TransformersEmbedder(network, tokenizer, card)
     embedder.embed([_PROBE], "query")

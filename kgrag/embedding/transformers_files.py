@@ -9,6 +9,7 @@ from kgrag.embedding.cache import TOKENIZER_FILE, file_sha256
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.folder import ADAPTER_CONFIG_FILE, CONFIG_FILE, read_json
+from kgrag.embedding.model_files import check_sizes
 from kgrag.errors import ModelError, ModelNotFoundError
 from kgrag.ids import digest
 
@@ -17,6 +18,7 @@ FILES_FILE = "files.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 _ADAPTER_WEIGHTS = "adapter_model.safetensors"
+_MAX_HEAD = 100_000_000  # bytes, as the library that reads these files allows
 # The hash of a gigabyte takes seconds: at every opening only smaller files are hashed again.
 _QUICK_BYTES = 32 * 1024**2
 # What would have a config choose code: that of the makers, or a kernel from the hub.
@@ -39,6 +41,8 @@ def copy_files(path: Path, target: Path, adapters: tuple[str, ...]) -> None:
     config = {key: v for key, v in read_json(path / CONFIG_FILE).items() if key not in _CODE_KEYS}
     (target / CONFIG_FILE).write_text(json.dumps(config, indent=2), encoding="utf-8")
     names = [*_weight_names(path)]
+    weights = [path / name for name in names if (path / name).is_file()]
+    check_sizes(weights, path / CONFIG_FILE, target)
     for adapter in adapters:
         names += [f"{adapter}/{ADAPTER_CONFIG_FILE}", f"{adapter}/{_ADAPTER_WEIGHTS}"]
     for name in names:
@@ -86,12 +90,11 @@ def safetensors_precision(path: Path) -> str:
                 "the file itself"
             )
         length = int.from_bytes(start, "little")
-        head = file.read(length) if length < size else b""
+        head = file.read(length) if length < min(size, _MAX_HEAD) else b""
     try:
-        tensors = [tensor for name, tensor in json.loads(head).items() if name != "__metadata__"]
-        spans = [(tensor["dtype"], *tensor["data_offsets"]) for tensor in tensors]
-        end = max(int(span[2]) for span in spans)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
+        spans = _spans(head)
+        end = max(behind for _, _, behind in spans)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
         raise ModelError(f"{path} is not a safetensors file. Remedy: download it again") from exc
     if 8 + length + end != size:
         raise ModelError(
@@ -103,6 +106,16 @@ def safetensors_precision(path: Path) -> str:
         totals[dtype] = totals.get(dtype, 0) + behind - begin
     most = max(totals, key=lambda dtype: totals[dtype])
     return _PRECISIONS.get(most, most.lower())
+
+
+def _spans(head: bytes) -> list[tuple[str, int, int]]:
+    """Return the type, and the first byte and the one behind the last, of each tensor."""
+    found = []
+    for name, tensor in json.loads(head).items():
+        if name != "__metadata__":
+            begin, behind = map(int, tensor["data_offsets"])
+            found.append((str(tensor["dtype"]), begin, behind))
+    return found
 
 
 def precision(folder: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.embedding import add, catalog, model_files
+from kgrag.embedding import add, archive, catalog
 from kgrag.embedding.add import add_model
 from kgrag.embedding.cache import CARD_FILE, MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.choose import open_embedder
@@ -24,9 +24,9 @@ def known(monkeypatch, tiny_entry):
 
 def make_zip(path: Path, **members: bytes) -> Path:
     """Write a zip; `__` in a keyword stands for a slash, `_D` for a dot."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         for name, data in members.items():
-            archive.writestr(name.replace("__", "/").replace("_D", "."), data)
+            out.writestr(name.replace("__", "/").replace("_D", "."), data)
     return path
 
 
@@ -111,7 +111,7 @@ def test_add_model_writes_nothing_outside_when_an_archive_points_elsewhere(
 
 def test_add_model_stops_at_the_limit_of_size(cache, tiny_files, tmp_path, monkeypatch):
     """A small archive may unpack to more than the disk holds."""
-    monkeypatch.setattr(model_files, "_MAX_BYTES", 10_000)
+    monkeypatch.setattr(archive, "_MAX_BYTES", 10_000)
     bomb = make_zip(tmp_path / "bomb.zip", a_Donnx=bytes(20_000), tokenizer_Djson=b"{}")
 
     with pytest.raises(ModelError, match="more than 10000 bytes"):

@@ -1,5 +1,6 @@
 """What folders from the hub say of themselves."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -152,3 +153,23 @@ def test_read_folder_takes_licence_and_languages_from_the_readme(
     card = read_folder(tmp_path)
 
     assert (card.licence, card.languages) == (licence, languages)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a": ' * 100_000, "9" * 5000, "5", "null", "\xff", "{"]
+)
+@pytest.mark.parametrize("name", ["config.json", "modules.json", "tokenizer_config.json"])
+def test_read_folder_refuses_settings_that_are_none(tmp_path, name, text):
+    """In words, or passes over what says nothing; however deep, long or broken it is."""
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    passed_over = name == "modules.json" and text in ("5", "null")
+    with contextlib.nullcontext() if passed_over else pytest.raises(ModelError, match=name):
+        read_folder(tmp_path)
+
+
+def test_read_folder_does_not_read_settings_of_gigabytes(tmp_path):
+    """They would fill the memory."""
+    with (tmp_path / "config.json").open("wb") as file:
+        file.truncate(1 << 34)
+    with pytest.raises(ModelError, match="17,179,869,184 bytes are more than settings have"):
+        read_folder(tmp_path)

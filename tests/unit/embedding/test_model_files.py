@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgrag.embedding.model_files import hub_folder, model_file, tokenizer_file, unpacked
+from kgrag.embedding.archive import unpacked
+from kgrag.embedding.model_files import check_sizes, hub_folder, model_file, tokenizer_file
 from kgrag.errors import ModelError
 
 
@@ -109,3 +110,19 @@ def test_unpacked_leaves_a_folder_alone(tmp_path):
     with unpacked(tmp_path, tmp_path / "target") as folder:
         assert folder == tmp_path
     assert tmp_path.is_dir()
+
+
+def test_model_file_does_not_look_through_a_whole_disk(make, monkeypatch):
+    """A home folder is none of a model."""
+    monkeypatch.setattr("kgrag.embedding.model_files._MAX_FILES", 3)
+    with pytest.raises(ModelError, match="more than 3 files"):
+        model_file(make("a.onnx", "b/1", "b/2", "c/3"))
+
+
+def test_check_sizes_refuses_a_tokenizer_of_gigabytes(tmp_path):
+    """It is read into memory."""
+    for name, size in (("m.onnx", 5), ("tokenizer.json", 1 << 30)):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+    with pytest.raises(ModelError, match=r"tokenizer.json 1,073,741,824; at most"):
+        check_sizes([tmp_path / "m.onnx"], tmp_path / "tokenizer.json", tmp_path)

@@ -96,3 +96,51 @@ def test_a_pointer_of_git_is_told_as_what_it_is(tmp_path):
 
     with pytest.raises(ModelError, match="git lfs pull"):
         read_onnx_file(tmp_path / "a")
+
+
+def field(number, data):
+    """Return a field of a protocol buffer that holds bytes."""
+    size, length = len(data), b""
+    while size > 0x7F:
+        length += bytes([size & 0x7F | 0x80])
+        size >>= 7
+    return bytes([number << 3 | 2]) + length + bytes([size]) + data
+
+
+@pytest.mark.parametrize(
+    ("dims", "said"),
+    [(b"\xff" * 8 + b"\x7f", "more numbers than a model has"), (b"\0" * 40, "more numbers")],
+    ids=["a number beyond all memory", "dimensions without end"],
+)
+def test_absurd_dimensions_are_refused(tmp_path, dims, said):
+    """The product of a million numbers would take hours."""
+    graph = field(1, field(4, b"Identity")) + field(5, field(1, dims))
+    (tmp_path / "a").write_bytes(field(7, graph))
+    with pytest.raises(ModelError, match=said):
+        read_onnx_file(tmp_path / "a")
+
+
+def test_graphs_in_graphs_are_refused_where_they_have_no_end(tmp_path):
+    """Some thousand fit into a small file."""
+    graph = field(1, field(4, b"Identity"))
+    for _ in range(2000):
+        graph = field(1, field(5, field(6, graph)))
+    (tmp_path / "a").write_bytes(field(7, graph))
+    with pytest.raises(ModelError, match="graphs in graphs"):
+        read_onnx_file(tmp_path / "a")
+
+
+def test_a_file_of_too_many_parts_is_refused(tmp_path, monkeypatch):
+    """To read each takes a microsecond, and a gigabyte has room for many."""
+    monkeypatch.setattr("kgrag.embedding.onnx_file._MOST_FIELDS", 100)
+    (tmp_path / "a").write_bytes(field(7, field(1, field(4, b"Identity")) * 99))
+    with pytest.raises(ModelError, match="more parts than a model has"):
+        read_onnx_file(tmp_path / "a")
+
+
+def test_a_file_beyond_what_a_protocol_buffer_holds_is_refused(tmp_path):
+    """It is not looked through."""
+    with (tmp_path / "a").open("wb") as file:
+        file.truncate(1 << 31)
+    with pytest.raises(ModelError, match="less than 2 GB"):
+        read_onnx_file(tmp_path / "a")

@@ -194,3 +194,29 @@ def test_check_files_refuses_another_models_list(maker):
 
     with pytest.raises(ModelError, match=r"does not describe.*Remedy"):
         check_files(maker, card)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"[" * 100_000,
+        b'{"a": {"dtype": [], "data_offsets": [0, {}]}}',
+        b'{"a": {"dtype": "F32", "data_offsets": [0]}}',
+        b'{"a": 1}',
+        b"{}",
+    ],
+)
+def test_safetensors_precision_refuses_heads_of_strangers(tmp_path, head):
+    """However they are made."""
+    (tmp_path / "a").write_bytes(len(head).to_bytes(8, "little") + head)
+    with pytest.raises(ModelError, match="not a safetensors file"):
+        safetensors_precision(tmp_path / "a")
+
+
+def test_safetensors_precision_reads_no_head_of_gigabytes(tmp_path):
+    """A file of holes is as large as it likes to be."""
+    with (tmp_path / "a").open("wb") as file:
+        file.write((10 * 1024**3).to_bytes(8, "little"))
+        file.truncate(11 * 1024**3)
+    with pytest.raises(ModelError, match="not a safetensors file"):
+        safetensors_precision(tmp_path / "a")
