@@ -13,6 +13,7 @@ from kgrag.errors import IngestionError
 from kgrag.ids import digest
 from kgrag.store.store import DocumentBundle, Store
 from kgrag.types import Document
+from kgrag.visible import shown_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +139,4 @@ class Incoming:
 
 def _absolute(file: str) -> str:
     """Return a file's absolute path; a record keeps its `#id`."""
-    return str(Path(file).absolute())
+    return shown_path(Path(file).absolute())

@@ -16,6 +16,7 @@ from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
 from kgrag.store.store import Store
+from kgrag.visible import shown_path
 
 if TYPE_CHECKING:
     from ingestion.enrich import Enricher, Numbered
@@ -160,9 +161,11 @@ def store_all(
 
 def _not_read(found: Discovery) -> list[Outcome]:
     outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in found.failures]
-    outcomes += [Outcome(str(s.path), "skipped", detail=s.reason) for s in found.skipped]
+    outcomes += [Outcome(shown_path(s.path), "skipped", detail=s.reason) for s in found.skipped]
     detail = "a link out of the folder; --follow-links follows it"
-    return outcomes + [Outcome(str(link), "not followed", detail=detail) for link in found.links]
+    return outcomes + [
+        Outcome(shown_path(link), "not followed", detail=detail) for link in found.links
+    ]
 
 
 def _read_all(

@@ -14,6 +14,7 @@ from ingestion.report import IngestReport, Outcome
 from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.store.store import SourceState, Store
+from kgrag.visible import shown_path
 
 
 def retry_failed(
@@ -88,4 +89,4 @@ def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
     file, _, _ = source.rpartition("#")
     places = {Path(source), *Path(source).parents, Path(file)}
-    return not paths or any(path.absolute() in places for path in paths)
+    return not paths or any(Path(shown_path(path.absolute())) in places for path in paths)

@@ -23,7 +23,7 @@ from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import Run, run_of
 from kgrag.generation.follow_up import Turn
-from kgrag.limits import check_query, checked_results, checked_text
+from kgrag.limits import check_query, check_whole, checked_results, checked_text
 from kgrag.looking import facts_around, find_document
 from kgrag.notices import answer_notices
 from kgrag.retrieval.analysis import analyse_with_model
@@ -355,6 +355,7 @@ class KnowledgeBase:
         self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
     ) -> list[dict[str, object]]:
         """Return the rows of a query that only reads: Cypher on Neo4j, SQL in a folder."""
+        check_whole("query", text)
         check_query(max_rows, timeout_s)
         return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
 

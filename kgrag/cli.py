@@ -26,6 +26,7 @@ from kgrag.cli_faults import shortage
 from kgrag.cli_print import (
     close_stdout,
     echo,
+    let_help_pass_the_door,
     log_to_stderr,
     open_door,
     print_loss,
@@ -117,6 +118,7 @@ _MODULES = (
 for _module in _MODULES:
     for _command in _module.COMMANDS:
         main.add_command(_command)
+let_help_pass_the_door(main)
 
 
 def run() -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from kgrag.cli_answer import answer_json, is_done, print_answer, saying
 from kgrag.cli_filter import filter_options
 from kgrag.cli_print import echo, echo_draft, on_terminal, print_json
 from kgrag.cli_shared import json_option, kb_option, opened
-from kgrag.errors import OutOfRangeError
+from kgrag.errors import GarbledTextError, OutOfRangeError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -121,7 +122,7 @@ def chat(
                 continue
             try:
                 answer = _answered(base, question, turns, within, system, writer, template, verify)
-            except OutOfRangeError as exc:  # the next question may be shorter
+            except (OutOfRangeError, GarbledTextError) as exc:  # the next one may be better
                 echo(f"kgrag: {exc}", err=True)
                 all_done = False
                 continue
@@ -172,6 +173,8 @@ def _turn(answer: "Answer") -> "Turn":
 
 def _questions() -> Iterator[str]:
     """Yield the lines that are typed, or piped in, until the end."""
+    if isinstance(sys.stdin, TextIOWrapper):  # a line that is not of its encoding is one line
+        sys.stdin.reconfigure(errors="surrogateescape")
     if sys.stdin.isatty():
         with suppress(ImportError):  # as on Windows
             import readline  # noqa: F401 - lets the line be edited
@@ -179,7 +182,7 @@ def _questions() -> Iterator[str]:
         echo("questions, a line each; /new forgets what was said, /quit ends", err=True)
     while True:
         try:
-            line = input("? " if sys.stdin.isatty() else "").strip()
+            line = input("? " if sys.stdin.isatty() else "").strip().strip("\ufeff")
         except EOFError:
             return
         if line in _END:

@@ -125,6 +125,20 @@ def open_door() -> None:
                 stream.reconfigure(errors=_LIKENESS)
 
 
+class _Context(click.Context):
+    """What a command is run in; its help is of characters that stdout has."""
+
+    def get_help(self) -> str:
+        return carried(super().get_help(), _encoding(err=False))
+
+
+def let_help_pass_the_door(command: click.Command) -> None:
+    """Have the help of a command, and of those below it, printed in the output's encoding."""
+    command.context_class = _Context
+    for below in getattr(command, "commands", {}).values():
+        let_help_pass_the_door(below)
+
+
 def close_stdout() -> None:
     """Let nothing more be written to stdout, so that its end raises nothing."""
     with suppress(OSError, ValueError):

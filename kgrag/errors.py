@@ -19,6 +19,7 @@ KgragError
 ├── IngestionError              a document cannot be taken in
 │   └── UnsupportedFormatError  no loader for this kind of file
 ├── OutOfRangeError             a question is too long, or a number outside what is allowed
+├── GarbledTextError            a text lost its characters on the way here
 ├── NotFoundError               a document, entity or chunk that was asked for is not held
 └── EvaluationError             a query or run file is malformed
 """
@@ -28,6 +29,7 @@ __all__ = [
     "BudgetExceededError",
     "ConfigError",
     "EvaluationError",
+    "GarbledTextError",
     "IngestionError",
     "KgragError",
     "MissingDependencyError",
@@ -140,6 +142,10 @@ class IngestionError(KgragError):
 
 class UnsupportedFormatError(IngestionError):
     """No loader for this kind of file."""
+
+
+class GarbledTextError(KgragError, ValueError):
+    """A text holds half characters, or ? for what was written: it was damaged on its way here."""
 
 
 class OutOfRangeError(KgragError, ValueError):

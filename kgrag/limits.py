@@ -1,8 +1,12 @@
-"""What a caller may ask for at most: how long a question is, how many results, how long to wait."""
+"""What a caller may ask for at most: how long a question is, how many results, how long to wait.
+
+And whether a text came in as it was written.
+"""
 
 import math
+import re
 
-from kgrag.errors import OutOfRangeError
+from kgrag.errors import GarbledTextError, OutOfRangeError
 
 # 30,000 equal characters took 3 s to search, 100,000 took 30 s; a page of a policy has 1,000.
 MOST_QUESTION_CHARS = 4000
@@ -12,22 +16,60 @@ MOST_ROWS = 1_000_000
 MOST_SECONDS = 86_400.0
 _SHOWN = 40
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair of UTF-16, or a byte that was not decoded
+_PASSED_ON = (
+    "what passes it on knows too few characters: set PYTHONUTF8=1, or LC_ALL=C.UTF-8; in "
+    "PowerShell set $OutputEncoding to UTF-8"
+)
+
 
 def checked_text(name: str, text: str) -> str:
     """Return a question, or another text that is searched for.
 
     Raises:
         OutOfRangeError: If it is longer than `MOST_QUESTION_CHARS`.
+        GarbledTextError: If it was damaged on its way here.
 
     >>> checked_text("question", "绿色工厂是什么？")
     '绿色工厂是什么？'
     """
+    check_whole(name, text)
+    if _is_lost(text):
+        raise GarbledTextError(
+            f"the {name} arrived as {text[:_SHOWN]!r}, with ? for what was written: {_PASSED_ON}"
+        )
     if len(text) <= MOST_QUESTION_CHARS:
         return text
     raise OutOfRangeError(
         f"the {name} has {len(text):,} characters ({text[:_SHOWN]!r}…), at most "
         f"{MOST_QUESTION_CHARS:,} are read: shorten it, or ask in parts"
     )
+
+
+def check_whole(name: str, *texts: str) -> None:
+    """Refuse texts that hold half characters: no store, model or file could hold them.
+
+    Raises:
+        GarbledTextError: If one does.
+    """
+    for text in texts:
+        if _HALF.search(text):
+            raise GarbledTextError(
+                f"the {name} holds half characters (U+D800 to U+DFFF), as here: "
+                f"{text[:_SHOWN]!a}; {_PASSED_ON}"
+            )
+
+
+def _is_lost(text: str) -> bool:
+    """Return whether most of a text is what stands for characters that were lost.
+
+    >>> [_is_lost(text) for text in ("?2025??????????", "\ufffd\ufffd\ufffd国", "Why???", "?")]
+    [True, True, False, False]
+    """
+    lost = text.count("\ufffd")
+    if text.replace("\ufffd", "").isascii():
+        lost += text.count("?")
+    return lost > 1 and lost > sum(map(str.isalnum, text))
 
 
 def checked_count(name: str, value: int, *, most: int, least: int = 1) -> int:

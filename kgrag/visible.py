@@ -8,9 +8,11 @@ of it is obeyed. An encoding that lacks a character gets what looks like it, els
 import functools
 import json
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Mapping
+from pathlib import PurePath
 from types import MappingProxyType
 
 # What most text is made of, and never hidden: ASCII, and Chinese with its marks. The rest is
@@ -27,6 +29,7 @@ _SHAPELESS = re.compile(
 )
 # Chinese characters that Unicode has added since this Python was made.
 _HAN_TO_COME = range(0x20000, 0x3FFFE)
+_HALF = re.compile("[\ud800-\udfff]")  # half a character, or a byte that was not decoded
 _LIKENESS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys("“”„«»″", '"'),
@@ -146,6 +149,24 @@ def likeness(character: str) -> str:
         return known
     alike = unicodedata.normalize("NFKC", character)
     return alike if alike.isascii() and alike.isprintable() else _UNKNOWN
+
+
+def shown_path(path: str | PurePath) -> str:
+    r"""Return a path as a text that every store and file can hold.
+
+    A name that is not in the system's encoding is read as UTF-8, which most are; where it is not
+    that either, its bytes are shown as \\x escapes.
+
+    >>> shown_path("a/\udcc4\udce3.txt")
+    'a/\\xc4\\xe3.txt'
+    """
+    text = str(path)
+    if not _HALF.search(text):
+        return text
+    try:
+        return os.fsencode(text).decode("utf-8")
+    except UnicodeError:
+        return _HALF.sub(_shown, text)
 
 
 def is_unicode(encoding: str) -> bool:

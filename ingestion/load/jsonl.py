@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from ingestion.load.opening import open_regular
 from ingestion.load.parsed import line_segments, replace_unusable
@@ -31,17 +30,17 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
     Raises:
         IngestionError: The file cannot be opened or holds no record.
     """
-    path = source.path
+    file = source.name
     first_line: dict[str, int] = {}
     number = 0
     try:
-        with Utf8Lines(open_regular(path, within=source.within)) as lines:
+        with Utf8Lines(open_regular(source.path, within=source.within)) as lines:
             for number, line in _numbered(lines, max_bytes):
-                yield _record(path, number, line, first_line)
+                yield _record(file, number, line, first_line)
     except OSError as exc:
-        raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
+        raise IngestionError(f"{file}: cannot be read: {exc.strerror}") from exc
     if not number:
-        raise IngestionError(f"{path}: holds no record; {_REMEDY}")
+        raise IngestionError(f"{file}: holds no record; {_REMEDY}")
 
 
 def _numbered(lines: Utf8Lines, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
@@ -60,9 +59,9 @@ def _numbered(lines: Utf8Lines, max_bytes: int) -> Iterator[tuple[int, bytes | N
 
 
 def _record(
-    path: Path, number: int, line: bytes | None, first_line: dict[str, int]
+    file: str, number: int, line: bytes | None, first_line: dict[str, int]
 ) -> Document | Failure:
-    place = f"{path}:{number}"
+    place = f"{file}:{number}"
     if line is None:
         return Failure(place, "the line is too long; raise the size limit or split the text")
     try:
@@ -72,7 +71,7 @@ def _record(
     problem = _problem(values)
     if problem:
         return Failure(place, f"{problem}; {_REMEDY}")
-    document = _document(path, values)
+    document = _document(file, values)
     if document.doc_id in first_line:
         was = first_line[document.doc_id]
         return Failure(place, f"id {document.doc_id!r} was on line {was} already; make ids unique")
@@ -93,7 +92,7 @@ def _problem(values: object) -> str | None:
     return None
 
 
-def _document(path: Path, values: dict[str, object]) -> Document:
+def _document(file: str, values: dict[str, object]) -> Document:
     doc_id, _ = replace_unusable(str(values["id"]))
     title, _ = replace_unusable(" ".join(str(values.get("title") or "").split()))
     text, warnings = replace_unusable(str(values["text"]))
@@ -106,7 +105,7 @@ def _document(path: Path, values: dict[str, object]) -> Document:
         doc_id=doc_id,
         title=title or guess_title(text, doc_id),
         text=text,
-        file=f"{path}#{doc_id}",
+        file=f"{file}#{doc_id}",
         media_type="jsonl",
         content_hash="",
         segments=line_segments(text),

@@ -12,6 +12,7 @@ from ingestion.load.source import Failure, Source, unsupported_reason
 from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
 from kgrag.types import Document
+from kgrag.visible import shown_path
 
 DEFAULT_MAX_BYTES = 200_000_000
 
@@ -80,12 +81,12 @@ def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
     if media_type == "jsonl":
         return _one_record(source, max_bytes)
     data = _read_bytes(source, max_bytes)
-    parsed = _READERS[media_type]()(data, name=source.name, stem=source.path.stem)
+    parsed = _READERS[media_type]()(data, name=source.name, stem=shown_path(source.path.stem))
     if not parsed.text.strip():
         raise IngestionError(f"{source.name}: has no text; check that it opens and shows some")
     content_hash = hashlib.sha256(data).hexdigest()
     return Document(
-        doc_id=document_id(source.path.name, content_hash),
+        doc_id=document_id(shown_path(source.path.name), content_hash),
         title=parsed.title,
         text=parsed.text,
         file=source.name,
@@ -129,24 +130,23 @@ def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[
         IngestionError: The file cannot be read, is empty or too large.
     """
     content_hash = hashlib.sha256(_read_bytes(source, max_bytes)).hexdigest()
-    return document_id(source.path.name, content_hash), content_hash
+    return document_id(shown_path(source.path.name), content_hash), content_hash
 
 
 def _read_bytes(source: Source, max_bytes: int) -> bytes:
-    path = source.path
     try:
-        with open_regular(path, within=source.within) as file:
+        with open_regular(source.path, within=source.within) as file:
             size = os.fstat(file.fileno()).st_size
             if size > max_bytes:
                 raise IngestionError(
-                    f"{path}: has {size:,} bytes, more than {max_bytes:,}; raise the limit or "
-                    "split it"
+                    f"{source.name}: has {size:,} bytes, more than {max_bytes:,}; raise the "
+                    "limit or split it"
                 )
             data = file.read(max_bytes)
     except OSError as exc:
-        raise IngestionError(f"{path}: cannot be read: {exc.strerror}") from exc
+        raise IngestionError(f"{source.name}: cannot be read: {exc.strerror}") from exc
     if not data:
-        raise IngestionError(f"{path}: is empty (0 bytes); check that it was copied whole")
+        raise IngestionError(f"{source.name}: is empty (0 bytes); check that it was copied whole")
     return data
 
 

@@ -6,6 +6,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from kgrag.errors import IngestionError
+from kgrag.visible import shown_path
 
 # A pipe that took the file's place since it was found must not be waited for.
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -28,10 +29,11 @@ def open_regular(path: Path, *, within: Path | None = None) -> BufferedReader:
     file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - opened with flags
     try:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise IngestionError(f"{path}: is not a regular file")
+            raise IngestionError(f"{shown_path(path)}: is not a regular file")
         if within is not None and not _place_of(file, path).is_relative_to(within):
             raise IngestionError(
-                f"{path}: is a link out of the folder by now; --follow-links reads such files"
+                f"{shown_path(path)}: is a link out of the folder by now; "
+                "--follow-links reads such files"
             )
     except BaseException:
         file.close()

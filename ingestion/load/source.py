@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kgrag.visible import shown_path
+
 _REMEDIES = {
     ".doc": "save it as .docx",
     ".wps": "save it as .docx",
@@ -71,7 +73,7 @@ class Source:
     @property
     def name(self) -> str:
         """What the user sees: the path, and `#id` for a record."""
-        return str(self.path) if self.record is None else f"{self.path}#{self.record}"
+        return shown_path(self.path) + ("" if self.record is None else f"#{self.record}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ class _Walk:
             self.sources.append(source)
 
     def _fail(self, path: Path, reason: str) -> None:
-        self.failures.append(Failure(str(path), reason))
+        self.failures.append(Failure(shown_path(path), reason))
 
 
 def _visible(folder: Path) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.generate import generate
 from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
-from kgrag.limits import checked_text
+from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.llm.prompts import Language
 from kgrag.llm.tokens import estimate_tokens
@@ -67,8 +67,10 @@ def ask(
 
     Raises:
         OutOfRangeError: If the question is too long.
+        GarbledTextError: If it, or an earlier turn, was damaged on its way here.
     """
     checked_text("question", question)
+    check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
     pipeline = preset(options.system)
     if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kgrag.errors import EvaluationError, OutOfRangeError
+from kgrag.errors import EvaluationError, GarbledTextError, OutOfRangeError
 from kgrag.evaluation.jsonl import (
     Row,
     read_lines,
@@ -105,7 +105,7 @@ def read_questions(
 def _question_of(row: Row, place: str) -> str:
     try:
         return checked_text("question", text_of(row, "question", place))
-    except OutOfRangeError as exc:
+    except (OutOfRangeError, GarbledTextError) as exc:
         raise EvaluationError(f"{place}: {exc}") from exc
 
 

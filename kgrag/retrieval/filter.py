@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgrag.errors import NotFoundError
 from kgrag.facets import Facets, document_facets
+from kgrag.limits import check_whole
 from kgrag.places import asks_nationally, question_places, with_places_inside
 from kgrag.titles import titles_within
 from kgrag.types import Document
@@ -50,6 +51,7 @@ def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str
         NotFoundError: If no document is called so, is about a place, is of a kind, or of a year;
             or if the conditions hold for different documents. Says which, and what there is.
     """
+    check_whole("filter", *wanted.regions, *wanted.kinds)
     conditions: list[tuple[str, frozenset[str]]] = []
     if wanted.documents:
         found = {document_called(name, cards).doc_id for name in wanted.documents}
@@ -89,7 +91,9 @@ def document_called(name: str, cards: Sequence[Document]) -> Document:
 
     Raises:
         NotFoundError: If no document, or more than one, is called so.
+        GarbledTextError: If the name was damaged on its way here.
     """
+    check_whole("document's name", name)
     for names in _ways_to_name(name):
         found = [card for card in cards if names(card)]
         if len(found) == 1:

@@ -9,9 +9,11 @@ from click.testing import CliRunner
 from kgrag.api import KnowledgeBase
 from kgrag.cli import main
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import EvaluationError, KgragError
+from kgrag.errors import EvaluationError, GarbledTextError, KgragError
 from kgrag.evaluation.queries import read_queries
+from kgrag.generation.follow_up import Turn
 from kgrag.limits import MOST_QUESTION_CHARS
+from kgrag.retrieval.filter import Filter
 
 LONGEST = "绿" * MOST_QUESTION_CHARS
 TOO_LONG = LONGEST + "绿"
@@ -130,3 +132,48 @@ def test_numbers_that_make_no_sense_are_errors_of_usage(folder, value):
 @pytest.mark.parametrize("value", ["inf", "nan", "0", "-1", "1e300"])
 def test_a_timeout_that_makes_no_sense_is_an_error_of_usage(folder, value):
     assert run(folder, "query", "SELECT 1", "--timeout", value).exit_code == 2
+
+
+HALVES = "绿色\udce5工厂"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda base: base.search(HALVES),
+        lambda base: base.ask(HALVES),
+        lambda base: base.ask("绿色工厂", history=[Turn("绿色", HALVES)]),
+        lambda base: base.ask("绿色工厂", within=Filter(regions=(HALVES,))),
+        lambda base: base.search("绿色工厂", within=Filter(documents=(HALVES,))),
+        lambda base: base.graph(HALVES),
+        lambda base: base.query(f"SELECT '{HALVES}'"),
+        lambda base: base.find_document(HALVES),
+        lambda base: base.delete(HALVES),
+        lambda base: base.run({"q": HALVES}, system="bm25", top_k=3),
+        lambda base: base.search("??????????"),
+        lambda base: base.ask("?2025??????????"),
+        lambda base: base.ask("\ufffd\ufffd\ufffd\ufffd几个"),
+    ],
+)
+def test_a_text_that_was_damaged_on_its_way_is_refused(base, asked):
+    """It would find nothing, and "not found" would be said of a question that nobody asked."""
+    with pytest.raises(GarbledTextError, match="PYTHONUTF8=1"):
+        asked(base)
+
+
+@pytest.mark.parametrize(
+    "question", ["?", "绿色工厂有几家？？？", "What???", "甲\ufffd方案九家???"]
+)
+def test_marks_of_a_question_do_not_make_it_a_damaged_one(base, question):
+    """More is left of it than is lost, or it is not known that anything was."""
+    base.search(question)
+
+
+def test_chat_goes_on_after_a_question_that_came_in_damaged(folder):
+    """Each line is one question; exit code 1 says that not all were answered."""
+    lines = "??????\n\ufeff绿色工厂有几家？\n".encode() + b"\xc2\xcc\xc9\xab\n"
+    settings = ["--config", str(folder / "kgrag.toml")]
+    done = CliRunner().invoke(main, [*settings, "chat", "--kb", str(folder / "kb")], input=lines)
+    assert done.exit_code == 1
+    assert "绿色工厂9家" in done.stdout
+    assert done.stderr.count("PYTHONUTF8=1") == 2

@@ -1,13 +1,22 @@
 """What is shown of a text: every character that acts, or cannot be seen, as an escape."""
 
 import json
+import os
 import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.visible import carried, is_hidden, json_line, n_lost, visible, visible_line
+from kgrag.visible import (
+    carried,
+    is_hidden,
+    json_line,
+    n_lost,
+    shown_path,
+    visible,
+    visible_line,
+)
 
 CODECS = ("gbk", "latin-1", "ascii", "utf-8", "cp1252", "cp437", "big5", "gb18030", "no-such")
 ANY_TEXT = st.text(
@@ -107,3 +116,12 @@ def test_json_holds_what_json_does_not_know():
         "b": {"hex": "00ff"},
         "c": 0.5,
     }
+
+
+def test_a_path_is_a_text_that_can_be_stored():
+    """Bytes that are no character are shown; what is UTF-8 after all is read as that."""
+    assert shown_path("docs/甲.txt") == "docs/甲.txt"
+    assert shown_path(os.fsdecode(b"docs/\xb1\xb1.txt")) == r"docs/\xb1\xb1.txt"
+    # as Python gives names where the system's encoding is ASCII
+    assert shown_path("甲.txt".encode().decode("ascii", "surrogateescape")) == "甲.txt"
+    assert shown_path("a\ud800.txt") == r"a\ud800.txt"  # half a character, as Windows allows

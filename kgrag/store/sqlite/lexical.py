@@ -17,6 +17,7 @@ from kgrag.store.sqlite.lexical_view import (
     hits,
     open_view,
     reading_index,
+    utf8_path,
     writing_index,
 )
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
@@ -148,7 +149,7 @@ class LexicalIndex:
             changed = changed_since(connection, note.mark, "chunks")
             if changed:
                 with reading_index():
-                    index = tantivy.Index.open(str(note.content))
+                    index = tantivy.Index.open(utf8_path(note.content))
                     write_documents({self.size: index}, connection, changed)
             view = open_view(note.content, mark)
         except IndexDamagedError as exc:
@@ -212,7 +213,7 @@ def _build(
             for path in paths:
                 path.mkdir()
             written = {
-                index.size: tantivy.Index(lexical_schema(), str(path))
+                index.size: tantivy.Index(lexical_schema(), utf8_path(path))
                 for index, path in zip(indexes, paths, strict=True)
             }
             write_documents(written, connection, all_documents(connection))

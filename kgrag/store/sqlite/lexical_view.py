@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from kgrag.store.sqlite.cache import CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.store import Hit
+from kgrag.visible import shown_path
 
 if TYPE_CHECKING:
     import tantivy
@@ -147,6 +149,18 @@ class View:
         return self.living[field, term]
 
 
+def utf8_path(path: Path) -> str:
+    """Return a path as tantivy takes it, whatever the system's encoding of names is.
+
+    Raises:
+        OSError: If it is not UTF-8: tantivy cannot reach such a place.
+    """
+    try:
+        return os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise OSError(f"{shown_path(path)}: is not UTF-8, which the index of words needs") from exc
+
+
 def open_view(path: Path, mark: Mark) -> View:
     """Open an index as it is on the disk.
 
@@ -156,7 +170,7 @@ def open_view(path: Path, mark: Mark) -> View:
     import tantivy
 
     with reading_index():
-        index = tantivy.Index.open(str(path))
+        index = tantivy.Index.open(utf8_path(path))
         meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
         deletes = [segment["deletes"] or {} for segment in meta["segments"]]
         return View(
