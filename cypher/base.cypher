@@ -26,7 +26,8 @@ RETURN count(n) AS n;
 // name: create_base
 MERGE (k:KgragKnowledgeBase {id: 'kgrag'})
 ON CREATE SET k.version = $version, k.seq = 0, k.sizes = [], k.ready = [], k.terms_version = '',
-  k.deleting = [], k.dead_terms = 0, k.indexed = 0, k.staged = '', k.switching = false
+  k.deleting = [], k.dead_terms = 0, k.indexed = 0, k.staged = '', k.switching = false,
+  k.mark = randomUUID()
 RETURN k.version AS version;
 
 // name: base
@@ -37,12 +38,18 @@ RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   coalesce(k.switching, false) AS switching;
 
 // name: lock_base
-// Writing a property takes the node's lock until the transaction ends: one writer at a time.
-MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq
+// Writing a property takes the node's lock until the transaction ends: one writer at a time. Copies
+// of the knowledge base see by the mark that somebody may have written.
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq, k.mark = randomUUID()
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
   coalesce(k.switching, false) AS switching;
+
+// name: state
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
+RETURN coalesce(k.mark, '') AS mark, coalesce(k.switching, false) AS switching,
+  COLLECT { MATCH (s:KgragSetting) RETURN [s.id, s.value] } AS settings;
 
 // name: change_base
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values;

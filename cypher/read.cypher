@@ -16,6 +16,12 @@ RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash 
   d.warnings AS warnings, d.metadata AS metadata, d.file AS file, d.fingerprint AS fingerprint,
   d.characters AS characters;
 
+// name: revisions
+MATCH (d:KgragDocument) RETURN d.id AS id, coalesce(d.revision, '') AS revision;
+
+// name: revision
+MATCH (d:KgragDocument {id: $id}) RETURN coalesce(d.revision, '') AS revision;
+
 // name: layouts
 MATCH (l:KgragDocumentLayout) WHERE l.id IN $ids
 RETURN l.id AS id, l.headings AS headings, l.segments AS segments;

@@ -22,8 +22,12 @@ MATCH (d:KgragDocument {id: $id}) SET d.file = $file;
 // name: layout
 OPTIONAL MATCH (d:KgragDocument {id: $id}) RETURN d.id AS id, d.layout AS layout;
 
+// name: revise_document
+MATCH (d:KgragDocument {id: $id}) SET d.revision = randomUUID();
+
 // name: put_document
-MERGE (d:KgragDocument {id: $id}) SET d:Document, d += $properties
+MERGE (d:KgragDocument {id: $id}) SET d:Document, d += $properties,
+  d.revision = randomUUID()
 MERGE (l:KgragDocumentLayout {id: $id}) SET l.headings = $headings, l.segments = $segments;
 
 // name: documents_to_describe

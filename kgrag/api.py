@@ -12,13 +12,13 @@ from ingestion.pipeline import Progress
 from ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from ingestion.report import IngestReport, Plan
 from kgrag.asking.ask import ask
-from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.asking.current import Current
+from kgrag.asking.knowledge import Knowledge
 from kgrag.asking.models import reading_model
 from kgrag.asking.options import AskOptions, Writer
 from kgrag.config import Config
-from kgrag.embedding.choose import built_with, configured_embedder
+from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import ConfigError
 from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import Run, run_of
@@ -65,7 +65,9 @@ class KnowledgeBase:
         self.config = config
         self._location = location
         self._choose_embedder = choose_embedder
-        self._embedder: Embedder | None = None
+        self._current = Current(
+            store, config=config, choose_embedder=choose_embedder, location=location
+        )
 
     @classmethod
     def open(
@@ -101,6 +103,7 @@ class KnowledgeBase:
         for name in ("models", "calls"):
             if name in self.__dict__:  # opened
                 self.__dict__.pop(name).close()
+        self._current.close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -117,11 +120,7 @@ class KnowledgeBase:
             ModelNotFoundError: If that one is not installed.
             ModelMismatchError: If another one is configured.
         """
-        recorded = self.store.get_meta("embedder")  # another process may have changed it
-        if self._embedder is None or recorded not in (None, self._embedder.name):
-            choose = partial(self._choose_embedder, recorded)
-            self._embedder = built_with(self.store.all_meta(), choose)
-        return self._embedder
+        return self._current.embedder(self.store)
 
     @cached_property
     def calls(self) -> "Calls":
@@ -144,18 +143,15 @@ class KnowledgeBase:
         Raises:
             ConfigError: If the configured sizes are not in order.
         """
-        recorded = self.store.get_meta("chunk_sizes")
-        if recorded is not None:
-            parent, *children = (int(size) for size in recorded.split(","))
-            return ChunkSizes(parent, tuple(children))
-        try:
-            return ChunkSizes(self.config.chunks.parent, self.config.chunks.children)
-        except ValueError as exc:
-            raise ConfigError(str(exc)) from exc
+        return self._current.sizes(self.store)
 
     def notices(self, within: Filter | None = None) -> list[str]:
         """Return what the user should know about how questions are answered."""
-        return answer_notices(self.store, self.config, self.sizes, self.embedder, within)
+        return self._notices(self._knowledge, within)
+
+    def _notices(self, knowledge: Knowledge, within: Filter | None) -> list[str]:
+        sizes = self._current.sizes(knowledge.store)
+        return answer_notices(knowledge.store, self.config, sizes, knowledge.embedder(), within)
 
     # taking in
 
@@ -300,15 +296,16 @@ class KnowledgeBase:
         options = AskOptions.from_config(
             self.config, writer=writer, system=system, top_k=top_k, template=template, verify=verify
         )
+        knowledge = self._knowledge
         found = ask(
             question,
-            knowledge=self._knowledge.within(within),
+            knowledge=knowledge.within(within),
             options=options,
             stages=self.models if options.writer == "model" else None,
             history=history,
             on_text=on_text,
         )
-        return replace(found, notes=(*found.notes, *self.notices(within)))
+        return replace(found, notes=(*found.notes, *self._notices(knowledge, within)))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
@@ -324,10 +321,9 @@ class KnowledgeBase:
             question, model=model, store=self.store, max_rows=max_rows, timeout_s=timeout_s
         )
 
-    @cached_property
+    @property
     def _knowledge(self) -> Knowledge:
-        current = CurrentSettings(self.store, lambda: self.sizes.searched)
-        return Knowledge(self.store, lambda: self.embedder, current)
+        return self._current.knowledge()
 
     # looking
 

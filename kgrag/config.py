@@ -160,6 +160,8 @@ class SearchConfig:
             too; Chats-Grid finds 2 enough. 0 for none.
         hyde: `on` searches with a passage that a model made up, too.
         graph_query: `on` has a model write a query to the graph, too.
+        local_copy: `on` answers from a copy of a server's knowledge base in the user's cache
+            folder, which is made like the server's before each question.
     """
 
     system: str = "grim"
@@ -167,6 +169,7 @@ class SearchConfig:
     expansions: int = 2
     hyde: str = "off"
     graph_query: str = "off"
+    local_copy: str = "off"
 
 
 @dataclass(frozen=True, slots=True)

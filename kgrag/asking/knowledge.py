@@ -43,12 +43,14 @@ class Knowledge:
         store: Its storage.
         embedder: Gives its encoder; not called by systems that need none.
         settings: Gives how it is searched for a question.
+        graph: What queries that a model wrote are run on: the server, where `store` is a copy.
         doc_ids: The documents that are searched; all for None.
     """
 
     store: Store
     embedder: Callable[[], Embedder]
     settings: Callable[[str], Settings]
+    graph: Store
     doc_ids: frozenset[str] | None = None
 
     def query(self, question: str) -> Query:

@@ -77,7 +77,7 @@ def retrieve(
         if options.hyde:
             made_up = readers.begin("hyde", lambda m: _made_up(question, m), "")
         if options.graph_query and knowledge.doc_ids is None:  # a query reads all documents
-            nothing = GraphAnswer("", knowledge.store.query_language)
+            nothing = GraphAnswer("", knowledge.graph.query_language)
             asked = readers.begin(
                 "graph query", lambda m: _queried(question, knowledge, m), nothing
             )
@@ -167,7 +167,7 @@ def _made_up(question: str, model: ChatModel) -> tuple[str, str]:
 
 
 def _queried(question: str, knowledge: Knowledge, model: ChatModel) -> tuple[GraphAnswer, str]:
-    answer = ask_graph(question, model=model, store=knowledge.store)
+    answer = ask_graph(question, model=model, store=knowledge.graph)
     lines = rows_as_text(answer.rows, _ROWS).splitlines() or ["no rows"]
     return answer, "\n".join([answer.query, *lines, *filter(None, [answer.error])])
 

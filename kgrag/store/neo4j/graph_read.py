@@ -90,7 +90,7 @@ def stored_knowledge(run: Run, doc_id: str) -> Knowledge:
         doc_id: The document.
     """
     found = Knowledge()
-    for row in run("facts_of_document", id=doc_id):
+    for row in _whole(lambda: run("facts_of_document", id=doc_id)):
         found.ends[row["id"]] = (row["subject_id"], row["object_id"])
         for s in statements_in(row):
             if s.doc_id == doc_id:

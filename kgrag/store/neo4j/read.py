@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kgrag.errors import StoreError
 from kgrag.store.checks import check_settings
+from kgrag.store.copied import ServerState
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.statements import is_base_name
 from kgrag.store.store import Counts, SourceState
@@ -24,9 +25,7 @@ def base(database: Database) -> Row:
     """
     rows = database.read("base")
     if not rows:
-        raise StoreError(
-            f"{database.address}: the knowledge base was deleted meanwhile: open it again"
-        )
+        raise _gone(database)
     return rows[0]
 
 
@@ -79,6 +78,30 @@ def fingerprint_of(database: Database, doc_id: str) -> str | None:
     """Return a document's fingerprint; None if it is not held."""
     card = _cards(database, [doc_id]).get(doc_id)
     return None if card is None else str(card["fingerprint"])
+
+
+def revision_of(database: Database, doc_id: str) -> str | None:
+    """Return what is another after each change of a document; None if it is not held."""
+    rows = database.read("revision", id=doc_id)
+    return str(rows[0]["revision"]) if rows else None
+
+
+def revisions(database: Database) -> dict[str, str]:
+    """Return the revision of every document."""
+    return {row["id"]: row["revision"] for row in database.read("revisions")}
+
+
+def state(database: Database) -> ServerState:
+    """Return the mark and the settings of the knowledge base.
+
+    Raises:
+        StoreError: If it has gone, or a setting is of no use.
+    """
+    rows = database.read("state")
+    if not rows:
+        raise _gone(database)
+    settings = check_settings(dict(sorted((key, value) for key, value in rows[0]["settings"])))
+    return ServerState(rows[0]["mark"], settings, settled=not rows[0]["switching"])
 
 
 def fingerprints(database: Database) -> dict[str, str]:
@@ -200,6 +223,12 @@ def summary(row: Row) -> Summary:
         row["id"], row["doc_id"], row["start"], row["end"], row["text"], row["level"],
         row["source"], tuple(row["target_ids"]),
     )  # fmt: skip
+
+
+def _gone(database: Database) -> StoreError:
+    return StoreError(
+        f"{database.address}: the knowledge base was deleted meanwhile: open it again"
+    )
 
 
 def _cards(database: Database, doc_ids: Sequence[str] | None) -> dict[str, Row]:

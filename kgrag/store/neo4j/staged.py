@@ -174,6 +174,7 @@ def _switch_document(tx: Transaction, base: Base, row: Row) -> None:
     base.keys |= {key for node, (_, key) in before.items() if wanted.get(node) != key}
     lost = [(kind, node, None) for node, (kind, _) in before.items() if node not in wanted]
     embed_nodes(tx, row["id"], [*lost, *nodes])
+    tx.run("revise_document", id=row["id"])
 
 
 def _end_switch(tx: Transaction) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from kgrag.store.copied import ServerState
 from kgrag.store.neo4j import graph_read, names, read, schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.bundle import read_bundle
@@ -103,6 +104,14 @@ class Neo4jStore:
     def change_counter(self) -> int:
         """Return the number of changes that were committed."""
         return int(read.base(self._database)["seq"])
+
+    def state(self) -> ServerState:
+        """Return mark and settings: what tells whether a copy is like this."""
+        return read.state(self._database)
+
+    def revisions(self) -> dict[str, str]:
+        """Return by document what is another after each of its changes."""
+        return read.revisions(self._database)
 
     def refresh(self, *, sizes: Collection[int] = ()) -> None:
         """Bring the indexes up to date, and finish what was cut off.

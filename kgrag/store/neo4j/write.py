@@ -152,6 +152,7 @@ def add_knowledge(
     _add_summaries(tx, new_summaries)
     _add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
+    tx.run("revise_document", id=doc_id)
     finish(tx, base)
 
 

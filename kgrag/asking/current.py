@@ -1,0 +1,103 @@
+"""What a question is asked of, as the knowledge base is now: its encoder, its sizes, its copy."""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingestion.chunk import ChunkSizes
+from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.config import Config
+from kgrag.embedding.cache import cache_folder
+from kgrag.embedding.choose import built_with
+from kgrag.embedding.embedder import Embedder
+from kgrag.errors import ConfigError
+from kgrag.ids import digest
+from kgrag.store.copied import CopiedStore
+from kgrag.store.store import Store
+
+if TYPE_CHECKING:
+    from kgrag.store.local_copy import LocalCopy
+
+
+class Current:
+    """A knowledge base as it is now; other processes may have changed it since the last look."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        config: Config,
+        choose_embedder: Callable[[str | None], Embedder],
+        location: str | Path,
+    ) -> None:
+        """Keep where things are.
+
+        Args:
+            store: The knowledge base.
+            config: Settings.
+            choose_embedder: Gives the encoder for the name that is recorded, if one is.
+            location: Of the knowledge base.
+        """
+        self._store = store
+        self._config = config
+        self._choose_embedder = choose_embedder
+        self._location = location
+        self._embedder: Embedder | None = None
+        self._settings: dict[int, CurrentSettings] = {}
+
+    def close(self) -> None:
+        """Close the copy, if one is kept."""
+        opened = self.__dict__.pop("_copy", None)
+        if opened is not None:
+            opened.close()
+
+    def knowledge(self) -> Knowledge:
+        """Return what a question is asked of; each question asks once."""
+        copied = self._copy.current() if self._copy else None
+        store = self._store if copied is None else copied
+        if id(store) not in self._settings:
+            searched = partial(self._searched_sizes, store)
+            self._settings[id(store)] = CurrentSettings(store, searched)
+        embedder = partial(self.embedder, store)
+        return Knowledge(store, embedder, self._settings[id(store)], graph=self._store)
+
+    def embedder(self, store: Store) -> Embedder:
+        """Return the encoder of the vectors in a store.
+
+        Raises:
+            ModelNotFoundError: If it is not installed.
+            ModelMismatchError: If another one is configured.
+        """
+        recorded = store.get_meta("embedder")  # another process may have changed it
+        if self._embedder is None or recorded not in (None, self._embedder.name):
+            choose = partial(self._choose_embedder, recorded)
+            self._embedder = built_with(store.all_meta(), choose)
+        return self._embedder
+
+    def sizes(self, store: Store) -> ChunkSizes:
+        """Return the chunk sizes recorded in a store, or the configured ones for a new one.
+
+        Raises:
+            ConfigError: If the configured sizes are not in order.
+        """
+        recorded = store.get_meta("chunk_sizes")
+        if recorded is not None:
+            parent, *children = (int(size) for size in recorded.split(","))
+            return ChunkSizes(parent, tuple(children))
+        try:
+            return ChunkSizes(self._config.chunks.parent, self._config.chunks.children)
+        except ValueError as exc:
+            raise ConfigError(str(exc)) from exc
+
+    def _searched_sizes(self, store: Store) -> tuple[int, int]:
+        return self.sizes(store).searched
+
+    @cached_property
+    def _copy(self) -> "LocalCopy | None":
+        if self._config.search.local_copy == "off" or not isinstance(self._store, CopiedStore):
+            return None
+        from kgrag.store.local_copy import LocalCopy
+
+        folder = cache_folder() / "copies" / digest("copy", str(self._location))
+        return LocalCopy(self._store, folder)

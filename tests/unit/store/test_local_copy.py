@@ -1,0 +1,256 @@
+"""A server's copy: like the server at each question, and no sooner read than something changed."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kgrag.errors import StoreError
+from kgrag.store import local_copy
+from kgrag.store.copied import CopiedStore, ServerState
+from kgrag.store.local_copy import LocalCopy
+from kgrag.store.sqlite.store import SQLiteStore
+
+SETTINGS = {"chunk_sizes": "2048,256"}
+
+
+class Server:
+    """A knowledge base that tells what changed, as one on Neo4j does."""
+
+    def __init__(self, folder):
+        self.store = SQLiteStore.open(folder)
+        self.store.set_meta(SETTINGS)
+        self.changes = 0
+        self.revised = {}
+        self.read = []
+        self.settled = True
+        self.meanwhile = lambda doc_id: None
+
+    def put(self, bundle, source=None):
+        """Store a document."""
+        self.store.upsert_document(bundle, source=source or bundle.document.file)
+        self._changed(bundle.document.doc_id)
+
+    def add(self, doc_id, **knowledge):
+        """Add knowledge to a document."""
+        self.store.add_knowledge(doc_id, **knowledge)
+        self._changed(doc_id)
+
+    def attach(self, source, doc_id):
+        """Let a source hold a document."""
+        self.store.attach_source(source, doc_id)
+        self._changed(None)
+
+    def delete(self, doc_id):
+        """Delete a document."""
+        self.store.delete_document(doc_id)
+        self._changed(None)
+
+    def state(self):
+        """Return mark and settings."""
+        return ServerState(str(self.changes), self.store.all_meta(), settled=self.settled)
+
+    def revisions(self):
+        """Return the revision of each document."""
+        self.read.append("revisions")
+        return {card.doc_id: self.revised[card.doc_id] for card in self.store.document_cards()}
+
+    def sources(self):
+        """Return the sources."""
+        return self.store.sources()
+
+    def bundle(self, doc_id):
+        """Return a document; `meanwhile`, something happens."""
+        self.read.append(doc_id)
+        bundle = self.store.bundle(doc_id)
+        self.meanwhile(doc_id)
+        return bundle
+
+    def _changed(self, doc_id):
+        self.changes += 1
+        if doc_id is not None:
+            self.revised[doc_id] = str(self.changes)
+
+
+@pytest.fixture
+def server(tmp_path, make):
+    """Three documents."""
+    found = Server(tmp_path / "server")
+    for name in ("a", "b", "c"):
+        found.put(
+            make.bundle(name, f"工信部印发{name}，绿色工厂。", facts=[("工信部", "印发", name)])
+        )
+    yield found
+    found.store.close()
+
+
+@pytest.fixture
+def copied(tmp_path, server):
+    found = LocalCopy(server, tmp_path / "copies")
+    yield found
+    found.close()
+
+
+def exported(store):
+    return [json.dumps(record, ensure_ascii=False) for record in store.export()]
+
+
+def is_like(copied, server):
+    store = copied.current()
+    assert store is not None
+    assert store.verify() == []
+    assert store.sources() == server.store.sources()
+    return exported(store) == exported(server.store)
+
+
+def test_a_fake_server_is_one(server):
+    assert isinstance(server, CopiedStore)
+    assert not isinstance(server.store, CopiedStore), "a folder needs no copy"
+
+
+def test_the_copy_is_what_the_server_holds(copied, server):
+    assert is_like(copied, server)
+
+
+def test_nothing_is_read_where_nothing_changed(copied, server):
+    first = copied.current()
+    server.read.clear()
+    assert copied.current() is first
+    assert server.read == []
+
+
+def test_each_change_is_seen_at_the_next_question_and_only_it_is_read(copied, server, make):
+    copied.current()
+    changes = {
+        "d-d": lambda: server.put(make.bundle("d", "新的文件。")),
+        "d-a": lambda: server.put(make.bundle("a", "改过的文件，节能。")),
+        "d-b": lambda: server.add(
+            "d-b", summaries=make.bundle("b", "", summaries=["摘要"]).summaries
+        ),
+    }
+    for doc_id, change in changes.items():
+        server.read.clear()
+        change()
+        assert is_like(copied, server), doc_id
+        assert [name for name in server.read if name != "revisions"] == [doc_id]
+    server.delete("d-c")
+    server.read.clear()
+    assert is_like(copied, server)
+    assert set(server.read) == {"revisions"}
+
+
+def test_sources_that_change_places_take_no_document_with_them(copied, server):
+    """Each of two documents gets the other's file: taken one by one, one is for a while without."""
+    copied.current()
+    a, b = (s.source for s in server.store.sources()[:2])
+    server.attach("third", "d-a")
+    server.attach(a, "d-b")
+    server.attach(b, "d-a")
+    assert is_like(copied, server)
+
+
+def test_other_settings_are_another_copy(copied, server):
+    first = copied.current()
+    server.store.set_meta({"chunk_sizes": "2048,512"})
+    assert is_like(copied, server)
+    assert copied.current() is not first
+    assert first.all_meta() == SETTINGS
+
+
+def test_while_another_encoder_takes_over_the_server_is_asked(copied, server):
+    server.settled = False
+    assert copied.current() is None
+    server.settled = True
+    assert copied.current() is not None
+
+
+def test_what_changes_while_it_is_copied_is_copied_again(copied, server, make):
+    later = iter([make.bundle("a", "后来的文件。")])
+
+    def change_once(doc_id):
+        for bundle in later:
+            server.put(bundle)
+
+    server.meanwhile = change_once
+    assert is_like(copied, server)
+    assert server.read.count("d-a") == 2
+    server.read.clear()
+    assert is_like(copied, server)
+    assert "d-a" not in server.read
+
+
+def test_whoever_changes_faster_than_is_copied_has_the_server_asked(copied, server, make):
+    server.meanwhile = lambda doc_id: server.put(make.bundle("a", f"第{server.changes}版。"))
+    assert copied.current() is None
+    server.meanwhile = lambda doc_id: None
+    assert is_like(copied, server)
+
+
+def test_another_process_copies_nothing_again(copied, server, tmp_path):
+    copied.current()
+    server.read.clear()
+    other = LocalCopy(server, tmp_path / "copies")
+    assert exported(other.current()) == exported(server.store)
+    other.close()
+    assert server.read == []
+
+
+@pytest.mark.parametrize("note", ["", "[]", '{"format": 1}', '{"format": 0, "revisions": {}}'])
+def test_a_damaged_note_costs_a_copy(copied, server, tmp_path, note):
+    copied.current()
+    copied.close()
+    (found,) = (tmp_path / "copies").glob("*/copy.json")
+    found.write_text(note)
+    server.read.clear()
+    assert is_like(copied, server)
+    assert {"d-a", "d-b", "d-c"} <= set(server.read)
+
+
+def test_a_document_that_the_folder_lost_is_copied_again(copied, server, tmp_path):
+    copied.current().delete_document("d-b")
+    again = LocalCopy(server, tmp_path / "copies")
+    assert is_like(again, server)
+    again.close()
+
+
+def test_what_was_copied_before_an_interruption_stays(copied, server, monkeypatch):
+    monkeypatch.setattr(local_copy, "_NOTED", 1)
+
+    def interrupt(doc_id):
+        if doc_id == "d-c":
+            raise KeyboardInterrupt
+
+    server.meanwhile = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        copied.current()
+    server.meanwhile = lambda doc_id: None
+    server.read.clear()
+    assert is_like(copied, server)
+    assert [name for name in server.read if name != "revisions"] == ["d-c"]
+
+
+def test_where_there_is_no_place_the_server_is_asked(server, tmp_path, caplog):
+    (tmp_path / "copies").write_text("a file")
+    copied = LocalCopy(server, tmp_path / "copies")
+    assert copied.current() is None
+    assert "the server is asked" in caplog.text
+
+
+def test_a_server_that_cannot_be_asked_is_said(copied, server, monkeypatch):
+    def gone():
+        raise StoreError("gone")
+
+    monkeypatch.setattr(server, "state", gone)
+    with pytest.raises(StoreError, match="gone"):
+        copied.current()
+
+
+def test_a_server_without_marks_is_asked_itself(copied, server, monkeypatch):
+    state = replace(server.state(), mark="")
+    monkeypatch.setattr(server, "state", lambda: state)
+    assert copied.current() is None
+
+
+def test_others_may_not_read_it(copied, tmp_path):
+    copied.current()
+    assert (tmp_path / "copies").stat().st_mode & 0o077 == 0
