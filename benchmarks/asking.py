@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +10,7 @@ import neo4j
 import numpy as np
 
 from kgrag.api import KnowledgeBase
-from kgrag.config import Config
+from kgrag.config import Config, SearchConfig
 from kgrag.embedding.choose import open_embedder
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.store.neo4j.address import Address
@@ -22,6 +22,7 @@ _TOP_K = 20  # chunks
 _DOCUMENTS = 5  # in whose agreement we are interested
 _WARM = 10  # every so-manieth question warms up
 _ROUNDED = 1e-4  # relative difference of BM25 scores below which only their sums were rounded
+_COMPARED = ("neo4j", "copy")  # with SQLite
 _COSINE = 2e-6  # difference of cosines that were rounded to 6 decimals
 
 
@@ -70,12 +71,14 @@ class Pair:
     Attributes:
         sqlite: In a folder.
         neo4j: On a server.
-        database: The connection to that.
+        copied: On that server, questions being answered from a copy of it here.
+        database: The connection to the server.
         embedder: Of both.
     """
 
     sqlite: KnowledgeBase
     neo4j: KnowledgeBase
+    copied: KnowledgeBase
     database: TimedDatabase
     embedder: Remembering
 
@@ -84,10 +87,23 @@ class Pair:
         """Both, by name."""
         return {"sqlite": self.sqlite, "neo4j": self.neo4j}
 
+    @property
+    def asked(self) -> dict[str, KnowledgeBase]:
+        """Both, and the server's copy."""
+        return {**self.bases, "copy": self.copied}
+
     def in_turn(self, turn: int) -> list[tuple[str, KnowledgeBase]]:
         """Return both, in the other order every other turn: noise hits both alike."""
-        both = list(self.bases.items())
-        return both[::-1] if turn % 2 else both
+        return _turned(self.bases, turn)
+
+    def asked_in_turn(self, turn: int) -> list[tuple[str, KnowledgeBase]]:
+        """Return both and the copy, in the other order every other turn."""
+        return _turned(self.asked, turn)
+
+
+def _turned(bases: Mapping[str, KnowledgeBase], turn: int) -> list[tuple[str, KnowledgeBase]]:
+    ordered = list(bases.items())
+    return ordered[::-1] if turn % 2 else ordered
 
 
 class Recorded:
@@ -111,21 +127,45 @@ class Recorded:
         return call
 
 
-def knowledge_base(store: Store, embedder: Remembering) -> KnowledgeBase:
+def knowledge_base(
+    store: Store, embedder: Remembering, search: SearchConfig | None = None
+) -> KnowledgeBase:
     """Return the knowledge base in a store."""
-    return KnowledgeBase(store, config=Config(), choose_embedder=lambda _: embedder)
+    config = Config(search=search or SearchConfig())
+    return KnowledgeBase(store, config=config, choose_embedder=lambda _: embedder)
+
+
+def answered(base: KnowledgeBase, question: str, system: str) -> list[str]:
+    """Return the documents that a preset finds, or that the answer cites, in order.
+
+    Args:
+        base: What is asked.
+        question: In any words.
+        system: A preset, or `ask` for a whole answer, written without a model.
+    """
+    if system == "ask":
+        citations = base.ask(question, writer="quotes").citations
+        return list(dict.fromkeys(c.doc_id for c in citations))
+    return _documents(base.search(question, system=system, top_k=_TOP_K))
 
 
 def ask_all(pair: Pair, questions: Sequence[str], presets: Sequence[str]) -> dict[str, object]:
-    """Ask all questions with each preset on both stores; print and return times and agreement."""
+    """Ask all questions of both stores and of the copy; print and return times and agreement.
+
+    Args:
+        pair: The knowledge bases.
+        questions: In any words.
+        presets: Systems, and `ask`.
+    """
     for question in questions:  # all are encoded now
-        for base in pair.bases.values():
+        for base in pair.asked.values():
             base.search(question, system="vector", top_k=1)
     print(f"\nasking {len(questions)} questions, {_TOP_K} chunks each; ms")
+    print(f"{'':16} {'SQLite p50':>11} {'p99':>7}", end="")
     print(
-        f"{'':16} {'SQLite p50':>11} {'p99':>7} {'Neo4j p50':>11} {'p99':>7} {'p50 ratio':>10} "
-        f"{'trips':>6} {'ms in them':>11}   {'same documents':>15} {'same order':>11}"
+        "".join(f" {name:>13} {'p99':>7} {'ratio':>6} {'trips':>6}" for name in _COMPARED), end=""
     )
+    print(f"   {'same documents':>15} {'same order':>11}")
     report = {preset: _ask(pair, questions, preset) for preset in presets}
     for preset, found in report.items():
         causes = Counter(cause for one in found["differing"] for cause in one["causes"])
@@ -136,55 +176,57 @@ def ask_all(pair: Pair, questions: Sequence[str], presets: Sequence[str]) -> dic
 
 
 def _ask(pair: Pair, questions: Sequence[str], preset: str) -> dict[str, object]:
-    for question in questions[::_WARM]:
-        for base in pair.bases.values():
-            base.search(question, system=preset, top_k=_TOP_K)
-    pair.database.reads.clear()
-    seconds: dict[str, list[float]] = {name: [] for name in pair.bases}
-    documents: dict[str, list[list[str]]] = {name: [] for name in pair.bases}
+    for question in questions if preset == "ask" else questions[::_WARM]:  # all sentences encoded
+        for base in pair.asked.values():
+            answered(base, question, preset)
+    seconds: dict[str, list[float]] = {name: [] for name in pair.asked}
+    documents: dict[str, list[list[str]]] = {name: [] for name in pair.asked}
+    reads: dict[str, list[tuple[str, float]]] = {name: [] for name in pair.asked}
     for turn, question in enumerate(questions):
-        for name, base in pair.in_turn(turn):
+        for name, base in pair.asked_in_turn(turn):
+            pair.database.reads.clear()
             started = time.perf_counter()
-            results = base.search(question, system=preset, top_k=_TOP_K)
+            found = answered(base, question, preset)
             seconds[name].append(time.perf_counter() - started)
-            documents[name].append(_documents(results))
-    trips = _trips(pair.database.reads, len(questions))
+            documents[name].append(found)
+            reads[name] += pair.database.reads
     differing = [
         {
             "question": question,
             "sqlite": here,
             "neo4j": there,
-            "only order": set(here) == set(there),
-            "causes": _causes(pair, question, preset),
+            "copy": copy,
+            "only order": set(here) == set(there) == set(copy),
+            "causes": [] if preset == "ask" else _causes(pair, question, preset),
         }
-        for question, here, there in zip(
-            questions, documents["sqlite"], documents["neo4j"], strict=True
-        )
-        if here != there
+        for question, here, there, copy in zip(questions, *documents.values(), strict=True)
+        if not here == there == copy
     ]
     n = len(questions)
-    found = {
+    trips = {name: _trips(reads[name], n) for name in _COMPARED}
+    report = {
         "ms": {name: _percentiles(column) for name, column in seconds.items()},
-        "trips": sum(trip["times"] for trip in trips.values()),
-        "ms in trips": sum(trip["ms"] for trip in trips.values()),
+        "trips": {name: sum(t["times"] for t in found.values()) for name, found in trips.items()},
+        "ms in trips": {
+            name: sum(t["ms"] for t in found.values()) for name, found in trips.items()
+        },
         "each trip": trips,
         "same documents": 1 - sum(not one["only order"] for one in differing) / n,
         "same order": 1 - len(differing) / n,
         "differing": differing,
     }
-    _print(preset, found)
-    return found
+    _print(preset, report)
+    return report
 
 
 def _print(preset: str, found: dict[str, object]) -> None:
-    here, there = found["ms"]["sqlite"], found["ms"]["neo4j"]
-    print(
-        f"{preset:16} {here['p50']:11.1f} {here['p99']:7.1f} {there['p50']:11.1f} "
-        f"{there['p99']:7.1f} {there['p50'] / here['p50']:10.1f} {found['trips']:6.1f} "
-        f"{found['ms in trips']:11.1f}   {found['same documents']:15.1%} "
-        f"{found['same order']:11.1%}",
-        flush=True,
-    )
+    here = found["ms"]["sqlite"]
+    print(f"{preset:16} {here['p50']:11.1f} {here['p99']:7.1f}", end="")
+    for name in _COMPARED:
+        there = found["ms"][name]
+        print(f" {there['p50']:13.1f} {there['p99']:7.1f}", end="")
+        print(f" {there['p50'] / here['p50']:6.2f} {found['trips'][name]:6.1f}", end="")
+    print(f"   {found['same documents']:15.1%} {found['same order']:11.1%}", flush=True)
 
 
 def _documents(results: Sequence[ScoredChunk]) -> list[str]:

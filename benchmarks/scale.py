@@ -297,7 +297,7 @@ def profile(job: Job) -> list[str]:
     with opened(job, embedder) as base:
         store = ClockedStore(base.store, methods)
         current = CurrentSettings(store, lambda: base.sizes.searched)
-        knowledge = Knowledge(store, lambda: embedder, current)
+        knowledge = Knowledge(store, lambda: embedder, current, graph=store)
 
         def answer(question: str) -> None:
             query = stages.timed("read the question", knowledge.query)(question)

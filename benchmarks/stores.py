@@ -5,7 +5,7 @@ is read or encoded here but the questions, once. Times are ratios against the ot
 same run: the stores take turns, document by document and question by question.
 
 usage: python benchmarks/stores.py --kb FOLDER --data FOLDER [--uri bolt://HOST:PORT]
-           [--limit N] [--presets bm25,grim] [--writing] [--out report.json]
+           [--limit N] [--presets bm25,grim,ask] [--writing] [--out report.json]
 
 `--data` holds `queries.jsonl` and `questions.jsonl` (see `kgrag.evaluation.queries`), with gold for
 the documents of `--kb`. Without `--uri` a server is started, which needs Java and Maven (see
@@ -14,6 +14,7 @@ the documents of `--kb`. Without `--uri` a server is started, which needs Java a
 
 import argparse
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from asking import Pair, Remembering, TimedDatabase, ask_all, knowledge_base
 from indexes import compare_analyzers, compare_vector_indexes
 from storing import Given, change_some, compare_writing, read_given, store_all
 
+from kgrag.config import SearchConfig
 from kgrag.errors import StoreError
 from kgrag.evaluation.queries import GoldQuery, read_queries, read_questions
 from kgrag.retrieval.grim import PRESETS
@@ -56,8 +58,13 @@ def open_pair(stack: ExitStack, given: Given, uri: str) -> Pair:
     embedder = Remembering(given.meta["embedder"])
     for store in (sqlite, neo4j):
         store.set_meta(given.meta)
+    os.environ["KGRAG_CACHE"] = str(folder / "cache")  # the encoder is open: for the copy alone
     return Pair(
-        knowledge_base(sqlite, embedder), knowledge_base(neo4j, embedder), database, embedder
+        knowledge_base(sqlite, embedder),
+        knowledge_base(neo4j, embedder),
+        knowledge_base(neo4j, embedder, SearchConfig(local_copy="on")),
+        database,
+        embedder,
     )
 
 
@@ -105,7 +112,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the questions")
     parser.add_argument("--uri", help="of an empty database; starts a server where it is missing")
     parser.add_argument("--limit", type=int, help="documents, and questions of each file")
-    parser.add_argument("--presets", default=",".join(PRESETS))
+    parser.add_argument("--presets", default=",".join([*PRESETS, "ask"]))
     parser.add_argument("--writing", action="store_true", help="compare ways to write, too")
     parser.add_argument("--out", type=Path, help="of the report as JSON")
     args = parser.parse_args()

@@ -1,7 +1,7 @@
 """What a question is asked of, as the knowledge base is now: its encoder, its sizes, its copy."""
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError
 from kgrag.ids import digest
+from kgrag.retrieval.settings import for_language
 from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store
 
@@ -59,8 +60,10 @@ class Current:
         if id(store) not in self._settings:
             searched = partial(self._searched_sizes, store)
             self._settings[id(store)] = CurrentSettings(store, searched)
-        embedder = partial(self.embedder, store)
-        return Knowledge(store, embedder, self._settings[id(store)], graph=self._store)
+        # One question looks once what there is: on a server each look is a round trip.
+        settings = cache(self._settings[id(store)].now)
+        embedder = cache(partial(self.embedder, store))
+        return Knowledge(store, embedder, lambda q: for_language(settings(), q), graph=self._store)
 
     def embedder(self, store: Store) -> Embedder:
         """Return the encoder of the vectors in a store.

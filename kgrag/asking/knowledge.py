@@ -28,11 +28,15 @@ class CurrentSettings:
 
     def __call__(self, question: str) -> Settings:
         """Return the settings for a question."""
+        return for_language(self.now(), question)
+
+    def now(self) -> Settings:
+        """Return the settings for a question in a language that the encoder reads."""
         counter = self._store.change_counter()
         if self._read_at is None or self._read_at[0] != counter:
             coarse, leaf = self._sizes()
             self._read_at = (counter, settings_of(self._store, leaf=leaf, coarse=coarse))
-        return for_language(self._read_at[1], question)
+        return self._read_at[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +105,11 @@ class Held:
         """Return results with their documents; some may be gone since they were found."""
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
         documents = {d.doc_id: d for d in store.documents(doc_ids)}
+        headings = store.headings(list(documents)) if documents else {}
         return cls(
             [r for r in results if r.chunk.doc_id in documents],
             documents,
-            {doc_id: store.headings(doc_id) for doc_id in documents},
+            {doc_id: headings.get(doc_id, []) for doc_id in documents},
         )
 
 

@@ -211,8 +211,8 @@ class Store(SearchedStore, Protocol):
         """Return documents with text, in the order asked (all, ordered by id, for None)."""
         ...
 
-    def headings(self, doc_id: str) -> list[Heading]:
-        """Return a document's headings in text order."""
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents in text order, by document."""
         ...
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:

@@ -230,7 +230,7 @@ def reads(make):
         "documents": lambda s: s.documents(),
         "document_cards": lambda s: s.document_cards(["d-a"]),
         "bundle": lambda s: repr(s.bundle("d-a")),
-        "headings": lambda s: s.headings("d-a"),
+        "headings": lambda s: s.headings(["d-a"]),
         "chunks": lambda s: s.chunks([f"d-a:{make.LEAF}:0"]),
         "chunks_of": lambda s: s.chunks_of(["d-a"], size=make.LEAF),
         "children": lambda s: s.children([f"d-a:{make.PARENT}:0"], size=make.LEAF),

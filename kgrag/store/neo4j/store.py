@@ -189,9 +189,9 @@ class Neo4jStore:
         """Return everything that a document brings, or None if it is not held."""
         return read_bundle(self._database, doc_id)
 
-    def headings(self, doc_id: str) -> list[Heading]:
-        """Return a document's headings in text order."""
-        return read.headings(self._database, doc_id)
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents in text order, by document."""
+        return read.headings_of(self._database, doc_ids)
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Return chunks in the order asked."""

@@ -69,10 +69,20 @@ def document_cards(
 
 def headings(connection: sqlite3.Connection, doc_id: str) -> list[Heading]:
     """Return a document's headings in the order in which they were stored."""
+    return headings_of(connection, [doc_id]).get(doc_id, [])
+
+
+def headings_of(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+    """Return the headings of documents by document."""
     rows = connection.execute(
-        "SELECT start, end, level, text FROM headings WHERE doc_id = ? ORDER BY position", (doc_id,)
+        "SELECT j.value, h.start, h.end, h.level, h.text FROM json_each(?) j"
+        " CROSS JOIN headings h ON h.doc_id = j.value ORDER BY j.key, h.position",
+        (json.dumps(list(doc_ids)),),
     )
-    return [Heading(*row) for row in rows]
+    found: dict[str, list[Heading]] = {}
+    for doc_id, *heading in rows:
+        found.setdefault(doc_id, []).append(Heading(*heading))
+    return found
 
 
 def chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) -> list[Chunk]:

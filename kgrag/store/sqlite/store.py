@@ -160,10 +160,10 @@ class SQLiteStore(Searching):
                 return self._cards.all(connection)
             return read.document_cards(connection, doc_ids)
 
-    def headings(self, doc_id: str) -> list[Heading]:
-        """Return a document's headings in text order."""
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents in text order, by document."""
         with self._database.read() as connection:
-            return read.headings(connection, doc_id)
+            return read.headings_of(connection, doc_ids)
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Return chunks in the order asked."""
