@@ -33,6 +33,7 @@ class ReembedReport:
         dropped: Identity of the encoder whose half-done vectors were dropped; empty for none.
         changed: False if all vectors were there and in use already.
         seconds: Wall-clock time.
+        index_seconds: What of it the search indexes took, where they were brought up to date.
     """
 
     before: str
@@ -43,6 +44,7 @@ class ReembedReport:
     dropped: str
     changed: bool
     seconds: float
+    index_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

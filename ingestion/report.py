@@ -75,15 +75,17 @@ class IngestReport:
 
     Attributes:
         outcomes: One for each file or record.
-        seconds: Wall-clock time.
+        seconds: Wall-clock time of all that was done.
         model: What chat models gave; None where none was to be asked.
         waiting: Passages of unchanged documents that failed in an earlier run.
+        index_seconds: What of `seconds` the search indexes took.
     """
 
     outcomes: tuple[Outcome, ...]
     seconds: float
     model: ModelReport | None = None
     waiting: int = 0
+    index_seconds: float = 0.0
 
     @property
     def counts(self) -> dict[Status, int]:

@@ -1,5 +1,7 @@
 """Commands that change a knowledge base: ingest, import, delete."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +62,7 @@ def ingest(
         return
     from kgrag.embedding.choose import stand_in_notice
 
+    began = time.monotonic()
     with opened(ctx, kb, create=not retry_failed) as base:
         if notice := stand_in_notice(base.embedder):
             echo(f"note: {notice}", err=True)
@@ -70,7 +73,8 @@ def ingest(
                 report = base.ingest(
                     paths, model=model, progress=progress, follow_links=follow_links
                 )
-    print_report(report, as_json)
+    # What the user waited for: opening and closing, too.
+    print_report(replace(report, seconds=time.monotonic() - began), as_json)
     if report.failed:
         ctx.exit(1)
 

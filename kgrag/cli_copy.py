@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli_print import echo, progress_bar
-from kgrag.cli_shared import opened
+from kgrag.cli_shared import index_share, opened
 
 if TYPE_CHECKING:
     from kgrag.copying import Comparison, CopyReport
@@ -35,17 +35,20 @@ def copy(ctx: click.Context, from_: str, to: str, check: bool) -> None:
         with progress_bar("copy") as progress:
             report = copying.copy(source.store, target.store, progress=progress)
             progress("search index", report.documents, report.documents)
+            copied = time.monotonic()
             target.store.refresh(sizes=target.sizes.searched)
-        equal = _print_report(report, time.monotonic() - began)
+        now = time.monotonic()
+        equal = _print_report(report, now - began, now - copied)
         if check:
             equal = _print_comparison(copying.compare(source.store, target.store)) and equal
     if not equal:
         ctx.exit(1)
 
 
-def _print_report(report: "CopyReport", seconds: float) -> bool:
+def _print_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
     """Print what was copied; return whether both hold as much."""
-    echo(f"{report.written} copied, {report.unchanged} unchanged in {seconds:.1f} s")
+    took = f"{seconds:.1f} s{index_share(index_seconds)}"
+    echo(f"{report.written} copied, {report.unchanged} unchanged in {took}")
     if report.source == report.target:
         return True
     echo(f"not the same: from {report.source}", err=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgrag.cli_print import echo, print_json
-from kgrag.cli_shared import amount
+from kgrag.cli_shared import amount, index_share
 
 if TYPE_CHECKING:
     from ingestion.report import IngestReport, ModelReport, Outcome, Plan
@@ -49,8 +49,9 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     _print_links(report.outcomes)
     total = len(report.outcomes)
     rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
+    share = index_share(report.index_seconds)
     counts = _counted(report.counts.items()) or "nothing to do"
-    echo(f"{amount(total, 'file')} in {report.seconds:.1f} s{rate}: {counts}")
+    echo(f"{amount(total, 'file')} in {report.seconds:.1f} s{share}{rate}: {counts}")
     if report.model:
         _print_model(report.model)
     if report.waiting:
@@ -169,6 +170,7 @@ def _report_record(report: "IngestReport") -> dict[str, object]:
     record: dict[str, object] = {
         "counts": report.counts,
         "seconds": report.seconds,
+        "index_seconds": report.index_seconds,
         "waiting": report.waiting,
         "files": files,
     }

@@ -1,12 +1,13 @@
 """The command that changes the encoder of a knowledge base: reembed."""
 
+import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli_print import echo, print_json, progress_bar
-from kgrag.cli_shared import amount, json_option, kb_option, opened
+from kgrag.cli_shared import amount, index_share, json_option, kb_option, opened
 
 if TYPE_CHECKING:
     from ingestion.reembed import ReembedPlan, ReembedReport
@@ -24,6 +25,7 @@ def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_js
 
     The old vectors answer until all new ones are there. Stopped and run again, it goes on.
     """
+    began = time.monotonic()
     configured: Config = ctx.obj
     if model:
         ctx.obj = replace(configured, embedding=_with_model(configured.embedding, model))
@@ -34,8 +36,11 @@ def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_js
         with progress_bar("reembed") as progress:
             report = base.reembed(progress=progress)
             progress("search index", report.documents, report.documents)
+            encoded = time.monotonic()
             base.store.refresh(sizes=base.sizes.searched)
-    _print_report(report, as_json)
+            indexed = time.monotonic() - encoded
+    seconds = time.monotonic() - began
+    _print_report(replace(report, seconds=seconds, index_seconds=indexed), as_json)
     _warn_of_settings(configured, model)
 
 
@@ -74,6 +79,7 @@ def _print_report(report: "ReembedReport", as_json: bool) -> None:
     echo(
         f"{_change(report.before, report.after)}: {amount(report.encoded, 'text')} of "
         f"{amount(report.documents, 'document')}{resumed} in {_duration(report.seconds)}"
+        f"{index_share(report.index_seconds)}"
     )
 
 

@@ -59,6 +59,15 @@ def print_foreign(n: int) -> None:
         )
 
 
+def index_share(seconds: float) -> str:
+    """Return what the search indexes took of a time, in brackets; nothing for less than a second.
+
+    >>> index_share(405.2), index_share(0.3)
+    (' (405 s of it for the search indexes)', '')
+    """
+    return f" ({seconds:.0f} s of it for the search indexes)" if seconds >= 1 else ""
+
+
 def amount(n: int, one: str, more: str = "") -> str:
     """Return a number of things in words; `more` is the plural where an s does not make it.
 

@@ -1,5 +1,6 @@
 """Take documents into a knowledge base, with the models that are configured or without."""
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from ingestion.chunk import ChunkSizes
 from ingestion.imports import ImportReport, import_facts, import_summaries
-from ingestion.pipeline import Progress, chunks_to_embed, ingest, survey
+from ingestion.pipeline import Progress, ingest
+from ingestion.planned import Planned
 from ingestion.reembed import Reembedding
-from ingestion.report import IngestReport, Outcome, Plan
+from ingestion.report import IngestReport, Plan
 from ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.config import STAGES, Config
 from kgrag.embedding.cache import cache_folder
@@ -20,7 +22,7 @@ from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError
 from kgrag.ids import digest
 from kgrag.store.checks import check_encoder
-from kgrag.store.store import DocumentBundle, Store
+from kgrag.store.store import Store
 
 if TYPE_CHECKING:
     from ingestion.enrich import Enricher
@@ -113,6 +115,7 @@ class Intake:
             progress: Called with (file, files done, files in all).
             follow_links: Follow links that lead out of a folder, too.
         """
+        began = time.monotonic()
         known = self.store.all_meta()
         check_encoder(self.embedder.name, known.get("embedder"))
         vectors = self.vectors
@@ -134,7 +137,7 @@ class Intake:
                 progress=progress,
                 follow_links=follow_links,
             )
-        return self._finished(report, progress)
+        return self._finished(report, progress, began)
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
         """Ask again for passages that failed; see `ingestion.retry.retry_failed`.
@@ -144,6 +147,7 @@ class Intake:
         """
         from ingestion.retry import retry_failed
 
+        began = time.monotonic()
         with self._enricher("auto") as enricher:
             if enricher is None:
                 raise ConfigError("no model is configured: name one in [llm] of kgrag.toml")
@@ -156,7 +160,7 @@ class Intake:
                 enricher=enricher,
                 progress=progress,
             )
-        return self._finished(report, progress)
+        return self._finished(report, progress, began)
 
     def import_facts(self, path: Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
@@ -191,7 +195,14 @@ class Intake:
             follow_links: As for `ingest`.
         """
         with self._enricher(model) as enricher:
-            planned = _Planned(self, paths, enricher, follow_links)
+            planned = Planned(
+                paths,
+                store=self.store,
+                sizes=self.sizes,
+                vectors=self.vectors,
+                enricher=enricher,
+                follow_links=follow_links,
+            )
             if enricher is None:
                 for _ in planned.bundles():
                     pass
@@ -210,7 +221,7 @@ class Intake:
             sample_cost=self._cost({stage: spent.usage for stage, spent in sampled.items()}),
         )
 
-    def _predicted(self, stage: "Stage", enricher: "Enricher", planned: "_Planned") -> "Prediction":
+    def _predicted(self, stage: "Stage", enricher: "Enricher", planned: Planned) -> "Prediction":
         """Return what a stage will take; reads the documents."""
         from kgrag.llm.prediction import predict
 
@@ -223,11 +234,16 @@ class Intake:
             calls=self.calls(),
         )
 
-    def _finished(self, report: IngestReport, progress: Progress | None) -> IngestReport:
-        """Bring the search indexes up to date, and say what the models cost."""
+    def _finished(
+        self, report: IngestReport, progress: Progress | None, began: float
+    ) -> IngestReport:
+        """Bring the search indexes up to date, and say what that took, and what models cost."""
         if progress:  # the index of words takes a while after many documents
             progress("search index", len(report.outcomes), len(report.outcomes))
+        stored = time.monotonic()
         self.store.refresh(sizes=self.sizes.searched)
+        now = time.monotonic()
+        report = replace(report, seconds=now - began, index_seconds=now - stored)
         if report.model is None:
             return report
         cost = self._cost({stage: spent.usage for stage, spent in report.model.spent.items()})
@@ -347,50 +363,3 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
         chunks = chunk(document, structure(document.text), sizes)
         for passage in passages(chunks, sizes=sizes, most_chars=settings.passage_chars):
             yield from planned_requests(passage, document, settings=settings)
-
-
-class _Planned:
-    """What a run would do, gathered from its documents.
-
-    They are read anew each time, so that no more than one is held.
-    """
-
-    def __init__(
-        self,
-        intake: Intake,
-        paths: Sequence[Path],
-        enricher: "Enricher | None",
-        follow_links: bool,
-    ) -> None:
-        self._intake = intake
-        self._follow_links = follow_links
-        self._paths = paths
-        self._enricher = enricher
-        self._outcomes: list[Outcome] = []
-        self._n_chunks = 0
-        self._n_passages = 0
-
-    def bundles(self) -> "Iterator[DocumentBundle]":
-        """Yield the documents that would be stored."""
-        self._outcomes, self._n_chunks, self._n_passages = [], 0, 0
-        vectors = self._intake.vectors
-        for item in survey(
-            self._paths,
-            store=self._intake.store,
-            sizes=self._intake.sizes,
-            model=self._enricher.identity if self._enricher else "",
-            follow_links=self._follow_links,
-        ):
-            if isinstance(item, Outcome):
-                self._outcomes.append(item)
-                continue
-            self._outcomes.append(item.outcome)
-            self._n_chunks += chunks_to_embed(item, vectors)
-            if item.bundle is not None:
-                if self._enricher:
-                    self._n_passages += len(self._enricher.passages_of(item.bundle))
-                yield item.bundle
-
-    def plan(self) -> Plan:
-        """Return what was gathered when the documents were read last."""
-        return Plan(tuple(self._outcomes), self._n_chunks, self._n_passages)

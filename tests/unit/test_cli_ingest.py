@@ -22,6 +22,18 @@ def test_one_of_a_thing_is_told_as_one(capsys, n, files):
     assert ("1 passage of" if n == 1 else "2 passages of") in err
 
 
+def test_a_report_says_what_the_indexes_took(capsys):
+    """Where it is a second or more; JSON has it always."""
+    print_report(IngestReport((ADDED,), 754.0, index_seconds=405.2), as_json=False)
+    print_report(IngestReport((ADDED,), 1.0, index_seconds=0.4), as_json=False)
+    print_report(IngestReport((ADDED,), 1.0, index_seconds=0.4), as_json=True)
+    shown, short, record = capsys.readouterr().out.splitlines()
+
+    assert "1 file in 754.0 s (405 s of it for the search indexes), 0.0 a second" in shown
+    assert short == "1 file in 1.0 s: 1 added"
+    assert '"seconds": 1.0, "index_seconds": 0.4' in record
+
+
 def test_what_passages_gave_is_not_told_where_none_could_be_read(capsys):
     """The reason is; nothing was asked that could have given facts."""
     model = ModelReport(failed={"unavailable": 3}, unavailable="no server")

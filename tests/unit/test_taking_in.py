@@ -1,4 +1,5 @@
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,3 +89,25 @@ def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path
         assert base.store.get_meta("embedder") == "hash-32"
         assert '"dimension": "32"' in base.store.get_meta("embedder_settings")
         assert base.verify() == []
+
+
+def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch):
+    """They take the half of it where there are many documents."""
+    now = [0.0]
+    monkeypatch.setattr(taking_in, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(16)) as base:
+        refresh = base.store.refresh
+
+        def slowly(**sizes):
+            now[0] += 405.0
+            refresh(**sizes)
+
+        def step(name, done, total):
+            now[0] += 100.0
+
+        monkeypatch.setattr(base.store, "refresh", slowly)
+        report = base.ingest([tmp_path / "a.txt"], progress=step)
+
+    assert report.index_seconds == 405.0
+    assert report.seconds == now[0] > 405.0
