@@ -1,13 +1,26 @@
 // 03 文件引用网络
 // Citation network of the documents
-// 文件之间的依据、落实、引用、修订、废止关系；从被引用最多的文件画起。
-// Which document cites which, beginning with the most cited.
-MATCH (d:KgragDocument)
-WITH d, COUNT { (d)<-[:CITES]-() } AS cited ORDER BY cited DESC LIMIT 30
-WHERE cited > 0
-CALL (d) {
-  MATCH (other:KgragDocument)-[c:CITES]->(d)
-  RETURN other, c LIMIT 25
+// 文件之间的依据、落实、引用、修订、废止关系；从被引用最多的画起。互不引用时，画多份文件都提到的文件名。
+// Which document cites which, beginning with the most cited; where none does, what several name.
+CALL () {
+  MATCH (d:KgragDocument)
+  WITH d, COUNT { (d)<-[:CITES]-() } AS cited ORDER BY cited DESC LIMIT 30
+  WHERE cited > 0
+  CALL (d) {
+    MATCH (other:KgragDocument)-[c:CITES]->(d)
+    RETURN other, c LIMIT 25
+  }
+  RETURN d, c, other, 1 AS choice
+  UNION
+  MATCH (d:KgragEntity {type: 'document'})
+  WITH d, COUNT { (d)<-[:NAMES]-(:KgragDocument) } AS named ORDER BY named DESC LIMIT 12
+  WHERE named > 1 AND NOT EXISTS { (:KgragDocument)-[:CITES]->(:KgragDocument) }
+  CALL (d) {
+    MATCH (other:KgragDocument)-[c:NAMES]->(d)
+    RETURN other, c LIMIT 10
+  }
+  RETURN d, c, other, 2 AS choice
 }
+WITH d, c, other ORDER BY choice
 RETURN d, c, other
 LIMIT 120

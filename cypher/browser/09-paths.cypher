@@ -23,7 +23,7 @@ CALL (one) {
   WITH DISTINCT one, via LIMIT 200
   MATCH (via)-[:RELATED]-(e:KgragEntity)
   WHERE e <> one AND NOT EXISTS { (one)-[:RELATED]-(e) }
-  WITH e LIMIT 5000
+  WITH e LIMIT 500
   WITH DISTINCT e ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
   RETURN collect(e) AS far
 }

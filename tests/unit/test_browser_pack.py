@@ -16,6 +16,8 @@ BOOKKEEPING = (
     r"embedding_key|vector"
 )
 LABELS = {"Document", "Chunk", "ParentChunk", "ChildChunk", "Summary", "Entity"}
+# Our own label of each, beside the readable one; what is both has the look of the readable one.
+OURS = {"KgragDocument", "KgragChunk", "KgragSummary", "KgragEntity"}
 TYPES = {"RELATED", "CITES", "PART_OF", "FIRST_CHUNK", "NEXT_CHUNK", "HAS_CHILD", "SUMMARIZES",
          "MENTIONS", "NAMES"}  # fmt: skip
 
@@ -77,7 +79,7 @@ def test_query_only_reads(query):
 def test_query_shows_documents_and_knowledge_only(query):
     """Labels and types are those of the graph; vectors and bookkeeping stay out of sight."""
     assert not re.search(rf"\b(?:{BOOKKEEPING})\b", body(query))
-    assert set(re.findall(r"\(\w*:(\w+)", body(query))) <= LABELS
+    assert set(re.findall(r"\(\w*:(\w+)", body(query))) <= LABELS | OURS
     assert set(re.findall(r"\[\w*:(\w+)", body(query))) <= TYPES
 
 
@@ -93,6 +95,7 @@ def test_query_has_its_values_in_the_first_line(query):
 def test_every_label_and_type_has_a_rule_in_the_style_sheet():
     """The Browser gives a label without a colour one of its own, over that of other labels."""
     assert {f"node.{label}" for label in LABELS} <= rules().keys()
+    assert all(rules()[f"node.{own}"] == rules()[f"node.{own[5:]}"] for own in OURS)
     assert {f"relationship.{type_}" for type_ in TYPES} <= rules().keys()
     assert all("color" in rules()[f"node.{label}"] for label in LABELS)
     assert all("caption" in rules()[f"node.{label}"] for label in LABELS)
