@@ -35,9 +35,11 @@ class Place:
 
     Attributes:
         folder: Holds the settings; made where it is not there.
+        program: The command line.
     """
 
     folder: Path
+    program: tuple[str, ...] = KGRAG
 
     def start(
         self,
@@ -53,7 +55,7 @@ class Place:
             before: Called in the new process, for limits.
         """
         return subprocess.Popen(
-            [*KGRAG, "--config", str(self.settings()), *map(str, words)],
+            [*self.program, "--config", str(self.settings()), *map(str, words)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -3,7 +3,7 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,18 +69,22 @@ class Tally:
 Faults = Callable[[int, int, Path], Tally]
 
 
-def main(run: Faults, *, full: int) -> None:
+def main(run: Faults, *, full: int, others: Mapping[str, Faults] | None = None) -> None:
     """Run a module by itself: `--n` faults from a `--seed`; exit code 1 if anything was found.
 
     Args:
         run: Makes n faults from a seed in an empty folder.
         full: How many it makes where nothing is said.
+        others: What makes other faults, by the option that asks for it.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--n", type=int, default=full, help="faults to make")
     parser.add_argument("--seed", type=int, default=1)
+    parser.set_defaults(run=run)
+    for option, other in (others or {}).items():
+        parser.add_argument(option, dest="run", action="store_const", const=other)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        tally = run(chosen.n, chosen.seed, Path(folder))
+        tally = chosen.run(chosen.n, chosen.seed, Path(folder))
     tally.tell()
     sys.exit(not tally.is_clean)

@@ -1,0 +1,123 @@
+"""The commands that write, and knowledge bases before and after each of them."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.commands import KGRAG, Done, Place
+from tests.faults.corpus import (
+    exported,
+    write_corpus,
+    write_facts,
+    write_summaries,
+)
+
+QUESTION = "绿色工厂达到多少家？"
+_BEFORE_SEALS = 5  # the schema version that had none
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command.
+
+    Attributes:
+        words: Of the command, its knowledge base left out.
+        begins_empty: Whether the knowledge base is not there before.
+        only_reads: Whether it stores nothing but search caches.
+        is_older: Whether the knowledge base is one of an older kgrag before.
+    """
+
+    words: tuple[str | Path, ...]
+    begins_empty: bool = False
+    only_reads: bool = False
+    is_older: bool = False
+
+
+class Scene:
+    """A place where commands are disturbed, and what each leaves where it is not.
+
+    Attributes:
+        place: Holds the settings, and runs commands.
+        kb: The knowledge base that commands write.
+        out: One in a folder, as it is before them.
+        cases: By name.
+        before: Its export.
+    """
+
+    def __init__(self, folder: Path, kb: Path | str, *, program: tuple[str, ...] = KGRAG) -> None:
+        self.place = Place(folder, program)
+        self.kb, self.out = kb, folder / "before"
+        corpus, more = write_corpus(folder / "corpus"), write_corpus(folder / "more", first=200)
+        facts, summaries = write_facts(folder / "f.jsonl"), write_summaries(folder / "s.jsonl")
+        self.cases: dict[str, Case] = {
+            "ingest": Case(("ingest", *corpus), begins_empty=True),
+            "ingest more": Case(("ingest", *corpus, *more)),
+            "reembed": Case(("reembed", "--model", "hash-128")),
+            "delete": Case(("delete", "r3")),
+            "import-facts": Case(("import-facts", facts)),
+            "import-summaries": Case(("import-summaries", summaries)),
+            "copy": Case(("copy", "--from", self.out, "--to", self.kb), begins_empty=True),
+            "search": Case(("search", QUESTION, "--json"), only_reads=True),
+            "ask": Case(("ask", QUESTION, "--json"), only_reads=True),
+            "migrate": Case(("docs", "--json"), only_reads=True, is_older=True),
+        }
+        must(self.place.run("ingest", *corpus, "--kb", self.out))
+        self.before = exported(self.out)
+        self._after: dict[str, tuple[str, list[str]]] = {}
+
+    def undisturbed(self, name: str) -> tuple[str, list[str]]:
+        """Return what a command prints, and the export after it."""
+        if name not in self._after:
+            self.prepare(name)
+            self.remember(name, self.place.run(*self.words(name)))
+        return self._after[name]
+
+    def remember(self, name: str, done: Done) -> None:
+        """Take what a command just left for what it leaves undisturbed."""
+        must(done)
+        self._after[name] = done.out, exported(self.kb)
+
+    def prepare(self, name: str) -> None:
+        """Make the knowledge base what it is before a command."""
+        self.clear()
+        if self.cases[name].begins_empty:
+            return
+        self.fill()
+        if self.cases[name].is_older:
+            make_older(Path(self.kb))
+
+    def clear(self) -> None:
+        """Let there be no knowledge base."""
+        shutil.rmtree(self.kb, ignore_errors=True)
+
+    def fill(self) -> None:
+        """Let there be one without search caches."""
+        shutil.copytree(self.out, self.kb)
+        shutil.rmtree(Path(self.kb) / "cache", ignore_errors=True)
+
+    def words(self, name: str) -> tuple[str | Path, ...]:
+        """Return a whole command."""
+        words = self.cases[name].words
+        return words if name == "copy" else (*words, "--kb", self.kb)
+
+
+def must(done: Done) -> None:
+    """Refuse to go on after a command that failed undisturbed.
+
+    Raises:
+        RuntimeError: If it did.
+    """
+    if done.code:
+        raise RuntimeError(done.err)
+
+
+def make_older(kb: Path) -> None:
+    """Make a knowledge base in a folder one of the schema before checksums."""
+    with closing(sqlite3.connect(kb / "kgrag.db")) as connection:
+        connection.execute("DROP TABLE seals")
+        for table in ("embeddings", "staged_embeddings"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN seal")
+        connection.execute(f"PRAGMA user_version = {_BEFORE_SEALS}")
+        connection.commit()
