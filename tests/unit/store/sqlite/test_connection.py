@@ -10,6 +10,28 @@ from kgrag.store.sqlite.connection import Database, connect, known_version, make
 from kgrag.store.sqlite.opening import TABLES
 
 
+@pytest.mark.parametrize("name", ["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"])
+def test_on_a_full_disk_a_knowledge_base_is_only_read(tmp_path, monkeypatch, name):
+    """SQLite wants 32 KB beside the file for who writes; nobody does."""
+    Database.open(tmp_path).close()
+
+    def full(_):
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorname = name
+        raise error
+
+    monkeypatch.setattr(module, "_use_write_ahead_log", full)
+    with closing(Database.open(tmp_path, create=False)) as database:
+        assert not database.writable
+        with database.read() as connection:
+            assert connection.execute("SELECT count(*) FROM documents").fetchone() == (0,)
+        with (
+            pytest.raises(StoreUnavailableError, match="its disk has space"),
+            database.write() as writer,
+        ):
+            writer.execute("DELETE FROM documents")
+
+
 def test_open_makes_folder_and_schema_when_there_is_none(tmp_path):
     """A new knowledge base has the newest schema, and a log that readers do not wait for."""
     with closing(Database.open(tmp_path / "a" / "b")) as database, database.read() as c:

@@ -236,6 +236,30 @@ def test_without_a_folder_to_write_the_index_is_kept_in_memory(store, folder, pu
         assert hits(again) == expected
 
 
+@pytest.mark.parametrize("where", ["write_documents", "open_view"])
+def test_on_a_full_disk_the_index_is_kept_in_memory(store, folder, monkeypatch, where):
+    """tantivy says ValueError there; nothing of the half-written index is left."""
+    expected = hits(store)
+    store.close()
+    shutil.rmtree(folder / "cache")
+    real, calls = getattr(lexical, where), []
+
+    def full(*args, **more):
+        calls.append(args)
+        if len(calls) == 1:
+            if where == "open_view":
+                raise lexical_view.IndexDamagedError("Too many open files (os error 24)")
+            raise ValueError("An IO error occurred: 'No space left on device (os error 28)'")
+        return real(*args, **more)
+
+    monkeypatch.setattr(lexical, where, full)
+    with closing(SQLiteStore.open(folder)) as again:
+        assert hits(again) == expected
+    assert calls
+    left = [path for path in (folder / "cache").glob("lexical-*") if path.is_dir()]
+    assert not left or where == "open_view"
+
+
 def test_deleted_chunks_do_not_count_in_inverse_frequencies(store, put, monkeypatch):
     """What tantivy still counts is taken out: scores are those of a fresh index."""
     for i in range(4, 30):
