@@ -238,7 +238,7 @@ def test_without_a_folder_to_write_the_index_is_kept_in_memory(store, folder, pu
 
 @pytest.mark.parametrize("where", ["write_documents", "open_view"])
 def test_on_a_full_disk_the_index_is_kept_in_memory(store, folder, monkeypatch, where):
-    """tantivy says ValueError there; nothing of the half-written index is left."""
+    """The index says ValueError there; nothing of the half-written index is left."""
     expected = hits(store)
     store.close()
     shutil.rmtree(folder / "cache")
