@@ -12,6 +12,7 @@ from string import Template
 
 from kgrag.graph_layout import STACK, Node, lay_out
 from kgrag.types import Entity, Fact
+from kgrag.visible import visible_line
 
 # Lengths in the drawing's units, which are pixels at full size.
 _LINE = 15.0  # height of a caption's line
@@ -22,7 +23,6 @@ _CAPTION, _CENTER_CAPTION, _PREDICATE = (8, 3), (6, 4), (12, 1)  # wide characte
 _PIECE = re.compile(
     r"[（《「『【“‘]*(?:[0-9A-Za-z.%—–-]+[年月日]?|.)[，。、；：！？）》」』】”’…]*"
 )
-_UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
@@ -49,8 +49,8 @@ def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str])
 
 
 def _escape(text: str) -> str:
-    """Return text for HTML; what HTML has no place for becomes U+FFFD."""
-    return html.escape(_UNSAFE.sub("\ufffd", text))
+    """Return text for HTML; what would not be seen, or turns text around, stands as an escape."""
+    return html.escape(visible_line(text))
 
 
 def _count(n: int, noun: str) -> str:
@@ -248,7 +248,7 @@ def _row(number: int, fact: Fact, titles: Mapping[str, str]) -> str:
     """Return the table's row of a fact, with every place that states it."""
     spots = dict.fromkeys((e.doc_id, e.start, e.end, e.extractor) for e in fact.evidence)
     stated = "".join(
-        f"<p>{_escape(titles.get(doc_id, doc_id))} "
+        f"<p><bdi>{_escape(titles.get(doc_id, doc_id))}</bdi> "
         f'<span class="at">{start}\N{EN DASH}{end}, {_escape(extractor)}</span></p>'
         for doc_id, start, end, extractor in spots
     )

@@ -1,7 +1,6 @@
 """Run files: what a system returned for each question, one line a question."""
 
 import dataclasses
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
 from kgrag.types import ScoredChunk
+from kgrag.visible import json_line
 from kgrag.whole_file import write_whole
 
 
@@ -91,7 +91,7 @@ def from_ranking(ranking: Sequence[ScoredChunk], files: Mapping[str, str]) -> li
 
 def run_line(query_id: str, results: Sequence[RunResult]) -> str:
     """Return the line of a run file for one question, without line break."""
-    return json.dumps({"id": query_id, "results": run_rows(results)}, ensure_ascii=False)
+    return json_line({"id": query_id, "results": run_rows(results)})
 
 
 def run_rows(results: Sequence[RunResult]) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ import pytest
 from kgrag.graph_page import _wrap, graph_page
 from kgrag.ids import entity_id, fact_id
 from kgrag.types import Entity, Evidence, Fact
+from kgrag.visible import visible_line
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \"a\" 'b' & $name &lt;"
 
@@ -143,12 +144,12 @@ def test_graph_page_escapes_names_wherever_they_stand():
     assert page.texts["h1"] == [HOSTILE]
 
 
-@pytest.mark.parametrize("bad", ["\x00", "\x1b", "\x85", "\ud800"])
+@pytest.mark.parametrize("bad", ["\x00", "\x1b", "\x85", "\ud800", "\u202e", "\u2066", "\u200b"])
 def test_graph_page_when_a_name_holds_what_html_cannot_gives_a_file_that_can_be_written(bad):
-    """Control characters and lone surrogates become U+FFFD."""
+    """Control characters, lone surrogates and marks of direction are shown as escapes."""
     page = graph_page(entity(f"甲{bad}"), [fact(f"甲{bad}", bad, f"乙{bad}")], {})
     assert bad not in page
-    assert "甲\ufffd" in page.encode("utf-8").decode("utf-8")
+    assert f"甲{visible_line(bad)}" in page.encode("utf-8").decode("utf-8")
 
 
 def test_graph_page_needs_no_network():
