@@ -116,7 +116,8 @@ def _plan(
     except NoKnowledgeBaseError:
         if sample:  # what is paid for is kept where the knowledge base will be
             ctx.obj = keeping_calls(ctx.obj, kb)
-        with TemporaryDirectory() as empty, opened(ctx, empty, create=True) as base:
+        aside = TemporaryDirectory(ignore_cleanup_errors=True)  # Windows keeps what is open
+        with aside as empty, opened(ctx, empty, create=True) as base:
             plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
     print_plan(plan, as_json)
     if any(outcome.status == "failed" for outcome in plan.outcomes):

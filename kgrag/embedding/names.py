@@ -6,7 +6,10 @@ from kgrag.errors import ModelError
 
 STAGING = ".staging-"  # begins the folder of a model that is being installed
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_RESERVED = re.compile(r"hash(-\d+)?")  # the stand-in's names
+_RESERVED = re.compile(
+    r"hash(-\d+)?"  # the stand-in's names
+    r"|(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*\."  # no folder may be called so on Windows
+)
 
 
 def is_name(name: str) -> bool:
@@ -27,7 +30,7 @@ def checked_name(name: str) -> str:
     if not is_name(name):
         raise ModelError(
             f"a model cannot be called {name!r}. Remedy: use lower-case letters, digits and .-_ "
-            "(`hash` is the stand-in)"
+            "(`hash` is the stand-in; names such as `con` are no folder's on Windows)"
         )
     return name
 

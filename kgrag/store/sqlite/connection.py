@@ -18,6 +18,7 @@ from kgrag.store.sqlite.opening import (
     check_tables,
     foreign,
     log_of,
+    uri_of,
 )
 from kgrag.store.sqlite.seals import seal_all
 
@@ -193,7 +194,7 @@ def _migrations() -> list[str]:
 
 def _prepare(file: Path) -> str:
     """Create or migrate the file and return the URI to connect to."""
-    uri = file.absolute().as_uri()
+    uri = uri_of(file.absolute())
     try:
         with closing(connect(uri)) as connection:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file

@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from kgrag.errors import NoKnowledgeBaseError, StoreUnavailableError
 
@@ -122,6 +122,19 @@ def _check_header(file: Path, header: bytes) -> None:
         )
 
 
+def uri_of(file: PurePath) -> str:
+    """Return the URI by which SQLite opens a file, given by its absolute path.
+
+    The server of a Windows share, as an authority, is not what SQLite takes: it stands in the path.
+
+    >>> from pathlib import PureWindowsPath
+    >>> uri_of(PureWindowsPath("//server/share/kb/kgrag.db"))
+    'file:////server/share/kb/kgrag.db'
+    """
+    uri = file.as_uri()
+    return uri if uri.startswith("file:///") else uri.replace("file://", "file:////", 1)
+
+
 def _check_unmarked(file: Path, header: bytes, *, create: bool) -> None:
     """Let pass only what a crash leaves of a new file: no table yet, or all still in the log.
 
@@ -136,7 +149,7 @@ def _check_unmarked(file: Path, header: bytes, *, create: bool) -> None:
     # Without a log there is nothing to wait for, and no file need be made beside it.
     log = log_of(file)
     has_log = log.is_file() and log.stat().st_size > 0
-    uri = file.absolute().as_uri() + ("?mode=ro" if has_log else "?mode=ro&immutable=1")
+    uri = uri_of(file.absolute()) + ("?mode=ro" if has_log else "?mode=ro&immutable=1")
     with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
