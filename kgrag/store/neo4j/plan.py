@@ -1,9 +1,9 @@
 """The second look at Cypher that others wrote: the plan that Neo4j makes of it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from kgrag.store.neo4j.gate import PROCEDURES
+from kgrag.store.neo4j.vocabulary import FUNCTIONS, PROCEDURES
 
 _SCANS = ("AllRelationshipsScan", "RelationshipTypeScan", "UnionRelationshipTypesScan")
 _SEEKS = (
@@ -49,14 +49,41 @@ OPERATORS = frozenset(
     }
 )
 _PROCEDURE = re.compile(r"[\w.]+(?=\()")  # in "db.labels() :: (label :: STRING)"
+_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+_QUOTED = re.compile(r"`((?:[^`]|``)+)`")
+_WORD = re.compile(r"[^\W\d]\w*")
+_MADE = re.compile(r"anon_\d+|auto(?:int|string|list|double|bool)_\d+|UNNAMED\d+", re.IGNORECASE)
+# The words of Details beside names of the statement: keywords of clauses that read, and what the
+# server calls its own. LOAD, CSV, CREATE, SET, ... can only be names there.
+_WORDS = frozenset(
+    {
+        *("match", "optional", "unwind", "with", "return", "call", "where", "order", "by", "skip"),
+        *("limit", "union", "yield", "as", "distinct", "and", "or", "xor", "not", "in", "is"),
+        *("null", "true", "false", "case", "when", "then", "else", "end", "starts", "ends"),
+        *("contains", "asc", "desc", "exists", "count", "collect", "any", "all", "none", "single"),
+        *("reduce", "shortestpath", "allshortestpaths", "shortest", "groups", "nan", "infinity"),
+        # of indexes and counts
+        *("index", "range", "text", "point", "lookup", "unique", "fulltext", "vector", "label"),
+        *("cache", "cached", "getdegree", "type", "types", "node", "rel", "relationship"),
+        "percentiles",
+        # of repeated patterns and of what is computed once
+        *("isrepeattrailunique", "runtimeconstant", "expanding", "from", "inlined", "predicates"),
+        # of procedures: what they yield, and its types
+        *("list", "map", "string", "integer", "float", "boolean", "path", "score", "propertykey"),
+        *("relationshiptype", "nodes", "relationships"),
+    }
+)
 
 
-def check_plan(query_type: str | None, plan: Mapping[str, object] | None) -> None:
+def check_plan(
+    query_type: str | None, plan: Mapping[str, object] | None, names: Collection[str] = ()
+) -> None:
     """Refuse a plan that does more than read the graph.
 
     Args:
         query_type: Of the summary of EXPLAIN: r, w, rw or s.
         plan: Of the same.
+        names: That the statement uses.
 
     Raises:
         ValueError: If it is refused; says why.
@@ -70,6 +97,27 @@ def check_plan(query_type: str | None, plan: Mapping[str, object] | None) -> Non
             name = _PROCEDURE.match(details)
             if name is None or name[0] not in PROCEDURES:
                 raise ValueError(f"its plan calls {details.partition('(')[0]}, which is refused")
+            details = details.removeprefix(name[0])
+        for word in _words(details):
+            if word not in names and not _is_known(word):
+                raise ValueError(
+                    f"its plan holds {word} ({operator}), which is not known to only read"
+                )
+
+
+def _words(details: str) -> Iterator[str]:
+    """Yield the words of an operator's details, without those within texts and backticks.
+
+    Subqueries in an expression show here only.
+    """
+    yield from _WORD.findall(_QUOTED.sub(" ", _TEXT.sub(" ", details)))
+
+
+def _is_known(word: str) -> bool:
+    return word.lower() in _KNOWN or _MADE.fullmatch(word) is not None
+
+
+_KNOWN = _WORDS | {part for name in FUNCTIONS for part in name.split(".")}
 
 
 def _operators(plan: Mapping[str, object]) -> Iterator[tuple[str, str]]:

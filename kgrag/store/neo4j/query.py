@@ -1,8 +1,8 @@
 """Cypher that others wrote, a language model for instance: read-only, within limits.
 
-Five steps, each of which would stop most of what it should not do: its words (`gate`), its plan
-(`plan`), the run in read mode with time, rows and size bounded, values without vectors
-(`values`), and a record in the log.
+Five steps, each of which would stop most of what it should not do: what it is understood as
+(`gate`), the plan that the server makes of it (`plan`), the run in read mode with time, rows and
+size bounded, values without vectors (`values`), and a record in the log.
 """
 
 import logging
@@ -17,9 +17,12 @@ import neo4j
 from neo4j.exceptions import Neo4jError
 
 from kgrag.errors import StatementError, StoreError
+from kgrag.store.neo4j.calls import MOST_COMPARED
 from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.cursor import MOST_LOOPED
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.gate import check_words
+from kgrag.store.neo4j.gate import Admitted, admit
+from kgrag.store.neo4j.lists import TOO_LARGE
 from kgrag.store.neo4j.plan import check_plan
 from kgrag.store.neo4j.values import plain
 from kgrag.store.refused import shown, stopped
@@ -35,6 +38,12 @@ _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 _ITS_OWN = re.compile(
     r"Neo\.(ClientError\.(Statement|Procedure|Transaction)\.|DatabaseError\.(General|Statement)\."
     r"|TransientError\.General\.\w*(Memory|StackOver))"
+)
+
+_TOO_DEEP = "its plan or its values are nested too deep: ask for less at once"
+_BOUND = (
+    f"a list expression goes through more than {MOST_LOOPED:,} items, or =~ looks at more than "
+    f"{MOST_COMPARED:,} characters: use UNWIND, or CONTAINS"
 )
 
 _log = logging.getLogger(__name__)
@@ -59,14 +68,19 @@ def run_query(
     if max_rows < 1 or timeout_s <= 0:
         raise ValueError(f"max_rows and timeout_s must be positive, got {max_rows} and {timeout_s}")
     try:
-        check_words(text)
+        admitted = admit(text)
     except ValueError as exc:
         raise StatementError(f"{shown(text)}: {exc}") from None
     deadline = time.monotonic() + timeout_s
     try:
         rows = _within(
-            timeout_s + _GRACE_S, lambda: _run(database, text, max_rows=max_rows, until=deadline)
+            timeout_s + _GRACE_S,
+            lambda: _run(database, admitted, max_rows=max_rows, until=deadline),
         )
+    except StatementError as exc:
+        raise StatementError(f"{shown(text)}: {exc}") from None
+    except RecursionError:  # of the driver, which reads what the server sends
+        raise StatementError(f"{shown(text)}: {_TOO_DEEP}") from None
     except TimeoutError:
         raise stopped(text, timeout_s) from None
     except FAULTS as exc:
@@ -75,7 +89,7 @@ def run_query(
     return rows
 
 
-def _run(database: Database, text: str, *, max_rows: int, until: float) -> list[Row]:
+def _run(database: Database, admitted: Admitted, *, max_rows: int, until: float) -> list[Row]:
     driver = database.driver
     with driver.session(
         database=database.address.database,
@@ -84,27 +98,30 @@ def _run(database: Database, text: str, *, max_rows: int, until: float) -> list[
         fetch_size=min(max_rows, _FETCHED),
         notifications_min_severity="OFF",
     ) as session:
-        summary = session.run(_query("EXPLAIN " + text, until)).consume()
+        summary = session.run(_query("EXPLAIN " + admitted.text, until)).consume()
         try:
-            check_plan(summary.query_type, summary.plan)
+            check_plan(summary.query_type, summary.plan, admitted.names)
         except ValueError as exc:
-            raise StatementError(f"{shown(text)}: {exc}") from None
-        rows: list[Row] = []
-        size = 0
-        result = session.run(_query(text, until))
-        names = result.keys()
-        for record in result:
-            row = dict(zip(names, map(plain, record.values()), strict=True))
-            size += _size(row)
-            if size > _MOST_BYTES:
-                raise StatementError(
-                    f"{shown(text)}: its rows hold more than {_MOST_BYTES // 1_000_000} MB: "
-                    "return fewer of them, or only some properties"
-                )
-            rows.append(row)
-            if len(rows) == max_rows:
-                break
-        return rows
+            raise StatementError(str(exc)) from None
+        return _rows(session.run(_query(admitted.text, until)), admitted, max_rows=max_rows)
+
+
+def _rows(result: neo4j.Result, admitted: Admitted, *, max_rows: int) -> list[Row]:
+    rows: list[Row] = []
+    size = 0
+    names = [admitted.columns.get(name, name) for name in result.keys()]  # noqa: SIM118
+    for record in result:
+        row = dict(zip(names, map(plain, record.values()), strict=True))
+        size += _size(row)
+        if size > _MOST_BYTES:
+            raise StatementError(
+                f"its rows hold more than {_MOST_BYTES // 1_000_000} MB: return fewer of them, or "
+                "only some properties"
+            )
+        rows.append(row)
+        if len(rows) == max_rows:
+            break
+    return rows
 
 
 def _query(text: str, until: float) -> neo4j.Query:
@@ -150,6 +167,8 @@ def _error(database: Database, text: str, exc: Exception, timeout_s: float) -> S
     if code.startswith(_TIMED_OUT):
         return stopped(text, timeout_s)
     if isinstance(exc, Neo4jError) and _ITS_OWN.match(code):
+        if TOO_LARGE in (exc.message or ""):
+            return StatementError(f"{shown(text)}: {_BOUND}")
         message = (exc.message or code).partition(" (line ")[0].partition("\n")[0]
         return StatementError(f"{shown(text)}: {message}: correct the statement, or ask for less")
     return store_error(database.address, exc)

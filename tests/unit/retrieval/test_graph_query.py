@@ -12,7 +12,7 @@ from kgrag.errors import ModelUnavailableError, StatementError
 from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.prompts import LANGUAGES, prompt
 from kgrag.retrieval.graph_query import ask_graph, chunks_of_rows, rows_as_text
-from kgrag.store.neo4j.gate import check_words
+from kgrag.store.neo4j.gate import admit
 
 GOOD = "SELECT f.subject, e.doc_id, e.chunk_id FROM kg_facts f JOIN kg_evidence e USING (fact_id)"
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
@@ -168,7 +168,7 @@ def test_examples_in_the_cypher_prompt_pass_the_gate(language):
     shown = examples("graph_query_cypher", language)
     assert len(shown) == 5
     for query in shown:
-        check_words(query)
+        admit(query)
 
 
 def test_rows_are_text_one_line_each_within_limits():

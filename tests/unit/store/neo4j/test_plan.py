@@ -41,7 +41,23 @@ def test_an_unknown_operator_is_refused_by_name(operator):
 
 def test_a_procedure_in_the_plan_must_be_allowed():
     """By the name that the plan shows."""
-    check_plan("r", plan("ProduceResults", "ProcedureCall", details="db.labels() :: (label)"))
+    check_plan("r", plan("ProcedureCall", details="db.labels() :: (label :: STRING)"), {"label"})
     for details in ("dbms.x() :: ()", "db.labelsX() :: ()", "", "`db.labels`()"):
         with pytest.raises(ValueError, match="plan calls"):
             check_plan("r", plan("ProcedureCall", details=details))
+
+
+def test_every_word_of_the_details_is_a_name_of_the_statement_or_known():
+    """A subquery within an expression shows there only, whatever its operators."""
+    hidden = "[x IN $autolist_1 | COLLECT { UNWIND [1] AS l LOAD CSV FROM 'u' AS l RETURN l }] AS y"
+    with pytest.raises(ValueError, match=r"holds LOAD \(Projection\)"):
+        check_plan("r", plan("Projection", details=hidden), {"x", "y", "l"})
+    for word in ("CREATE", "MERGE", "SET", "DELETE", "CSV", "USE", "SHOW", "apoc", "file"):
+        with pytest.raises(ValueError, match=f"holds {word}"):
+            check_plan("r", plan("Projection", details=f"x.{word} AS y"), {"x", "y"})
+
+
+def test_names_texts_and_what_the_server_makes_may_stand_in_the_details():
+    """As long as the statement itself holds the name."""
+    details = "cache[n.load], 'CREATE' AS `SET x`, getDegree((n)-[:`A B`]-()) > $autoint_0, anon_3"
+    check_plan("r", plan("Projection", details=details), {"n", "load", "SET x", "A B"})

@@ -7,6 +7,7 @@ from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from kgrag.errors import StatementError, StoreUnavailableError
 from kgrag.store.neo4j.address import Address
+from kgrag.store.neo4j.lists import TOO_LARGE
 from kgrag.store.neo4j.query import run_query
 
 READS = {"operatorType": "ProduceResults@neo4j"}
@@ -16,13 +17,14 @@ LATE = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
 class Result:
     """Rows of one column, and a summary."""
 
-    def __init__(self, rows, summary=None):
+    def __init__(self, rows, summary=None, column="x"):
         self._rows = rows
+        self._column = column
         self._summary = summary
 
     def keys(self):
         """Return the name of the column."""
-        return ["x"]
+        return [self._column]
 
     def __iter__(self):
         return (SimpleNamespace(values=lambda row=row: [row]) for row in self._rows)
@@ -41,6 +43,7 @@ class Server:
         self.execute_query_bookmark_manager = None
         self.asked = []
         self.options = {}
+        self.column = "x"
         self._rows, self._fault = rows, fault
         self._summary = SimpleNamespace(query_type=query_type, plan=plan)
 
@@ -62,7 +65,7 @@ class Server:
             return Result([], self._summary)
         if self._fault:
             raise self._fault
-        return Result(self._rows)
+        return Result(self._rows, column=self.column)
 
 
 def server_fault(code, message="No"):
@@ -70,10 +73,11 @@ def server_fault(code, message="No"):
 
 
 def test_a_statement_is_explained_then_run_in_read_mode_with_a_timeout():
-    """As it was written, nothing but EXPLAIN before it."""
+    """As it was understood, with names in backticks, nothing but EXPLAIN before it."""
     server = Server([1, 2])
-    assert run_query(server, "RETURN 1 AS x;", timeout_s=3) == [{"x": 1}, {"x": 2}]
-    assert [query.text for query in server.asked] == ["EXPLAIN RETURN 1 AS x;", "RETURN 1 AS x;"]
+    assert run_query(server, "return 1 AS x; // all", timeout_s=3) == [{"x": 1}, {"x": 2}]
+    sent = "RETURN 1 AS `x`"
+    assert [query.text for query in server.asked] == [f"EXPLAIN {sent}", sent]
     assert all(2 < query.timeout <= 3 for query in server.asked)
     assert server.options["default_access_mode"] == neo4j.READ_ACCESS
     assert server.options["database"] == "neo4j"
@@ -85,6 +89,27 @@ def test_what_the_words_show_to_be_refused_never_reaches_the_server():
     with pytest.raises(StatementError, match=r"^MATCH \(n\) DELETE n: DELETE is refused"):
         run_query(server, "MATCH (n)\n DELETE n")
     assert server.asked == []
+
+
+def test_a_column_without_a_name_is_called_as_it_was_written():
+    """Though the server got it in other words."""
+    server = Server([3])
+    server.column = "`n` . `id` + size ( `n` . `x` )"
+    assert run_query(server, "MATCH (n) RETURN n.id  + size(n.x)") == [{"n.id  + size(n.x)": 3}]
+
+
+def test_what_is_nested_too_deep_for_the_driver_is_the_statements_fault():
+    """It reads values and plans by recursion."""
+    with pytest.raises(StatementError, match=r"^RETURN 1: its plan .* nested too deep"):
+        run_query(Server(fault=RecursionError()), "RETURN 1")
+
+
+def test_a_bound_that_the_server_crosses_is_worded_with_its_remedy():
+    """The server says it in an error of its own."""
+    message = f'Text cannot be parsed to a Date\n"{TOO_LARGE}"\n ^'
+    fault = server_fault("Neo.ClientError.Statement.SyntaxError", message)
+    with pytest.raises(StatementError, match=r"more than 2,000 items.*UNWIND.*CONTAINS$"):
+        run_query(Server(fault=fault), "RETURN 1")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,199 @@
+"""A place in a statement that is read, and the statement as it is written anew.
+
+What reaches the server is not what was sent but what was understood: every name in backticks, every
+text with its own escapes, every keyword from a list that holds none that writes, loads or shows
+settings. So a word that this reader takes for a name cannot be anything else on the server.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.store.neo4j.tokens import Token, written_name, written_text
+from kgrag.store.neo4j.vocabulary import RESERVED
+
+MOST_NESTED = 12
+MOST_LOOPED = 2000  # items of a list that an expression goes through
+# Measured with Neo4j 5.26: beyond these, planning takes seconds or minutes, and no timeout ends it
+# (20 nested COUNT {}: 151 s; 700 times `||` or [0..]: more than 120 s; 60 relationships: 20 s).
+_MOST_TIMES = {"XOR": 8, "CASE": 40, "NOT": 50, "RELATIONSHIP": 16, "NODE": 24, "SUBQUERY": 12}
+_MOST_OPERATORS = 120
+_OPENING = {"(": ")", "[": "]", "{": "}"}
+_MOST_WEIGHT = 20_000  # stored values: 40 MB
+_MOST_IN_LOOP = 20
+ACCUMULATOR = 10**9  # the weight by which the accumulator of reduce is known again
+_SHOWN = 40  # characters of the place that an error shows
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a value may be.
+
+    Attributes:
+        weight: In stored values: the text of a chunk is 1, two of them joined 2.
+        depth: Lists of unknown length within each other: 1 for what `collect` gives.
+    """
+
+    weight: int = 1
+    depth: int = 0
+
+
+class Cursor:
+    """Reads tokens one by one and writes what it has read.
+
+    Args:
+        text: The statement.
+        found: Its tokens.
+    """
+
+    def __init__(self, text: str, found: Sequence[Token]) -> None:
+        self.text = text
+        self.found = found
+        self.at = 0
+        self.out: list[str] = []
+        self.sizes: dict[str, Size] = {}
+        self.names: set[str] = set()
+        self.columns: dict[str, str] = {}
+        self.loop = ""  # within a list expression: "source" of its items, or "body"
+        self.subqueries = 0  # around this place
+        self._nested = 0
+        self._times: dict[str, int] = {}
+
+    def near(self, ahead: int = 0) -> Token:
+        """Return the token here, or so many further on."""
+        place = self.at + ahead
+        end = Token("end", "", len(self.text), len(self.text))
+        return self.found[place] if place < len(self.found) else end
+
+    def sees(self, *keywords: str) -> bool:
+        """Say whether these words and signs come next."""
+        return all(self.near(i).keyword == word for i, word in enumerate(keywords))
+
+    def take(self, *keywords: str) -> bool:
+        """Read these words and signs if they come next; say whether they did."""
+        if not self.sees(*keywords):
+            return False
+        for word in keywords:
+            self._nest(word)
+            self.out.append(word)
+        self.at += len(keywords)
+        return True
+
+    def expect(self, *keywords: str) -> None:
+        """Read these words and signs.
+
+        Raises:
+            ValueError: If something else comes next.
+        """
+        for word in keywords:
+            if not self.take(word):
+                raise self.error(f"{word} is expected here")
+
+    def one_of(self, *keywords: str) -> str:
+        """Read one of these words or signs if it comes next; return it, or an empty text."""
+        return next((word for word in keywords if self.take(word)), "")
+
+    def take_name(self, what: str, *, any_word: bool = False) -> str:
+        """Read a name and return it.
+
+        Args:
+            what: It names, for the error.
+            any_word: Whether a keyword is one here, where nothing but a name can stand.
+        """
+        token = self.near()
+        if not token.name:
+            raise self.error(f"the name of {what} is expected here")
+        if not any_word and token.keyword in RESERVED:
+            raise self.refused_word(token)
+        self.at += 1
+        self.names.add(token.name)
+        self.out.append(written_name(token.name))
+        return token.name
+
+    def take_text(self) -> str:
+        """Read a text and return it."""
+        token = self.near()
+        if token.kind != "text":
+            raise self.error("a text in quotes is expected here")
+        self.at += 1
+        self.out.append(written_text(token.value))
+        return token.value
+
+    def take_whole(self, what: str, most: int, *, least: int = 0) -> int:
+        """Read a whole number within limits and return it."""
+        token = self.near()
+        if token.kind != "number" or not token.value.isdecimal():
+            raise self.error(f"{what} must be a whole number, written out, up to {most}")
+        if not least <= int(token.value) <= most:
+            raise ValueError(f"{what} is {token.value}: give it {least} to {most}")
+        self.at += 1
+        self.out.append(token.value)
+        return int(token.value)
+
+    def skip(self) -> Token:
+        """Read a token without writing it."""
+        self.at += 1
+        return self.near(-1)
+
+    def closing(self, ahead: int = 0) -> int:
+        """Return how far ahead the bracket is that closes the one so far ahead, or 0."""
+        depth = 0
+        for place in range(ahead, len(self.found) - self.at):
+            sign = self.near(place).keyword
+            depth += (sign in _OPENING) - (sign in _OPENING.values())
+            if depth == 0:
+                return place
+        return 0
+
+    def count(self, what: str) -> None:
+        """Count what makes the server plan for long.
+
+        Raises:
+            ValueError: If there are too many.
+        """
+        self._times[what] = self._times.get(what, 0) + 1
+        most = _MOST_TIMES.get(what, _MOST_OPERATORS)
+        if self._times[what] > most:
+            raise ValueError(f"it holds {what} more than {most} times: ask for less at once")
+
+    def grown(self, size: Size) -> Size:
+        """Return a size that is still small enough.
+
+        Raises:
+            ValueError: If it is not.
+        """
+        weight = size.weight % ACCUMULATOR
+        if weight > (_MOST_IN_LOOP if self.loop else _MOST_WEIGHT) or size.depth > 2:
+            raise self.error("a value may grow too large here: join or repeat fewer values")
+        return size
+
+    def error(self, why: str) -> ValueError:
+        """Return the error of what stands here."""
+        token = self.near()
+        if token.kind == "end":
+            return ValueError(f"{why}, but the statement ends")
+        where = " ".join(self.text[token.start : token.start + _SHOWN].split())
+        return ValueError(f"{why}, at {where!r} (character {token.start + 1})")
+
+    def refused_word(self, word: Token) -> ValueError:
+        """Return the error of a keyword that may not stand here."""
+        return self.error(
+            f"{word.value} is refused: only reading is allowed; a name is written `{word.value}`"
+        )
+
+    def _nest(self, sign: str) -> None:
+        if sign in _OPENING:
+            self._nested += 1
+        elif sign in _OPENING.values():
+            self._nested -= 1
+        if self._nested > MOST_NESTED:
+            raise ValueError(f"its brackets are nested more than {MOST_NESTED} deep: simplify it")
+
+
+def total(one: Size, other: Size) -> Size:
+    """Return the size of two values joined."""
+    return Size(one.weight + other.weight, max(one.depth, other.depth))
+
+
+def larger(one: Size, other: Size) -> Size:
+    """Return the size of one of two values, nobody knows which."""
+    return Size(max(one.weight, other.weight), max(one.depth, other.depth))
