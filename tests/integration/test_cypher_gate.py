@@ -3,9 +3,7 @@
 The texts of a local web server count as requests: whatever reaches it has left the database.
 """
 
-import http.server
 import logging
-import threading
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from kgrag.store.neo4j.vocabulary import FUNCTIONS, PROCEDURES
 from tests.fixtures.cypher_statements import DOORS, ENDLESS, GRAPH, HONEST, REFUSED, URL
 from tests.fixtures.honest_cypher import ANALYST
 from tests.fixtures.hostile_cypher import HOSTILE
+from tests.integration.listener import listener
 from tests.neo4j_server import plugin
 
 BROWSER = sorted((Path(__file__).parents[2] / "cypher" / "browser").glob("*.cypher"))
@@ -50,23 +49,8 @@ def ask(database):
 @pytest.fixture(scope="module")
 def web():
     """A web server's port, and the requests that it got."""
-    requests = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            requests.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"a,b\n1,2\n")
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port, requests
-    server.shutdown()
-    server.server_close()
+    with listener() as found:
+        yield found
 
 
 @pytest.fixture
