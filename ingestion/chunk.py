@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgrag.config import ChunkConfig
+from kgrag.errors import ConfigError
 from kgrag.headings import HeadingTree
 from kgrag.ids import chunk_id
 from kgrag.types import Chunk, Document, Heading
@@ -44,6 +46,16 @@ class ChunkSizes:
         if sorted(set(sizes), reverse=True) != list(sizes) or sizes[-1] < 2:
             raise ValueError(f"chunk sizes must fall from parent to children, 2 at least: {sizes}")
 
+    @classmethod
+    def parse(cls, text: str) -> "ChunkSizes":
+        """Return the sizes that a knowledge base records.
+
+        >>> ChunkSizes.parse("2048,512")
+        ChunkSizes(parent=2048, children=(512,))
+        """
+        parent, *children = map(int, text.split(","))
+        return cls(parent, tuple(children))
+
     @property
     def leaf(self) -> int:
         """The smallest size: of the chunks that carry vectors and evidence."""
@@ -54,6 +66,18 @@ class ChunkSizes:
         """The two sizes whose words are indexed: next to the smallest, and the smallest."""
         coarse = self.children[-2] if len(self.children) > 1 else self.leaf
         return coarse, self.leaf
+
+
+def configured_sizes(config: ChunkConfig) -> ChunkSizes:
+    """Return the chunk sizes of settings.
+
+    Raises:
+        ConfigError: If they are not in order.
+    """
+    try:
+        return ChunkSizes(config.parent, config.children)
+    except ValueError as exc:
+        raise ConfigError(str(exc)) from exc
 
 
 def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) -> list[Chunk]:

@@ -107,6 +107,11 @@ def survey(
         yield item
 
 
+def rules_digest(sizes: ChunkSizes) -> str:
+    """Return the hash of everything but the content that decides what rules make of a file."""
+    return digest(RULES_VERSION, repr(sizes))  # vectors are not of it: reembed changes them
+
+
 def chunks_to_embed(ready: Ready, vectors: VectorSet) -> int:
     """Return how many chunks of a document are encoded at most."""
     return sum(c.size in vectors.sizes for c in ready.bundle.chunks) if ready.bundle else 0
@@ -179,8 +184,7 @@ def _read_all(
 
 
 def _incoming(store: Store, *, sizes: ChunkSizes, model: str) -> Incoming:
-    settings = digest(RULES_VERSION, repr(sizes))  # vectors are not of it: reembed changes them
-    return Incoming(store, settings=settings, model=model, sizes=sizes)
+    return Incoming(store, settings=rules_digest(sizes), model=model, sizes=sizes)
 
 
 def _store(

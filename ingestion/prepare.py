@@ -44,7 +44,7 @@ def prepare(
     facts, mentions = references(document, leaves)
     kept: Knowledge = ([], [], [])
     if held is not None and _text_of(document.doc_id, store) == document.text:
-        kept = _earlier(document, chunks, leaves, store)
+        kept = kept_knowledge(document.doc_id, chunks, leaves, store)
         # What a model read stays, and is said to; not where passages failed, for the positions
         # of these were among the old chunks: the next run with a model reads it again.
         if not fingerprint.model and not held.failed:
@@ -80,11 +80,18 @@ def _text_of(doc_id: str, store: Store) -> str | None:
     return before[0].text if before else None
 
 
-def _earlier(
-    document: Document, chunks: Sequence[Chunk], leaves: Sequence[Chunk], store: Store
+def kept_knowledge(
+    doc_id: str, chunks: Sequence[Chunk], leaves: Sequence[Chunk], store: Store
 ) -> Knowledge:
-    """Return what was imported or read by a model for the same text, on the present chunks."""
-    facts, mentions, summaries = store.knowledge_of(document.doc_id)
+    """Return what was imported or read by a model for the same text, on the present chunks.
+
+    Args:
+        doc_id: The document, as the store holds it.
+        chunks: All of its chunks, as they are now.
+        leaves: The smallest of these.
+        store: Where it is held.
+    """
+    facts, mentions, summaries = store.knowledge_of(doc_id)
     parents = [c for c in chunks if c.parent_id is None]
     kept_facts = []
     for fact in facts:

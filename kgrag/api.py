@@ -26,6 +26,7 @@ from kgrag.generation.follow_up import Turn
 from kgrag.limits import check_query, check_whole, checked_results, checked_text
 from kgrag.looking import facts_around, find_document
 from kgrag.notices import answer_notices
+from kgrag.repairing import repair
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
@@ -97,6 +98,8 @@ class KnowledgeBase:
             return embedder or configured_embedder(config.embedding, recorded)
 
         return cls(store, config=config, choose_embedder=choose, location=location)
+
+    repair = staticmethod(repair)  # before it can be opened
 
     def close(self) -> None:
         """Release files and connections."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from ingestion.chunk import ChunkSizes
+from ingestion.chunk import ChunkSizes, configured_sizes
 from ingestion.imports import ImportReport, import_facts, import_summaries
 from ingestion.pipeline import Progress, ingest
 from ingestion.planned import Planned
@@ -354,7 +354,7 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     from ingestion.structure import structure
 
     settings = extract_settings(config)
-    sizes = ChunkSizes(config.chunks.parent, config.chunks.children)
+    sizes = configured_sizes(config.chunks)
     found = discover([file])
     documents = (document for source in found.sources for document in load_all(source))
     for document in (*found.failures, *documents):

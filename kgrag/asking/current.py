@@ -5,13 +5,12 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingestion.chunk import ChunkSizes
+from ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.asking.knowledge import CurrentSettings, Knowledge
 from kgrag.config import Config
 from kgrag.embedding.cache import cache_folder
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import ConfigError
 from kgrag.ids import digest
 from kgrag.retrieval.settings import for_language
 from kgrag.store.copied import CopiedStore
@@ -85,13 +84,7 @@ class Current:
             ConfigError: If the configured sizes are not in order.
         """
         recorded = store.get_meta("chunk_sizes")
-        if recorded is not None:
-            parent, *children = (int(size) for size in recorded.split(","))
-            return ChunkSizes(parent, tuple(children))
-        try:
-            return ChunkSizes(self._config.chunks.parent, self._config.chunks.children)
-        except ValueError as exc:
-            raise ConfigError(str(exc)) from exc
+        return ChunkSizes.parse(recorded) if recorded else configured_sizes(self._config.chunks)
 
     def _searched_sizes(self, store: Store) -> tuple[int, int]:
         return self.sizes(store).searched

@@ -11,8 +11,16 @@ from kgrag.types import Entity, Evidence, Fact, Mention
 _PLACE = "e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence"
 
 
-def read_bundle(connection: sqlite3.Connection, doc_id: str) -> DocumentBundle | None:
-    """Return everything that a document brings, or None if it is not held."""
+def read_bundle(
+    connection: sqlite3.Connection, doc_id: str, *, embedder: str | None = None
+) -> DocumentBundle | None:
+    """Return everything that a document brings, or None if it is not held.
+
+    Args:
+        connection: To read with.
+        doc_id: The document.
+        embedder: Encoder of its vectors; the recorded one for None.
+    """
     row = connection.execute(
         "SELECT fingerprint FROM documents WHERE doc_id = ?", (doc_id,)
     ).fetchone()
@@ -28,7 +36,7 @@ def read_bundle(connection: sqlite3.Connection, doc_id: str) -> DocumentBundle |
         facts=facts,
         mentions=mentions,
         vectors=_vectors(connection, doc_id),
-        embedder=get_meta(connection, "embedder") or "",
+        embedder=(get_meta(connection, "embedder") or "") if embedder is None else embedder,
     )
 
 

@@ -77,6 +77,32 @@ def check_header(file: Path) -> str:
     return ""
 
 
+def mended_header(file: Path) -> bool:
+    """Set right what is the same in every file of ours; return whether anything was wrong.
+
+    Args:
+        file: A copy that may be written.
+    """
+    fixed = {
+        0: _MAGIC,
+        16: (8192).to_bytes(2),  # bytes of a page
+        18: bytes((2, 2, 0)) + _FRACTIONS,
+        52: bytes(4),  # no vacuum by itself
+        56: (1).to_bytes(4),  # UTF-8
+        64: bytes(4),
+        68: APPLICATION_ID.to_bytes(4),
+        72: bytes(20),
+    }
+    with file.open("r+b") as opened:
+        before = opened.read(_HEADER_BYTES)
+        header = bytearray(before)
+        for at, right in fixed.items():
+            header[at : at + len(right)] = right
+        opened.seek(0)
+        opened.write(header)
+    return bytes(header) != before
+
+
 def check_tables(connection: sqlite3.Connection, file: Path) -> None:
     """Refuse a knowledge base that has lost a table.
 

@@ -123,6 +123,18 @@ def seal_of_vector(key: str, blob: bytes) -> int:
     return int.from_bytes(checksum.digest(), signed=True)
 
 
+def sealed(connection: sqlite3.Connection, subject: str, part: str) -> bytes | None:
+    """Return the seal of a part; None where there is none, or it is damaged itself."""
+    seal = _seals_of(connection, subject).get(part)
+    is_sound = isinstance(seal, bytes) and seal == _seal(subject, part, seal[:_BYTES])
+    return seal if is_sound and isinstance(seal, bytes) else None
+
+
+def fits(seal: bytes, rows: object) -> bool:
+    """Return whether a seal is that of these rows: of a setting, [(key, value)]."""
+    return _of(rows) == seal[:_BYTES]
+
+
 def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
     """Yield what of documents is not as it was sealed, in order."""
     sealed: defaultdict[str, dict[str, object]] = defaultdict(dict)

@@ -103,9 +103,14 @@ class SQLiteStagedVectors:
     def drop(self) -> None:
         """Forget everything that is staged."""
         with self._database.write() as connection:
-            connection.execute("DELETE FROM state WHERE key = ?", (_META,))
-            _empty(connection, _STAGED)
+            empty_staged(connection)
             seal_settings(connection)
+
+
+def empty_staged(connection: sqlite3.Connection) -> None:
+    """Forget everything that is staged; the caller seals what the store notes for itself."""
+    connection.execute("DELETE FROM state WHERE key = ?", (_META,))
+    _empty(connection, _STAGED)
 
 
 def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:

@@ -1,0 +1,69 @@
+"""Make a document anew that is held and damaged: from its file, or from its text."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.chunk import ChunkSizes
+from ingestion.fingerprints import Fingerprint
+from ingestion.load import Failure, Source, load_all
+from ingestion.pipeline import rules_digest
+from ingestion.prepare import kept_knowledge, prepare
+from ingestion.references import EXTRACTOR
+from kgrag.ids import digest
+from kgrag.store.store import DocumentBundle, Store
+from kgrag.types import Document, Fact, Mention
+
+
+def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
+    """Return a document as one of its files holds it still; None where none does.
+
+    Args:
+        doc_id: Stands for the name and content of the file, or is the id of a record.
+        sources: Absolute paths, `#id` appended for a record.
+    """
+    for name in sources:
+        path, _, record = name.rpartition("#")
+        source = Source(Path(name))
+        if record and not source.path.exists():
+            source = Source(Path(path), record)
+        if source.media_type is None or not source.path.is_file():
+            continue
+        for item in load_all(source):
+            if not isinstance(item, Failure) and item.doc_id == doc_id:
+                return item
+    return None
+
+
+def rebuilt(
+    document: Document, *, store: Store, sizes: ChunkSizes, keep: Collection[str]
+) -> DocumentBundle:
+    """Return what rules make of a document, with what is kept of it; without vectors.
+
+    Args:
+        document: With its text.
+        store: Holds what is kept of it.
+        sizes: Chunk sizes.
+        keep: `knowledge` and `summaries` where the store holds what was imported or read by a
+            model; `fingerprint` where it holds the one of what was.
+    """
+    wanted = Fingerprint(digest(document.content_hash, rules_digest(sizes)))
+    if "fingerprint" in keep:
+        states = {s.doc_id: Fingerprint.parse(s.fingerprint) for s in store.sources()}
+        held = states.get(document.doc_id, wanted)
+        wanted = replace(wanted, model="" if held.failed else held.model)
+    made = prepare(document, fingerprint=wanted, sizes=sizes, store=store)
+    leaves = [c for c in made.chunks if c.size == sizes.leaf]
+    if not {"knowledge", "summaries"} & {*keep}:
+        return made
+    facts, mentions, summaries = kept_knowledge(document.doc_id, made.chunks, leaves, store)
+    if "knowledge" in keep:
+        made = replace(made, facts=[*made.facts, *facts], mentions=[*made.mentions, *mentions])
+    return replace(made, summaries=summaries) if "summaries" in keep else made
+
+
+def is_by_rule(facts: Iterable[Fact], mentions: Iterable[Mention]) -> bool:
+    """Return whether rules alone gave facts and mentions: they give them anew."""
+    places = [e for fact in facts for e in fact.evidence]
+    places += [mention.evidence for mention in mentions]
+    return all(place.extractor == EXTRACTOR for place in places)

@@ -1,0 +1,195 @@
+"""A damaged knowledge base is made whole again as far as that can be, and never worse."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig
+from kgrag.copying import export_line
+from kgrag.errors import StoreError
+
+CONFIG = Config(embedding=EmbeddingConfig(model="hash-32"))
+TEXT = "第一章 总则\n第一条 为推动{0}发展，依据《{0}管理办法》制定本方案。\n第二条 到2030年建成。\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A knowledge base of three files, with facts and summaries that were imported."""
+    folder = tmp_path_factory.mktemp("made")
+    for name in ("绿色工厂", "节能降碳", "标准体系"):
+        (folder / f"{name}.txt").write_text(TEXT.format(name) * 4, "utf-8")
+    fact = {"doc_id": "绿色工厂", "triples": [["绿色工厂", "属于", "工业"]]}
+    (folder / "facts.jsonl").write_text(json.dumps(fact, ensure_ascii=False) + "\n", "utf-8")
+    with KnowledgeBase.open(folder / "kb", config=CONFIG) as base:
+        base.ingest(sorted(folder.glob("*.txt")))
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """A copy of it; the files that it was made of stay where they are."""
+    shutil.copytree(made / "kb", tmp_path / "kb")
+    return tmp_path / "kb"
+
+
+def lines(folder):
+    with KnowledgeBase.open(folder, create=False, config=CONFIG) as base:
+        return [export_line(record) for record in base.export()], base.verify()
+
+
+def change(folder, *statements):
+    with closing(sqlite3.connect(folder / "kgrag.db", isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def bytes_of(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+FIRST = "(SELECT min(doc_id) FROM documents)"
+DAMAGE = [
+    "UPDATE meta SET value = replace(value, '2048', '2049') WHERE key = 'chunk_sizes'",
+    "UPDATE meta SET value = 'hash-30' WHERE key = 'embedder'",
+    "DELETE FROM meta WHERE key = 'embedder'",
+    "DELETE FROM meta",
+    "DELETE FROM state",
+    f"UPDATE documents SET text = 'x' WHERE doc_id = {FIRST}",
+    f"UPDATE documents SET metadata = '{{}}' WHERE doc_id = {FIRST}",
+    f"DELETE FROM documents WHERE doc_id = {FIRST}",
+    f"UPDATE documents SET doc_id = replace(doc_id, 'd-', 'e-') WHERE doc_id = {FIRST}",
+    "UPDATE chunks SET heading_path = '[]'",
+    "DELETE FROM chunks WHERE number = 3",
+    "UPDATE headings SET text = 'x'",
+    "UPDATE evidence SET confidence = 0.5",
+    "DELETE FROM facts",
+    "UPDATE entities SET name = 'x'",
+    "INSERT INTO entity_search (entity_search) VALUES ('delete-all')",
+    "UPDATE embeddings SET vector = zeroblob(128)",
+    "DELETE FROM node_vectors WHERE number % 2",
+    "DELETE FROM seals WHERE part = 'text'",
+    "UPDATE changes SET seq = 1",
+    "DELETE FROM commits WHERE seq = 1",
+    "DROP TABLE headings",
+    "DROP INDEX chunks_place",
+    "PRAGMA application_id = 7",
+]
+
+
+@pytest.mark.parametrize("statement", DAMAGE)
+def test_what_can_be_made_anew_is(folder, statement):
+    """The same records as before, and what was damaged is kept."""
+    before, _ = lines(folder)
+    change(folder, statement)
+
+    report = KnowledgeBase.repair(folder, config=CONFIG)
+
+    assert report.found
+    assert report.done
+    assert report.left == ()
+    assert lines(folder) == (before, [])
+    assert report.kept is not None
+    assert report.kept.parent == folder
+    assert not list(folder.glob("repair-*"))
+
+
+@pytest.mark.parametrize("at", [0, 3, 16, 18, 56, 68])
+def test_a_damaged_header_is_made_anew(folder, at):
+    """Even where SQLite does not know the file any more."""
+    before, _ = lines(folder)
+    file = folder / "kgrag.db"
+    data = bytearray(file.read_bytes())
+    data[at] ^= 0xFF
+    file.write_bytes(data)
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
+    assert lines(folder) == (before, [])
+
+
+def test_pages_that_cannot_be_read_cost_nothing_that_files_hold(folder):
+    """Rows are taken from both sides of them; the rest is read anew."""
+    before, _ = lines(folder)
+    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'chunks'"
+        ).fetchone()
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    with (folder / "kgrag.db").open("r+b") as file:
+        file.seek((page - 1) * page_bytes)
+        file.write(b"\xff" * 512)
+
+    report = KnowledgeBase.repair(folder, config=CONFIG)
+
+    assert report.left == ()
+    assert lines(folder) == (before, [])
+
+
+def test_a_document_whose_file_is_gone_is_left_as_it_is_and_named(folder, made):
+    """With the remedy; once the file is back, it is repaired."""
+    before, _ = lines(folder)
+    change(folder, "UPDATE documents SET metadata = '{}' WHERE title LIKE '%绿色工厂%' OR 1")
+    moved = sorted(made.glob("*.txt"))
+    for file in moved:
+        file.rename(file.with_suffix(".away"))
+    try:
+        damaged = bytes_of(folder)
+        report = KnowledgeBase.repair(folder, config=CONFIG)
+        assert len(report.left) == 3
+        assert all("put it back" in line and "kgrag delete" in line for line in report.left)
+        assert bytes_of(folder) == damaged
+    finally:
+        for file in moved:
+            file.with_suffix(".away").rename(file)
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
+    assert lines(folder) == (before, [])
+
+
+def test_a_dry_run_changes_nothing(folder):
+    """And says what a run would do."""
+    change(folder, "UPDATE chunks SET heading_path = '[]'")
+    before = bytes_of(folder)
+
+    report = KnowledgeBase.repair(folder, config=CONFIG, dry_run=True)
+
+    assert len(report.done) == 3
+    assert report.kept is None
+    assert bytes_of(folder) == before
+
+
+def test_a_whole_knowledge_base_is_left_alone(folder):
+    """There is nothing to do."""
+    before = bytes_of(folder)
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).found == ()
+    assert bytes_of(folder) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\x00" + b"\x00" * 9000])
+def test_what_holds_nothing_of_a_knowledge_base_is_left_as_it_is(tmp_path, content):
+    """It may be another program's."""
+    (tmp_path / "kgrag.db").write_bytes(content)
+
+    with pytest.raises(StoreError, match="ingest"):
+        KnowledgeBase.repair(tmp_path, config=CONFIG)
+    assert bytes_of(tmp_path) == {"kgrag.db": content}
+
+
+def test_who_has_it_open_sees_what_was_repaired(folder):
+    """It takes the place of the damaged one in one transaction."""
+    question = "绿色工厂"
+    with KnowledgeBase.open(folder, create=False, config=CONFIG) as base:
+        before = [(r.chunk.chunk_id, r.score) for r in base.search(question)]
+        change(folder, "UPDATE chunks SET text = 'x', heading_path = '[\"x\"]'")
+        KnowledgeBase.repair(folder, config=CONFIG)
+
+        assert base.verify() == []
+        assert [(r.chunk.chunk_id, r.score) for r in base.search(question)] == before
+        base.delete("绿色工厂.txt")
+        assert base.verify() == []
+    assert Path(folder, "kgrag.db").is_file()
