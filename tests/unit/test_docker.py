@@ -66,14 +66,26 @@ def test_image_runs_as_a_user_without_rights_and_without_tools_of_developers():
     assert "[dev" not in DOCKERFILE
 
 
+def test_server_is_held_back_from_files_addresses_and_all_of_its_memory():
+    """Should a query pass the gate that must not: the server itself refuses it."""
+    for setting in (
+        'db_memory_transaction_max: "${NEO4J_TRANSACTION:-512m}"',
+        'db_transaction_timeout: "30m"',
+        'dbms_security_allow__csv__import__from__file__urls: "false"',
+        'internal_dbms_cypher__ip__blocklist: "0.0.0.0/0,::/0"',
+        'server_directories_import: "/var/lib/neo4j/import"',
+    ):
+        assert f"      NEO4J_{setting}\n" in COMPOSE
+
+
 @pytest.mark.slow
 def test_environment_of_compose_makes_settings_that_neo4j_knows(new_neo4j_server):
     """The image turns `NEO4J_a_b__c` into the setting `a.b_c`; a misspelt one stops the server."""
-    found = re.findall(r'NEO4J_([a-z]\w+): "(?:\$\{\w+:-)?(\w+)\}?"', COMPOSE)
+    found = re.findall(r'NEO4J_([a-z]\w+): "(?:\$\{\w+:-)?([^"}]+)\}?"', COMPOSE)
     settings = {
         name.replace("__", "-").replace("_", ".").replace("-", "_"): value for name, value in found
     }
-    assert len(settings) == 5
+    assert len(settings) == 9
     own = {"server.memory.heap.max_size", "server.memory.pagecache.size",
            "dbms.usage_report.enabled"}  # fmt: skip
     assert own < set(settings), "a server of the tests has these as well, so they are known"
