@@ -133,6 +133,7 @@ class _Kills:
                     break
             self._end(name, after)
         self._tally.runs += landed
+        self._tally.say(name)
 
     def _look(self, name: str, when: tuple[bool, float], after: set[str]) -> None:
         """Check that nothing is half there, or lost that was there before."""

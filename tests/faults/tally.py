@@ -51,6 +51,10 @@ class Tally:
             last = (done.err.strip().splitlines() or [""])[-1]
             self.add("tracebacks", f"{what}: {last}")
 
+    def say(self, what: str) -> None:
+        """Print how far a long run has come, with the counts so far."""
+        print(f"{self}; {what} is done", file=sys.stderr, flush=True)
+
     def __str__(self) -> str:
         """Return the line of counts."""
         counts = ", ".join(f"{kind} {len(self.found[kind])}" for kind in KINDS)
