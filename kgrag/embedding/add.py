@@ -17,6 +17,8 @@ from kgrag.embedding.model_files import (
 )
 from kgrag.embedding.names import checked_name, name_from
 from kgrag.errors import ModelError
+from kgrag.limits import check_whole
+from kgrag.visible import shown_path
 
 
 def add_model(
@@ -39,9 +41,8 @@ def add_model(
     `ModelCard`.
 
     Args:
-        path: A folder, `.zip`, `.jar` or `.whl` with an `.onnx` file and its
-            `*tokenizer*.json`, or with a model in its makers' format: `config.json` and
-            `model.safetensors`. Where both are, the first is taken.
+        path: A folder, `.zip`, `.jar` or `.whl` with an `.onnx` file and its `*tokenizer*.json`,
+            or else in its makers' format: `config.json` and `model.safetensors`.
         file: The model's path in it; for None there must be but one.
         name: How the user will call it: lower-case letters, digits and `.-_`. For None the
             catalogue's name of known files, else the path's.
@@ -55,13 +56,13 @@ def add_model(
     Raises:
         ModelError: If the path does not hold a model that works, the name is not allowed, or
             another model has it.
-        ValueError: If the pooling is unknown or `max_tokens` is below 1.
+        ValueError: If a setting is unknown, out of range, or damaged on its way here.
     """
     if pooling not in (None, *POOLINGS) or (max_tokens is not None and max_tokens < 1):
         raise ValueError(f"got pooling {pooling!r} and max_tokens {max_tokens}")
     said = {
         "name": _name_of(path.resolve()) if name is None else checked_name(name),
-        "source": " ".join(filter(None, (path.resolve().name, file))),
+        "source": " ".join(filter(None, (shown_path(path.resolve().name), file))),
         "pooling": pooling,
         "query_instruction": query_instruction,
         "passage_instruction": passage_instruction,
@@ -69,6 +70,7 @@ def add_model(
         "languages": languages,
     }
     said = {key: value for key, value in said.items() if value is not None}
+    check_whole("model's setting", *map(str, said.values()))
     with installing() as staging, unpacked(path, staging.with_suffix(".unpacked")) as folder:
         try:
             model = model_file(folder, file)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import os
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from kgrag.embedding import add, archive, catalog
 from kgrag.embedding.add import add_model
 from kgrag.embedding.cache import CARD_FILE, MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.choose import open_embedder
-from kgrag.errors import ModelError
+from kgrag.errors import GarbledTextError, ModelError
 
 
 @pytest.fixture
@@ -284,3 +286,12 @@ def test_add_model_refuses_unknown_settings(cache, tiny_files):
         add_model(tiny_files, pooling="max")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_tokens 0"):
         add_model(tiny_files, max_tokens=0)
+
+
+def test_add_model_takes_a_folder_whose_name_is_not_utf_8(cache, tiny_files, tmp_path):
+    """Its card shows the bytes; a setting that came in damaged is refused."""
+    folder = tmp_path / os.fsdecode(b"\xb1\xb1")
+    shutil.copytree(tiny_files, folder)
+    assert add_model(folder, name="tiny").source == r"\xb1\xb1"
+    with pytest.raises(GarbledTextError):
+        add_model(folder, name="other", query_instruction="\udce4")
