@@ -27,12 +27,14 @@ class Case:
         begins_empty: Whether the knowledge base is not there before.
         only_reads: Whether it stores nothing but search caches.
         is_older: Whether the knowledge base is one of an older kgrag before.
+        is_damaged: Whether it is damaged before, and may be as long as the command has not ended.
     """
 
     words: tuple[str | Path, ...]
     begins_empty: bool = False
     only_reads: bool = False
     is_older: bool = False
+    is_damaged: bool = False
 
 
 class Scene:
@@ -62,6 +64,7 @@ class Scene:
             "search": Case(("search", QUESTION, "--json"), only_reads=True),
             "ask": Case(("ask", QUESTION, "--json"), only_reads=True),
             "migrate": Case(("docs", "--json"), only_reads=True, is_older=True),
+            "repair": Case(("repair",), is_damaged=True),
         }
         must(self.place.run("ingest", *corpus, "--kb", self.out))
         self.before = exported(self.out)
@@ -87,6 +90,8 @@ class Scene:
         self.fill()
         if self.cases[name].is_older:
             make_older(Path(self.kb))
+        if self.cases[name].is_damaged:
+            damage(Path(self.kb))
 
     def clear(self) -> None:
         """Let there be no knowledge base."""
@@ -111,6 +116,19 @@ def must(done: Done) -> None:
     """
     if done.code:
         raise RuntimeError(done.err)
+
+
+def damage(kb: Path) -> None:
+    """Change a document's text and some vectors where they lie."""
+    with closing(sqlite3.connect(kb / "kgrag.db")) as connection:
+        connection.execute(
+            "UPDATE documents SET text = '乙' || substr(text, 2) WHERE doc_id = 'r3'"
+        )
+        connection.execute(
+            "UPDATE embeddings SET vector = zeroblob(length(vector))"
+            " WHERE key IN (SELECT key FROM embeddings ORDER BY key LIMIT 3)"
+        )
+        connection.commit()
 
 
 def make_older(kb: Path) -> None:
