@@ -52,12 +52,14 @@ def compare_analyzers(pair: Pair, gold: _Gold) -> dict[str, object]:
     print(f"\nfull-text search of chunks of {coarse}: best {_TOP_K} by BM25")
     print(f"{'':44}" + "".join(f"{name:>10}" for name in _MEASURES) + "    ms p50")
 
+    knowledge = base._knowledge
+
     def words(question: str) -> Sequence[Hit]:
-        terms = base._search(question).terms
+        terms = knowledge.search(knowledge.query(question)).terms
         return base.store.search_words(terms, route="text", size=coarse, top_k=_TOP_K)
 
     def words_and_path(question: str) -> Sequence[Hit]:
-        terms = base._search(question).terms
+        terms = knowledge.search(knowledge.query(question)).terms
         scores: dict[str, float] = {}
         for route in ("text", "path"):
             found = base.store.search_words(terms, route=route, size=coarse, top_k=5 * _TOP_K)

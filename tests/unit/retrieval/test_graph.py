@@ -13,6 +13,11 @@ B = "乙方案\n落实《甲方案》的要求。\n推进减排。"
 C = "某委员会关于印发《上位规划》的通知\n2021年1月1日发布。"
 
 
+def searched(kb, question):
+    """Return the search for a question, as the knowledge base makes it."""
+    return kb._knowledge.search(kb._knowledge.query(question))
+
+
 @pytest.fixture
 def kb(tmp_path):
     for name, text in (("a", A), ("b", B), ("c", C)):
@@ -29,15 +34,15 @@ def found(kb, ranking):
 
 def test_chunks_of_facts_follow_the_direction_of_the_question(kb):
     """《甲》引用了… is answered where 甲 cites, …引用了《甲》 where it is cited."""
-    out = found(kb, chunks_of_facts(kb._search("《甲方案》引用或依据了哪些文件？")))
-    into = found(kb, chunks_of_facts(kb._search("哪些文件引用了《甲方案》？")))
+    out = found(kb, chunks_of_facts(searched(kb, "《甲方案》引用或依据了哪些文件？")))
+    into = found(kb, chunks_of_facts(searched(kb, "哪些文件引用了《甲方案》？")))
     assert out[0] == ("甲方案", 1.0)
     assert into[0] == ("乙方案", 1.0)
 
 
 def test_cited_documents_lead_on_to_the_basis_that_is_held(kb):
     """The document that 甲 is based on is reached by its name; one that is not held is not."""
-    ranking = cited_documents(kb._search("《甲方案》所依据的上位政策由谁发布？"))
+    ranking = cited_documents(searched(kb, "《甲方案》所依据的上位政策由谁发布？"))
     assert found(kb, ranking) == [("某委员会关于印发《上位规划》的通知", 1.0)]
     assert "依据" in next(iter(ranking.reasons.values()))
 
@@ -47,18 +52,18 @@ def test_cited_documents_lead_on_to_the_basis_that_is_held(kb):
 )
 def test_cited_documents_are_only_for_questions_that_ask_on(kb, question):
     """Goals of 甲, or who cites 甲, do not lead to what 甲 cites."""
-    assert cited_documents(kb._search(question)).hits == ()
+    assert cited_documents(searched(kb, question)).hits == ()
 
 
 def test_facts_of_citation_say_nothing_to_other_questions(kb):
     """Titles of one field share words: that 甲 cites a plan does not tell what 甲 plans."""
-    assert chunks_of_facts(kb._search("《甲方案》的上位规划目标是什么？")).hits != ()
-    assert chunks_of_facts(kb._search("《甲方案》的节能规划目标是什么？")).hits == ()
+    assert chunks_of_facts(searched(kb, "《甲方案》的上位规划目标是什么？")).hits != ()
+    assert chunks_of_facts(searched(kb, "《甲方案》的节能规划目标是什么？")).hits == ()
 
 
 def test_chunks_of_facts_without_an_entity_are_none(kb):
     """A question that names nothing in the graph gets nothing from it."""
-    assert chunks_of_facts(kb._search("完全无关的事情")).hits == ()
+    assert chunks_of_facts(searched(kb, "完全无关的事情")).hits == ()
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +85,7 @@ def many(tmp_path_factory):
 
 def test_chunks_of_facts_stop_at_the_depth_and_not_within_equal_scores(many):
     """Of 300 chunks with the same fact come the first by id, after the one with a better one."""
-    ranking = chunks_of_facts(many._search("乙炉节约多少电力？"))
+    ranking = chunks_of_facts(searched(many, "乙炉节约多少电力？"))
     ids = [chunk_id for chunk_id, _ in ranking.hits]
     assert len(ids) == 100
     assert ids[0] == "e:256:0"
@@ -99,5 +104,5 @@ def test_evidence_is_read_for_no_more_facts_than_count(many, monkeypatch):
 
     monkeypatch.setattr(type(many.store), "stating_chunks", stating_chunks)
     monkeypatch.setattr("kgrag.retrieval.graph._EVIDENCE", 1)
-    chunks_of_facts(many._search("甲厂使用什么？"))
+    chunks_of_facts(searched(many, "甲厂使用什么？"))
     assert len(asked) == 1

@@ -43,6 +43,11 @@ BEFORE = {
 }
 
 
+def searched(kb, question):
+    """Return the search for a question, as the knowledge base makes it."""
+    return kb._knowledge.search(kb._knowledge.query(question))
+
+
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory):
     folder = tmp_path_factory.mktemp("search")
@@ -58,7 +63,7 @@ def search(kb):
     """Return a function that makes a search with what a model would add."""
 
     def make(question, *, keywords=(), critical="", hypothetical="", queried=()):
-        plain = kb._search(question)
+        plain = searched(kb, question)
         return Search(
             replace(plain.query, keywords=keywords, critical=critical),
             store=kb.store,

@@ -42,6 +42,11 @@ ROUTES = (
 )
 
 
+def searched(kb, question):
+    """Return the search for a question, as the knowledge base makes it."""
+    return kb._knowledge.search(kb._knowledge.query(question))
+
+
 @pytest.fixture(scope="module")
 def kb(tmp_path_factory):
     """Four documents with facts, and a summary of each."""
@@ -66,7 +71,7 @@ def ids(kb):
 
 
 def held(kb, question, doc_ids=None):
-    plain = kb._search(question)
+    plain = searched(kb, question)
     queried = [f"{doc_id}:256:0" for doc_id in sorted(c.doc_id for c in kb.documents())]
     return Search(
         plain.query,
