@@ -33,15 +33,18 @@ class Patterns(Expressions):
         self.one_of(":", "IS")
         while True:
             while self.take("!"):
-                pass
+                self.count("& and ! of labels")
             if self.take("("):
                 self.label_expression(bar=True)
                 self.expect(")")
             elif not self.take("%"):
                 self.take_name("a label or type", any_word=True)
             if bar and self.take("|"):
+                self.count("| of labels")
                 self.take(":")
-            elif not self.one_of("&", ":"):
+            elif self.one_of("&", ":"):
+                self.count("& and ! of labels")
+            else:
                 return
 
     def _pattern(self) -> None:
