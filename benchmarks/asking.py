@@ -113,6 +113,10 @@ class Recorded:
         self._store = store
         self.calls: list[tuple[str, str, object]] = []
 
+    def side_by_side(self, works: Sequence[Callable[[], object]]) -> list[object]:
+        """Do one after the other, so that calls have an order."""
+        return [work() for work in works]
+
     def __getattr__(self, name: str) -> Callable[..., object]:
         """Return a method of the store; what was begun is noted as what it gives when it ends."""
         if name == "begin_search_vectors":

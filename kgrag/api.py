@@ -31,6 +31,7 @@ from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import preset
+from kgrag.retrieval.search import Search
 from kgrag.store.open import open_store
 from kgrag.store.store import Counts, Problem, Store
 from kgrag.taking_in import Intake, Use, calls_file, reembedding
@@ -327,6 +328,10 @@ class KnowledgeBase:
     @property
     def _knowledge(self) -> Knowledge:
         return self._current.knowledge()
+
+    def _search(self, question: str) -> Search:
+        knowledge = self._knowledge
+        return knowledge.search(knowledge.query(question))
 
     # looking
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from kgrag.errors import ConfigError
@@ -36,7 +37,7 @@ class Grim:
     """A retrieval pipeline; an ablation is another tuple.
 
     Attributes:
-        routes: Asked one after the other.
+        routes: Asked side by side where the store can do so.
         fuse: Makes one ranking of theirs.
         steps: Applied in order to the best candidates.
     """
@@ -77,10 +78,9 @@ class Grim:
         if len(begun) < len(self.routes):
             for begin in begun:
                 begin(search)
-        rankings = {
-            route: route.retrieve(search)
-            for route in sorted(self.routes, key=lambda route: route.begin is not None)
-        }
+        ordered = sorted(self.routes, key=lambda route: route.begin is not None)
+        found = search.store.side_by_side([partial(route.retrieve, search) for route in ordered])
+        rankings = dict(zip(ordered, found, strict=True))
         return [(route, rankings[route]) for route in self.routes]
 
     def finish(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.ids import document_of
-from kgrag.store.searched import Hit, SearchedStore, StatedTriple, Stating, Triple, Vector
+from kgrag.store.searched import Hit, SearchedStore, StatedTriple, Stating, T, Triple, Vector
 from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
 
 _ALL = 1_000_000  # documents that bear a title: looked at before those that are searched are taken
@@ -106,6 +106,10 @@ class Within:
         return self._store.begin_search_vectors(
             vector, kind=kind, top_k=top_k, doc_ids=self._both(doc_ids)
         )
+
+    def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        """Return what each of some works returns."""
+        return self._store.side_by_side(works)
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of the documents' nodes that have a vector.

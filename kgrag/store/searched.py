@@ -1,7 +1,7 @@
 """The part of a store that searches: what the routes of retrieval may ask."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
 
 Vector = NDArray[np.float32]
+T = TypeVar("T")
 Hit = tuple[str, float]
 Stating = tuple[str, str]
 
@@ -135,6 +136,15 @@ class SearchedStore(Protocol):
         """Begin `search_vectors` while the caller does other things; what is returned ends it.
 
         It gives the hits as of when it is called, or of when the search began.
+        """
+        ...
+
+    def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        """Return what each of some works returns, in their order; what one raises is raised.
+
+        They read from this store and do not depend on each other: where each read is a round
+        trip, several are under way at a time; where reading is reckoning, one comes after the
+        other.
         """
         ...
 

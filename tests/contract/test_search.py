@@ -428,3 +428,17 @@ def test_an_empty_store_finds_nothing(store, make):
     assert store.search_vectors(make.unit_vector("x"), kind="chunk", top_k=3) == []
     assert store.search_entities("工厂", top_k=3) == []
     assert store.similarities(make.unit_vector("x"), ["d-a:8:0"]) == {}
+
+
+def test_works_side_by_side_come_back_in_order(store):
+    """Also works within works, and more of them than there are threads."""
+    numbers = [lambda i=i: i for i in range(20)]
+    nested = [lambda: store.side_by_side(numbers) for _ in range(20)]
+    assert store.side_by_side(nested) == [list(range(20))] * 20
+    assert store.side_by_side([]) == []
+
+    def fails():
+        raise KeyError("said")
+
+    with pytest.raises(KeyError, match="said"):
+        store.side_by_side([lambda: 1, fails, lambda: 3])

@@ -15,7 +15,7 @@ from kgrag.store.neo4j.lexical import LexicalIndexes
 from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
 from kgrag.store.neo4j.verify import verify
-from kgrag.store.searched import StatedTriple, Stating, Triple
+from kgrag.store.searched import StatedTriple, Stating, T, Triple
 from kgrag.store.store import (
     Counts,
     DocumentBundle,
@@ -38,7 +38,7 @@ from kgrag.types import (
     Summary,
 )
 
-_AT_ONCE = 2  # searches by vector that one question begins: for chunks and for facts
+_AT_ONCE = 8  # what one question has under way: its routes, and searches by vector begun before
 
 
 class Neo4jStore:
@@ -281,6 +281,19 @@ class Neo4jStore:
         self._check_open()
         search = partial(self.search_vectors, vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
         return self._threads.submit(search).result
+
+    def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        """Return what each of some works returns; the server answers several at a time.
+
+        What no thread has begun when the first is done is done here: nobody waits for a thread
+        that waits for others.
+        """
+        self._check_open()
+        begun = [self._threads.submit(work) for work in works[1:]]
+        found = [work() for work in works[:1]]
+        for work, future in zip(works[1:], begun, strict=True):
+            found.append(work() if future.cancel() else future.result())
+        return found
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of each node that has a vector; the best of those of a fact."""

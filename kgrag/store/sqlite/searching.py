@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from kgrag.store.searched import T
 from kgrag.store.sqlite import embeddings, names
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -113,6 +114,10 @@ class Searching:
                 return end(connection)
 
         return hits
+
+    def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        """Return what each of some works returns, one after the other."""
+        return [work() for work in works]
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of each node that has a vector; the best of those of a fact."""
