@@ -67,9 +67,7 @@ class KnowledgeBase:
         self.config = config
         self._location = location
         self._choose_embedder = choose_embedder
-        self._current = Current(
-            store, config=config, choose_embedder=choose_embedder, location=location
-        )
+        self._current = Current(store, config, choose_embedder, location)
 
     @classmethod
     def open(
@@ -330,8 +328,7 @@ class KnowledgeBase:
         return self._current.knowledge()
 
     def _search(self, question: str) -> Search:
-        knowledge = self._knowledge
-        return knowledge.search(knowledge.query(question))
+        return (asked := self._knowledge).search(asked.query(question))
 
     # looking
 

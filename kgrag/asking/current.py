@@ -26,7 +26,6 @@ class Current:
     def __init__(
         self,
         store: Store,
-        *,
         config: Config,
         choose_embedder: Callable[[str | None], Embedder],
         location: str | Path,
