@@ -6,7 +6,7 @@ matches.
 """
 
 from kgrag.store.neo4j.calls import BOOLEAN, Calls
-from kgrag.store.neo4j.cursor import ACCUMULATOR, Size, larger, total
+from kgrag.store.neo4j.cursor import ACCUMULATOR, LABELS, Size, larger, total
 
 _MOST_AFTER = 8  # reads of a property or item, one after the other
 _COMPARED = ("=", "<>", "<", ">", "<=", ">=", "IN", "CONTAINS", "STARTS WITH", "ENDS WITH")
@@ -87,6 +87,7 @@ class Expressions(Calls):
         if self.sees("[") or self.sees("."):
             raise self.error(f"more than {_MOST_AFTER} reads follow each other: use WITH")
         if bare and self.sees(":"):
+            self.count(LABELS)
             self.label_expression(bar=not self.loop)
             size = Size()
         return size

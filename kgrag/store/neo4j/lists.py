@@ -22,7 +22,7 @@ class Lists(Cursor):
         """Read the pattern of a path."""
         raise NotImplementedError
 
-    def label_expression(self, *, bar: bool) -> None:
+    def label_expression(self, *, bar: bool, types: bool = False) -> None:
         """Read labels; with `bar`, they may be parted by |."""
         raise NotImplementedError
 

@@ -1,5 +1,6 @@
 """Patterns of Cypher: nodes, relationships, paths and how often they repeat."""
 
+from kgrag.store.neo4j.cursor import LABELS
 from kgrag.store.neo4j.expressions import Expressions
 
 _MOST_STEPS = 1000  # that a pattern may ask to repeat
@@ -28,19 +29,19 @@ class Patterns(Expressions):
             else:
                 return
 
-    def label_expression(self, *, bar: bool) -> None:
+    def label_expression(self, *, bar: bool, types: bool = False) -> None:
         """Read labels or types with : before them."""
         self.one_of(":", "IS")
         while True:
             while self.take("!"):
                 self.count("& and ! of labels")
             if self.take("("):
-                self.label_expression(bar=True)
+                self.label_expression(bar=True, types=types)
                 self.expect(")")
             elif not self.take("%"):
                 self.take_name("a label or type", any_word=True)
             if bar and self.take("|"):
-                self.count("| of labels")
+                self.count("| of types" if types else LABELS)
                 self.take(":")
             elif self.one_of("&", ":"):
                 self.count("& and ! of labels")
@@ -105,7 +106,7 @@ class Patterns(Expressions):
         self.expect("-")
         if self.take("["):
             self._named_element(":", "IS", "*", "{", "WHERE", "]")
-            self._filled()
+            self._filled(types=True)
             self.expect("]")
         self.expect("-")
         self.take(">")
@@ -114,10 +115,10 @@ class Patterns(Expressions):
         if self.near().keyword not in others:
             self.take_name("a node or relationship")
 
-    def _filled(self) -> None:
-        """Read labels, a length, properties and conditions of a node or relationship."""
+    def _filled(self, *, types: bool = False) -> None:
+        """Read labels or types, a length, properties and conditions."""
         if self.sees(":") or self.sees("IS"):
-            self.label_expression(bar=True)
+            self.label_expression(bar=True, types=types)
         if self.take("*"):
             self._length()
         if self.sees("{"):

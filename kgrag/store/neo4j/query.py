@@ -110,6 +110,9 @@ def _rows(result: neo4j.Result, admitted: Admitted, *, max_rows: int) -> list[Ro
     rows: list[Row] = []
     size = 0
     names = [admitted.columns.get(name, name) for name in result.keys()]  # noqa: SIM118
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise StatementError(f"two columns are called {twice}: rename one (... AS other)")
     for record in result:
         row = dict(zip(names, map(plain, record.values()), strict=True))
         size += _size(row)

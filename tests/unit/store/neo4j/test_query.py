@@ -17,14 +17,14 @@ LATE = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
 class Result:
     """Rows of one column, and a summary."""
 
-    def __init__(self, rows, summary=None, column="x"):
+    def __init__(self, rows, summary=None, columns=("x",)):
         self._rows = rows
-        self._column = column
+        self._columns = list(columns)
         self._summary = summary
 
     def keys(self):
         """Return the name of the column."""
-        return [self._column]
+        return self._columns
 
     def __iter__(self):
         return (SimpleNamespace(values=lambda row=row: [row]) for row in self._rows)
@@ -43,7 +43,7 @@ class Server:
         self.execute_query_bookmark_manager = None
         self.asked = []
         self.options = {}
-        self.column = "x"
+        self.columns = ["x"]
         self._rows, self._fault = rows, fault
         self._summary = SimpleNamespace(query_type=query_type, plan=plan)
 
@@ -65,7 +65,7 @@ class Server:
             return Result([], self._summary)
         if self._fault:
             raise self._fault
-        return Result(self._rows, column=self.column)
+        return Result(self._rows, columns=self.columns)
 
 
 def server_fault(code, message="No"):
@@ -94,8 +94,16 @@ def test_what_the_words_show_to_be_refused_never_reaches_the_server():
 def test_a_column_without_a_name_is_called_as_it_was_written():
     """Though the server got it in other words."""
     server = Server([3])
-    server.column = "`n` . `id` + size ( `n` . `x` )"
+    server.columns = ["`n` . `id` + size ( `n` . `x` )"]
     assert run_query(server, "MATCH (n) RETURN n.id  + size(n.x)") == [{"n.id  + size(n.x)": 3}]
+
+
+def test_two_columns_of_one_name_are_refused():
+    """A row would hold one of them only."""
+    server = Server([3])
+    server.columns = ["`n` . `id`", "n.id"]
+    with pytest.raises(StatementError, match=r"two columns are called n\.id: rename one"):
+        run_query(server, "MATCH (n) RETURN n.id, 1 AS `n.id`")
 
 
 def test_what_is_nested_too_deep_for_the_driver_is_the_statements_fault():
