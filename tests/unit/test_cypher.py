@@ -17,12 +17,15 @@ FILES = sorted(p.stem for p in (ROOT / "cypher").glob("*.cypher"))
 NAMES = {name: file for file in FILES for name in statements_of(file)}
 NUMBERS = {"size": 8, "dimension": 8}
 
+# What counts nodes of other programs, too.
+PUBLIC = {"count_public", "count_foreign"}
 # Methods of ours that take the names of statements first.
 BY_NAME = {"read", "stream", "run", "run_rows", "define", "statement"}
 # Where a name comes from a table, as (module, function); what names there are is checked below.
 FROM_TABLES = {
     ("embeddings", "embed_nodes"),  # _NODES
     ("names", "_found"),  # its callers
+    ("migrate", "_page"), ("migrate", "migrate"),  # statements_of("migrate"), of("schema")
     ("schema", "prepare"), ("schema", "indexes_of"),  # statements_of("schema")
     ("verify", "verify"), ("verify", "_checked"),  # _CHECKS
 }  # fmt: skip
@@ -140,6 +143,7 @@ def test_every_statement_is_used():
     """One that is not is deleted, not kept."""
     used = {n for _, _, names, _ in named() if names for n in names}
     used |= {*tables("verify")} | {*_NODES.values()} | {*statements_of("schema")}
+    used |= {name for name in statements_of("migrate") if name.startswith("label_")}
     listed(f"{NAMES[name]}.cypher: {name} is not used" for name in NAMES.keys() - used)
 
 
@@ -256,7 +260,10 @@ def test_a_statement_is_a_text_as_it_stands(name):
     assert not re.search(r"\bLOAD\s+CSV\b|\bIN\s+TRANSACTIONS\b|\bdbms\.", text, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", sorted(NAMES.keys() - {"count_public", "count_foreign"}))
+@pytest.mark.parametrize(
+    "name",
+    [name for name, file in sorted(NAMES.items()) if file != "migrate" and name not in PUBLIC],
+)
 def test_a_statement_matches_nodes_of_ours_only(name):
     """Their first label is one that only we write; other programs have Document, Chunk, Entity."""
     text = statement(name, **NUMBERS)

@@ -1,5 +1,6 @@
 """Constraints and indexes: made once, and again where they are missing."""
 
+import logging
 import re
 
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
@@ -7,8 +8,11 @@ from kgrag.store.neo4j import read
 from kgrag.store.neo4j.base import SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.described import describe_documents
+from kgrag.store.neo4j.migrate import OLD, is_old, migrate, take
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.store.vectors import KINDS
+
+logger = logging.getLogger(__name__)
 
 _MADE = re.compile(
     r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
@@ -34,10 +38,20 @@ def prepare(database: Database, *, create: bool) -> None:
     Raises:
         NoKnowledgeBaseError: If there is none and shall be none.
         StoreUnavailableError: If another program has an index of the same name as one of ours.
-        StoreError: If a newer kgrag made it.
+        StoreError: If a newer kgrag made it, or an older one and `create` is off.
     """
     rows = database.read("base")
-    if rows:
+    if not rows and is_old(database):
+        if not create:
+            raise _old(database)
+        take(database)
+        rows = database.read("base")
+    if rows and rows[0]["version"] == OLD:
+        if not create:
+            raise _old(database)
+        logger.info("%s is brought up to version %s", database.address, VERSION)
+        migrate(database, VERSION)
+    elif rows:
         _check_version(database, rows[0]["version"])
     elif not create:
         raise NoKnowledgeBaseError(
@@ -128,6 +142,13 @@ def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
 def fact_indexes(name: str) -> set[str]:
     """Return what a knowledge base made before facts had vectors lacks."""
     return {of_base(index, name) for index in _FACT_INDEXES}
+
+
+def _old(database: Database) -> StoreError:
+    return StoreError(
+        f"{database.address}: the knowledge base is of version {OLD}, this kgrag reads version "
+        f"{VERSION}: `kgrag ingest` of its files brings it up to date, and reads none of them anew"
+    )
 
 
 def _check_version(database: Database, version: int) -> None:

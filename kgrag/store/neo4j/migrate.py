@@ -1,0 +1,105 @@
+"""From version 1 of the graph's shape, in which our nodes had no labels of their own."""
+
+import re
+from collections.abc import Mapping
+from functools import partial
+
+from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.statements import statements_of
+
+OLD = 1  # the version that is brought up to date
+_PAGE = 10_000  # nodes that get their labels in one transaction
+_CONSTRAINTS = frozenset(
+    f"{kind}_id"
+    for kind in (
+        *("knowledge_base", "setting", "document", "document_layout", "source", "chunk", "summary"),
+        *("entity", "embedding", "fact_vector", "terms", "related"),
+        *("staged_document", "staged_embedding"),
+    )
+)
+_INDEXES = re.compile(
+    r"(chunk|summary|document|fact)_embedding|(chunk|summary|document|fact_vector)_embedding_key"
+    r"|(chunk|summary|source|terms|fact_vector)_document|chunk_size|document_(name|title)_key"
+    r"|document_(year|region|kind)|fact_vector_fact|entity_normalized(_text)?|chunk_text"
+    r"|entity_names|terms_\d+"
+)
+_LABELS = re.compile(
+    r"KnowledgeBase|Setting|Document(Layout)?|Source|Chunk|Summary|Entity|RELATED|FactVector"
+    r"|Terms\d*|(Chunk|Summary|Document|Fact|Staged)?Embedding|StagedDocument"
+)
+
+
+def is_old(database: Database) -> bool:
+    """Return whether a database holds a knowledge base of version 1, brought up to date or not.
+
+    Only the one without a name can be so old.
+    """
+    return not database.address.base and bool(database.read("old_base"))
+
+
+def take(database: Database) -> None:
+    """Begin: an older kgrag finds no knowledge base from now on."""
+    database.write(lambda tx: tx.run("take_old_base"))
+
+
+def migrate(database: Database, version: int) -> None:
+    """Give our nodes their labels, and make constraints and indexes on these.
+
+    Nodes of other programs stay as they are. Where it is cut off, it is done again from the
+    beginning, which leaves the same.
+
+    Args:
+        database: Holds a knowledge base of version 1.
+        version: That it has afterwards.
+    """
+    _drop(database, constraints=False)  # or every label is put into them one by one
+    if not database.read("is_labelled")[0]["labelled"]:
+        for name in statements_of("migrate"):
+            if name.startswith("label_"):
+                _label(database, name)
+        database.write(partial(_change, values={"labelled": True}))
+    _drop(database, constraints=True)
+    for name in statements_of("schema"):
+        database.define(name)
+    for size in database.read("base")[0]["sizes"]:
+        database.define("index_terms", size=size)
+    database.await_indexes()
+    values: dict[str, object] = {"version": version, "labelled": None, "indexed": 0}
+    database.write(partial(_change, values=values))
+
+
+def _label(database: Database, name: str) -> None:
+    after = ""
+    while True:
+        rows = database.write(partial(_page, name=name, after=after))
+        if rows[0]["last"] is None:
+            return
+        after = rows[0]["last"]
+
+
+def _page(tx: Transaction, *, name: str, after: str) -> list[Row]:
+    return tx.run(name, after=after, limit=_PAGE)
+
+
+def _change(tx: Transaction, *, values: Mapping[str, object]) -> None:
+    tx.run("change_base", values=values)
+
+
+def _drop(database: Database, *, constraints: bool) -> None:
+    """Drop what version 1 had, one at a time; what others have on other labels stays."""
+    for row in database.read("index_states"):
+        name, labels = row["name"], row["labels"] or ()
+        if not labels or not all(_LABELS.fullmatch(label) for label in labels):
+            continue
+        if constraints and name in _CONSTRAINTS:
+            database.write(partial(_drop_constraint, name=name))
+        elif not constraints and _INDEXES.fullmatch(name):
+            database.write(partial(_drop_index, name=name))
+
+
+def _drop_constraint(tx: Transaction, *, name: str) -> None:
+    tx.run("drop_old_constraint", name=name)
+
+
+def _drop_index(tx: Transaction, *, name: str) -> None:
+    tx.run("drop_old_index", name=name)

@@ -1,0 +1,238 @@
+"""Knowledge bases beside graphs of other programs, and beside each other, on a real Neo4j."""
+
+import json
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+
+from ingestion.samples import sample_folder
+from kgrag.cli import main
+from kgrag.copying import export_line
+from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.schema import VERSION
+from kgrag.store.neo4j.store import Neo4jStore
+from tests.fixtures import foreign_graphs
+from tests.neo4j_server import plugin
+
+NOTE = (
+    f"note: {foreign_graphs.LABELLED} nodes of other programs under the same labels are left alone"
+)
+
+
+@pytest.fixture
+def session(empty_neo4j):
+    """A session of an administrator."""
+    with plugin.driver_of(empty_neo4j) as driver, driver.session() as session:
+        yield session
+
+
+def kgrag(*arguments, fails=False):
+    """Run a command; return what it printed."""
+    done = CliRunner().invoke(main, list(map(str, arguments)))
+    assert (done.exit_code != 0) is fails, f"{arguments}: {done.output}"
+    assert done.exception is None or isinstance(done.exception, SystemExit), arguments
+    assert "Traceback" not in done.output
+    return done
+
+
+def exported(place):
+    with closing(Neo4jStore.open(place, create=False)) as store:
+        return [export_line(record) for record in store.export()]
+
+
+def put(place, make, *names):
+    with closing(Neo4jStore.open(place)) as store:
+        for name in names:
+            bundle = make.bundle(
+                name, f"{name}市工信部印发绿色工厂标准", facts=[("工信部", "印发", "绿色工厂")],
+                mentions=["标准"], summaries=["摘要"],
+            )  # fmt: skip
+            store.upsert_document(bundle, source=f"/archive/{name}.txt")
+        store.refresh(sizes=[8])
+
+
+def every_command(kb, tmp_path):
+    """Use all that there is on a knowledge base of the samples; return what `stats` says."""
+    for arguments in (
+        ("docs",), ("search", "绿色工厂"), ("search", "绿色工厂", "--system", "vector"),
+        ("ask", "云岭省计划创建多少家绿色工厂？"), ("graph", "碳达峰实施方案"),
+        ("query", "MATCH (d:KgragDocument) RETURN count(d) AS n"), ("reembed",),
+        ("export", "--out", tmp_path / "all.jsonl"),
+    ):  # fmt: skip
+        kgrag(arguments[0], "--kb", kb, *arguments[1:])
+    kgrag("copy", "--from", kb, "--to", tmp_path / "copy", "--check")
+    first = json.loads(kgrag("docs", "--kb", kb, "--json").stdout.splitlines()[0])
+    doc_id = (first["documents"][0] if "documents" in first else first)["doc_id"]
+    kgrag("delete", "--kb", kb, doc_id)
+    kgrag("verify", "--kb", kb)
+    return kgrag("stats", "--kb", kb)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_graphs_of_other_programs_stay_as_they_are(empty_neo4j, session, tmp_path, before):
+    """Whether they come before or after; they are counted in one line."""
+    if before:
+        foreign_graphs.create(session)
+    taken = kgrag("ingest", "--kb", empty_neo4j, sample_folder())
+    assert (NOTE in taken.stderr) is before
+    if not before:
+        foreign_graphs.create(session)
+    left = foreign_graphs.seen(session)
+
+    told = every_command(empty_neo4j, tmp_path)
+
+    assert NOTE in told.stderr
+    assert foreign_graphs.seen(session) == left
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kgrag_chunk_document", "CREATE INDEX kgrag_chunk_document FOR (n:Chunk) ON (n.doc_id)"),
+        ("kgrag_entity_id", "CREATE CONSTRAINT kgrag_entity_id FOR (n:X) REQUIRE n.y IS UNIQUE"),
+        ("kgrag_chunk_embedding",
+         "CREATE VECTOR INDEX kgrag_chunk_embedding FOR (n:Chunk) ON (n.e) OPTIONS {indexConfig: "
+         "{`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}"),
+        ("kgrag_entity_names",
+         "CREATE FULLTEXT INDEX kgrag_entity_names FOR (n:Entity) ON EACH [n.name]"),
+    ],
+)  # fmt: skip
+def test_an_index_of_another_program_is_not_taken_for_ours(empty_neo4j, session, name, text):
+    """`IF NOT EXISTS` would leave it in our place; nor is it dropped."""
+    session.run(text).consume()
+    with pytest.raises(StoreUnavailableError, match=rf"{name} is an index of another program"):
+        Neo4jStore.open(empty_neo4j)
+    assert name in foreign_graphs.seen(session) or session.run(
+        "SHOW INDEXES YIELD name, labelsOrTypes WHERE name = $name RETURN labelsOrTypes[0]",
+        name=name,
+    ).value() in (["Chunk"], ["X"], ["Entity"])
+
+
+def test_knowledge_bases_of_one_database_do_not_touch_each_other(empty_neo4j, session, make):
+    """The same documents in three: what happens to one leaves the others' exports identical."""
+    foreign_graphs.create(session, definitions=False)
+    places = [empty_neo4j, f"{empty_neo4j}#energy", f"{empty_neo4j}#Energy_2025"]
+    for place in places:
+        put(place, make, "a", "b", "c")
+    left, whole = foreign_graphs.seen(session), exported(places[0])
+    assert [exported(place) for place in places] == [whole] * 3
+    assert session.run("MATCH ()-[r:RELATED {predicate: '印发'}]->() RETURN count(r)").value() == [
+        3
+    ]
+
+    with closing(Neo4jStore.open(places[1])) as store:
+        assert store.delete_document("d-a")
+        store.refresh()
+    assert exported(places[0]) == exported(places[2]) == whole
+    with closing(Neo4jStore.open(places[0])) as store:
+        for doc_id in ("d-a", "d-b", "d-c"):
+            assert store.delete_document(doc_id)
+        store.refresh()
+        assert store.counts().entities == store.counts().facts == store.counts().vectors == 0
+        assert store.count_foreign() == foreign_graphs.LABELLED
+
+    assert exported(places[2]) == whole
+    assert len(exported(places[1])) < len(whole)
+    for place in places:
+        with closing(Neo4jStore.open(place, create=False)) as store:
+            assert store.verify() == []
+    assert foreign_graphs.seen(session) == left
+
+
+def test_every_command_works_on_a_named_knowledge_base(empty_neo4j, session, tmp_path):
+    """And `copy` from one to the other on the same server."""
+    kb = f"{empty_neo4j}#energy"
+    kgrag("ingest", "--kb", kb, sample_folder())
+    kgrag("copy", "--from", kb, "--to", f"{empty_neo4j}#other", "--check")
+    kgrag("copy", "--from", kb, "--to", empty_neo4j, "--check")
+    whole = exported(empty_neo4j)
+    told = every_command(kb.replace("#energy", "#other"), tmp_path)
+    assert "other programs" not in told.output
+    assert exported(kb) == exported(empty_neo4j) == whole
+    assert "no knowledge base" in kgrag("stats", "--kb", f"{kb}x", fails=True).output
+
+
+OF_OLD = (
+    *(f"CREATE CONSTRAINT {n}_id FOR (n:{label}) REQUIRE n.id IS UNIQUE" for n, label in (
+        ("knowledge_base", "KnowledgeBase"), ("document", "Document"), ("chunk", "Chunk"),
+        ("summary", "Summary"), ("entity", "Entity"), ("embedding", "Embedding"),
+        ("terms", "Terms"), ("setting", "Setting"))),
+    "CREATE CONSTRAINT related_id FOR ()-[r:RELATED]-() REQUIRE r.id IS UNIQUE",
+    "CREATE INDEX chunk_document FOR (n:Chunk) ON (n.doc_id)",
+    "CREATE FULLTEXT INDEX chunk_text FOR (n:Chunk|Summary) ON EACH [n.text]",
+    "CREATE FULLTEXT INDEX terms_8 FOR (n:Terms8) ON EACH [n.words]",
+    "CREATE VECTOR INDEX chunk_embedding FOR (n:ChunkEmbedding) ON (n.vector) OPTIONS "
+    "{indexConfig: {`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}",
+)  # fmt: skip
+
+
+def make_old(session):
+    """Turn the knowledge base without a name into one of version 1."""
+    for kind in ("CONSTRAINT", "INDEX"):
+        more = "" if kind == "CONSTRAINT" else "AND owningConstraint IS NULL"
+        text = f"SHOW {kind}ES YIELD *" if kind == "INDEX" else "SHOW CONSTRAINTS YIELD *"
+        for name in session.run(
+            f"{text} WHERE name STARTS WITH 'kgrag_' {more} RETURN name"
+        ).value():
+            session.run(f"DROP {kind} {name}").consume()
+    for label in session.run("CALL db.labels() YIELD label RETURN label").value():
+        if label.startswith("Kgrag"):
+            old = label.removeprefix("Kgrag")
+            session.run(f"MATCH (n:{label}) SET n:{old} REMOVE n:{label}").consume()
+    session.run(
+        "MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.version = 1 REMOVE k.description"
+    ).consume()
+    for text in OF_OLD:
+        session.run(text).consume()
+
+
+def shape(session):
+    """Return every label with its nodes, and every index."""
+    labels = session.run("MATCH (n) UNWIND labels(n) AS l RETURN l, count(*) AS n ORDER BY l")
+    counted = [tuple(row.values()) for row in labels]
+    indexes = session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name")
+    return counted, sorted(indexes.value())
+
+
+@pytest.mark.parametrize("killed_at", [None, 1, 2, 6, 15, 30])
+def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
+    empty_neo4j, session, make, monkeypatch, killed_at
+):
+    """When it is opened to write, also where that was cut off; a reader says what to do."""
+    foreign_graphs.create(session, definitions=False)
+    left = foreign_graphs.seen(session)
+    put(empty_neo4j, make, "a", "b", "c")
+    whole, wanted = exported(empty_neo4j), shape(session)
+    make_old(session)
+    assert not any(label.startswith("Kgrag") for label, _ in shape(session)[0])
+    with pytest.raises(StoreError, match=r"version 1, this kgrag reads version \d.*kgrag ingest"):
+        Neo4jStore.open(empty_neo4j, create=False)
+
+    if killed_at is not None:
+        n_writes = 0
+        write = Database._write
+
+        def cut_off(self, work):
+            nonlocal n_writes
+            n_writes += 1
+            if n_writes > killed_at:
+                raise KeyboardInterrupt
+            return write(self, work)
+
+        monkeypatch.setattr("kgrag.store.neo4j.migrate._PAGE", 3)
+        monkeypatch.setattr(Database, "_write", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            Neo4jStore.open(empty_neo4j)
+        monkeypatch.undo()
+        with pytest.raises(StoreError, match="version 1"):
+            Neo4jStore.open(empty_neo4j, create=False)
+
+    with closing(Neo4jStore.open(empty_neo4j)) as store:
+        store.refresh()
+        assert store.verify() == []
+    assert exported(empty_neo4j) == whole
+    assert shape(session) == wanted
+    assert foreign_graphs.seen(session) == left
+    assert session.run("MATCH (k:KgragKnowledgeBase) RETURN k.version").value() == [VERSION]
