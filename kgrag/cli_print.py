@@ -109,11 +109,17 @@ class _Log(logging.Handler):
 
 
 def log_to_stderr(level: int) -> None:
-    """Print the log from a level on, and what libraries warn of."""
+    """Print the log from a level on, and what libraries warn of.
+
+    What the driver of Neo4j has to say, its errors say, too, and ours say it in words: its lines
+    are for who asks for more.
+    """
     handler = _Log()
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logging.basicConfig(level=level, handlers=[handler])
     logging.captureWarnings(True)
+    silent = level >= logging.WARNING
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL + 1 if silent else logging.NOTSET)
 
 
 def open_door() -> None:

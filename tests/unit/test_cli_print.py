@@ -92,6 +92,18 @@ def test_the_log_passes_the_door(streams, monkeypatch):
     assert err.shown() == "WARNING cannot read 甲>\\x1b[31m\\n.txt\n"
 
 
+@pytest.mark.parametrize(("level", "shown"), [(logging.WARNING, False), (logging.INFO, True)])
+def test_lines_of_the_driver_of_neo4j_are_for_who_asks_for_more(streams, monkeypatch, level, shown):
+    """What they say, our errors say in words."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    _, err = streams("utf-8")
+    cli_print.log_to_stderr(level)
+    logging.captureWarnings(capture=False)
+    logging.getLogger("neo4j.io").error("[#9D16]  _: <CONNECTION> error: %s", "broken pipe")
+    logging.getLogger("neo4j").setLevel(logging.NOTSET)
+    assert ("[#9D16]" in err.shown()) is shown
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

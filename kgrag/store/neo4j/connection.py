@@ -1,9 +1,11 @@
 """The connection: one driver, reads that retry, writes that are whole or not at all."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Self, TypeVar
 
 import neo4j
@@ -18,6 +20,7 @@ from neo4j.exceptions import (
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import Address, credentials
 from kgrag.store.neo4j.faults import FAULTS, store_error
+from kgrag.store.neo4j.patience import awaited, in_thread
 from kgrag.store.neo4j.statements import is_of_base, statement
 
 _T = TypeVar("_T")
@@ -28,7 +31,15 @@ _DEFINED_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _CONNECT_S = 10.0  # until a port that listens has to have answered, too
 _RETRY_S = 120.0  # a cluster may take a while to choose a leader
 _UNCERTAIN = 5  # tries of a transaction whose outcome is not known
+_LONGEST_READ_S = 900.0  # that a server may take for a statement; it waits 600 s for indexes
+_FETCHED = 1000  # rows of a stream at a time
+_CLOSING_S = 5.0  # connections that do not close by then are left to end with the process
 _REFUSED = 5  # tries, about 15 s, where this server takes no writes, which may be for good
+
+
+# What the driver has to say, its errors say, too, and ours say it in words: it is heard only by who
+# listens to this log.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 class Database:
@@ -63,12 +74,15 @@ class Database:
         except (ValueError, *FAULTS) as exc:
             raise store_error(address, exc) from exc
         try:
-            version = _version(driver.get_server_info().agent)
+            version = _version(awaited(address, driver.get_server_info).agent)
         except (ValueError, *FAULTS) as exc:
-            driver.close()
+            _close(driver)
             raise store_error(address, exc) from exc
+        except BaseException:
+            _close(driver)
+            raise
         if version < _OLDEST:
-            driver.close()
+            _close(driver)
             raise StoreUnavailableError(
                 f"{address}: Neo4j {'.'.join(map(str, version))} is too old: use 5.26 or newer"
             )
@@ -79,7 +93,7 @@ class Database:
         with self._lock:
             driver, self._driver = self._driver, None
         if driver is not None:
-            driver.close()
+            _close(driver)
 
     def beside(self, base: str) -> "Database":
         """Return another knowledge base of this database, over this connection.
@@ -106,29 +120,39 @@ class Database:
         One round trip where all goes well; the driver's retries (a lost connection, a new
         leader) where it does not.
         """
-        driver, text = self.driver, statement(name, self.address.base)
-        with self._faults():
+        driver = self.driver
+
+        def again() -> neo4j.EagerResult:
+            return driver.execute_query(
+                statement(name, self.address.base),
+                parameters,
+                routing_=neo4j.RoutingControl.READ,
+                database_=self.address.database,
+            )
+
+        def run() -> list[Row]:
             try:
                 with self._session(neo4j.READ_ACCESS) as session:
-                    return list(session.run(text, parameters))
+                    return list(session.run(statement(name, self.address.base), parameters))
             except (Neo4jError, DriverError) as exc:
                 if not exc.is_retryable():
                     raise
-            result = _certain(
-                lambda: driver.execute_query(
-                    text,
-                    parameters,
-                    routing_=neo4j.RoutingControl.READ,
-                    database_=self.address.database,
-                )
-            )
-            return result.records
+            return _certain(again).records
+
+        with self._faults():
+            return awaited(self.address, run, limit_s=_LONGEST_READ_S)
 
     def stream(self, name: str, /, **parameters: object) -> Iterator[Row]:
         """Yield the rows of a statement that reads, without holding all of them."""
-        text = statement(name, self.address.base)
-        with self._faults(), self._session(neo4j.READ_ACCESS) as session:
-            yield from session.run(text, parameters)
+        text, address = statement(name, self.address.base), self.address
+        with self._faults(), ExitStack() as ended:
+            session = self._session(neo4j.READ_ACCESS)
+            ended.callback(_close, session)
+            found = awaited(address, lambda: iter(session.run(text, parameters)))
+            while rows := awaited(
+                address, lambda: list(islice(found, _FETCHED)), limit_s=_LONGEST_READ_S
+            ):
+                yield from rows
 
     def write(self, work: Callable[["Transaction"], _T]) -> _T:
         """Return what `work` does in one transaction, which other writers wait for.
@@ -179,11 +203,14 @@ class Database:
         last: list[_T] = []
         uncertain: list[_T] = []
         n_refused = 0
+        given_up = threading.Event()  # the caller was told that it failed: it shall not be done yet
 
         def attempt(tx: neo4j.ManagedTransaction) -> _T:
             nonlocal n_refused
             try:
                 last[:] = [work(tx, tuple(uncertain))]
+                if given_up.is_set():
+                    raise StoreError(f"{self.address}: given up")
             except (ForbiddenOnReadOnlyDatabase, WriteServiceUnavailable) as exc:
                 n_refused += 1
                 if n_refused < _REFUSED:
@@ -200,7 +227,11 @@ class Database:
                     raise
 
         with self._faults():
-            return _certain(run)
+            try:
+                return awaited(self.address, lambda: _certain(run))
+            except BaseException:
+                given_up.set()
+                raise
 
     def _session(self, access: str) -> neo4j.Session:
         driver = self.driver
@@ -249,6 +280,13 @@ class Transaction:
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
             self._transaction.run(text, {**parameters, "rows": batch}).consume()
+
+
+def _close(connected: neo4j.Driver | neo4j.Session) -> None:
+    """Close what is connected, but do not wait for a server that is silent."""
+    closed = in_thread(connected.close)
+    with suppress(TimeoutError):
+        closed.result(timeout=_CLOSING_S)
 
 
 def _certain(run: Callable[[], _T]) -> _T:

@@ -45,7 +45,8 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
     ),
     "Neo.ClientError.Schema.ConstraintValidationFailed": (
         StoreError,
-        "what was given contradicts what is held; nothing was stored",
+        "what was given contradicts what is held; nothing was stored. Where the label does not "
+        "begin with Kgrag, it is a constraint of another program: drop it, or use another database",
     ),
     "Neo.TransientError.General.MemoryPoolOutOfMemoryError": (
         StoreError,

@@ -9,8 +9,6 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from threading import Thread
 from typing import TypeVar
 
 import neo4j
@@ -23,6 +21,7 @@ from kgrag.store.neo4j.cursor import MOST_LOOPED
 from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.gate import Admitted, admit
 from kgrag.store.neo4j.lists import TOO_LARGE
+from kgrag.store.neo4j.patience import in_thread, is_silent, silent_error
 from kgrag.store.neo4j.plan import check_plan
 from kgrag.store.neo4j.values import plain
 from kgrag.store.refused import shown, stopped
@@ -82,6 +81,8 @@ def run_query(
     except RecursionError:  # of the driver, which reads what the server sends
         raise StatementError(f"{shown(text)}: {_TOO_DEEP}") from None
     except TimeoutError:
+        if is_silent(database.address):
+            raise silent_error(database.address, timeout_s) from None
         raise stopped(text, timeout_s) from None
     except FAULTS as exc:
         raise _error(database, text, exc, timeout_s) from exc
@@ -142,16 +143,7 @@ def _within(seconds: float, work: Callable[[], _T]) -> _T:
     Raises:
         TimeoutError: If it takes longer.
     """
-    future: Future[_T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as exc:
-            future.set_exception(exc)
-
-    Thread(target=run, name="kgrag-query", daemon=True).start()
-    return future.result(timeout=seconds)
+    return in_thread(work).result(timeout=seconds)
 
 
 def _size(value: object) -> int:
