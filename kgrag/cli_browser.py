@@ -1,6 +1,6 @@
 """The command that hands out the pack for Neo4j Browser: a style sheet and saved queries."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,38 +34,56 @@ class SavedQuery:
     text: str
 
 
-def saved_queries() -> list[SavedQuery]:
-    """Return the queries of the pack in the order of their numbers."""
+def saved_queries(base: str = "") -> list[SavedQuery]:
+    """Return the queries of the pack in the order of their numbers.
+
+    Args:
+        base: Name of the knowledge base in its database.
+    """
+    from kgrag.store.neo4j.statements import of_base
+
     files = resources.files("cypher").joinpath("browser").iterdir()
     queries = []
     for file in sorted(files, key=lambda file: file.name):
         if not file.name.endswith(".cypher"):
             continue
-        text = file.read_text(encoding="utf-8")
+        text = of_base(file.read_text(encoding="utf-8"), base)
         title, english = (line.removeprefix("// ") for line in text.splitlines()[:2])
         queries.append(SavedQuery(file.name, title, english, text))
     return queries
 
 
-def style_sheet() -> str:
-    """Return the style sheet in GraSS, the language of Neo4j Browser for styles."""
-    return resources.files("cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
+def style_sheet(base: str = "") -> str:
+    """Return the style sheet in GraSS, the language of Neo4j Browser for styles.
+
+    Args:
+        base: Name of the knowledge base in its database.
+    """
+    from kgrag.store.neo4j.statements import of_base
+
+    text = resources.files("cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
+    return of_base(text, base)
 
 
-def write_pack(folder: Path) -> list[SavedQuery]:
+def write_pack(folder: Path, base: str = "") -> list[SavedQuery]:
     """Write the style sheet and the saved queries to a folder; return the queries.
 
     The queries are one archive, because the Browser takes one file at a time. It lists them in a
     folder of the archive's name for it, by their first lines.
+
+    Args:
+        folder: Made where it is missing.
+        base: Name of the knowledge base in its database.
     """
     from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-    queries = saved_queries()
+    queries = saved_queries(base)
+    inside = f"kgrag-{base}" if base else "kgrag"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / STYLE).write_text(style_sheet(), encoding="utf-8")
+    (folder / STYLE).write_text(style_sheet(base), encoding="utf-8")
     with ZipFile(folder / QUERIES, "w", ZIP_DEFLATED) as archive:
         for query in queries:  # ZipInfo without a date: the same queries give the same bytes
-            archive.writestr(ZipInfo(f"kgrag/{query.file}"), query.text, ZIP_DEFLATED)
+            archive.writestr(ZipInfo(f"{inside}/{query.file}"), query.text, ZIP_DEFLATED)
     return queries
 
 
@@ -85,7 +103,7 @@ def page_address(kb: str, page: str | None = None) -> str:
     parts = urlsplit(address.uri)
     server = "https://{}:7473" if "+" in parts.scheme else "http://{}:7474"
     query = {"dbms": address.uri}
-    if str(address) != address.uri:
+    if str(replace(address, base="")) != address.uri:
         query["db"] = address.database
     if credentials() is None:
         query["preselectAuthMethod"] = "NO_AUTH"  # connects without asking
@@ -123,13 +141,16 @@ def browser(
     With --schema: what a language model must know to write Cypher for it, as `kgrag query
     --natural` tells its own.
     """
+    from kgrag.store.neo4j.address import parse
+
+    base = parse(kb).base
     if schema:
         from kgrag.retrieval.graph_schema import schema_for_models
 
-        echo_text(schema_for_models(language))
+        echo_text(schema_for_models(language, base))
         return
     address = page_address(kb, page)
-    queries = write_pack(out)
+    queries = write_pack(out, base)
     echo(f"1. open the page   {address}")
     echo(f"2. drag onto it    {out / STYLE}   (colours and captions)")
     echo(f"3. drag onto it    {out / QUERIES}   (saved queries: the star on the left)")

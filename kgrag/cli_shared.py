@@ -1,6 +1,5 @@
 """What every command shares: options, opening the knowledge base, amounts."""
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +26,7 @@ def kb_option(command: _F) -> _F:
         envvar="KGRAG_KB",
         show_default=True,
         show_envvar=True,
-        help="Folder of the knowledge base, or its address: bolt://HOST:7687, neo4j://HOST:7687.",
+        help="Folder of the knowledge base, or its address: bolt://HOST:7687[#NAME], neo4j://….",
     )(command)
 
 
@@ -41,8 +40,6 @@ def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["Kn
     """Open the knowledge base of a command and close it after."""
     from kgrag.api import KnowledgeBase
 
-    # What the driver of Neo4j has to say, its errors say, too, and ours say it in words.
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())
     with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
         if create and not knowledge_base.store.all_meta():  # it is new
             print_foreign(knowledge_base.store.count_foreign())

@@ -96,19 +96,26 @@ class KgragEmbedder(Embedder):
         return await asyncio.to_thread(self.embed_query, text)
 
 
-def vector_retrieval_query() -> str:
+def vector_retrieval_query(base: str = "") -> str:
     """Return the Cypher that `VectorCypherRetriever` needs on the index `kgrag_chunk_embedding`.
 
     It leads from the vectors found to parent chunks, one row for each, best first, with `id`,
     `text`, `title`, `heading`, `heading_path`, `file`, `doc_id`, `start`, `end`, `score` and
     `facts`: up to 20 stated there, as `subject —predicate→ object`.
+
+    Args:
+        base: Name of the knowledge base, where its address has one (`bolt://HOST:7687#NAME`);
+            its indexes then end in `_NAME`, too.
+
+    Raises:
+        ValueError: If that is no name.
     """
-    return statement("vector_retrieval")
+    return statement("vector_retrieval", base)
 
 
-def hybrid_retrieval_query() -> str:
+def hybrid_retrieval_query(base: str = "") -> str:
     """Return the same for `HybridCypherRetriever`, which also searches `kgrag_chunk_text`."""
-    return statement("hybrid_retrieval")
+    return statement("hybrid_retrieval", base)
 
 
 def cited_item(record: Record) -> RetrieverResultItem:

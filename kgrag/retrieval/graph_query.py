@@ -98,6 +98,8 @@ def ask_graph(
     messages = prompt(_PROMPTS[language], words).fill(
         question=fence(question, label="question"), **known
     )
+    told, *asked = messages
+    messages = (replace(told, content=store.own_labels(told.content)), *asked)
     request = Request(messages, stage="analyse", schema=_SCHEMA, schema_name="graph_query")
     try:
         return ask(model, request, run)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import resources
 
 from kgrag.llm.prompts import Language, prompt
-from kgrag.store.neo4j.statements import statement
+from kgrag.store.neo4j.statements import own_labels, statement
 
 # Statements that make the indexes which a query may want to use.
 INDEXES = (
@@ -31,22 +31,27 @@ def graph_schema() -> Mapping[str, str]:
     return {"nodes": nodes.strip(), "relationships": relationships.strip()}
 
 
-def schema_for_models(language: Language) -> str:
+def schema_for_models(language: Language, base: str = "") -> str:
     """Return all that a model must know to write queries for the graph.
 
     It is our own prompt but for its first two paragraphs, which give the task, and its last,
     which says what form the answer shall have; the indexes, which our own model does not use,
     come first.
+
+    Args:
+        language: Of the words.
+        base: Name of the knowledge base in its database.
     """
     system = prompt("graph_query_cypher", language).system
     for place, text in graph_schema().items():
         system = system.replace(f"${place}", text)
     known = "\n\n".join(system.split("\n\n")[2:-1])
-    return "\n".join([known, "", _INDEXES[language], *map(_index, INDEXES), ""])
+    indexes = [_index(name, base) for name in INDEXES]
+    return "\n".join([own_labels(known, base), "", _INDEXES[language], *indexes, ""])
 
 
-def _index(name: str) -> str:
+def _index(name: str, base: str) -> str:
     """Return the name of an index, its kind, and what it holds, as its statement says."""
-    head, _, what = " ".join(statement(name).split()).partition(" IF NOT EXISTS FOR ")
+    head, _, what = " ".join(statement(name, base).split()).partition(" IF NOT EXISTS FOR ")
     *_, kind, _, index = ["RANGE", *head.split()[1:]]
     return f"- {index}: {kind} {what.partition(' OPTIONS ')[0]}"

@@ -123,6 +123,14 @@ class Store(SearchedStore, Protocol):
         """Return the language of `run_query`."""
         ...
 
+    def own_labels(self, text: str) -> str:
+        """Return words about the graph with the names that it has in this knowledge base.
+
+        Args:
+            text: With those of the documentation: Document, Chunk, Summary, Entity.
+        """
+        ...
+
     def close(self) -> None:
         """Release files and connections; further calls raise StoreError."""
         ...

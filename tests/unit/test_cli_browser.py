@@ -12,6 +12,7 @@ from kgrag.cli_browser import page_address, saved_queries, style_sheet
 from kgrag.errors import StoreUnavailableError
 from kgrag.llm.prompts import prompt
 from kgrag.retrieval.graph_schema import graph_schema
+from kgrag.store.neo4j.statements import own_labels
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,7 @@ def test_schema_is_what_our_own_model_is_told(tmp_path, language):
     assert result.exit_code == 0
     assert not (tmp_path / "pack").exists()
     filled = prompt("graph_query_cypher", language).fill(question="q", **graph_schema())
-    told = filled[0].content.split("\n\n")[2:-1]
+    told = own_labels(filled[0].content, "").split("\n\n")[2:-1]
     assert result.output.startswith("\n\n".join(told))
     assert "- kgrag_document_year: RANGE (n:KgragDocument) ON (n.year)" in result.output
     assert "- kgrag_chunk_text: FULLTEXT (n:" in result.output
@@ -78,6 +79,20 @@ def test_address_names_server_and_database(kb, page, address, monkeypatch):
     assert page_address(kb, page) == address + "&preselectAuthMethod=NO_AUTH"
     monkeypatch.setenv("NEO4J_PASSWORD", "secret")
     assert page_address(kb, page) == address
+
+
+def test_a_named_knowledge_base_has_queries_of_its_own(tmp_path):
+    """Labels, indexes and the folder's name in the Browser are those of that one."""
+    done = run("--kb", "bolt://graph#energy", "--out", tmp_path)
+    assert "?dbms=bolt://graph&" in done.stdout
+    with ZipFile(tmp_path / "kgrag-queries.zip") as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert all(name.startswith("kgrag-energy/") for name in texts)
+    ours = re.findall(r"\bKgrag\w+|\bkgrag_\w+", "".join(texts.values()))
+    assert len(ours) > 50
+    assert all(word.endswith("_energy") for word in ours)
+    assert "node.KgragDocument_energy {" in (tmp_path / "kgrag.grass").read_text("utf-8")
+    assert "KgragDocument_energy" in run("--kb", "bolt://graph#energy", "--schema").stdout
 
 
 @pytest.mark.parametrize("kb", ["kb", "http://graph:7474", "bolt://neo4j:secret@graph"])

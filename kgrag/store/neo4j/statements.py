@@ -11,6 +11,9 @@ _COMMENT = re.compile(r"^\s*//.*\n?", re.MULTILINE)
 _NUMBER = re.compile(r"<(\w+)>")
 # Labels and indexes that only we write. One index is shared: kgrag__related_id, of relationships.
 _OURS = re.compile(r"\b(?:Kgrag[A-Z]\w*|kgrag_(?!_)\w+)")
+# Labels that other programs use, too, as they stand in a statement or in words about one.
+_PUBLIC = re.compile(r"(?<![\w'])(Document|Chunk|Summary|Entity)(?![\w'])")
+_OF_CHUNKS = re.compile(r"(?<=[(:|])(?=(?:Parent|Child)Chunk\b)")
 _BASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
 
@@ -53,6 +56,19 @@ def of_base(text: str, base: str) -> str:
     if not is_base_name(base):
         raise ValueError(f"{base!r} is not the name of a knowledge base")
     return _OURS.sub(rf"\g<0>_{base}", text)
+
+
+def own_labels(text: str, base: str) -> str:
+    """Return a text about the graph with labels that only a knowledge base has.
+
+    >>> own_labels("MATCH (d:Document)<-[:PART_OF]-(p:ParentChunk)", "energy")
+    'MATCH (d:KgragDocument_energy)<-[:PART_OF]-(p:KgragChunk_energy:ParentChunk)'
+
+    Args:
+        text: A statement, or words for who writes one, with labels that others use, too.
+        base: The knowledge base's name.
+    """
+    return of_base(_OF_CHUNKS.sub("KgragChunk:", _PUBLIC.sub(r"Kgrag\1", text)), base)
 
 
 def is_of_base(label: str, base: str) -> bool:

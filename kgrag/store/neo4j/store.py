@@ -14,6 +14,7 @@ from kgrag.store.neo4j.export import export
 from kgrag.store.neo4j.lexical import LexicalIndexes
 from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
+from kgrag.store.neo4j.statements import own_labels
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.searched import StatedTriple, Stating, T, Triple
 from kgrag.store.store import (
@@ -83,6 +84,10 @@ class Neo4jStore:
     def query_language(self) -> QueryLanguage:
         """Return the language of `run_query`."""
         return "cypher"
+
+    def own_labels(self, text: str) -> str:
+        """Return a text with the labels that no other program, or knowledge base, has."""
+        return own_labels(text, self._database.address.base)
 
     def close(self) -> None:
         """Close all connections."""
