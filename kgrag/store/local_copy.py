@@ -6,12 +6,11 @@ document by document, when that is another.
 
 import json
 import logging
-import os
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -21,6 +20,7 @@ from kgrag.ids import digest
 from kgrag.store.copied import CopiedStore, ServerState
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.store.store import DocumentBundle, SourceState
+from kgrag.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +40,13 @@ class _Note:
     Attributes:
         mark: The one of the server that it is like; empty for none.
         revisions: Of the documents copied.
+        counter: The folder's own change counter at least: with less, a power cut took what was
+            copied last.
     """
 
     mark: str = ""
     revisions: Mapping[str, str] = field(default_factory=dict)
+    counter: int = 0
 
 
 class LocalCopy:
@@ -116,18 +119,20 @@ class LocalCopy:
     def _caught_up(self, folder: Path, store: SQLiteStore, state: ServerState) -> bool:
         """Make the folder like the server; return whether that could be done."""
         note = _read(folder)
+        if note.counter > store.change_counter():
+            note = _Note()
         if note.mark == state.mark and _held(store, note.revisions) == note.revisions:
             return True  # another process was faster
         if store.all_meta() != state.settings:
             store.set_meta(state.settings)
         for _ in range(_ROUNDS):
             wanted = self._server.revisions()
-            note = _Note("", _held(store, note.revisions))
+            note = _Note("", _held(store, note.revisions), store.change_counter())
             stale = sorted(d for d, revision in wanted.items() if note.revisions.get(d) != revision)
             gone = sorted({card.doc_id for card in store.document_cards()} - wanted.keys())
             sources = self._server.sources()
             if not stale and not gone and not _moved(store, sources, wanted):
-                _write(folder, _Note(state.mark, wanted))
+                _write(folder, _Note(state.mark, wanted, store.change_counter()))
                 return True
             _write(folder, note)  # what stands there from now on is like no mark
             for doc_id in gone:
@@ -136,7 +141,8 @@ class LocalCopy:
             for start in range(0, len(stale), _NOTED):
                 some = stale[start : start + _NOTED]
                 self._copy(store, some, sources)
-                note = _Note("", {**note.revisions, **{d: wanted[d] for d in some}})
+                revisions = {**note.revisions, **{d: wanted[d] for d in some}}
+                note = _Note("", revisions, store.change_counter())
                 _write(folder, note)
             for source in _moved(store, sources, wanted):
                 with suppress(NotFoundError):  # it lost its last source to another: copied again
@@ -186,16 +192,11 @@ def _read(folder: Path) -> _Note:
         if note["format"] != _FORMAT:
             return _Note()
         revisions = {str(d): str(revision) for d, revision in note["revisions"].items()}
-        return _Note(str(note["mark"]), revisions)
+        return _Note(str(note["mark"]), revisions, int(note["counter"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return _Note()
 
 
 def _write(folder: Path, note: _Note) -> None:
-    content = {"format": _FORMAT, "mark": note.mark, "revisions": dict(note.revisions)}
-    new = folder / "copy.new"
-    with new.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(content))
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(folder / "copy.json")
+    content = {"format": _FORMAT, **asdict(note)}
+    write_whole(folder / "copy.json", [json.dumps(content)])

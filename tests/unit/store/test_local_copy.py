@@ -206,6 +206,19 @@ def test_a_damaged_note_costs_a_copy(copied, server, tmp_path, note):
     assert {"d-a", "d-b", "d-c"} <= set(server.read)
 
 
+def test_what_a_power_cut_took_is_copied_again(copied, server, tmp_path, make):
+    """The note may have reached the disk, what it speaks of not: the folder is as it was before."""
+    copied.current()
+    copied.close()
+    (folder,) = (f.parent for f in (tmp_path / "copies").glob("*/copy.json"))
+    before = (folder / "kgrag.db").read_bytes()
+    server.put(make.bundle("a", "改过的文件。"))
+    copied.current()
+    copied.close()
+    (folder / "kgrag.db").write_bytes(before)
+    assert is_like(copied, server)
+
+
 def test_a_document_that_the_folder_lost_is_copied_again(copied, server, tmp_path):
     copied.current().delete_document("d-b")
     again = LocalCopy(server, tmp_path / "copies")
