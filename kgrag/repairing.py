@@ -95,9 +95,8 @@ def repair(
         if not left and not repairing.done:
             repairing.done.append("header, indexes and names were made anew from the rest")
         kept = shop.take_place() if repairing.done and not dry_run else None
-    if not dry_run:
-        caches = [p for p in _problems(location) if p.invariant == "cache-agrees"]
-        _forget_caches(folder, caches, dry_run=False)
+    if kept:
+        _forget_damaged_caches(folder)
     return RepairReport(tuple(found), tuple(repairing.done), tuple(left), kept)
 
 
@@ -138,6 +137,20 @@ def _forget_caches(
         for name in names:
             CacheFolder(folder / CACHE_FOLDER).forget(name)
     return tuple(f"the search index {name} is built anew when it is next asked" for name in names)
+
+
+def _forget_damaged_caches(folder: Path) -> None:
+    """Let caches that do not fit be built anew, and all of words: they may be of what was damaged.
+
+    Chunks that are gone weigh in them, too, until then.
+    """
+    from kgrag.store.sqlite.cache import CacheFolder
+    from kgrag.store.sqlite.store import CACHE_FOLDER
+
+    cache = CacheFolder(folder / CACHE_FOLDER)
+    damaged = {p.subject for p in _problems(folder) if p.invariant == "cache-agrees"}
+    for name in {*damaged, *cache.names("lexical-")}:
+        cache.forget(name)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,7 +160,8 @@ class LexicalIndex:
         if view.dead > _MOST_DEAD * view.entries or living != self._count(connection):
             return None
         if note.mark != mark:
-            self.cache.write(self.name, _format(), Note(mark, note.content, {}))
+            details = {"files": sums_of(note.content, known=note.details.get("files"))}
+            self.cache.write(self.name, _format(), Note(mark, note.content, details))
         return view
 
     def _built(self, connection: sqlite3.Connection, mark: Mark) -> View:
@@ -218,12 +220,31 @@ def _build(
             }
             write_documents(written, connection, all_documents(connection))
             for index, path in zip(indexes, paths, strict=True):
-                index.cache.write(index.name, _format(), Note(mark, path, {}))
+                details = {"files": sums_of(path, known=None)}
+                index.cache.write(index.name, _format(), Note(mark, path, details))
     except CacheUnwritableError:
         for path in paths:
             remove(path)  # it may be what fills the disk
         raise
     return paths
+
+
+def sums_of(path: Path, *, known: object) -> dict[str, str]:
+    """Return the checksum of each file of an index.
+
+    Args:
+        path: The index.
+        known: Checksums by name; those of files that never change are taken from there, so that
+            a damaged one is not taken for whole. None to read all.
+    """
+    kept = known if isinstance(known, dict) else {}
+    return {
+        file.name: str(kept[file.name])
+        if file.name in kept and file.suffix != ".json"
+        else blake2b(file.read_bytes(), digest_size=8).hexdigest()
+        for file in sorted(path.iterdir())
+        if file.suffix != ".lock"
+    }
 
 
 def _format() -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from kgrag.errors import StoreError
-from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
 from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
-from kgrag.store.sqlite.lexical import LexicalIndex
+from kgrag.store.sqlite.lexical import LexicalIndex, sums_of
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
 from kgrag.store.sqlite.vector_blocks import Block
 from kgrag.store.sqlite.vector_codes import Reader
@@ -62,7 +62,11 @@ def _lexical_agrees(connection: sqlite3.Connection, index: LexicalIndex) -> bool
     import tantivy
 
     note = index.note()
-    if note is None or note.mark != current_mark(connection):
+    if note is None:
+        return True
+    if not _files_agree(index):
+        return not _can_be_opened(note)
+    if note.mark != current_mark(connection):
         return True
     try:
         view = open_view(note.content, note.mark)
@@ -74,6 +78,36 @@ def _lexical_agrees(connection: sqlite3.Connection, index: LexicalIndex) -> bool
         return True  # rebuilt when it is next searched
     rows = connection.execute("SELECT number FROM chunks WHERE size = ?", (index.size,))
     return len(held) == len(set(held)) and set(held) == {number for (number,) in rows}
+
+
+def _can_be_opened(note: Note) -> bool:
+    """Return whether an index would be searched; one that cannot be read is built anew."""
+    try:
+        open_view(note.content, note.mark)
+    except IndexDamagedError:
+        return False
+    return True
+
+
+def _files_agree(index: LexicalIndex) -> bool:
+    """Return whether the files of an index are as they were written."""
+    if _as_noted(index):
+        return True
+    try:
+        with index.cache.exclusive(index.name):  # another process may have been writing
+            return _as_noted(index)
+    except CacheUnwritableError:
+        return False
+
+
+def _as_noted(index: LexicalIndex) -> bool:
+    note = index.note()
+    if note is None or "files" not in note.details:
+        return True
+    try:
+        return sums_of(note.content, known=None) == note.details["files"]
+    except OSError:
+        return False
 
 
 def _vectors_agree(connection: sqlite3.Connection, index: VectorIndex) -> bool:
