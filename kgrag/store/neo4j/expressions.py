@@ -24,12 +24,13 @@ class Expressions(Calls):
     def expression(self) -> Size:
         """Read an expression and return how large its value may be."""
         joined, term, truth = Size(0), Size(0), False
-        start = len(self.out)
+        start, sign = len(self.out), "AND"
         while True:
-            while self.one_of("NOT", "-", "+"):
-                if self.out[-1] == "NOT":
-                    self.count("NOT")
-                    truth, start = True, len(self.out)
+            while sign in BOOLEAN and self.take("NOT"):  # elsewhere the server calls a function so
+                self.count("NOT")
+                truth, start = True, len(self.out)
+            while self.one_of("-", "+"):
+                pass
             term = larger(term, self._operand())
             sign = self.operator()
             if sign not in _OF_NUMBERS:

@@ -211,6 +211,13 @@ def test_values_that_grow_without_end_are_refused(text):
     refused(text, "too large|with itself|own result|one text|taken|for each item")
 
 
+def test_not_stands_before_a_condition():
+    """After a sign or a comparison the server takes it for the name of a function."""
+    assert sent("RETURN NOT NOT true AND NOT (false), NOT 1 = 2")
+    for text in ("RETURN - NOT (true)", "RETURN 1 + NOT (true)", "RETURN 1 = NOT (true)"):
+        refused(text, "NOT is refused|function NOT")
+
+
 def test_reduce_may_add_and_compare():
     """The honest uses of it."""
     for body in ("s + x", "CASE WHEN x > s THEN x ELSE s END", "s + ', ' + x.name", "s * x"):
