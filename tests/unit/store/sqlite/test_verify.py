@@ -248,3 +248,14 @@ def test_a_cache_that_lags_behind_or_cannot_be_read_is_no_problem(store, folder,
     assert store.verify() == []
     path.write_text("garbage")
     assert store.verify() == []
+
+
+def test_a_changed_file_of_the_index_of_words_is_named(store, folder):
+    """Though it can be opened: what it finds may be wrong."""
+    _, now = note(folder, "lexical-24")
+    postings = next((folder / "cache" / now["content"]).glob("*.idx"))
+    data = bytearray(postings.read_bytes())
+    data[len(data) // 2] ^= 1
+    postings.write_bytes(data)
+
+    assert broken(store)["cache-agrees"].subject == "lexical-24"
