@@ -288,17 +288,13 @@ class Neo4jStore:
         return self._threads.submit(search).result
 
     def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """Return what each of some works returns; the server answers several at a time.
-
-        What no thread has begun when the first is done is done here: nobody waits for a thread
-        that waits for others.
-        """
+        """Return what each of some works returns; the server answers several at a time."""
         self._check_open()
         begun = [self._threads.submit(work) for work in works[1:]]
         found = [work() for work in works[:1]]
-        for work, future in zip(works[1:], begun, strict=True):
-            found.append(work() if future.cancel() else future.result())
-        return found
+        # What no thread has begun is done here: nobody waits for threads that wait for others.
+        both = zip(works[1:], begun, strict=True)
+        return found + [work() if f.cancel() else f.result() for work, f in both]
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of each node that has a vector; the best of those of a fact."""
