@@ -14,15 +14,14 @@ from kgrag.errors import StoreUnavailableError
 from kgrag.store.neo4j import connection, patience
 from kgrag.store.neo4j.store import Neo4jStore
 
+# What a thread that was left behind held is closed by the collection of garbage.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 SAID = r"has not answered for \d+ s: see whether it is stopped or out of memory, then try again"
 
 
 @pytest.fixture
-def store(empty_neo4j, make, monkeypatch):
-    """A knowledge base that is asked about soon."""
-    monkeypatch.setattr(patience, "SILENT_S", 1.0)
-    monkeypatch.setattr(patience, "ASKED_S", 4.0)
-    monkeypatch.setattr(connection, "_CLOSING_S", 0.5)
+def store(empty_neo4j, make):
+    """A knowledge base of three documents."""
     with closing(Neo4jStore.open(empty_neo4j)) as store:
         for name in ("a", "b", "c"):
             store.upsert_document(
@@ -34,8 +33,8 @@ def store(empty_neo4j, make, monkeypatch):
 
 
 @pytest.fixture
-def stopped(neo4j_server):
-    """A context in which the server is stopped."""
+def stopped(neo4j_server, monkeypatch):
+    """A context in which the server is stopped, and asked about soon."""
     if neo4j_server is None:
         pytest.skip("it stops the server, and the one that the user names is not ours to stop")
 
@@ -43,7 +42,11 @@ def stopped(neo4j_server):
     def stop():
         os.kill(neo4j_server.pid, signal.SIGSTOP)
         try:
-            yield
+            with monkeypatch.context() as soon:
+                soon.setattr(patience, "SILENT_S", 1.0)
+                soon.setattr(patience, "ASKED_S", 4.0)
+                soon.setattr(connection, "_CLOSING_S", 0.5)
+                yield
         finally:
             os.kill(neo4j_server.pid, signal.SIGCONT)
 
