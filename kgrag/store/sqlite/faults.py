@@ -1,5 +1,6 @@
 """Turn what SQLite and the file system report into kgrag's errors, with a remedy."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,10 @@ def mapped(file: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         raise store_error(file, exc) from exc
+    except json.JSONDecodeError as exc:
+        raise StoreError(
+            f"{file} is damaged: a list in it cannot be read ({exc}): run `kgrag repair`"
+        ) from exc
     except UnicodeEncodeError as exc:
         raise StoreError(
             f"{file}: a text holds half a character ({exc.reason}, offset {exc.start}): "
