@@ -198,8 +198,8 @@ def test_an_error_names_statement_reason_and_remedy(ask):
 def test_statement_and_rows_are_logged(ask, caplog):
     """What ran can be shown to the user."""
     with caplog.at_level(logging.INFO, logger="kgrag.store.neo4j.query"):
-        ask("MATCH (e:Entity) RETURN e.id")
-    assert caplog.messages == ["3 rows of MATCH (e:Entity) RETURN e.id"]
+        ask("MATCH (e:KgragEntity) RETURN e.id")
+    assert caplog.messages == ["3 rows of MATCH (e:KgragEntity) RETURN e.id"]
 
 
 def test_every_function_and_procedure_of_the_gate_is_the_servers_own(database):
