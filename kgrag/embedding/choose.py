@@ -27,7 +27,7 @@ _OF_ENDPOINTS = (
     *("languages", "batch_texts", "batch_tokens", "concurrency", "timeout_s", "attempts"),
 )
 _OF_THIS_MACHINE = ("threads",)
-_STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,4}))?")
+_STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,3}))?")
 _ENDPOINT = "endpoint-"  # begins the identity of one behind an endpoint
 # An encoder's identity: the model's, `@` and the dimension where it is cut, and `+late`.
 _IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late>\+late)?")
@@ -120,7 +120,7 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
 
         return HashEmbedder(int(stand_in[1])) if stand_in[1] else HashEmbedder()
     if re.fullmatch(r"hash-\d+", name):
-        raise ModelNotFoundError(f"there is no stand-in {name!r}: choose hash-1 to hash-99999")
+        raise ModelNotFoundError(f"there is no stand-in {name!r}: choose hash-1 to hash-9999")
     if name.startswith(_ENDPOINT):
         raise ModelNotFoundError(
             f"the encoder {name} is behind an endpoint: name it in [embedding] of kgrag.toml "

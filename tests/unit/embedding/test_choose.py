@@ -126,7 +126,7 @@ def test_built_with_says_where_the_endpoint_of_a_knowledge_base_is_to_be_named()
 @pytest.mark.parametrize("name", ["hash-0", "hash-100000"])
 def test_open_embedder_says_which_stand_ins_there_are(cache, name):
     """No model can be installed under such a name."""
-    with pytest.raises(ModelNotFoundError, match="choose hash-1 to hash-99999"):
+    with pytest.raises(ModelNotFoundError, match="choose hash-1 to hash-9999"):
         open_embedder(name)
 
 
