@@ -74,6 +74,7 @@ def _mutate(kb: Path, chance: random.Random, *, sealed: bool) -> str:
             connection.execute("DELETE FROM meta WHERE key = ?", (key,))
         else:
             connection.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
+        sealed = sealed and not isinstance(value, bytes)  # of these no checksum can be made
         if sealed:
             seal_settings(connection)
         connection.commit()

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from kgrag.store.checks import check_settings, damaged_setting
-from kgrag.store.sqlite.seals import broken_settings
+from kgrag.store.checks import check_settings
+from kgrag.store.sqlite.seals import refuse_damaged_settings
 from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
@@ -36,10 +36,9 @@ def all_meta(connection: sqlite3.Connection) -> dict[str, str]:
     Raises:
         StoreError: If one is not as it was stored, or of no use.
     """
-    values = dict(connection.execute("SELECT key, value FROM meta ORDER BY key").fetchall())
-    for broken in broken_settings(connection, "meta"):
-        raise damaged_setting(broken.part, values.get(broken.part))
-    return check_settings(values)
+    refuse_damaged_settings(connection, "meta")
+    rows = connection.execute("SELECT key, value FROM meta ORDER BY key")
+    return check_settings(dict(rows.fetchall()))
 
 
 def sources(connection: sqlite3.Connection) -> list[SourceState]:

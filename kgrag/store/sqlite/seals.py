@@ -9,6 +9,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Literal
 
+from kgrag.store.checks import damaged_setting
 from kgrag.store.sqlite.faults import is_damage
 
 Part = Literal["text", "chunks", "summaries", "knowledge", "vectors", "sources", "log"]
@@ -162,6 +163,20 @@ def broken_settings(
             yield from _compared(table, key, seen, seals.pop(key, None))
         for key, seal in sorted(seals.items(), key=str):
             yield from _compared(table, key, None, seal)
+
+
+def refuse_damaged_settings(
+    connection: sqlite3.Connection, *tables: Literal["meta", "state"]
+) -> None:
+    """Refuse to go on from settings that are not as they were stored; whoever writes seals them.
+
+    Raises:
+        StoreError: If there is one; says which.
+    """
+    for broken in broken_settings(connection, *tables):
+        sql = f"SELECT value FROM {broken.subject} WHERE key = ?"
+        row = connection.execute(sql, (broken.part,)).fetchone()
+        raise damaged_setting(broken.part, row and row[0])
 
 
 def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") -> list[str]:

@@ -9,7 +9,7 @@ from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.read import get_meta
-from kgrag.store.sqlite.seals import seal_documents, seal_settings
+from kgrag.store.sqlite.seals import refuse_damaged_settings, seal_documents, seal_settings
 from kgrag.store.sqlite.settle import Touched, settle
 from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.store import DocumentBundle, NodeVector
@@ -55,6 +55,7 @@ def attach_source(connection: sqlite3.Connection, source: str, doc_id: str) -> N
     Raises:
         NotFoundError: If the document is not held.
     """
+    refuse_damaged_settings(connection, "meta")
     _check_held(connection, doc_id)
     touched = Touched()
     removed = _release_source(connection, source, touched, keep=doc_id)
@@ -69,6 +70,7 @@ def attach_source(connection: sqlite3.Connection, source: str, doc_id: str) -> N
 
 def delete_document(connection: sqlite3.Connection, doc_id: str) -> bool:
     """Delete a document and what nothing else supports; return whether it was held."""
+    refuse_damaged_settings(connection, "meta")
     touched = Touched()
     held = _remove(connection, doc_id, touched)
     if held:

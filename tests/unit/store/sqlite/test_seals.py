@@ -8,6 +8,7 @@ import pytest
 from kgrag.errors import StoreError
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.mend import _LONGEST, _right
 from kgrag.store.sqlite.seals import PARTS, broken_seals, broken_settings, broken_vectors
 from kgrag.store.sqlite.store import SQLiteStore
 
@@ -103,6 +104,23 @@ def test_a_changed_setting_is_seen_before_it_is_gone_by(store, damage, statement
     with pytest.raises(StoreError, match=r"embedd[eo]r.*kgrag repair"):
         store.get_meta("chunk_sizes")
     assert {p.subject for p in store.verify() if p.invariant == "checksum"} == {"meta"}
+
+
+def test_a_changed_setting_is_not_sealed_by_the_next_writer(store, damage):
+    """Who deletes reads no setting, but seals all of them."""
+    store.set_meta(META)
+    damage("UPDATE meta SET value = CAST('hash-9' AS BLOB) WHERE key = 'embedder'")
+
+    with pytest.raises(StoreError, match=r"embedder.*kgrag repair"):
+        store.delete_document("d-01")
+    assert {p.subject for p in store.verify() if p.invariant == "checksum"} == {"meta"}
+
+
+def test_a_long_setting_is_not_mended_bit_by_bit():
+    """It would take minutes, and all of the memory where every candidate is kept."""
+    tried = []
+    assert _right(b"x" * (_LONGEST + 1), lambda text: bool(tried.append(text))) is None
+    assert len(tried) == 1
 
 
 def test_seals_follow_every_way_to_write(store, folder, put, make):
