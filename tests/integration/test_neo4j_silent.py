@@ -1,5 +1,6 @@
 """A server that was stopped (SIGSTOP) answers nothing, and its sockets stay open."""
 
+import gc
 import os
 import signal
 import threading
@@ -14,7 +15,7 @@ from kgrag.errors import StoreUnavailableError
 from kgrag.store.neo4j import connection, patience
 from kgrag.store.neo4j.store import Neo4jStore
 
-# What a thread that was left behind held is closed by the collection of garbage.
+# What a thread that was left behind held is closed by the collection of garbage (below).
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 SAID = r"has not answered for \d+ s: see whether it is stopped or out of memory, then try again"
 
@@ -30,6 +31,14 @@ def store(empty_neo4j, make):
             )
         store.refresh(sizes=[8])
         yield store
+
+
+@pytest.fixture(autouse=True)
+def collected():
+    """Leave nothing to be collected during the tests of another file."""
+    yield
+    settled()
+    gc.collect()
 
 
 @pytest.fixture

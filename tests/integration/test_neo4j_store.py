@@ -227,7 +227,7 @@ def test_the_graph_is_made_of_known_names(samples, run):
 # What the graph's schema leaves out: of use to kgrag only.
 OWN = {
     *("caption", "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key"),
-    *("name_key", "embedding_key"),
+    *("name_key", "embedding_key", "revision"),
 }
 
 

@@ -310,7 +310,8 @@ NODES = "MATCH (n) UNWIND labels(n) AS label UNWIND keys(n) AS key RETURN DISTIN
 LINKS = "MATCH ()-[n]->() UNWIND keys(n) AS key RETURN DISTINCT type(n) AS label, key"
 MAY_BE_MISSING = {  # told by other checks, if at all
     *("embedding_key", "parent_id", "dimension"),
-    *("staged", "switching", "description"),  # an older knowledge base has none
+    # An older knowledge base has none.
+    *("staged", "switching", "description", "mark", "revision"),
 }
 
 
