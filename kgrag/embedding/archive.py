@@ -85,7 +85,7 @@ def _check(path: Path, members: list[zipfile.ZipInfo], target: Path) -> None:
         raise ModelError(f"{path} holds {len(members)} files, more than a model has; {_REMEDY}")
     for member in members:
         if member.compress_type not in _METHODS:
-            raise NotImplementedError(f"{member.filename!r} is packed in a way other than deflate")
+            raise zipfile.BadZipFile(f"{member.filename!r} is packed in a way other than deflate")
         shrunk = member.file_size / max(1, member.compress_size)
         if member.file_size > _MAY_SHRINK and shrunk > _MAX_SHRUNK:
             raise ModelError(
