@@ -1,6 +1,7 @@
 """Calls of functions in Cypher, and regular expressions: what they take and may give."""
 
 import re
+from abc import abstractmethod
 
 from kgrag.store.neo4j.cursor import Size
 from kgrag.store.neo4j.lists import TOO_LARGE, Lists
@@ -32,9 +33,9 @@ class Calls(Lists):
         after += self.near(after).keyword == "<"
         return self.near(after).keyword == "-" and self.near(after + 1).keyword in ("-", "[")
 
+    @abstractmethod
     def operator(self) -> str:
         """Read the operator that comes next, if one does."""
-        raise NotImplementedError
 
     def call(self, parts: int) -> Size:
         """Read the call of a function of so many tokens."""

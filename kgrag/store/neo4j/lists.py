@@ -4,6 +4,8 @@ No timeout ends one: the server looks at the clock between rows. So none may sta
 match a pattern or hold a subquery, and the server itself stops where a list is too long.
 """
 
+from abc import ABC, abstractmethod
+
 from kgrag.store.neo4j.cursor import ACCUMULATOR, MOST_LOOPED, Cursor, Size, larger
 from kgrag.store.neo4j.tokens import written_text
 
@@ -11,24 +13,24 @@ from kgrag.store.neo4j.tokens import written_text
 TOO_LARGE = "kgrag: too large for one expression"
 
 
-class Lists(Cursor):
+class Lists(Cursor, ABC):
     """Reads list expressions."""
 
+    @abstractmethod
     def expression(self) -> Size:
         """Read an expression and return how large its value may be."""
-        raise NotImplementedError
 
+    @abstractmethod
     def path(self) -> None:
         """Read the pattern of a path."""
-        raise NotImplementedError
 
+    @abstractmethod
     def label_expression(self, *, bar: bool, types: bool = False) -> None:
         """Read labels; with `bar`, they may be parted by |."""
-        raise NotImplementedError
 
+    @abstractmethod
     def subquery(self, kind: str) -> Size:
         """Read what stands between the braces of EXISTS, COUNT or COLLECT."""
-        raise NotImplementedError
 
     def no_pattern(self) -> None:
         """Refuse a pattern within a list expression, which the server would match for each item."""
