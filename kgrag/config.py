@@ -160,8 +160,9 @@ class SearchConfig:
             too; Chats-Grid finds 2 enough. 0 for none.
         hyde: `on` searches with a passage that a model made up, too.
         graph_query: `on` has a model write a query to the graph, too.
-        local_copy: `on` answers from a copy of a server's knowledge base in the user's cache
-            folder, which is made like the server's before each question.
+        local_copy: Of a server's knowledge base, in the user's cache folder. `auto`: a process
+            that goes on asking makes one beside it, and deletes it when it ends. `on`: it stays,
+            and is made like the server's before each question. `off`: there is none.
     """
 
     system: str = "grim"
@@ -169,7 +170,7 @@ class SearchConfig:
     expansions: int = 2
     hyde: str = "off"
     graph_query: str = "off"
-    local_copy: str = "off"
+    local_copy: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)

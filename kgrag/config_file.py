@@ -44,7 +44,7 @@ _CHOICES = {  # values other than these would be found out late, or never
     "extract.facts": ("free", "schema", "both"),
     "search.hyde": _ON_OFF,
     "search.graph_query": _ON_OFF,
-    "search.local_copy": _ON_OFF,
+    "search.local_copy": ("auto", *_ON_OFF),
     "answer.template": ("normal", "focused", "markdown", "steps"),
     "answer.integrate": _ON_OFF,
     "verify.method": ("cov", "cov-two-stage", "chats-grid", "none"),

@@ -11,12 +11,14 @@ from kgrag.config import Config
 from kgrag.embedding.cache import cache_folder
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
+from kgrag.errors import ModelError
 from kgrag.ids import digest
 from kgrag.retrieval.settings import for_language
 from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store
 
 if TYPE_CHECKING:
+    from kgrag.store.background_copy import BackgroundCopy
     from kgrag.store.local_copy import LocalCopy
 
 
@@ -89,10 +91,23 @@ class Current:
         return self.sizes(store).searched
 
     @cached_property
-    def _copy(self) -> "LocalCopy | None":
-        if self._config.search.local_copy == "off" or not isinstance(self._store, CopiedStore):
+    def _copy(self) -> "LocalCopy | BackgroundCopy | None":
+        kind = self._config.search.local_copy
+        if kind == "off" or not isinstance(self._store, CopiedStore):
             return None
-        from kgrag.store.local_copy import LocalCopy
+        try:
+            folder = cache_folder() / "copies"
+        except ModelError:  # this user has no place for it
+            if kind == "on":
+                raise
+            return None
+        if kind == "on":
+            from kgrag.store.local_copy import LocalCopy
 
-        folder = cache_folder() / "copies" / digest("copy", str(self._location))
-        return LocalCopy(self._store, folder)
+            return LocalCopy(self._store, folder / digest("copy", str(self._location)))
+        from kgrag.store.background_copy import BackgroundCopy
+
+        return BackgroundCopy(self._store, folder / "processes", self._index_words)
+
+    def _index_words(self, store: Store) -> None:
+        store.refresh(sizes=self._searched_sizes(store))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from kgrag.store.store import DocumentBundle, SourceState
+from kgrag.store.store import Counts, DocumentBundle, SourceState
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class ServerState:
     settings: Mapping[str, str]
     settled: bool = True
 
+    @property
+    def can_be_copied(self) -> bool:
+        """Whether a copy of it could be told from others."""
+        return self.settled and bool(self.mark)
+
 
 @runtime_checkable
 class CopiedStore(Protocol):
@@ -36,6 +41,10 @@ class CopiedStore(Protocol):
 
     def sources(self) -> list[SourceState]:
         """Return every known source."""
+        ...
+
+    def counts(self) -> Counts:
+        """Return how much it holds."""
         ...
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:

@@ -7,7 +7,7 @@ document by document, when that is another.
 import json
 import logging
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -55,16 +55,27 @@ class LocalCopy:
     Any number of processes may share it: one copies, the others wait.
     """
 
-    def __init__(self, server: CopiedStore, folder: Path) -> None:
+    def __init__(
+        self,
+        server: CopiedStore,
+        folder: Path,
+        *,
+        noted: int = _NOTED,
+        after_noting: Callable[[SQLiteStore], None] = lambda store: None,
+    ) -> None:
         """Keep where the copy is.
 
         Args:
             server: What is copied.
             folder: Of this server's copies: each set of settings (encoder, sizes of chunks) has
                 its own. It may not exist yet, and may be deleted while nobody asks.
+            noted: Documents after which what is copied is noted.
+            after_noting: Is called then; what it raises ends the copying, and what is noted stays.
         """
         self._server = server
         self._folder = folder
+        self._noted = noted
+        self._after_noting = after_noting
         self._stores: dict[Path, SQLiteStore] = {}
         self._marks: dict[Path, str] = {}
         self._lock = threading.Lock()
@@ -80,19 +91,38 @@ class LocalCopy:
             StoreError: If the server cannot be asked.
         """
         state = self._server.state()
-        if not (state.settled and state.mark):
+        try:
+            return self.like(state)
+        except (OSError, StoreError, Timeout) as exc:
+            logger.warning(
+                "%s: no copy of the knowledge base (%s): the server is asked. Delete the "
+                "folder where that goes on",
+                self._folder,
+                exc,
+            )
+            return None
+
+    def at_hand(self, state: ServerState) -> SQLiteStore | None:
+        """Return the copy if it is like the server was in that state; nothing is copied."""
+        if not state.can_be_copied:
             return None
         with self._lock:
-            try:
-                return self._like(state)
-            except (OSError, StoreError, Timeout) as exc:
-                logger.warning(
-                    "%s: no copy of the knowledge base (%s): the server is asked. Delete the "
-                    "folder where that goes on",
-                    self._folder,
-                    exc,
-                )
-                return None
+            folder = self._folder_of(state)
+            return self._stores[folder] if self._marks.get(folder) == state.mark else None
+
+    def like(self, state: ServerState) -> SQLiteStore | None:
+        """Return the copy, made like the server was in that state, or later.
+
+        None while another encoder takes over, or while others write faster than can be copied.
+
+        Raises:
+            StoreError: If the server cannot be asked, or the copy cannot be written.
+            OSError, filelock.Timeout: If there is no place for it here.
+        """
+        if not state.can_be_copied:
+            return None
+        with self._lock:
+            return self._like(state)
 
     def close(self) -> None:
         """Close all files."""
@@ -103,7 +133,7 @@ class LocalCopy:
             store.close()
 
     def _like(self, state: ServerState) -> SQLiteStore | None:
-        folder = self._folder / digest("copy", *(f"{k}={v}" for k, v in state.settings.items()))
+        folder = self._folder_of(state)
         if folder not in self._stores:
             for made in (self._folder, folder):  # closed to other users
                 made.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -115,6 +145,9 @@ class LocalCopy:
                     return None
             self._marks[folder] = state.mark
         return store
+
+    def _folder_of(self, state: ServerState) -> Path:
+        return self._folder / digest("copy", *(f"{k}={v}" for k, v in state.settings.items()))
 
     def _caught_up(self, folder: Path, store: SQLiteStore, state: ServerState) -> bool:
         """Make the folder like the server; return whether that could be done."""
@@ -138,12 +171,13 @@ class LocalCopy:
             for doc_id in gone:
                 store.delete_document(doc_id)
             self._say(len(stale))
-            for start in range(0, len(stale), _NOTED):
-                some = stale[start : start + _NOTED]
+            for start in range(0, len(stale), self._noted):
+                some = stale[start : start + self._noted]
                 self._copy(store, some, sources)
                 revisions = {**note.revisions, **{d: wanted[d] for d in some}}
                 note = _Note("", revisions, store.change_counter())
                 _write(folder, note)
+                self._after_noting(store)
             for source in _moved(store, sources, wanted):
                 with suppress(NotFoundError):  # it lost its last source to another: copied again
                     store.attach_source(source.source, source.doc_id)

@@ -1,0 +1,139 @@
+"""A copy of a server's knowledge base for a process that goes on asking, gone with the process.
+
+The server answers until the copy is like it, and again while the copy catches up: nobody waits
+for it, and no older state ever answers.
+"""
+
+import atexit
+import logging
+import math
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import Timeout
+
+from kgrag.errors import StoreError
+from kgrag.store.copied import CopiedStore, ServerState
+from kgrag.store.local_copy import LocalCopy
+from kgrag.store.process_folder import ProcessFolder
+from kgrag.store.sqlite.store import SQLiteStore
+
+logger = logging.getLogger(__name__)
+
+FIRST = 10  # questions that the server answers before a copy is begun: most processes ask one
+MOST_CHUNKS = 200_000  # of all sizes; more would be copied for minutes
+_NOTED = 32  # documents between two looks at whether the process ends
+
+
+class _EndedError(Exception):
+    """The process ends."""
+
+
+class BackgroundCopy:
+    """What answers instead of a server once it is there."""
+
+    def __init__(
+        self, server: CopiedStore, parent: Path, warm: Callable[[SQLiteStore], None]
+    ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            server: What is copied.
+            parent: Of the folders of all processes; it may not exist yet.
+            warm: Makes the copy quick to ask, say by indexing words, a few documents at a time.
+        """
+        self._server = server
+        self._parent = parent
+        self._warm = warm
+        self._asked = 0
+        self._from: float = FIRST
+        self._lock = threading.Lock()
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._folder: ProcessFolder | None = None
+        self._copy: LocalCopy | None = None
+
+    def current(self) -> SQLiteStore | None:
+        """Return the copy if it is like the server is now; None: ask the server.
+
+        It costs one round trip where there is a copy, nothing where there is none.
+
+        Raises:
+            StoreError: If the server cannot be asked.
+        """
+        with self._lock:
+            self._asked += 1
+            if self._asked <= self._from or self._is_working():
+                return None
+        state = self._server.state()
+        with self._lock:
+            if self._ending.is_set() or self._is_working():
+                return None
+            here = self._copy.at_hand(state) if self._copy else None
+            if here is None and state.can_be_copied:
+                self._begin(state)
+            return here
+
+    def close(self) -> None:
+        """End the copying, and delete what was copied."""
+        atexit.unregister(self.close)
+        self._ending.set()
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread:
+            thread.join()
+        if self._copy:
+            self._copy.close()
+        if self._folder:
+            self._folder.delete()
+        self._copy = self._folder = None
+
+    def wait(self) -> None:
+        """Wait until nothing is being copied."""
+        thread = self._thread
+        if thread:
+            thread.join()
+
+    def _is_working(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _begin(self, state: ServerState) -> None:
+        atexit.register(self.close)
+        self._thread = threading.Thread(
+            target=self._make, args=(state,), name="kgrag-copy", daemon=True
+        )
+        self._thread.start()
+
+    def _make(self, state: ServerState) -> None:
+        try:
+            if not self._is_small():
+                self._from = math.inf
+            elif self._opened().like(state) is None:
+                self._later()
+        except _EndedError:
+            pass
+        # RuntimeError: no thread can be begun in a process that ends.
+        except (OSError, StoreError, Timeout, RuntimeError) as exc:
+            logger.info("%s: no copy of the knowledge base: %s", self._parent, exc)
+            self._later()
+
+    def _is_small(self) -> bool:
+        return sum(self._server.counts().chunks.values()) <= MOST_CHUNKS
+
+    def _later(self) -> None:
+        """Try again after as many questions as there were: no question pays for it twice."""
+        self._from = 2 * self._asked
+
+    def _opened(self) -> LocalCopy:
+        if self._copy is None:
+            self._folder = self._folder or ProcessFolder(self._parent)
+            self._copy = LocalCopy(
+                self._server, self._folder.path, noted=_NOTED, after_noting=self._noted
+            )
+        return self._copy
+
+    def _noted(self, store: SQLiteStore) -> None:
+        if self._ending.is_set():
+            raise _EndedError
+        self._warm(store)
