@@ -12,11 +12,17 @@ CALL () { MATCH (n:Entity) RETURN count(n) AS entities }
 RETURN documents + chunks + summaries + entities AS n;
 
 // name: count_ours
+// Those of a knowledge base under the same labels.
+OPTIONAL MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
+WITH coalesce(k.hidden, []) AS hidden
 CALL () { MATCH (n:KgragDocument) RETURN count(n) AS documents }
 CALL () { MATCH (n:KgragChunk) RETURN count(n) AS chunks }
 CALL () { MATCH (n:KgragSummary) RETURN count(n) AS summaries }
 CALL () { MATCH (n:KgragEntity) RETURN count(n) AS entities }
-RETURN documents + chunks + summaries + entities AS n;
+RETURN CASE WHEN 'Document' IN hidden THEN 0 ELSE documents END
+  + CASE WHEN 'Chunk' IN hidden THEN 0 ELSE chunks END
+  + CASE WHEN 'Summary' IN hidden THEN 0 ELSE summaries END
+  + CASE WHEN 'Entity' IN hidden THEN 0 ELSE entities END AS n;
 
 // name: count_foreign
 // Looks at every node, so that it is asked only where there are some.
@@ -27,7 +33,7 @@ RETURN count(n) AS n;
 MERGE (k:KgragKnowledgeBase {id: 'kgrag'})
 ON CREATE SET k.version = $version, k.seq = 0, k.sizes = [], k.ready = [], k.terms_version = '',
   k.deleting = [], k.dead_terms = 0, k.indexed = 0, k.staged = '', k.switching = false,
-  k.mark = randomUUID()
+  k.hidden = [], k.relabelling = false, k.mark = randomUUID()
 RETURN k.version AS version;
 
 // name: base
@@ -44,7 +50,7 @@ MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k.seq = k.seq, k.mark = randomUUI
 RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
   k.terms_version AS terms_version, k.dimension AS dimension, k.deleting AS deleting,
   k.dead_terms AS dead_terms, k.indexed AS indexed, coalesce(k.staged, '') AS staged,
-  coalesce(k.switching, false) AS switching;
+  coalesce(k.switching, false) AS switching, coalesce(k.hidden, []) AS hidden;
 
 // name: state
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'})

@@ -66,13 +66,15 @@ MATCH (c:KgragChunk) WHERE NOT EXISTS { MATCH (d:KgragDocument {id: c.doc_id}) }
 RETURN c.id AS subject, c.doc_id AS value ORDER BY subject LIMIT 100;
 
 // name: nodes_with_wrong_labels
-// Beside ours, those that people and other tools read.
-CALL () {
-  MATCH (n:KgragDocument) WHERE NOT n:Document RETURN n
-  UNION ALL MATCH (n:KgragSummary) WHERE NOT n:Summary RETURN n
-  UNION ALL MATCH (n:KgragEntity) WHERE NOT n:Entity RETURN n
+// Beside ours, those that people and other tools read, but where another program has a constraint.
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
+WITH coalesce(k.hidden, []) AS hidden
+CALL (hidden) {
+  MATCH (n:KgragDocument) WHERE n:Document = ('Document' IN hidden) RETURN n
+  UNION ALL MATCH (n:KgragSummary) WHERE n:Summary = ('Summary' IN hidden) RETURN n
+  UNION ALL MATCH (n:KgragEntity) WHERE n:Entity = ('Entity' IN hidden) RETURN n
   UNION ALL MATCH (n:KgragChunk)
-  WHERE NOT n:Chunk OR n:ParentChunk&ChildChunk OR n.parent_id IS NULL AND NOT n:ParentChunk
+  WHERE n:Chunk = ('Chunk' IN hidden) OR n:ParentChunk&ChildChunk OR n.parent_id IS NULL AND NOT n:ParentChunk
     OR n.parent_id IS NOT NULL AND NOT n:ChildChunk
   RETURN n
 }

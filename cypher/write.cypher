@@ -26,7 +26,9 @@ OPTIONAL MATCH (d:KgragDocument {id: $id}) RETURN d.id AS id, d.layout AS layout
 MATCH (d:KgragDocument {id: $id}) SET d.revision = randomUUID();
 
 // name: put_document
-MERGE (d:KgragDocument {id: $id}) SET d:Document, d += $properties,
+// As create_chunks, put_entities and put_summaries: $labels is the one that other programs read and
+// write, too, or nothing where one of them has a constraint on it.
+MERGE (d:KgragDocument {id: $id}) SET d:$($labels), d += $properties,
   d.revision = randomUUID()
 MERGE (l:KgragDocumentLayout {id: $id}) SET l.headings = $headings, l.segments = $segments;
 
@@ -40,7 +42,7 @@ MATCH (d:KgragDocument {id: row.id}) SET d += row.properties;
 
 // name: create_chunks
 UNWIND $rows AS row
-CREATE (c:KgragChunk:Chunk) SET c = row;
+CREATE (c:KgragChunk) SET c = row, c:$($labels);
 
 // name: label_chunks
 MATCH (c:KgragChunk {doc_id: $id})
@@ -101,7 +103,7 @@ MATCH (c:KgragChunk) WHERE c.id IN $ids AND c.doc_id = $doc_id RETURN c.id AS id
 // name: put_entities
 UNWIND $rows AS row
 MERGE (e:KgragEntity {id: row.id})
-ON CREATE SET e:Entity, e.name = row.name, e.normalized = row.normalized, e.type = row.type,
+ON CREATE SET e:$($labels), e.name = row.name, e.normalized = row.normalized, e.type = row.type,
   e.caption = row.caption;
 
 // name: put_facts
@@ -160,7 +162,7 @@ MATCH (e:KgragEntity) WHERE e.id IN $ids DETACH DELETE e;
 
 // name: put_summaries
 UNWIND $rows AS row
-MERGE (s:KgragSummary {id: row.id}) SET s:Summary, s += row
+MERGE (s:KgragSummary {id: row.id}) SET s:$($labels), s += row
 WITH s
 UNWIND s.target_ids AS target
 MATCH (c:KgragChunk {id: target})

@@ -22,7 +22,7 @@ ALSO_READING = {
     *("types_counted", "embeddings_held", "embedding_keys_of", "embeddings_used", "any_embedding"),
     *("cites", "cited_by", *(set(statements_of("search")) - {"delete_any_terms"})),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
-    *("staged_vectors", "any_dimension"),
+    *("staged_vectors", "any_dimension", "constraints", "hidden_labels"),
 }
 DEFINING = {"drop_old_constraint", "drop_old_index"}  # besides the files that define indexes
 # These files are meant to read everything of a kind.
@@ -33,6 +33,7 @@ WHOLE = {
     *("sources", "revisions", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("delete_some_staged_documents", "delete_some_staged_embeddings", "any_dimension"),
+    "relabel_some",
     # Vectors of empty texts, of which there are few.
     *(f"search_{kind}_vectors" for kind in KINDS),
 }

@@ -25,6 +25,7 @@ class Base:
         dead_terms: Indexed chunks that were deleted since their index was made.
         begun: What will be recorded of the encoder whose vectors are staged; None for none.
         switching: Whether staged vectors are taking over.
+        hidden: Labels that our nodes do without; see `kgrag.store.neo4j.labels`.
         touched: Entities that lost or gained a name.
         keys: Embeddings that lost a node.
     """
@@ -35,8 +36,13 @@ class Base:
     dead_terms: int
     begun: dict[str, str] | None = None
     switching: bool = False
+    hidden: frozenset[str] = frozenset()
     touched: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
+
+    def readable(self, label: str) -> list[str]:
+        """Return a label that other programs use, too, as a list; none where ours do without."""
+        return [] if label in self.hidden else [label]
 
 
 def lock(tx: Transaction) -> Base:
@@ -56,6 +62,7 @@ def lock(tx: Transaction) -> Base:
         row["dead_terms"],
         begun(row),
         row["switching"],
+        frozenset(row["hidden"]),
     )
 
 

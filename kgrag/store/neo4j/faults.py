@@ -16,6 +16,11 @@ from neo4j.exceptions import (
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import PASSWORD, USERNAME, Address
 
+
+class ConstraintError(StoreError):
+    """A constraint does not let something be stored."""
+
+
 # By the beginning of Neo4j's code of the error: our class, and what the user can do.
 _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
     "Neo.ClientError.Security.AuthenticationRateLimit": (
@@ -44,7 +49,7 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
         "this member of a cluster takes no writes: use neo4j:// in place of bolt://",
     ),
     "Neo.ClientError.Schema.ConstraintValidationFailed": (
-        StoreError,
+        ConstraintError,
         "what was given contradicts what is held; nothing was stored. Where the label does not "
         "begin with Kgrag, it is a constraint of another program: drop it, or use another database",
     ),
@@ -94,4 +99,4 @@ def store_error(address: Address, exc: Exception) -> StoreError:
 
 
 FAULTS = (Neo4jError, DriverError, UnicodeEncodeError, OSError)
-__all__ = ["FAULTS", "ClientError", "store_error"]
+__all__ = ["FAULTS", "ClientError", "ConstraintError", "store_error"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.knowledge import Knowledge, Place, is_whole, statements_in
+from kgrag.store.searched import Triple
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention
 
@@ -48,6 +49,11 @@ def facts_around(
     rows = _whole(lambda: database.read("facts_around", ids=ids, limit=limit, within=within))
     rows.sort(key=lambda row: (place[row["around"]], row["id"]))
     return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
+
+
+def triple(fact: Fact) -> Triple:
+    """Return a fact without its evidence."""
+    return Triple(fact.fact_id, fact.subject, fact.predicate, fact.object)
 
 
 def facts_of_chunks(database: Database, chunk_ids: Sequence[str]) -> list[Fact]:

@@ -1,7 +1,7 @@
 """Writing what documents say: facts, mentions, names, and the citations that follow from them."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
@@ -25,6 +25,7 @@ def write_knowledge(
     known: Knowledge,
     wanted: Knowledge,
     linked: Mapping[tuple[str, str], Properties],
+    labels: Sequence[str],
 ) -> set[str]:
     """Replace what a document says by what it says now; only differences are written.
 
@@ -34,6 +35,7 @@ def write_knowledge(
         known: What the graph holds of it.
         wanted: What it shall hold.
         linked: MENTIONS relationships that its chunks have.
+        labels: Of new entities, beside our own.
 
     Returns:
         Entities whose name, type or existence may have to change.
@@ -50,7 +52,7 @@ def write_knowledge(
         }
         for entity_id in new_entities
     ]
-    tx.run_rows("put_entities", rows)
+    tx.run_rows("put_entities", rows, labels=labels)
     _write_facts(tx, doc_id, known, wanted)
     _write_mentions(tx, linked, wanted.mention_rows())
     changed = [e for e in sorted(names) if old_names.get(e) != names[e]]

@@ -8,6 +8,7 @@ from kgrag.store.neo4j import read
 from kgrag.store.neo4j.base import SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.described import describe_documents
+from kgrag.store.neo4j.labels import settle_labels
 from kgrag.store.neo4j.migrate import OLD, is_old, migrate, take
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.store.vectors import KINDS
@@ -64,6 +65,7 @@ def prepare(database: Database, *, create: bool) -> None:
         database.await_indexes()
         row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
         _check_version(database, row["version"])
+        settle_labels(database)
         describe_documents(database)
 
 

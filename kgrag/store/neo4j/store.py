@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from kgrag.store.copied import ServerState
-from kgrag.store.neo4j import graph_read, names, read, schema, write
+from kgrag.store.neo4j import graph_read, labels, names, read, schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.bundle import read_bundle
 from kgrag.store.neo4j.connection import Database
@@ -139,17 +139,19 @@ class Neo4jStore:
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
         """Store a document whole in place of its old self."""
-        self._database.write(lambda tx: write.upsert_document(tx, bundle, source=source))
+        labels.unhindered(
+            self._database, lambda tx: write.upsert_document(tx, bundle, source=source)
+        )
         self._finish_deletions()
 
     def attach_source(self, source: str, doc_id: str) -> None:
         """Record that `source` holds a stored document; NotFoundError if it is not stored."""
-        self._database.write(lambda tx: write.attach_source(tx, source, doc_id))
+        labels.unhindered(self._database, lambda tx: write.attach_source(tx, source, doc_id))
         self._finish_deletions()
 
     def delete_document(self, doc_id: str) -> bool:
         """Delete a document and exactly what nothing else supports."""
-        held = self._database.write(lambda tx: write.delete_document(tx, doc_id))
+        held = labels.unhindered(self._database, lambda tx: write.delete_document(tx, doc_id))
         self._finish_deletions()
         return held
 
@@ -164,7 +166,8 @@ class Neo4jStore:
         embedder: str = "",
     ) -> None:
         """Add to a stored document what it does not have yet."""
-        self._database.write(
+        labels.unhindered(
+            self._database,
             lambda tx: write.add_knowledge(
                 tx,
                 doc_id,
@@ -173,7 +176,7 @@ class Neo4jStore:
                 summaries=summaries,
                 vectors=vectors,
                 embedder=embedder,
-            )
+            ),
         )
 
     # reading documents and chunks
@@ -333,7 +336,7 @@ class Neo4jStore:
     ) -> list[Triple]:
         """Return facts around entities without their evidence."""
         facts = self.facts_around(entity_ids, limit=limit, doc_ids=doc_ids)
-        return [_triple(fact) for fact in facts]
+        return [graph_read.triple(fact) for fact in facts]
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
         """Return (fact id, chunk id) of the evidence of facts."""
@@ -342,7 +345,7 @@ class Neo4jStore:
     def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
         """Return facts in the order asked, each once, with the chunks that state them."""
         facts = self.facts(fact_ids)
-        return [(_triple(f), tuple(e.chunk_id for e in f.evidence)) for f in facts]
+        return [(graph_read.triple(f), tuple(e.chunk_id for e in f.evidence)) for f in facts]
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
         """Return facts in the order asked, each once."""
@@ -393,7 +396,3 @@ class Neo4jStore:
         """Delete what is left of large documents, some at a time."""
         while read.base(self._database)["deleting"]:
             self._database.write(write.delete_remains)
-
-
-def _triple(fact: Fact) -> Triple:
-    return Triple(fact.fact_id, fact.subject, fact.predicate, fact.object)

@@ -12,7 +12,7 @@ from kgrag.store.neo4j.described import described
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
 from kgrag.store.neo4j.graph_read import stored_knowledge
 from kgrag.store.neo4j.graph_write import cite, write_knowledge
-from kgrag.store.neo4j.knowledge import Knowledge
+from kgrag.store.neo4j.knowledge import Knowledge, Properties
 from kgrag.store.neo4j.terms import label_of, terms_rows
 from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
@@ -51,14 +51,14 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     if left or (held and not same):
         _delete_chunks(tx, base, doc_id)
         base.deleting = [other for other in base.deleting if other != doc_id]
-    _put_document(tx, bundle, layout)
+    _put_document(tx, base, bundle, layout)
     if not same:
         _add_chunks(tx, base, bundle)
     wanted = Knowledge()
     wanted.add(bundle.facts, bundle.mentions)
     linked = known.mention_rows() if same else {}
-    base.touched |= write_knowledge(tx, doc_id, known=known, wanted=wanted, linked=linked)
-    _add_summaries(tx, bundle.summaries)
+    _write_knowledge(tx, base, doc_id, known, wanted, linked)
+    _add_summaries(tx, base, bundle.summaries)
     _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
     cite(tx, doc_id)
     finish(tx, base)
@@ -146,10 +146,8 @@ def add_knowledge(
     if wanted == known and not new_summaries and not new_vectors:
         return
     tx.run("unstage", id=doc_id)
-    base.touched |= write_knowledge(
-        tx, doc_id, known=known, wanted=wanted, linked=known.mention_rows()
-    )
-    _add_summaries(tx, new_summaries)
+    _write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
+    _add_summaries(tx, base, new_summaries)
     _add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
     tx.run("revise_document", id=doc_id)
@@ -173,7 +171,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     known = stored_knowledge(tx.run, doc_id)
     keys = keys_of(tx, doc_id)
     gone = Knowledge()
-    base.touched |= write_knowledge(tx, doc_id, known=known, wanted=gone, linked={})
+    _write_knowledge(tx, base, doc_id, known, gone, {})
     _delete_summaries(tx, doc_id, keep=[])
     n_chunks = tx.run("count_chunks_of", id=doc_id)[0]["n"]
     if n_chunks > _LARGE:
@@ -185,6 +183,19 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     for name in ("delete_document", "delete_layout", "delete_fact_vectors", "delete_sources_of"):
         tx.run(name, id=doc_id)
     tx.run("unstage", id=doc_id)
+
+
+def _write_knowledge(
+    tx: Transaction,
+    base: Base,
+    doc_id: str,
+    known: Knowledge,
+    wanted: Knowledge,
+    linked: Mapping[tuple[str, str], Properties],
+) -> None:
+    base.touched |= write_knowledge(
+        tx, doc_id, known=known, wanted=wanted, linked=linked, labels=base.readable("Entity")
+    )
 
 
 def _check_held(tx: Transaction, doc_id: str) -> None:
@@ -236,7 +247,7 @@ def _layout(bundle: DocumentBundle) -> str:
     return digest(bundle.document.title, repr(parts), digest(*texts, length=64))
 
 
-def _put_document(tx: Transaction, bundle: DocumentBundle, layout: str) -> None:
+def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> None:
     document = bundle.document
     properties = {
         **described(document.title, document.metadata),
@@ -251,6 +262,7 @@ def _put_document(tx: Transaction, bundle: DocumentBundle, layout: str) -> None:
     tx.run(
         "put_document",
         id=document.doc_id,
+        labels=base.readable("Document"),
         properties=properties,
         headings=_json([(h.start, h.end, h.level, h.text) for h in bundle.headings]),
         segments=_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
@@ -266,7 +278,8 @@ def _show_file(tx: Transaction, doc_id: str) -> None:
 def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
     document = bundle.document
     rows = [_chunk_row(c, document) for c in sorted(bundle.chunks, key=lambda c: c.chunk_id)]
-    tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS)
+    labels = base.readable("Chunk")
+    tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS, labels=labels)
     for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
         tx.run(name, id=document.doc_id)
     for size in base.sizes:
@@ -294,7 +307,7 @@ def _delete_chunks(tx: Transaction, base: Base, doc_id: str) -> None:
     tx.run("delete_chunks_of", id=doc_id)
 
 
-def _add_summaries(tx: Transaction, summaries: Sequence[Summary]) -> None:
+def _add_summaries(tx: Transaction, base: Base, summaries: Sequence[Summary]) -> None:
     rows = [
         {
             "id": s.summary_id,
@@ -308,7 +321,7 @@ def _add_summaries(tx: Transaction, summaries: Sequence[Summary]) -> None:
         }
         for s in sorted(summaries, key=lambda s: s.summary_id)
     ]
-    tx.run_rows("put_summaries", rows)
+    tx.run_rows("put_summaries", rows, labels=base.readable("Summary"))
 
 
 def _delete_summaries(tx: Transaction, doc_id: str, *, keep: Sequence[str]) -> None:

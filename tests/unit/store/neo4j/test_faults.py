@@ -17,7 +17,7 @@ from neo4j.exceptions import (
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import parse
-from kgrag.store.neo4j.faults import _REMEDIES, FAULTS, store_error
+from kgrag.store.neo4j.faults import _REMEDIES, FAULTS, ConstraintError, store_error
 
 ADDRESS = parse("bolt://graph:7687/kb")
 SECRET = "s3cret-秘"
@@ -38,7 +38,7 @@ CODES = [
     ("Neo.ClientError.Statement.AccessMode", StoreError, "may only be read"),
     ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", StoreError, "primary copy"),
     ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", StoreError, "primary copy"),
-    ("Neo.ClientError.Schema.ConstraintValidationFailed", StoreError, "nothing was stored"),
+    ("Neo.ClientError.Schema.ConstraintValidationFailed", ConstraintError, "nothing was stored"),
     (
         "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
         StoreError,
