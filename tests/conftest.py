@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
 from kgrag.store.store import DocumentBundle, NodeVector
@@ -20,6 +21,15 @@ from kgrag.types import (
 )
 
 pytest_plugins = ("tests.neo4j_server.plugin",)
+
+# No property is refused for its time: a busy machine is not a wrong result. Fixtures that examples
+# share are builders and stores that each example fills with names of its own.
+settings.register_profile(
+    "kgrag",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("kgrag")
 
 PARENT, LEAF = 24, 8  # characters
 DIMENSION = 8

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.ids import chunk_id, fact_id
@@ -146,12 +146,7 @@ def mentions_of(make, doc_id, drawn):
         yield Mention(entity_of(make, spelling), evidence_of(make, doc_id, place))
 
 
-@settings(
-    max_examples=30,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=30, database=None)
 @given(first=knowledge(), second=knowledge(), added=knowledge())
 def test_bundles_in_an_empty_store_give_the_same_export(new_store, make, first, second, added):
     """Whatever the spellings, types, wordings and repeated places; in any order of documents."""

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.errors import StoreError
@@ -66,12 +66,7 @@ changes = st.lists(
 )
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=40, database=None)
 @given(changes=changes, order=st.randoms(use_true_random=False))
 def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, changes, order):
     """Invariants hold, and nothing but the final content is left, whatever came before."""

@@ -8,7 +8,7 @@ import sys
 import click
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag import cli_print
@@ -47,7 +47,7 @@ def streams(monkeypatch):
     return put
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(text=st.text(st.characters()), codec=st.sampled_from(CODECS))
 def test_any_text_passes_in_any_codec(streams, text, codec):
     """Only characters that are seen come out, and nothing raises."""

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,3 +104,10 @@ def test_every_module_says_what_it_is_for():
             if tree.body and not ast.get_docstring(tree):
                 bare.append(path.relative_to(ROOT).as_posix())
     assert not bare
+
+
+def test_no_property_is_refused_for_its_time():
+    """One profile says so for all properties; a decorator that says more keeps to it."""
+    assert settings().deadline is None
+    assert settings(max_examples=9).deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check

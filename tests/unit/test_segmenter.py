@@ -48,7 +48,7 @@ def test_texts_are_split_as_jieba_splits_them(text, by_jieba, ours):
     assert ours(text) == by_jieba(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.sampled_from([*"".join(TEXTS), *"的了在是一不为有我他这中人大来上国个到说"])))
 def test_any_text_is_split_as_jieba_splits_it(by_jieba, ours, text):
     """Also where characters follow each other that never do: ties and unknown words."""

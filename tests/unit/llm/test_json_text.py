@@ -32,7 +32,6 @@ def outcome(text):
 
 
 @given(VALUES, st.booleans(), st.sampled_from([None, 2]))
-@settings(deadline=None)
 def test_what_is_json_comes_back_equal(value, ascii_only, indent):
     """Any value, escaped or not, on one line or many."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -43,7 +42,6 @@ def test_what_is_json_comes_back_equal(value, ascii_only, indent):
 @given(VALUES)
 @example({"```": []})
 @example(["```json\n[[]]\n```"])
-@settings(deadline=None)
 def test_a_fence_and_prose_around_json_do_no_harm(value):
     """An object is read out of either unchanged."""
     wanted = {"facts": value}
@@ -53,7 +51,7 @@ def test_a_fence_and_prose_around_json_do_no_harm(value):
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damage_raises_nothing_but_the_one_error(data):
     """Characters dropped, put in and swapped at random."""
     text = FACTS_TEXT
@@ -67,7 +65,6 @@ def test_damage_raises_nothing_but_the_one_error(data):
 
 
 @given(st.text(max_size=200))
-@settings(deadline=None)
 def test_any_text_is_read_or_refused(text):
     """Nothing else is raised."""
     assert outcome(text) in ("read", "malformed", "truncated")

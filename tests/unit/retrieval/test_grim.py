@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.embedding.hashing import HashEmbedder
@@ -23,7 +23,6 @@ def test_merge_and_fill_uses_a_filled_chunk_for_the_next_merge(store, hit):
     assert [(r.chunk.chunk_id, r.score) for r in found] == [("a:40:0", 1.5)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 11)), st.integers(1, 9)))
 def test_merge_and_fill_is_a_fixed_point_for_any_hits(store, hit, found):
     """Done again, nothing changes; nothing found is lost; no chunk stands twice."""

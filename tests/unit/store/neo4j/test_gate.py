@@ -44,7 +44,7 @@ def test_an_unnamed_column_keeps_what_it_was_called():
     assert admitted.columns == {"`n` . `id`": "n.id", "1 + 2": "1+ 2"}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=40))
 def test_whatever_is_sent_holds_keywords_of_the_gate_only(text):
     """Outside of texts and backticks; whatever was written where a name or text may stand."""

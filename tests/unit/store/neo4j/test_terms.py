@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
@@ -41,7 +41,6 @@ def test_a_text_gives_words_and_pairs():
     assert found["pairs"].split() == character_pairs(text)
 
 
-@settings(deadline=None)  # the first text waits for jieba's dictionary
 @given(st.integers(0, 400))
 def test_lengths_are_those_that_an_index_stores_exactly(n):
     """Lucene keeps 4 significant bits above 24; padding makes up what is missing, at the end."""

@@ -34,7 +34,7 @@ _STEP = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(_STEP, max_size=25), st.integers(0, 1000), st.sampled_from([SMALL, SCANNED]))
 def test_any_history_finds_what_a_plain_product_finds(steps, seed, limits):
     """In two processes that share a folder: added, replaced, deleted, opened again, filtered."""
