@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kgrag.llm.fake_reply import stand_in
+from kgrag.testing.reply import stand_in
 from tests.hostile.modes import MODES, OK, Mode
 from tests.hostile.scene import Said, in_a_process, question_of, scene
 

@@ -56,7 +56,7 @@ class Timing:
 @contextmanager
 def server(latency: float) -> Iterator[str]:
     """Give the address of a stand-in in a process of its own."""
-    command = [sys.executable, "-m", "kgrag.llm.fake_server", "--port", str(PORT)]
+    command = [sys.executable, "-m", "kgrag.testing", "--port", str(PORT)]
     process = subprocess.Popen([*command, "--latency", str(latency)], stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{PORT}/v1"
     try:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kgrag.llm.fake_answers import contents
-from kgrag.llm.fake_reply import Body, Reply, stand_in
+from kgrag.testing.answers import contents
+from kgrag.testing.reply import Body, Reply, stand_in
 
 KEY = "k-hostile-0123456789abcdef"  # opens the server
 WRONG_KEY = "k-hostile-fedcba9876543210"

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.samples import sample_folder
-from kgrag.llm.fake_reply import Body, Reply, stand_in
-from kgrag.llm.fake_server import FakeServer
+from kgrag.testing.reply import Body, Reply, stand_in
+from kgrag.testing.server import FakeServer
 from tests.hostile.modes import KEY, TAKEN_OVER, WRONG_KEY, Mode
 
 KEY_ENV = "KGRAG_HOSTILE_KEY"

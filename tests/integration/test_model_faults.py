@@ -21,9 +21,9 @@ from kgrag.errors import (
 )
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.fake_server import FakeServer, Reply
 from kgrag.llm.models import Models
 from kgrag.llm.structured import ask_text
+from kgrag.testing.server import FakeServer, Reply
 
 KEY = "k-0123456789abcdef"
 REQUEST = Request((Message("user", "问"),), "answer", doc_id="d")

@@ -11,7 +11,7 @@ from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.cli import main
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
-from kgrag.llm.fake_server import FakeServer, Reply, stand_in
+from kgrag.testing.server import FakeServer, Reply, stand_in
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.llm.fake_server import FakeServer, stand_in
+from kgrag.testing.server import FakeServer, stand_in
 
 KILLS = 5
 CONCURRENCY = 4

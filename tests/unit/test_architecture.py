@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.asking", "kgrag.looking", "kgrag.notices", "kgrag.repairing",
      "kgrag.taking_in"),
     ("kgrag.api",),
-    ("kgrag.integrations",),
+    ("kgrag.integrations", "kgrag.testing"),
     ("kgrag.cli", "kgrag.cli_*"),
 )  # fmt: skip
 OPEN = {0, 1, 7}
@@ -129,6 +129,8 @@ def may_import(importer, name):
         return True
     if other == "cypher":
         return unit == "kgrag.store"
+    if other == "kgrag.testing":
+        return False  # for those who test what they build on it
     return other_layer < layer or (other_layer == layer and layer in OPEN)
 
 
@@ -165,6 +167,8 @@ def test_modules_import_lower_layers_only():
         ("kgrag.evaluation.run", "kgrag.api", False),
         ("kgrag.cli", "kgrag.cli_look", True),
         ("kgrag.api", "kgrag.cli", False),
+        ("kgrag.testing.scripted", "kgrag.llm.chat", True),
+        ("kgrag.cli", "kgrag.testing.server", False),
     ],
 )
 def test_layers_mean_what_they_say(importer, name, allowed):
@@ -235,7 +239,7 @@ def test_modules_print_nothing_but_the_command_line():
 
 
 # Processes of their own whose stdout and stderr are not the user's terminal.
-SCRIPTS = {"kgrag.llm.fake_server", "kgrag.store.sqlite.query_process"}
+SCRIPTS = {"kgrag.testing.__main__", "kgrag.store.sqlite.query_process"}
 
 
 PRINTS = re.compile(r"print|click\.s?echo(?:_via_pager)?|sys\.\w*std(?:out|err)\w*\..*write.*")

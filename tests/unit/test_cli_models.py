@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from kgrag.cli import main
 from kgrag.embedding.cache import write_card
 from kgrag.embedding.card import ModelCard
-from kgrag.llm.fake_reply import Reply
-from kgrag.llm.fake_server import FakeServer
+from kgrag.testing.reply import Reply
+from kgrag.testing.server import FakeServer
 
 CONFIG = """
 [embedding]

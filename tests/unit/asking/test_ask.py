@@ -7,7 +7,7 @@ from kgrag.asking.ask import ask
 from kgrag.config import Config, SearchConfig, VerifyConfig
 from kgrag.errors import ModelOutputError, ModelUnavailableError, StoreError
 from kgrag.generation.follow_up import Turn
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 RIGHT = "A省到2025年创建绿色工厂500家[1]。"

@@ -5,7 +5,7 @@ import pytest
 from kgrag.asking.models import QuestionModels
 from kgrag.errors import ModelError
 from kgrag.llm.chat import Completion, Message, Request, Usage
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "问"),), "answer")
 

@@ -20,8 +20,8 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
-from kgrag.llm.fake_reply import Reply
-from kgrag.llm.fake_server import FakeServer
+from kgrag.testing.reply import Reply
+from kgrag.testing.server import FakeServer
 from tests.fixtures.vectors_server import (
     AT_ONCE,
     DIMENSION,

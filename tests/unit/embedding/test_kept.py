@@ -12,8 +12,8 @@ import pytest
 from kgrag.embedding.endpoint import EndpointEmbedder
 from kgrag.embedding.kept import KeptEmbedder, VectorFile
 from kgrag.errors import ModelError
-from kgrag.llm.fake_reply import Reply
-from kgrag.llm.fake_server import FakeServer
+from kgrag.testing.reply import Reply
+from kgrag.testing.server import FakeServer
 from tests.fixtures.vectors_server import DIMENSION, endpoint_of, in_turn, vector
 
 TEXTS = [f"第{n}条" for n in range(6)]

@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.errors import ModelUnavailableError
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 ZH = [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")]
 EN = [Turn("How many green factories does Jilin Province plan?", "500 [1].")]

@@ -5,9 +5,9 @@ from kgrag.errors import ModelOutputError, RateLimitError
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.generate import generate, is_language
 from kgrag.llm.chat import Completion
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.prompts import prompt
 from kgrag.retrieval.query import analyse
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Context, Passage
 
 TEXT = "到2025年，创建绿色工厂500家。"

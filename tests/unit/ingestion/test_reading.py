@@ -12,8 +12,8 @@ from ingestion.reading import ExtractSettings, planned_requests, read_passage
 from ingestion.structure import structure
 from kgrag.errors import ModelOutputError, RateLimitError
 from kgrag.llm.chat import Completion
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.prompts import prompt
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Document
 
 SIZES = ChunkSizes()

@@ -16,7 +16,7 @@ from kgrag.errors import (
 )
 from kgrag.llm.breaker import Breaker, Circuit
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 PATIENT = Request((Message("user", "问"),), "answer")
 QUESTION = replace(PATIENT, deadline=1e9)

@@ -8,7 +8,7 @@ from kgrag.errors import BudgetExceededError, ModelOutputError, TransientModelEr
 from kgrag.llm.cached import Cached, request_key
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Message, Request
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("system", "读"), Message("user", "问")), "extract", doc_id="d-1")
 PARAMETERS = {"base_url": "http://a/v1", "temperature": "0.0"}

@@ -3,7 +3,7 @@ import pytest
 from kgrag.errors import BudgetExceededError, ModelOutputError, TransientModelError
 from kgrag.llm.chat import Message, Request
 from kgrag.llm.counted import Counted
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "问"),), "answer")
 

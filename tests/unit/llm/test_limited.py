@@ -15,9 +15,9 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Completion, Message, Request, Usage
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.limited import Limited, Limits
 from kgrag.llm.tokens import estimate_request
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "问" * 100),), "answer")
 PROMPT = estimate_request(REQUEST)

@@ -2,8 +2,8 @@ import pytest
 
 from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import Completion, Message, Request, Usage
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.metered import Meter, Metered, Spent
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "甲"),), "extract")
 PAID = Completion("一", "m", usage=Usage(10, 4, 3))

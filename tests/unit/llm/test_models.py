@@ -10,9 +10,9 @@ from kgrag.config import ModelConfig
 from kgrag.errors import ConfigError, ModelUnavailableError
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.fake_reply import Reply
-from kgrag.llm.fake_server import FakeServer
 from kgrag.llm.models import Models
+from kgrag.testing.reply import Reply
+from kgrag.testing.server import FakeServer
 
 REQUEST = Request((Message("user", "问"),), "answer")
 

@@ -15,11 +15,11 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Message, Request, Usage
-from kgrag.llm.fake_reply import Reply, count_tokens
-from kgrag.llm.fake_server import FakeServer
 from kgrag.llm.loops import repeats
 from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.tokens import estimate_request, estimate_tokens
+from kgrag.testing.reply import Reply, count_tokens
+from kgrag.testing.server import FakeServer
 
 REQUEST = Request((Message("system", "你是"), Message("user", "问")), "answer")
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}

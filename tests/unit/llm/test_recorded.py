@@ -10,9 +10,9 @@ from kgrag.errors import (
 )
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Message, Request, Usage
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.recorded import Recorded
 from kgrag.llm.tokens import estimate_request, estimate_tokens
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "问甲乙"),), "verify", schema_name="cov", doc_id="d-1")
 

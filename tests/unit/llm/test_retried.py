@@ -13,8 +13,8 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.retried import Retried
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "问"),), "answer")
 BUSY = TransientModelError("busy")

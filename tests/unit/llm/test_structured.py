@@ -6,8 +6,8 @@ from kgrag.errors import ModelOutputError, RateLimitError
 from kgrag.llm.cached import Cached
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Message, Request
-from kgrag.llm.fake import ScriptedChat
 from kgrag.llm.structured import ask, ask_text
+from kgrag.testing.scripted import ScriptedChat
 
 SCHEMA = {"type": "object", "properties": {"facts": {"type": "array"}}}
 REQUEST = Request(

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import ModelOutputError, ModelUnavailableError
-from kgrag.llm.fake import ScriptedChat
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.query import analyse
+from kgrag.testing.scripted import ScriptedChat
 
 QUESTION = "福建《节能规划》里，工信部管什么？"
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from kgrag.errors import ModelOutputError
-from kgrag.llm.fake import ScriptedChat
 from kgrag.retrieval.expansion import expand, hypothetical
+from kgrag.testing.scripted import ScriptedChat
 
 QUESTION = "村里脏水谁出钱？"
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Answer, Citation, Context, Passage, SentenceCheck, Step
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.budget import Budget

@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.errors import BudgetExceededError
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.budget import Budget
 
 REQUEST = Request((Message("user", "问"),), "verify")

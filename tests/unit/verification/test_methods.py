@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.config import VerifyConfig
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.methods import METHODS, unchecked
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kgrag.errors import ModelUnavailableError
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Chunk, ScoredChunk
 from kgrag.verification.rating import rate
 

@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import Completion, Message, Request
-from kgrag.llm.fake import ScriptedChat
+from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "问题"),), "answer")
 

@@ -1,4 +1,4 @@
-"""A chat model for tests: scripted answers, no network."""
+"""A chat model that gives scripted answers."""
 
 import threading
 from collections.abc import Callable, Sequence

@@ -1,9 +1,5 @@
-"""A local server that speaks the OpenAI protocol and fails as it is told: no model is behind it.
+"""A local server that speaks the OpenAI protocol and fails as it is told: no model is behind it."""
 
-`python -m kgrag.llm.fake_server --port 8099 --latency 1.0` runs it by itself.
-"""
-
-import argparse
 import contextlib
 import json
 import socket
@@ -15,9 +11,9 @@ from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
-from kgrag.llm.fake_reply import Body, Reply, envelope, stand_in, wants_usage
+from kgrag.testing.reply import Body, Reply, envelope, stand_in, wants_usage
 
-__all__ = ["FakeServer", "Received", "Reply", "main"]
+__all__ = ["FakeServer", "Received", "Reply"]
 
 _PIECE = 4  # characters of a streamed piece
 _CUT = 2  # pieces that come before a stream is cut
@@ -280,22 +276,3 @@ class _Handler(BaseHTTPRequestHandler):
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
-
-
-def main() -> None:
-    """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--port", type=int, default=8099)
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds for each answer")
-    options = parser.parse_args()
-    with FakeServer(latency_s=options.latency, port=options.port) as server:
-        sys.stderr.write(
-            f"A stand-in for a model listens at {server.base_url}: its answers are made by rules,"
-            " none is a model's. Ctrl-C ends it.\n"
-        )
-        with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from kgrag.llm.fake_filler import Filler
+from kgrag.testing.filler import Filler
 from kgrag.text import sentence_spans
 
 _FENCED = re.compile(r"<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kgrag.llm.fake_server import FakeServer, Reply
+from kgrag.testing.server import FakeServer, Reply
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "问"}]}
 
@@ -148,8 +148,8 @@ def test_leaving_its_context_ends_a_hanging_answer():
 
 
 def test_it_runs_by_itself_and_says_what_it_is():
-    """`python -m kgrag.llm.fake_server` listens on this machine only."""
-    command = [sys.executable, "-m", "kgrag.llm.fake_server", "--port", "0"]
+    """`python -m kgrag.testing` listens on this machine only."""
+    command = [sys.executable, "-m", "kgrag.testing", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         said = process.stderr.readline()
         try:

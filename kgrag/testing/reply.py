@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kgrag.llm.chat import Usage
-from kgrag.llm.fake_answers import contents, fake_answer
+from kgrag.testing.answers import contents, fake_answer
 
 _HAN = re.compile(r"[\u3040-\u9fff\uf900-\ufaff]")
 Body = Mapping[str, object]
@@ -54,7 +54,7 @@ def count_tokens(text: str) -> int:
 
 
 def stand_in(body: Body) -> Reply:
-    """Return an answer made by rules; see `kgrag.llm.fake_answers`."""
+    """Return an answer made by rules; see `kgrag.testing.answers`."""
     return Reply(fake_answer(body))
 
 

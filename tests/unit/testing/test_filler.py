@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.llm.fake_filler import Filler
+from kgrag.testing.filler import Filler
 
 TEXT = {"type": "string"}
 SENTENCES = ("甲负责建设乙。", "丙是丁。")
