@@ -48,6 +48,11 @@ FOR (n:KgragStagedDocument) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT kgrag_staged_embedding_id IF NOT EXISTS
 FOR (n:KgragStagedEmbedding) REQUIRE n.id IS UNIQUE;
 
+// name: drop_constraint
+DROP CONSTRAINT $name IF EXISTS;
+// name: drop_index
+DROP INDEX $name IF EXISTS;
+
 // name: index_states
 SHOW INDEXES YIELD name, state, options, labelsOrTypes, properties
 RETURN name, state, options, labelsOrTypes AS labels, properties;

@@ -2,8 +2,8 @@
 // constraint, which could refuse ours, or the other's for the sake of ours.
 
 // name: constraints
-SHOW CONSTRAINTS YIELD entityType, labelsOrTypes WHERE entityType = 'NODE'
-RETURN labelsOrTypes AS labels;
+SHOW CONSTRAINTS YIELD name, entityType, labelsOrTypes WHERE entityType = 'NODE'
+RETURN name, labelsOrTypes AS labels;
 
 // name: hidden_labels
 // And whether nodes are left that are not labelled so yet.

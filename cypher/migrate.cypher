@@ -101,9 +101,3 @@ WITH n ORDER BY n.id LIMIT $limit
 SET n:KgragTerms, n:$('KgragTerms' + toString(n.size))
 REMOVE n:Terms, n:$('Terms' + toString(n.size))
 RETURN max(n.id) AS last;
-
-// name: drop_old_constraint
-DROP CONSTRAINT $name IF EXISTS;
-
-// name: drop_old_index
-DROP INDEX $name IF EXISTS;

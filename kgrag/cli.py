@@ -14,6 +14,7 @@ from kgrag import (
     cli_browser,
     cli_content,
     cli_copy,
+    cli_drop,
     cli_look,
     cli_measure,
     cli_models,
@@ -114,7 +115,7 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
 
 _MODULES = (
     *(cli_content, cli_copy, cli_ask, cli_look, cli_query, cli_browser),
-    *(cli_stats, cli_measure, cli_models, cli_reembed, cli_repair, cli_prompts),
+    *(cli_stats, cli_measure, cli_models, cli_reembed, cli_repair, cli_drop, cli_prompts),
 )
 for _module in _MODULES:
     for _command in _module.COMMANDS:

@@ -339,7 +339,7 @@ def test_a_piece_of_cypher_is_known_by_its_form(text, is_cypher):
 def test_the_server_is_known_to_its_adapter_only():
     """Whoever had the connection could send text around `cypher/` and the gate."""
     adapter = "kgrag.store.neo4j"
-    outside = {f"{adapter}.store", f"{adapter}.address", f"{adapter}.statements"}
+    outside = {f"{adapter}.{name}" for name in ("store", "address", "statements", "drop")}
     listed(
         f"{module.name} imports {name}"
         for module in modules().values()

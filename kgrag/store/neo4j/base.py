@@ -13,6 +13,8 @@ SWITCHING = (
     "`kgrag reembed`, or run it again if it was stopped"
 )
 
+DROPPED = 0  # in place of the version: the knowledge base is being deleted
+
 
 @dataclass(slots=True)
 class Base:
@@ -52,7 +54,7 @@ def lock(tx: Transaction) -> Base:
         StoreError: If the knowledge base has gone.
     """
     rows = tx.run("lock_base")
-    if not rows:
+    if not rows or rows[0]["version"] == DROPPED:
         raise StoreError("the knowledge base was deleted meanwhile: open it again")
     row = rows[0]
     return Base(

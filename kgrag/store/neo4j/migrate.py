@@ -92,14 +92,16 @@ def _drop(database: Database, *, constraints: bool) -> None:
         if not labels or not all(_LABELS.fullmatch(label) for label in labels):
             continue
         if constraints and name in _CONSTRAINTS:
-            database.write(partial(_drop_constraint, name=name))
+            database.write(partial(drop_constraint, name=name))
         elif not constraints and _INDEXES.fullmatch(name):
-            database.write(partial(_drop_index, name=name))
+            database.write(partial(drop_index, name=name))
 
 
-def _drop_constraint(tx: Transaction, *, name: str) -> None:
-    tx.run("drop_old_constraint", name=name)
+def drop_constraint(tx: Transaction, *, name: str) -> None:
+    """Drop a constraint; without one of that name, nothing happens."""
+    tx.run("drop_constraint", name=name)
 
 
-def _drop_index(tx: Transaction, *, name: str) -> None:
-    tx.run("drop_old_index", name=name)
+def drop_index(tx: Transaction, *, name: str) -> None:
+    """Drop an index; without one of that name, nothing happens."""
+    tx.run("drop_index", name=name)

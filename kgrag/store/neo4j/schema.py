@@ -5,7 +5,7 @@ import re
 
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j import read
-from kgrag.store.neo4j.base import SWITCHING
+from kgrag.store.neo4j.base import DROPPED, SWITCHING
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.described import describe_documents
 from kgrag.store.neo4j.labels import settle_labels
@@ -53,7 +53,7 @@ def prepare(database: Database, *, create: bool) -> None:
         logger.info("%s is brought up to version %s", database.address, VERSION)
         migrate(database, VERSION)
     elif rows:
-        _check_version(database, rows[0]["version"])
+        check_version(database, rows[0]["version"])
     elif not create:
         raise NoKnowledgeBaseError(
             f"{database.address}: no knowledge base in this database: `kgrag ingest` makes one"
@@ -64,7 +64,7 @@ def prepare(database: Database, *, create: bool) -> None:
         index_states(database)
         database.await_indexes()
         row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
-        _check_version(database, row["version"])
+        check_version(database, row["version"])
         settle_labels(database)
         describe_documents(database)
 
@@ -153,7 +153,16 @@ def _old(database: Database) -> StoreError:
     )
 
 
-def _check_version(database: Database, version: int) -> None:
+def check_version(database: Database, version: int) -> None:
+    """Refuse a knowledge base that is not for us.
+
+    Raises:
+        StoreError: If another kgrag made it, or it is being deleted.
+    """
+    if version == DROPPED:
+        raise StoreError(
+            f"{database.address}: the knowledge base is being deleted: `kgrag drop` goes on with it"
+        )
     if version != VERSION:
         raise StoreError(
             f"{database.address}: the knowledge base is of version {version}, this kgrag reads "
