@@ -61,6 +61,7 @@ def run(n: int, seed: int, folder: Path) -> Tally:
             tally.add("hangs", where)
         except Exception as exc:  # what a command would end in
             tally.add("tracebacks", f"{where}: {type(exc).__name__}: {exc}")
+        tally.say(where)
     print("bit_flips:", ", ".join(f"{name} {count}" for name, count in counts.items()))
     return tally
 

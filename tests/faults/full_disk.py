@@ -130,6 +130,7 @@ def run(n: int, seed: int, folder: Path) -> Tally:
         pairs = [(name, sizes[name][turn]) for turn in range(len(SIZES)) for name in scene.cases]
         for name, size_kb in pairs[:n]:
             _try(scene, name, size_kb, tally)
+            tally.say(f"{name} with {size_kb} KB")
     return tally
 
 

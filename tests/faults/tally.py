@@ -35,8 +35,10 @@ class Tally:
         return not any(self.found.values())
 
     def add(self, kind: str, what: str) -> None:
-        """Count a finding of a kind."""
+        """Count a finding of a kind; the first ones are printed in full, at once."""
         self.found[kind].append(what)
+        if len(self.found[kind]) <= _SHOWN:
+            print(f"{self.name}: {kind}: {what}", file=sys.stderr, flush=True)
 
     def expect(self, kind: str, what: str, *, holds: bool) -> None:
         """Count a finding of a kind unless something holds."""
@@ -61,10 +63,7 @@ class Tally:
         return f"{self.name}: {self.runs} runs, {counts}"
 
     def tell(self) -> None:
-        """Print the counts, after what was found and what was left out."""
-        for kind, found in self.found.items():
-            for what in found[:_SHOWN]:
-                print(f"{self.name}: {kind}: {what}", file=sys.stderr)
+        """Print the counts, after what was left out."""
         for why in self.skipped:
             print(f"{self.name}: skipped: {why}", file=sys.stderr)
         print(self, flush=True)

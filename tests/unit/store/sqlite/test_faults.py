@@ -1,3 +1,4 @@
+import json
 import sqlite3
 from pathlib import Path
 
@@ -40,6 +41,14 @@ def test_an_error_without_a_name_is_mapped_too():
     """Python's own complaints about a connection have none."""
     with pytest.raises(StoreError, match="closed"), mapped(FILE):
         raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+
+
+def test_a_damaged_list_in_a_row_is_told_with_the_remedy():
+    """Lists are kept as JSON; a flipped bit may leave none."""
+    with pytest.raises(StoreError, match="damaged.*Expecting.*kgrag repair") as caught, mapped(FILE):
+        json.loads('["a",')
+    assert "kgrag.db" in str(caught.value)
+    assert isinstance(caught.value.__cause__, json.JSONDecodeError)
 
 
 def test_half_a_character_is_told_with_the_remedy():
