@@ -1,20 +1,17 @@
 """Calls of functions in Cypher, and regular expressions: what they take and may give."""
 
-import re
 from abc import abstractmethod
 
 from kgrag.store.neo4j.cursor import Size
 from kgrag.store.neo4j.lists import TOO_LARGE, Lists
+from kgrag.store.neo4j.regular import MOST_COMPARED, MOST_STEPS, most_steps, too_slow
 from kgrag.store.neo4j.tokens import written_text
 from kgrag.store.neo4j.vocabulary import FUNCTIONS, SCALAR
 
 _MOST_IN_RANGE = 100_000
-MOST_COMPARED = 2100  # characters that =~ looks at: 3 repeats may take a minute for these
 _TRIMMED = ("BOTH", "LEADING", "TRAILING")
 BOOLEAN = ("AND", "OR", "XOR")
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
-_REPEATED_GROUP = re.compile(r"\)[*+{]|\(\?\w*x")  # the flag x allows spaces between the two
-_REPEATS = ((re.compile(r"[*+]|\{\d+,\d*\}"), 3), (re.compile(r"(?<!\()\?"), 10))
 
 
 class Calls(Lists):
@@ -172,9 +169,6 @@ class Calls(Lists):
         self.guard(start, raised, "size ( toStringOrNull ( {} ) )")
         self.out.append(sign)
         pattern = self.take_text()
-        often = any(len(repeat.findall(pattern)) > most for repeat, most in _REPEATS)
-        if often or _REPEATED_GROUP.search(pattern):
-            raise ValueError(
-                f"the regular expression {pattern!r} may take for ever: repeat no group (...), and "
-                "use at most 3 of * + {m,n}, 10 of ?"
-            )
+        self.steps += most_steps(pattern)
+        if self.steps > MOST_STEPS:
+            raise too_slow(pattern)

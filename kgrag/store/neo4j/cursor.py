@@ -67,6 +67,7 @@ class Cursor:
         self.columns: dict[str, str] = {}
         self.loop = ""  # within a list expression: "source" of its items, or "body"
         self.subqueries = 0  # around this place
+        self.steps = 0  # that regular expressions may take for a row
         self._nested = 0
         self._times: dict[str, int] = {}
 

@@ -255,12 +255,25 @@ def test_a_plain_regular_expression_is_allowed(pattern):
     "pattern",
     [
         *("'(a+)+$'", "'(a|aa)*b'", "'(.*a){25}'", "'.*.*.*.*'", "'.{0,9}.{0,9}.{0,9}.{0,9}'"),
-        *(f"'{'a?' * 11}'", "'(?x)(a+) +'", "n.name", "('a')", "'(a' + '+)+'", "'a' || n.x", ""),
+        *(f"'{'a?' * 32}'", "'(?x)(a+) +'", "n.name", "('a')", "'(a' + '+)+'", "'a' || n.x", ""),
     ],
 )
 def test_a_regular_expression_that_may_take_for_ever_is_refused(pattern):
     """Repeated groups, many repeats, and those that are not written out."""
     refused(f"MATCH (n) WHERE n.text =~ {pattern} RETURN n", "regular expression|CONTAINS")
+
+
+def test_regular_expressions_of_a_statement_are_counted_together():
+    """The server looks at the clock between rows, not between the conditions of one."""
+    often = " OR ".join(["n.text =~ '.*a.*'"] * 30)
+    assert sent(f"MATCH (n) WHERE {often} RETURN n")
+    assert sent("MATCH (n) WHERE n.a =~ '.*a.*b.*' OR n.b =~ '.*a.*b.*' RETURN n")
+    slow = " OR ".join(["n.text =~ '.*a.*b.*'"] * 3)
+    refused(f"MATCH (n) WHERE {slow} RETURN n", "all =~ together")
+
+
+def test_a_regular_expression_within_a_list_expression_is_refused():
+    """The server does not look at the clock there at all."""
     refused("MATCH (n) RETURN [x IN n.l WHERE x =~ 'a' | x]", "within a list expression")
 
 

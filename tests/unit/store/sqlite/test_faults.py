@@ -45,7 +45,7 @@ def test_an_error_without_a_name_is_mapped_too():
 
 def test_a_damaged_list_in_a_row_is_told_with_the_remedy():
     """Lists are kept as JSON; a flipped bit may leave none."""
-    with pytest.raises(StoreError, match="damaged.*Expecting.*kgrag repair") as caught, mapped(FILE):
+    with pytest.raises(StoreError, match=r"damaged.*kgrag repair") as caught, mapped(FILE):
         json.loads('["a",')
     assert "kgrag.db" in str(caught.value)
     assert isinstance(caught.value.__cause__, json.JSONDecodeError)
