@@ -35,12 +35,16 @@ class ImportReport:
         facts: Facts with evidence from the file.
         summaries: Summaries from the file.
         errors: Lines that could not be used, with line number, reason and remedy.
+        seconds: Duration; 0 where nobody took it.
+        index_seconds: What of `seconds` the search indexes took.
     """
 
     documents: int
     facts: int
     summaries: int
     errors: tuple[str, ...]
+    seconds: float = 0.0
+    index_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,16 @@ import click
 
 from kgrag.cli_ingest import print_plan, print_report
 from kgrag.cli_print import echo, print_json, progress_bar
-from kgrag.cli_shared import EXISTING, FILE, amount, json_option, kb_option, opened
+from kgrag.cli_shared import EXISTING, FILE, amount, index_share, json_option, kb_option, opened
 from kgrag.cli_stopped import telling_what_is_stored
 from kgrag.visible import json_line
 from kgrag.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ingestion.imports import ImportReport
+    from kgrag.api import KnowledgeBase
     from kgrag.taking_in import Use
 
 
@@ -134,8 +137,7 @@ def import_facts(ctx: click.Context, file: Path, kb: str) -> None:
     Lines are {"passage_id", "triples": [[s, p, o]], "entities": []} or
     {"doc", "start", "end", "triples"}.
     """
-    with opened(ctx, kb) as base:
-        _print_import(ctx, base.import_facts(file))
+    _import(ctx, kb, lambda base: base.import_facts(file))
 
 
 @click.command("import-summaries")
@@ -144,11 +146,21 @@ def import_facts(ctx: click.Context, file: Path, kb: str) -> None:
 @click.pass_context
 def import_summaries(ctx: click.Context, file: Path, kb: str) -> None:
     """Add summaries made elsewhere, from lines of {"doc", "start", "end", "summary"}."""
+    _import(ctx, kb, lambda base: base.import_summaries(file))
+
+
+def _import(
+    ctx: click.Context, kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]"
+) -> None:
+    began = time.monotonic()
     with opened(ctx, kb) as base:
-        _print_import(ctx, base.import_summaries(file))
+        report = take_in(base)
+    _print_import(replace(report, seconds=time.monotonic() - began))
+    if report.errors:
+        ctx.exit(1)
 
 
-def _print_import(ctx: click.Context, report: "ImportReport") -> None:
+def _print_import(report: "ImportReport") -> None:
     for error in report.errors:
         echo(f"not imported: {error}", err=True)
     what = (
@@ -157,9 +169,8 @@ def _print_import(ctx: click.Context, report: "ImportReport") -> None:
         else amount(report.summaries, "summary", "summaries")
     )
     documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
-    echo(f"{what} for {documents}; {lines} not imported")
-    if report.errors:
-        ctx.exit(1)
+    took = f"{report.seconds:.1f} s{index_share(report.index_seconds)}"
+    echo(f"{what} for {documents} in {took}; {lines} not imported")
 
 
 @click.command()

@@ -164,23 +164,24 @@ class Intake:
 
     def import_facts(self, path: Path) -> ImportReport:
         """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
-        return import_facts(
-            path,
-            store=self.store,
-            sizes=self.sizes,
-            embedder=self.embedder,
-            vectors=self.vectors,
-        )
+        return self._imported(import_facts, path)
 
     def import_summaries(self, path: Path) -> ImportReport:
         """Add summaries that were made elsewhere; see `ingestion.imports.import_summaries`."""
-        return import_summaries(
+        return self._imported(import_summaries, path)
+
+    def _imported(self, take_in: Callable[..., ImportReport], path: Path) -> ImportReport:
+        """Import a file, bring the search indexes up to date, and say what that took."""
+        began = time.monotonic()
+        report = take_in(
             path,
             store=self.store,
             sizes=self.sizes,
             embedder=self.embedder,
             vectors=self.vectors,
         )
+        index_seconds = self._refreshed()
+        return replace(report, seconds=time.monotonic() - began, index_seconds=index_seconds)
 
     def plan(
         self, paths: Sequence[Path], *, model: Use, sample: int, follow_links: bool = False
@@ -240,14 +241,18 @@ class Intake:
         """Bring the search indexes up to date, and say what that took, and what models cost."""
         if progress:  # the index of words takes a while after many documents
             progress("search index", len(report.outcomes), len(report.outcomes))
-        stored = time.monotonic()
-        self.store.refresh(sizes=self.sizes.searched)
-        now = time.monotonic()
-        report = replace(report, seconds=now - began, index_seconds=now - stored)
+        index_seconds = self._refreshed()
+        report = replace(report, seconds=time.monotonic() - began, index_seconds=index_seconds)
         if report.model is None:
             return report
         cost = self._cost({stage: spent.usage for stage, spent in report.model.spent.items()})
         return replace(report, model=replace(report.model, cost=cost))
+
+    def _refreshed(self) -> float:
+        """Bring the search indexes up to date; return the seconds that it took."""
+        began = time.monotonic()
+        self.store.refresh(sizes=self.sizes.searched)
+        return time.monotonic() - began
 
     @contextmanager
     def _enricher(self, model: Use) -> "Iterator[Enricher | None]":

@@ -1,10 +1,14 @@
+import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from kgrag import taking_in
 from kgrag.api import KnowledgeBase
+from kgrag.cli import main
 from kgrag.config import Config, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, IngestionError, ModelMismatchError
@@ -91,13 +95,24 @@ def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path
         assert base.verify() == []
 
 
-def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch):
-    """They take the half of it where there are many documents."""
+FACT = {"passage_id": "a", "triples": [["节能方案", "目标", "5万吨标准煤"]]}
+SUMMARY = {"doc": "a", "start": 0, "end": 9, "summary": "节能五万吨"}
+
+
+@pytest.mark.parametrize(
+    ("command", "record"),
+    [("ingest", {}), ("import_facts", FACT), ("import_summaries", SUMMARY)],
+)
+def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch, command, record):
+    """They take the half of it where there are many; no question waits for them."""
     now = [0.0]
     monkeypatch.setattr(taking_in, "time", SimpleNamespace(monotonic=lambda: now[0]))
     (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
+    (tmp_path / "given.jsonl").write_text(json.dumps(record), "utf-8")
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(16)) as base:
-        refresh = base.store.refresh
+        if command != "ingest":
+            base.ingest([tmp_path / "a.txt"])
+        refresh, put = base.store.refresh, base.store.add_knowledge
 
         def slowly(**sizes):
             now[0] += 405.0
@@ -106,8 +121,31 @@ def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch):
         def step(name, done, total):
             now[0] += 100.0
 
+        def added(*given, **more):
+            now[0] += 100.0
+            put(*given, **more)
+
         monkeypatch.setattr(base.store, "refresh", slowly)
-        report = base.ingest([tmp_path / "a.txt"], progress=step)
+        monkeypatch.setattr(base.store, "add_knowledge", added)
+        if command == "ingest":
+            report = base.ingest([tmp_path / "a.txt"], progress=step)
+        else:
+            report = getattr(base, command)(tmp_path / "given.jsonl")
+            assert report.errors == ()
 
     assert report.index_seconds == 405.0
     assert report.seconds == now[0] > 405.0
+
+
+@pytest.mark.parametrize("command", ["import-facts", "import-summaries"])
+def test_an_import_says_how_long_it_took(tmp_path, command):
+    """As ingest does."""
+    record = FACT if command == "import-facts" else SUMMARY
+    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
+    (tmp_path / "given.jsonl").write_text(json.dumps(record), "utf-8")
+    for given in (["ingest", "a.txt"], [command, "given.jsonl"]):
+        words = [given[0], str(tmp_path / given[1]), "--kb", str(tmp_path / "kb")]
+        done = CliRunner().invoke(main, words)
+
+    assert done.exit_code == 0
+    assert re.search(r"^1 (fact|summary) for 1 document in \d+\.\d s", done.stdout, re.M)
