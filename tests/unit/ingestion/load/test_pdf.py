@@ -7,8 +7,8 @@ import pytest
 
 from ingestion.load.parsed import Parsed
 from ingestion.load.pdf import read_pdf
-from ingestion.samples.pdf_writer import Block, write_pdf
 from kgrag.errors import IngestionError
+from scripts.pdf_writer import Block, write_pdf
 
 PARAGRAPH = (
     "为贯彻落实决策部署，到2025年，全省单位地区生产总值能耗比2020年下降14%，PUE降至1.3以下。"

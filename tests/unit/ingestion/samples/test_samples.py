@@ -7,8 +7,8 @@ import pytest
 
 from ingestion.load import discover, load
 from ingestion.samples import questions_file, sample_folder
-from ingestion.samples.make_samples import FILES, make_samples
 from kgrag.text import quoted_titles
+from scripts.make_samples import FILES, make_samples
 
 SOURCES = discover([sample_folder()]).sources
 TEXTS = {source.path.stem: load(source).text for source in SOURCES}

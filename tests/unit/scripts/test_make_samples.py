@@ -2,7 +2,7 @@
 
 from ingestion.load.docx import read_docx
 from ingestion.load.html import read_html
-from ingestion.samples.make_samples import (
+from scripts.make_samples import (
     Piece,
     heading_level,
     make_samples,

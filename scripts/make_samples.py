@@ -1,4 +1,4 @@
-"""Writes the sample documents from their plain sources: `python -m ingestion.samples.make_samples`.
+"""Writes the sample documents from their plain sources: `python -m scripts.make_samples`.
 
 A source is text with a mark at the head of some lines: `# ` a title, `= ` a centred line,
 `> ` a line at the right, `| ` a table row; every other line is a paragraph.
@@ -12,13 +12,12 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 from ingestion.samples import sample_folder
-from ingestion.samples.pdf_writer import Block, write_pdf
+from scripts.pdf_writer import Block, write_pdf
 
 Kind = Literal["title", "center", "right", "row", "text"]
 
@@ -28,6 +27,7 @@ _HEADINGS = (
     (1, re.compile(r"第[一二三四五六七八九十]+章\s")),
     (2, re.compile(r"（[一二三四五六七八九十]+）[^。；]{2,30}$")),
 )
+_SOURCES = Path(__file__).parent / "sample_sources"
 _TIME = datetime(2024, 1, 1, tzinfo=UTC)
 _SITE = "云岭省人民政府门户网站（示例）"
 _NAV = ("首页", "政务公开", "政策文件", "政策解读", "办事服务", "互动交流", "数据开放")
@@ -231,11 +231,10 @@ FILES = (
 def make_samples(folder: Path) -> list[Path]:
     """Write every sample into a folder and return the files; the same bytes on each run."""
     folder.mkdir(parents=True, exist_ok=True)
-    sources = resources.files("ingestion.samples").joinpath("sources")
     written = []
     for name in FILES:
         path = folder / name
-        source = sources.joinpath(f"{path.stem}.txt").read_text(encoding="utf-8")
+        source = (_SOURCES / f"{path.stem}.txt").read_text(encoding="utf-8")
         path.write_bytes(_WRITERS[path.suffix](parse_source(source)))
         written.append(path)
     return written

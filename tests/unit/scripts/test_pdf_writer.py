@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.samples.pdf_writer import Block, break_lines, width, write_pdf
+from scripts.pdf_writer import Block, break_lines, width, write_pdf
 
 
 def test_break_lines_keeps_numbers_whole():
