@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-KGRAG = (sys.executable, "-c", "from kgrag.cli import main; main()")
+KGRAG = (sys.executable, "-c", "from kgrag.cli.main import main; main()")
 LIMIT_S = 120.0  # a command of these sizes takes seconds
 
 

@@ -25,7 +25,7 @@ _ON_A_SERVER = ("ingest", "ingest more", "reembed", "delete", "import-facts", "c
 # The command line, which tells when the knowledge base that is written is open.
 _TELLING = """
 import sys
-from kgrag import cli_shared
+from kgrag.cli import options
 from kgrag.store.neo4j import connection
 connection._RETRY_S = 1.0
 from kgrag.api import KnowledgeBase
@@ -40,7 +40,7 @@ def tell_too(*args, **more):
     print("open", file=sys.stderr, flush=True)
     return repaired(*args, **more)
 KnowledgeBase.repair = staticmethod(tell_too)
-from kgrag.cli import main
+from kgrag.cli.main import main
 main()
 """
 PROGRAM = (sys.executable, "-c", _TELLING)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from kgrag.cli import main as kgrag
+from kgrag.cli.main import main as kgrag
 from kgrag.store.sqlite.seals import seal_settings
 from tests.faults.commands import Place
 from tests.faults.corpus import write_corpus

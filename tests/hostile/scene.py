@@ -24,7 +24,7 @@ KEY_ENV = "KGRAG_HOSTILE_KEY"
 QUESTION = "企业被撤销省级绿色工厂称号后，要过几年才能再次申报？"
 ABOUT_HOSTILE = "石门县到2026年建成绿色工厂多少家？"
 MAX_CALLS = 12
-COMMAND = (sys.executable, "-c", "from kgrag.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from kgrag.cli.main import main; main()")
 _SAMPLES = (
     "green-factory-measures.html",
     "energy-conservation-regulation.txt",
@@ -108,7 +108,7 @@ def in_this_process(words: Sequence[str], env: Mapping[str, str | None]) -> Said
     """Run a command here, which takes less time."""
     from click.testing import CliRunner
 
-    from kgrag.cli import main
+    from kgrag.cli.main import main
 
     began = time.perf_counter()
     done = CliRunner().invoke(main, list(words), env=env)

@@ -13,7 +13,7 @@ import pytest
 
 from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
-from kgrag.cli_browser import page_address, saved_queries, style_sheet, write_pack
+from kgrag.cli.browser import page_address, saved_queries, style_sheet, write_pack
 from kgrag.embedding.hashing import HashEmbedder
 from tests.neo4j_server.plugin import driver_of, wipe
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.store.open import open_store
 

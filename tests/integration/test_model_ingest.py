@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
 from kgrag.testing.server import FakeServer, Reply, stand_in
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.retrieval.grim import PRESETS

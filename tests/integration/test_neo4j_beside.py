@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from ingestion.samples import sample_folder
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.copying import export_line
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.connection import Database

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.drop import documents_held, drop
@@ -92,7 +92,7 @@ def test_nothing_goes_that_nobody_said_yes_to(empty_neo4j, make, monkeypatch):
     put(empty_neo4j, make, "a")
     whole = exported(empty_neo4j)
     assert "--yes" in kgrag("drop", "--kb", empty_neo4j, fails=True).stderr
-    monkeypatch.setattr("kgrag.cli_drop._at_a_terminal", lambda: True)
+    monkeypatch.setattr("kgrag.cli.drop._at_a_terminal", lambda: True)
     done = CliRunner().invoke(main, ["drop", "--kb", empty_neo4j], input="n\n")
     assert f"{empty_neo4j}: 1 document. Delete all of it? [y/N]" in done.stderr
     assert (done.exit_code, done.stdout) == (0, "nothing was deleted\n")

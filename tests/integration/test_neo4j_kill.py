@@ -34,7 +34,7 @@ with KnowledgeBase.open(sys.argv[1], embedder=HashEmbedder()) as base:
 COMMAND = """
 import sys
 from kgrag.store.neo4j import connection
-from kgrag.cli import main
+from kgrag.cli.main import main
 connection._RETRY_S = 1.0
 main(sys.argv[1:])
 """

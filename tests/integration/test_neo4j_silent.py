@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 import pytest
 from click.testing import CliRunner
 
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.copying import export_line
 from kgrag.errors import StoreUnavailableError
 from kgrag.store.neo4j import connection, patience

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ingestion.samples import sample_folder
-from kgrag.cli import main
+from kgrag.cli.main import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGTERM")
 CONFIG = '[embedding]\nmodel = "hash"\n'
@@ -118,7 +118,7 @@ CASES = {
     "eval": (("eval", "retrieval", "--queries", "q.jsonl"), SEARCH, 1, NOTHING),
     "export": (
         ("export", "--out", "old.jsonl"),
-        ("kgrag.cli_content", "json_line"),
+        ("kgrag.cli.ingest", "json_line"),
         3,
         NOTHING,
     ),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.cli_browser import saved_queries, style_sheet
+from kgrag.cli.browser import saved_queries, style_sheet
 
 ROOT = Path(__file__).parents[2]
 QUERIES = saved_queries()

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import EvaluationError, GarbledTextError, KgragError
 from kgrag.evaluation.queries import read_queries

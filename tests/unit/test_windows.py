@@ -48,7 +48,7 @@ for package in (kgrag, ingestion):
                 raise
 """
 COMMANDS = """
-from kgrag.cli import main
+from kgrag.cli.main import main
 for words in (
     ["ingest", "a.txt"], ["docs"], ["search", "绿色工厂"], ["ask", "绿色工厂有几家？"], ["stats"],
     ["graph", "甲方案"], ["verify"], ["export", "--out", "e.jsonl"],

@@ -1,0 +1,310 @@
+"""Commands that answer: ask, and chat for questions that lean on the ones before."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from io import TextIOWrapper
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.options import filter_options, json_option, kb_option, opened
+from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
+from kgrag.errors import GarbledTextError, OutOfRangeError
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.asking.options import Writer
+    from kgrag.generation.follow_up import Turn
+    from kgrag.retrieval.filter import Filter
+    from kgrag.types import Answer, Citation, Verdict
+
+_END = ("/quit", "/exit", "退出")
+_NEW = ("/new", "重新开始")
+_UNVERIFIED = "not verified: "  # begins the reason where an answer could not be checked
+_HEADING = 30  # characters of a heading that are shown: some are whole provisions
+_SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {  # Chinese, English
+        "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
+        "understood": ("理解为：{}", "understood as: {}"),
+        "place": ("{}{}，第 {} 至 {} 个字符", "{}{}, characters {}-{}"),
+        "page": ("，第 {} 页", ", page {}"),
+        "checked": ("离线检查：通过", "checked without a model: passed"),
+        "unchecked": ("离线检查：未通过，请对照引文", "checked without a model: not passed"),
+        "passed": ("核验（{}）：通过", "verified ({}): passed"),
+        "failed": (
+            "核验（{}）：未通过，请对照引文",
+            "verified ({}): not passed, look at the quotes",
+        ),
+        "unverified": ("未能核验（{}）", "not verified ({})"),
+        "rounds": ("；共作答 {} 次", "; {} answers"),
+    }
+)
+
+
+def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Add what ask and chat share."""
+    for option in reversed(
+        (
+            click.option("--system", help="Retrieval preset; grim by default."),
+            click.option(
+                "--writer",
+                type=click.Choice(["model", "quotes"]),
+                help="A model, or sentences quoted by rule; the model where one is configured.",
+            ),
+            click.option(
+                "--template",
+                type=click.Choice(["normal", "focused", "markdown", "steps"]),
+                help="Form of a model's answer; normal by default.",
+            ),
+            click.option(
+                "--verify",
+                type=click.Choice(["cov", "cov-two-stage", "chats-grid", "none"]),
+                help="How a model's answer is verified; cov by default.",
+            ),
+            click.option("--explain", is_flag=True, help="Show every step."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("question")
+@kb_option
+@_answer_options
+@click.option("--top-k", type=click.IntRange(1, 200), help="Chunks that the answer may draw from.")
+@filter_options
+@json_option
+@click.pass_context
+def ask(
+    ctx: click.Context,
+    question: str,
+    kb: str,
+    system: str | None,
+    writer: str | None,
+    template: str | None,
+    verify: str | None,
+    explain: bool,
+    top_k: int | None,
+    within: "Filter | None",
+    as_json: bool,
+) -> None:
+    """Answer a question; every sentence cites document, section and place."""
+    if not question.strip():
+        raise click.UsageError("the question is empty")
+    _tell_what_is_ignored(ctx, writer, template or verify)
+    with opened(ctx, kb) as base:
+        answer = base.ask(
+            question,
+            system=system,
+            top_k=top_k,
+            writer=_writer(writer),
+            template=template,
+            verify=verify,
+            within=within,
+            on_text=None if as_json else _stream(question),
+        )
+    if as_json:
+        print_json(answer_json(answer))
+    else:
+        print_answer(answer, explain=explain)
+    if not is_done(answer):
+        ctx.exit(1)
+
+
+@click.command()
+@kb_option
+@_answer_options
+@filter_options
+@click.pass_context
+def chat(
+    ctx: click.Context,
+    kb: str,
+    system: str | None,
+    writer: str | None,
+    template: str | None,
+    verify: str | None,
+    explain: bool,
+    within: "Filter | None",
+) -> None:
+    """Answer questions that may lean on the ones before, a line each; /new forgets, /quit ends."""
+    all_done = True
+    _tell_what_is_ignored(ctx, writer, template or verify)
+    with opened(ctx, kb) as base:
+        turns: list[Turn] = []
+        for question in _questions():
+            if question in _NEW:
+                turns = []
+                continue
+            try:
+                answer = _answered(base, question, turns, within, system, writer, template, verify)
+            except (OutOfRangeError, GarbledTextError) as exc:  # the next one may be better
+                echo(f"kgrag: {exc}", err=True)
+                all_done = False
+                continue
+            if turns and answer.question != question:
+                echo(saying(question, "understood").format(answer.question), err=True)
+            print_answer(answer, explain=explain)
+            echo()
+            turns.append(_turn(answer))
+            all_done = all_done and is_done(answer)
+    if not all_done:
+        ctx.exit(1)
+
+
+def _tell_what_is_ignored(ctx: click.Context, writer: str | None, option: str | None) -> None:
+    """Say so where an option is for models only and none will write."""
+    configured = ctx.obj.model_of("answer").is_configured
+    if option and (writer == "quotes" or not (writer or configured)):
+        echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
+
+
+def _answered(
+    base: "KnowledgeBase",
+    question: str,
+    turns: "list[Turn]",
+    within: "Filter | None",
+    system: str | None,
+    writer: str | None,
+    template: str | None,
+    verify: str | None,
+) -> "Answer":
+    return base.ask(
+        question,
+        system=system,
+        writer=_writer(writer),
+        template=template,
+        verify=verify,
+        history=turns,
+        within=within,
+        on_text=_stream(question),
+    )
+
+
+def _turn(answer: "Answer") -> "Turn":
+    from kgrag.generation.follow_up import Turn
+
+    return Turn(answer.question, answer.text)
+
+
+def _questions() -> Iterator[str]:
+    """Yield the lines that are typed, or piped in, until the end."""
+    if isinstance(sys.stdin, TextIOWrapper):  # a line that is not of its encoding is one line
+        sys.stdin.reconfigure(errors="surrogateescape")
+    if sys.stdin.isatty():
+        with suppress(ImportError):  # as on Windows
+            import readline  # noqa: F401 - lets the line be edited
+
+        echo("questions, a line each; /new forgets what was said, /quit ends", err=True)
+    while True:
+        try:
+            line = input("? " if sys.stdin.isatty() else "").strip().strip("\ufeff")
+        except EOFError:
+            return
+        if line in _END:
+            return
+        if line:
+            yield line
+
+
+def _writer(name: str | None) -> "Writer | None":
+    return "model" if name == "model" else "quotes" if name == "quotes" else None
+
+
+def _stream(question: str) -> Callable[[str], None] | None:
+    """Return what shows a draft as it is written, on a terminal; its numbers are not final."""
+    if not on_terminal():
+        return None
+    begun: list[bool] = []
+
+    def show(piece: str) -> None:
+        if not begun:
+            begun.append(True)
+            echo_draft(saying(question, "draft") + "\n")
+        echo_draft(piece)
+
+    return show
+
+
+def saying(question: str, name: str) -> str:
+    """Return a phrase in the language of a question."""
+    from kgrag.text import is_latin
+
+    return _SAYING[name][is_latin(question)]
+
+
+def is_done(answer: "Answer") -> bool:
+    """Say whether the model that was to answer and the one that was to verify did."""
+    from kgrag.asking.ask import FALL_BACK
+
+    verified = answer.verdict is None or not answer.verdict.reason.startswith(_UNVERIFIED)
+    return verified and all(step.name != FALL_BACK for step in answer.steps)
+
+
+def answer_json(answer: "Answer") -> dict[str, object]:
+    """Return an answer as a JSON-ready mapping."""
+    from dataclasses import asdict, replace
+
+    verdict = answer.verdict
+    if verdict is not None:
+        answer = replace(answer, verdict=replace(verdict, scores=dict(verdict.scores)))
+    return asdict(answer)
+
+
+def print_answer(answer: "Answer", *, explain: bool) -> None:
+    """Print an answer, what it cites and what is known of it; notes go to stderr."""
+    if on_terminal() and answer.method != "extractive":
+        echo(err=True)  # behind the draft
+        echo(err=True)
+    if explain:
+        _print_steps(answer)
+    echo_text(answer.text)
+    for citation in answer.citations:
+        _print_citation(answer, citation)
+    if answer.verdict is not None:
+        echo()
+        echo(f"{_verdict(answer.question, answer.verdict)}")
+    for note in answer.notes:
+        echo(f"note: {note}", err=True)
+
+
+def _print_citation(answer: "Answer", citation: "Citation") -> None:
+    echo()
+    echo(f"[{citation.number}] {citation.title}")
+    if citation.heading_path:
+        echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
+    page = saying(answer.question, "page").format(citation.page) if citation.page else ""
+    place = saying(answer.question, "place")
+    echo(f"    {place.format(citation.file, page, citation.start, citation.end)}")
+    if answer.method != "extractive":  # there the answer is the quote
+        echo(f"    “{' '.join(citation.quote.split())}”")
+
+
+def _shortened(heading: str) -> str:
+    return heading if len(heading) <= _HEADING else heading[: _HEADING - 1] + "…"
+
+
+def _verdict(question: str, verdict: "Verdict") -> str:
+    """Return what verification says; scores stand among the steps."""
+    if verdict.reason.startswith(_UNVERIFIED):
+        told = saying(question, "unverified").format(verdict.method)
+        return f"{told}: {verdict.reason.removeprefix(_UNVERIFIED)}"
+    names = ("unchecked", "checked") if verdict.method == "none" else ("failed", "passed")
+    told = saying(question, names[verdict.passed]).format(verdict.method)
+    if verdict.rounds > 1:
+        told += saying(question, "rounds").format(verdict.rounds)
+    return told if verdict.passed or not verdict.reason else f"{told}: {verdict.reason}"
+
+
+def _print_steps(answer: "Answer") -> None:
+    for step in answer.steps:
+        calls = f" ({step.calls} calls)" if step.calls else ""
+        echo(f"── {step.name}{calls}")
+        for line in step.detail.splitlines():
+            echo(f"   {line}")
+    echo("──")
+
+
+COMMANDS = (ask, chat)

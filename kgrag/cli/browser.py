@@ -1,0 +1,166 @@
+"""The command that hands out the pack for Neo4j Browser: a style sheet and saved queries."""
+
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit
+
+import click
+
+from kgrag.cli.printing import echo, echo_text
+
+if TYPE_CHECKING:
+    from kgrag.llm.prompts import Language
+
+STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    """A query of the pack.
+
+    Attributes:
+        file: Its file's name.
+        title: Its number and name in Chinese.
+        english: Its name in English.
+        text: The query with its comments, the first of which is the title.
+    """
+
+    file: str
+    title: str
+    english: str
+    text: str
+
+
+def saved_queries(base: str = "") -> list[SavedQuery]:
+    """Return the queries of the pack in the order of their numbers.
+
+    Args:
+        base: Name of the knowledge base in its database.
+    """
+    from kgrag.store.neo4j.statements import of_base
+
+    files = resources.files("cypher").joinpath("browser").iterdir()
+    queries = []
+    for file in sorted(files, key=lambda file: file.name):
+        if not file.name.endswith(".cypher"):
+            continue
+        text = of_base(file.read_text(encoding="utf-8"), base)
+        title, english = (line.removeprefix("// ") for line in text.splitlines()[:2])
+        queries.append(SavedQuery(file.name, title, english, text))
+    return queries
+
+
+def style_sheet(base: str = "") -> str:
+    """Return the style sheet in GraSS, the language of Neo4j Browser for styles.
+
+    Args:
+        base: Name of the knowledge base in its database.
+    """
+    from kgrag.store.neo4j.statements import of_base
+
+    text = resources.files("cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
+    return of_base(text, base)
+
+
+def write_pack(folder: Path, base: str = "") -> list[SavedQuery]:
+    """Write the style sheet and the saved queries to a folder; return the queries.
+
+    The queries are one archive, because the Browser takes one file at a time. It lists them in a
+    folder of the archive's name for it, by their first lines.
+
+    Args:
+        folder: Made where it is missing.
+        base: Name of the knowledge base in its database.
+    """
+    from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+    queries = saved_queries(base)
+    inside = f"kgrag-{base}" if base else "kgrag"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STYLE).write_text(style_sheet(base), encoding="utf-8")
+    with ZipFile(folder / QUERIES, "w", ZIP_DEFLATED) as archive:
+        for query in queries:  # ZipInfo without a date: the same queries give the same bytes
+            archive.writestr(ZipInfo(f"{inside}/{query.file}"), query.text, ZIP_DEFLATED)
+    return queries
+
+
+def page_address(kb: str, page: str | None = None) -> str:
+    """Return the address of the Browser's page that connects to a knowledge base.
+
+    Args:
+        kb: Address of the knowledge base.
+        page: Address of the Browser; by default the server's own on its usual port.
+
+    Raises:
+        StoreUnavailableError: If `kb` is not the address of a Neo4j server.
+    """
+    from kgrag.store.neo4j.address import credentials, parse
+
+    address = parse(kb)
+    parts = urlsplit(address.uri)
+    server = "https://{}:7473" if "+" in parts.scheme else "http://{}:7474"
+    query = {"dbms": address.uri}
+    if str(replace(address, base="")) != address.uri:
+        query["db"] = address.database
+    if credentials() is None:
+        query["preselectAuthMethod"] = "NO_AUTH"  # connects without asking
+    base = page or server.format(parts.hostname) + "/browser/"
+    return f"{base}?{urlencode(query, safe=':/')}"
+
+
+@click.command()
+@click.option(
+    "--kb", default="bolt://localhost:7687", show_default=True, help="Its address on a server."
+)
+@click.option("--page", help="Address of Neo4j Browser; port 7474 of the server by default.")
+@click.option(
+    "--out", type=FOLDER, default="kgrag-browser", show_default=True, help="Folder to write to."
+)
+@click.option("--schema", is_flag=True, help="Only print the graph's schema, for Text2Cypher.")
+@click.option(
+    "--language",
+    type=click.Choice(["zh", "en"]),
+    default="zh",
+    show_default=True,
+    help="Of the schema.",
+)
+@click.option("--open", "open_page", is_flag=True, help="Open the page.")
+def browser(
+    kb: str,
+    page: str | None,
+    out: Path,
+    schema: bool,
+    language: "Language",
+    open_page: bool,
+) -> None:
+    """Look at a knowledge base in Neo4j Browser: style sheet and saved queries.
+
+    With --schema: what a language model must know to write Cypher for it, as `kgrag query
+    --natural` tells its own.
+    """
+    from kgrag.store.neo4j.address import parse
+
+    base = parse(kb).base
+    if schema:
+        from kgrag.retrieval.graph_schema import schema_for_models
+
+        echo_text(schema_for_models(language, base))
+        return
+    address = page_address(kb, page)
+    queries = write_pack(out, base)
+    echo(f"1. open the page   {address}")
+    echo(f"2. drag onto it    {out / STYLE}   (colours and captions)")
+    echo(f"3. drag onto it    {out / QUERIES}   (saved queries: the star on the left)")
+    echo()
+    for query in queries:
+        echo(f"{query.title}  {query.english}")
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(address)
+
+
+COMMANDS = (browser,)

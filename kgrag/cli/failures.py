@@ -1,0 +1,165 @@
+"""What the command line says when a command ends early: stopped, or the machine runs short."""
+
+import errno
+import os
+import re
+import select
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import FrameType, MappingProxyType
+from typing import TYPE_CHECKING
+
+from kgrag.cli.options import amount
+from kgrag.cli.printing import echo
+from kgrag.errors import KgragError, StoreError, StoreUnavailableError
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+
+_PATIENCE_S = 2.0  # to end in order, before it is said that something is waited for
+_GO_ON: Mapping[str, str] = MappingProxyType(
+    {
+        "ingest": "what models answered is kept: run it again to go on",
+        "reembed": "the old vectors answer, what is encoded is kept: run it again to go on",
+        "copy": "each document that was copied is whole: run it again to go on",
+        "import-facts": "what was imported is whole: run it again to go on",
+        "import-summaries": "what was imported is whole: run it again to go on",
+        "models": "no model was changed: run it again",
+    }
+)
+_MEMORY = "memory is short"
+_ENOUGH = (
+    f"{_MEMORY} ({{}}): end other programs, take in fewer files at once, or allow more memory; "
+    "what was stored is whole: run it again to go on"
+)
+# What libraries in C, C++ and Rust say in errors of other classes, or where one cannot be loaded.
+_ALLOCATION = re.compile(
+    r"bad_alloc|cannot allocate|failed to allocate|out of memory|can't start new thread"
+    r"|failed to map segment|memory allocation",
+    re.IGNORECASE,
+)
+_FILES = re.compile(r"too many open files", re.IGNORECASE)
+_MORE_FILES = "allow more open files (ulimit -n), and run it again"
+_REMEDIES = {
+    errno.ENOSPC: "free space on the disk, and run it again",
+    errno.EDQUOT: "free space within your quota, and run it again",
+    errno.EFBIG: "allow larger files (ulimit -f), and run it again",
+    errno.EMFILE: _MORE_FILES,
+    errno.ENFILE: _MORE_FILES,
+    errno.EROFS: "name a place that may be written",
+    errno.EACCES: "name a place that you may read and write",
+    errno.EPERM: "name a place that you may read and write",
+    errno.EIO: "check the disk, and run it again",
+}
+_OTHER = "see to that place, or name another"
+
+
+class Terminated(KeyboardInterrupt):
+    """The system asked for an end (SIGTERM): it comes about as after Ctrl-C."""
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Raise Terminated for the first SIGTERM inside; a second one ends the process at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
+
+
+def end_at_once_when_asked_again() -> None:
+    """Let the second Ctrl-C or SIGTERM end this process, whatever it is doing.
+
+    Python handles a signal between two steps of its own, and a step may take minutes in a
+    library: they are counted in a thread. Windows knows no such signals.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_count, args=(reading,), name="signals", daemon=True).start()
+
+
+def _count(reading: int) -> None:
+    _heard(reading)
+    if not select.select([reading], [], [], _PATIENCE_S)[0]:
+        echo("kgrag: stopping; what is under way is waited for: again ends it at once", err=True)
+    os._exit(128 + _heard(reading))
+
+
+def _heard(reading: int) -> int:
+    """Wait for the next signal that asks for an end; return its number."""
+    while True:
+        number = os.read(reading, 1)[0]
+        if number in (signal.SIGINT, signal.SIGTERM):
+            return number
+
+
+def leave(code: object) -> None:
+    """End this process if a signal has ended its command: no thread keeps it alive."""
+    if code not in (128 + signal.SIGINT, 128 + signal.SIGTERM):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(int(str(code)))
+
+
+def exit_code(cause: BaseException | None) -> int:
+    """Return the exit code of who was ended by a signal: 128 and its number."""
+    ended_by = signal.SIGTERM if isinstance(cause, Terminated) else signal.SIGINT
+    return 128 + ended_by
+
+
+def say_stopped(command: str | None) -> None:
+    """Say that a command was stopped, and how it goes on where it wrote something."""
+    more = _GO_ON.get(command or "")
+    echo(f"kgrag: stopped; {more}" if more else "kgrag: stopped", err=True)
+
+
+@contextmanager
+def telling_what_is_stored(base: "KnowledgeBase") -> Iterator[None]:
+    """Say how many documents are stored where a command that stores them ends early."""
+    try:
+        yield
+    except StoreUnavailableError:
+        raise  # nor can be asked what it holds
+    except (StoreError, KeyboardInterrupt, MemoryError, OSError):
+        with suppress(KgragError, MemoryError, OSError):
+            stored = amount(base.counts().documents, "document")
+            echo(f"stored, each whole: {stored}; the rest when you run it again", err=True)
+        raise
+
+
+def shortage(exc: BaseException) -> str | None:
+    """Return what to tell of an error that the machine is to blame for; None for any other.
+
+    >>> shortage(OSError(28, "No space left on device", "out.jsonl"))
+    'out.jsonl: No space left on device: free space on the disk, and run it again'
+    >>> shortage(KeyError("a")) is None
+    True
+    """
+    if isinstance(exc, MemoryError):
+        return _ENOUGH.format(str(exc) or "MemoryError")
+    if isinstance(exc, OSError) and exc.errno is not None:
+        if exc.errno == errno.ENOMEM:
+            return _ENOUGH.format(exc.strerror)
+        place = f"{exc.filename}: " if exc.filename else ""
+        return f"{place}{exc.strerror}: {_REMEDIES.get(exc.errno, _OTHER)}"
+    said = str(exc)
+    if _FILES.search(said):
+        return f"{said}: {_MORE_FILES}"
+    return _ENOUGH.format(said) if _ALLOCATION.search(said) else None

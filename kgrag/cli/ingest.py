@@ -1,0 +1,199 @@
+"""Commands that take in: ingest, convert, import-facts, import-summaries."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.failures import telling_what_is_stored
+from kgrag.cli.ingest_report import print_plan, print_report
+from kgrag.cli.options import EXISTING, amount, index_share, json_option, kb_option, opened
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ingestion.imports import ImportReport
+    from kgrag.api import KnowledgeBase
+    from kgrag.taking_in import Use
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@kb_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be done, and what it costs.")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="With --dry-run: really make N calls, to predict better. Their answers are kept.",
+)
+@click.option("--no-model", is_flag=True, help="Take in by rules alone, though a model is set.")
+@click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Ask again for the passages that a model could not read, of PATHS or of all documents.",
+)
+@click.option("--follow-links", is_flag=True, help="Follow links that lead out of a folder.")
+@json_option
+@click.pass_context
+def ingest(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    kb: str,
+    dry_run: bool,
+    sample: int,
+    no_model: bool,
+    retry_failed: bool,
+    follow_links: bool,
+    as_json: bool,
+) -> None:
+    """Take files and folders in; running it again does what is missing or changed.
+
+    Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
+    model in [llm], it reads facts and summaries out of them.
+    """
+    _check_usage(paths, dry_run, sample, no_model, retry_failed)
+    model: Use = "none" if no_model else "auto"
+    if dry_run:
+        _plan(ctx, paths, kb, model, sample, follow_links, as_json)
+        return
+    from kgrag.embedding.choose import stand_in_notice
+
+    began = time.monotonic()
+    with opened(ctx, kb, create=not retry_failed) as base:
+        if notice := stand_in_notice(base.embedder):
+            echo(f"note: {notice}", err=True)
+        with progress_bar("ingest") as progress, telling_what_is_stored(base):
+            if retry_failed:
+                report = base.retry_failed(paths, progress=progress)
+            else:
+                report = base.ingest(
+                    paths, model=model, progress=progress, follow_links=follow_links
+                )
+    # What the user waited for: opening and closing, too.
+    print_report(replace(report, seconds=time.monotonic() - began), as_json)
+    if report.failed:
+        ctx.exit(1)
+
+
+def _check_usage(
+    paths: tuple[Path, ...], dry_run: bool, sample: int, no_model: bool, retry_failed: bool
+) -> None:
+    """Refuse options that make no sense together.
+
+    Raises:
+        UsageError: If so.
+    """
+    if not paths and not retry_failed:
+        raise click.UsageError("Missing argument 'PATHS...'.")
+    if retry_failed and (dry_run or no_model):
+        raise click.UsageError("--retry-failed asks a model: leave --dry-run and --no-model out.")
+    if sample and (not dry_run or no_model):
+        raise click.UsageError("--sample goes with --dry-run and a model.")
+
+
+def _plan(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    kb: str,
+    model: "Use",
+    sample: int,
+    follow_links: bool,
+    as_json: bool,
+) -> None:
+    """Say what would be done; a knowledge base that is not there is not made."""
+    from tempfile import TemporaryDirectory
+
+    from kgrag.errors import NoKnowledgeBaseError
+    from kgrag.taking_in import keeping_calls
+
+    try:
+        with opened(ctx, kb) as base:
+            plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
+    except NoKnowledgeBaseError:
+        if sample:  # what is paid for is kept where the knowledge base will be
+            ctx.obj = keeping_calls(ctx.obj, kb)
+        aside = TemporaryDirectory(ignore_cleanup_errors=True)  # Windows keeps what is open
+        with aside as empty, opened(ctx, empty, create=True) as base:
+            plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
+    print_plan(plan, as_json)
+    if any(outcome.status == "failed" for outcome in plan.outcomes):
+        ctx.exit(1)
+
+
+@click.command("import-facts")
+@click.argument("file", type=EXISTING)
+@kb_option
+@click.pass_context
+def import_facts(ctx: click.Context, file: Path, kb: str) -> None:
+    """Add facts made elsewhere, from a .jsonl file.
+
+    Lines are {"passage_id", "triples": [[s, p, o]], "entities": []} or
+    {"doc", "start", "end", "triples"}.
+    """
+    _import(ctx, kb, lambda base: base.import_facts(file))
+
+
+@click.command("import-summaries")
+@click.argument("file", type=EXISTING)
+@kb_option
+@click.pass_context
+def import_summaries(ctx: click.Context, file: Path, kb: str) -> None:
+    """Add summaries made elsewhere, from lines of {"doc", "start", "end", "summary"}."""
+    _import(ctx, kb, lambda base: base.import_summaries(file))
+
+
+def _import(
+    ctx: click.Context, kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]"
+) -> None:
+    began = time.monotonic()
+    with opened(ctx, kb) as base:
+        report = take_in(base)
+    _print_import(replace(report, seconds=time.monotonic() - began))
+    if report.errors:
+        ctx.exit(1)
+
+
+def _print_import(report: "ImportReport") -> None:
+    for error in report.errors:
+        echo(f"not imported: {error}", err=True)
+    what = (
+        amount(report.facts, "fact")
+        if report.facts
+        else amount(report.summaries, "summary", "summaries")
+    )
+    documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
+    took = f"{report.seconds:.1f} s{index_share(report.index_seconds)}"
+    echo(f"{what} for {documents} in {took}; {lines} not imported")
+
+
+@click.command()
+@click.argument("file", type=EXISTING)
+@json_option
+@click.pass_context
+def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
+    """Print a file's text as it would be taken in; needs no knowledge base."""
+    from dataclasses import asdict
+
+    from ingestion.load import Failure, Source, load_all
+
+    failed = False
+    for item in load_all(Source(file)):
+        if isinstance(item, Failure):
+            failed = True
+            echo(f"failed: {item.file}: {item.reason}", err=True)
+        elif as_json:
+            print_json(asdict(item))
+        else:
+            echo_text(item.text)
+            for warning in item.warnings:
+                echo(f"warning: {item.file}: {warning}", err=True)
+    if failed:
+        ctx.exit(1)
+
+
+COMMANDS = (ingest, import_facts, import_summaries, convert)

@@ -1,0 +1,128 @@
+"""The command line."""
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kgrag.cli import (
+    ask,
+    browser,
+    drop,
+    eval,
+    ingest,
+    manage,
+    models,
+    prompts,
+    query,
+    search,
+    stats,
+)
+from kgrag.cli.failures import (
+    end_at_once_when_asked_again,
+    ended_by_sigterm,
+    exit_code,
+    leave,
+    say_stopped,
+    shortage,
+)
+from kgrag.cli.options import FILE
+from kgrag.cli.printing import (
+    close_stdout,
+    echo,
+    let_help_pass_the_door,
+    log_to_stderr,
+    open_door,
+    print_loss,
+    print_usage_error,
+)
+from kgrag.errors import KgragError
+
+
+class _Commands(click.Group):
+    """Commands with kgrag's exit codes: 1 with what and why on stderr, 2 for usage, 130 stopped."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command that the arguments name; what is printed passes the door."""
+        open_door()
+        run: Callable[[], Any] = partial(
+            super().main, args, prog_name, complete_var, standalone_mode=False, **extra
+        )
+        if not standalone_mode:
+            return run()
+        try:
+            with ended_by_sigterm():
+                code: Any = run()
+        except click.ClickException as exc:
+            print_usage_error(exc)
+            code = exc.exit_code
+        except click.Abort as exc:
+            say_stopped(None)
+            code = exit_code(exc.__cause__)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KgragError as exc:
+            echo(f"kgrag: {exc}", err=True)
+            ctx.exit(1)
+        except BrokenPipeError:  # the reader of our output went away, e.g. `head`
+            close_stdout()
+            ctx.exit(1)
+        except KeyboardInterrupt as exc:
+            say_stopped(ctx.invoked_subcommand)
+            ctx.exit(exit_code(exc))
+        except click.exceptions.Exit:
+            raise
+        except BaseException as exc:  # a panic in Rust, of which one may be, is no Exception
+            told = shortage(exc)
+            if told is None:
+                raise
+            logging.getLogger(__name__).info("it came about here", exc_info=exc)
+            close_stdout()
+            echo(f"kgrag: {told}", err=True)
+            ctx.exit(1)
+        finally:
+            print_loss()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kgrag")
+@click.option("--config", type=FILE, help="Settings; kgrag.toml here by default.")
+@click.option("-v", "--verbose", is_flag=True, help="Log to stderr what is done.")
+@click.pass_context
+def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
+    """Ask policy documents; get answers that cite the clause."""
+    from kgrag.config_file import read_config
+
+    log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    ctx.obj = read_config(config)
+
+
+_MODULES = (ingest, ask, search, query, browser, manage, drop, stats, eval, models, prompts)
+for _module in _MODULES:
+    for _command in _module.COMMANDS:
+        main.add_command(_command)
+let_help_pass_the_door(main)
+
+
+def run() -> None:
+    """Run kgrag as a process of its own."""
+    end_at_once_when_asked_again()
+    try:
+        main()
+    except SystemExit as exc:
+        leave(exc.code)
+        raise

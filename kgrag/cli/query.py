@@ -1,0 +1,147 @@
+"""The command that passes on a query: Cypher on Neo4j, SQL over the views in a folder."""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.options import json_option, kb_option, opened
+from kgrag.cli.printing import echo, echo_text, print_json
+from kgrag.errors import OutOfRangeError
+from kgrag.limits import checked_seconds
+from kgrag.visible import visible_line
+
+if TYPE_CHECKING:
+    from kgrag.retrieval.graph_query import GraphAnswer
+
+_WIDEST = 60  # columns of a cell; the rest of its text is cut
+
+
+def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> float:
+    """Return a time to wait; `nan`, which no range of click's leaves out, is none."""
+    try:
+        return checked_seconds("it", value)
+    except OutOfRangeError as exc:
+        raise click.BadParameter(str(exc)) from exc
+
+
+@click.command()
+@click.argument("text")
+@kb_option
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows at most."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=5.0,
+    show_default=True,
+    callback=_seconds,
+    help="Seconds after which it is stopped.",
+)
+@click.option("--natural", is_flag=True, help="TEXT is a question: a model writes the query.")
+@json_option
+@click.pass_context
+def query(
+    ctx: click.Context,
+    text: str,
+    kb: str,
+    limit: int,
+    timeout: float,
+    natural: bool,
+    as_json: bool,
+) -> None:
+    """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
+    with opened(ctx, kb) as base:
+        if natural:
+            _print_graph_answer(
+                ctx, base.query_from(text, max_rows=limit, timeout_s=timeout), as_json
+            )
+            return
+        rows = base.query(text, max_rows=limit + 1, timeout_s=timeout)
+    cut = len(rows) > limit
+    rows = rows[:limit]
+    if as_json:
+        print_json({"rows": rows, "cut": cut})
+        return
+    echo_text(table(rows) if rows else "no rows")
+    if cut:
+        echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
+
+
+def _print_graph_answer(ctx: click.Context, answer: "GraphAnswer", as_json: bool) -> None:
+    """Print the query that a model wrote, and its rows; exit 1 where it was refused."""
+    if as_json:
+        record = {"query": answer.query, "rows": list(answer.rows), "error": answer.error}
+        print_json(record)
+    else:
+        echo_text(answer.query)
+        echo()
+        echo_text(table(answer.rows) if answer.rows else "no rows")
+    if answer.error:
+        echo(f"kgrag: {answer.error}", err=True)
+        ctx.exit(1)
+
+
+def table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as aligned columns under their names; numbers stand to the right.
+
+    >>> print(table([{"name": "绿色", "n": 12}, {"name": "a", "n": 3}]))
+    name   n
+    ────  ──
+    绿色  12
+    a      3
+    """
+    names = list(rows[0])
+    lines = [[_shortened(name) for name in names]]
+    lines += [[_cell(row[name]) for name in names] for row in rows]
+    widths = [max(_width(line[at]) for line in lines) for at in range(len(names))]
+    right = [all(isinstance(row[name], int | float) for row in rows) for name in names]
+    lines.insert(1, ["─" * width for width in widths])
+    return "\n".join(_line(line, widths, right) for line in lines)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = []
+    for cell, width, to_right in zip(cells, widths, right, strict=True):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if to_right else cell + space)
+    return "  ".join(padded).rstrip()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, str | bytes):
+        return _shortened(str(value))
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shortened(text: str) -> str:
+    """Return a text on one line, with what would move a terminal's cursor as escapes."""
+    line = visible_line(" ".join(text.split()))
+    if _width(line) <= _WIDEST:
+        return line
+    room = _WIDEST - 1  # for the …
+    kept = []
+    for character in line:
+        room -= _width(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def _width(text: str) -> int:
+    """Return the columns that a terminal needs: two for a Chinese character.
+
+    >>> _width("GDP增长"), _width("e\u0301")
+    (7, 1)
+    """
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(bool(unicodedata.combining(c)) for c in text)
+
+
+COMMANDS = (query,)

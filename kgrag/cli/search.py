@@ -1,0 +1,150 @@
+"""Commands that look for something: search for chunks, graph for facts around an entity."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.options import EXISTING, FILE, filter_options, json_option, kb_option, opened
+from kgrag.cli.printing import echo, print_json, progress_bar
+from kgrag.errors import EvaluationError
+from kgrag.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from kgrag.api import Analysis, KnowledgeBase
+    from kgrag.retrieval.filter import Filter
+    from kgrag.types import Fact, ScoredChunk
+
+
+@click.command()
+@click.argument("question", required=False)
+@kb_option
+@click.option("--system", help="Retrieval preset; grim by default.")
+@click.option("--top-k", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--explain", is_flag=True, help="Say how each result came.")
+@click.option("--analyse", is_flag=True, help="Have a model read the question first.")
+@click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
+@click.option("--out", type=FILE, help="Run file that --batch writes.")
+@filter_options
+@json_option
+@click.pass_context
+def search(
+    ctx: click.Context,
+    question: str | None,
+    kb: str,
+    system: str | None,
+    top_k: int,
+    explain: bool,
+    analyse: bool,
+    batch: Path | None,
+    out: Path | None,
+    within: "Filter | None",
+    as_json: bool,
+) -> None:
+    """Show the chunks that a question is best answered from."""
+    if (question is None) == (batch is None) or (batch is None) != (out is None):
+        raise click.UsageError("give a question, or --batch with --out")
+    if batch and within:
+        raise click.UsageError("--doc, --region, --kind and --year are for one question")
+    from kgrag.notices import search_notices
+
+    analysis: Analysis = "model" if analyse else "rules"
+    whole = True
+    with opened(ctx, kb) as base:
+        if batch is not None and out is not None:
+            system = system or ctx.obj.search.system
+            whole = _run_batch(base, batch, out, system=system, top_k=top_k, analysis=analysis)
+        elif question is not None:
+            found = base.search(
+                question, system=system, top_k=top_k, analysis=analysis, within=within
+            )
+            _show(base, found, explain, as_json)
+        for notice in search_notices(base.store, base.config, base.sizes, within):
+            echo(f"note: {notice}", err=True)
+    if not whole:
+        ctx.exit(1)
+
+
+def _run_batch(
+    base: "KnowledgeBase",
+    batch: Path,
+    out: Path,
+    *,
+    system: str,
+    top_k: int,
+    analysis: "Analysis",
+) -> bool:
+    """Search for the questions of a file; return whether every line could be read."""
+    from kgrag.evaluation.queries import read_questions
+    from kgrag.evaluation.run import write_run
+
+    refused: list[EvaluationError] = []
+    questions = read_questions(batch, refused=refused.append)
+    for error in refused:
+        echo(f"not searched: {error}", err=True)
+    if not questions:
+        raise EvaluationError(f"{batch} holds no questions; it needs lines of {{id, question}}")
+    with progress_bar("search") as progress:
+        run = base.run(questions, system=system, top_k=top_k, analysis=analysis, progress=progress)
+    write_run(out, run)
+    empty = sum(not results for results in run.values())
+    echo(f"{len(run)} questions to {out}, {empty} without results")
+    return not refused
+
+
+def _show(
+    base: "KnowledgeBase", results: "list[ScoredChunk]", explain: bool, as_json: bool
+) -> None:
+    cards = {card.doc_id: card for card in base.documents()}
+    if as_json:
+        from kgrag.evaluation.run import from_ranking, run_rows
+
+        files = {doc_id: card.file for doc_id, card in cards.items()}
+        print_json({"results": run_rows(from_ranking(results, files))})
+        return
+    if not results:
+        echo("nothing found")
+    for number, result in enumerate(results, 1):
+        card, chunk = cards[result.chunk.doc_id], result.chunk
+        where = " › ".join(chunk.heading_path)
+        echo(f"{number}. {card.title}" + (f" › {where}" if where else ""))
+        echo(f"   {result.score:.3f}  {card.file}, characters {chunk.start}-{chunk.end}")
+        if explain:
+            for reason in result.via:
+                echo(f"   + {reason}")
+        echo(f"   {' '.join(chunk.text.split())[:160]}")
+
+
+@click.command()
+@click.argument("entity")
+@kb_option
+@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
+@click.option("--html", type=FILE, help="Write a page that draws the neighbourhood.")
+@click.pass_context
+def graph(
+    ctx: click.Context, entity: str, kb: str, hops: int, limit: int, html: Path | None
+) -> None:
+    """Show the facts around an entity."""
+    from kgrag.graph_page import graph_page
+
+    with opened(ctx, kb) as base:
+        center, facts = base.graph(entity, hops=hops, limit=limit)
+        titles = {card.doc_id: card.title for card in base.documents()}
+    if html is not None:
+        write_whole(html, [graph_page(center, facts, titles)])
+        echo(f"{len(facts)} facts around {center.name} in {html}")
+        return
+    echo(f"{center.name}: {len(facts)} facts")
+    for fact in facts:
+        _print_fact(fact, titles)
+
+
+def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
+    first = fact.evidence[0]
+    more = f" and {len(fact.evidence) - 1} more" if len(fact.evidence) > 1 else ""
+    echo(f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}")
+    echo(f"    {titles[first.doc_id]}, characters {first.start}-{first.end}{more}")
+
+
+COMMANDS = (search, graph)

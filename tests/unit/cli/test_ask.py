@@ -1,0 +1,70 @@
+import pytest
+
+from kgrag.cli.ask import answer_json, is_done, print_answer, saying
+from kgrag.types import Answer, Citation, Step, Verdict
+
+PATH = ("一、目标", "长标题" * 20)
+CITATION = Citation(1, "d-1", "甲方案", "a.pdf", PATH, 3, 5, 9, "500家", "d-1:256:0")
+
+
+def answer(question, *, verdict=None, method="m", steps=()):
+    return Answer(question, "500家[1]。", (CITATION,), True, method, verdict=verdict, steps=steps)
+
+
+def test_what_stands_around_an_answer_is_in_the_questions_language(capsys):
+    """An analyst reads one language at a time."""
+    verdict = Verdict("cov", passed=False, reason="数字不符", rounds=2)
+    print_answer(answer("目标是多少？", verdict=verdict), explain=False)
+    said = capsys.readouterr().out
+    assert "a.pdf，第 3 页，第 5 至 9 个字符" in said
+    assert "核验（cov）：未通过，请对照引文；共作答 2 次: 数字不符" in said
+    print_answer(answer("What is the target?", verdict=verdict), explain=False)
+    said = capsys.readouterr().out
+    assert "a.pdf, page 3, characters 5-9" in said
+    assert "verified (cov): not passed, look at the quotes; 2 answers: 数字不符" in said
+
+
+def test_a_heading_that_is_a_whole_provision_is_cut(capsys):
+    """The path is to be read at a glance."""
+    print_answer(answer("问"), explain=False)
+    assert f"一、目标 › {'长标题' * 9}长标…\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("verdict", "steps", "done"),
+    [
+        (None, (), True),
+        (Verdict("cov", passed=False, reason="judged false"), (), True),
+        (Verdict("cov", passed=False, reason="not verified: malformed"), (), False),
+        (None, (Step("fall back", "the model is away"),), False),
+    ],
+)
+def test_an_answer_is_done_where_model_and_check_did_their_part(verdict, steps, done):
+    """The exit code tells."""
+    assert is_done(answer("问", verdict=verdict, steps=steps)) is done
+
+
+def test_json_has_scores_as_a_mapping():
+    """Whatever kind of mapping the verdict has."""
+    found = answer_json(answer("问", verdict=Verdict("cov", passed=True, scores={"bias": 0.1})))
+    assert found["verdict"]["scores"] == {"bias": 0.1}
+
+
+def test_scores_stand_among_the_steps_only(capsys):
+    """They say little to an analyst."""
+    verdict = Verdict("cov", passed=True, scores={"bias": 0.1}, reason="judged true")
+    print_answer(answer("问", verdict=verdict), explain=False)
+    assert "0.1" not in capsys.readouterr().out
+
+
+def test_phrases_are_there_in_both_languages():
+    """Chinese for Chinese questions."""
+    assert saying("目标？", "draft") != saying("target?", "draft")
+
+
+def test_checks_without_a_model_are_not_called_verification(capsys):
+    """They look at numbers, dates and names only."""
+    print_answer(answer("问", verdict=Verdict("none", passed=True)), explain=False)
+    said = capsys.readouterr().out
+    assert "离线检查：通过" in said
+    assert "核验" not in said

@@ -1,0 +1,116 @@
+"""`kgrag browser`: the pack that it writes, the address that it prints."""
+
+import re
+import webbrowser
+from zipfile import ZipFile
+
+import pytest
+from click.testing import CliRunner
+
+from kgrag.cli.browser import page_address, saved_queries, style_sheet
+from kgrag.cli.main import main
+from kgrag.errors import StoreUnavailableError
+from kgrag.llm.prompts import prompt
+from kgrag.retrieval.graph_schema import graph_schema
+from kgrag.store.neo4j.statements import own_labels
+
+
+@pytest.fixture(autouse=True)
+def no_password(monkeypatch):
+    """Nobody has to log in."""
+    monkeypatch.delenv("NEO4J_PASSWORD", raising=False)
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["browser", *map(str, args)])
+
+
+def test_pack_is_a_style_sheet_and_an_archive_of_every_query(tmp_path):
+    """The Browser takes one file at a time, so the queries come as one."""
+    assert run("--out", tmp_path / "pack").exit_code == 0
+    assert (tmp_path / "pack" / "kgrag.grass").read_text("utf-8") == style_sheet()
+    with ZipFile(tmp_path / "pack" / "kgrag-queries.zip") as archive:
+        held = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert held == {f"kgrag/{query.file}": query.text for query in saved_queries()}
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_schema_is_what_our_own_model_is_told(tmp_path, language):
+    """No second copy: nodes, rules and examples are those of the prompt, filled in."""
+    result = run("--schema", "--language", language, "--out", tmp_path / "pack")
+    assert result.exit_code == 0
+    assert not (tmp_path / "pack").exists()
+    filled = prompt("graph_query_cypher", language).fill(question="q", **graph_schema())
+    told = own_labels(filled[0].content, "").split("\n\n")[2:-1]
+    assert result.output.startswith("\n\n".join(told))
+    assert "- kgrag_document_year: RANGE (n:KgragDocument) ON (n.year)" in result.output
+    assert "- kgrag_chunk_text: FULLTEXT (n:" in result.output
+    assert "$" not in result.output
+
+
+def test_pack_is_the_same_bytes_each_time(tmp_path):
+    """No date, no order of the file system."""
+    for out in ("a", "b"):
+        run("--out", tmp_path / out)
+    a, b = ((tmp_path / out / "kgrag-queries.zip").read_bytes() for out in ("a", "b"))
+    assert a == b
+
+
+def test_every_query_is_listed_with_both_titles(tmp_path):
+    """So that one finds a query by its Chinese or its English name."""
+    printed = run("--out", tmp_path).stdout
+    assert "http://localhost:7474/browser/" in printed
+    assert str(tmp_path / "kgrag.grass") in printed
+    for query in saved_queries():
+        assert f"{query.title}  {query.english}" in printed
+
+
+@pytest.mark.parametrize(
+    ("kb", "page", "address"),
+    [
+        ("bolt://graph", None, "http://graph:7474/browser/?dbms=bolt://graph"),
+        ("neo4j+s://graph:7687", None, "https://graph:7473/browser/?dbms=neo4j%2Bs://graph:7687"),
+        ("bolt://graph:7/laws", None, "http://graph:7474/browser/?dbms=bolt://graph:7&db=laws"),
+        ("bolt://graph:7", "http://web/", "http://web/?dbms=bolt://graph:7"),
+    ],
+)
+def test_address_names_server_and_database(kb, page, address, monkeypatch):
+    """The page is the server's own unless told; the usual database goes without saying."""
+    assert page_address(kb, page) == address + "&preselectAuthMethod=NO_AUTH"
+    monkeypatch.setenv("NEO4J_PASSWORD", "secret")
+    assert page_address(kb, page) == address
+
+
+def test_a_named_knowledge_base_has_queries_of_its_own(tmp_path):
+    """Labels, indexes and the folder's name in the Browser are those of that one."""
+    done = run("--kb", "bolt://graph#energy", "--out", tmp_path)
+    assert "?dbms=bolt://graph&" in done.stdout
+    with ZipFile(tmp_path / "kgrag-queries.zip") as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert all(name.startswith("kgrag-energy/") for name in texts)
+    ours = re.findall(r"\bKgrag\w+|\bkgrag_\w+", "".join(texts.values()))
+    assert len(ours) > 50
+    assert all(word.endswith("_energy") for word in ours)
+    assert "node.KgragDocument_energy {" in (tmp_path / "kgrag.grass").read_text("utf-8")
+    assert "KgragDocument_energy" in run("--kb", "bolt://graph#energy", "--schema").stdout
+
+
+@pytest.mark.parametrize("kb", ["kb", "http://graph:7474", "bolt://neo4j:secret@graph"])
+def test_folder_and_password_are_refused(kb, tmp_path):
+    """Neo4j Browser shows servers; a password does not belong into an address."""
+    with pytest.raises(StoreUnavailableError):
+        page_address(kb)
+    done = run("--kb", kb, "--out", tmp_path / "pack")
+    assert done.exit_code == 1
+    assert "secret" not in done.output
+    assert not (tmp_path / "pack").exists()
+
+
+def test_page_is_opened_only_when_asked(tmp_path, monkeypatch):
+    """`--open` opens the printed address."""
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    run("--out", tmp_path)
+    assert not opened
+    printed = run("--out", tmp_path, "--open").stdout
+    assert opened == re.findall(r"http\S+", printed)

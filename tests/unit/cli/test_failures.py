@@ -1,0 +1,112 @@
+"""Commands that end early: stopped, or on a machine that runs short."""
+
+import errno
+import os
+import signal
+
+import pytest
+from click.testing import CliRunner
+
+from kgrag.api import KnowledgeBase
+from kgrag.cli.main import main
+from kgrag.errors import StoreError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    (tmp_path / "a.txt").write_text("甲方案\n到2030年建成绿色工厂9家。\n", "utf-8")
+    assert run(tmp_path, "ingest", tmp_path / "a.txt").exit_code == 0
+    return tmp_path
+
+
+def run(folder, *words):
+    settings = ["--config", str(folder / "kgrag.toml")]
+    return CliRunner().invoke(main, [*settings, *map(str, words), "--kb", str(folder / "kb")])
+
+
+def ending(number):
+    def end(*_, **__):
+        os.kill(os.getpid(), number)
+        signal.sigtimedwait([], 5)  # the signal comes before this time is up
+
+    return end
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_taking_in_and_says_what_is_stored(folder, monkeypatch, number, code):
+    """SIGTERM ends like Ctrl-C; the message fits the command."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(KnowledgeBase, "ingest", ending(number))
+    done = run(folder, "ingest", folder / "a.txt")
+    assert done.exit_code == code
+    assert "stored, each whole: 1 document;" in done.stderr
+    assert "kgrag: stopped; what models answered is kept: run it again to go on" in done.stderr
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_stores_nothing_is_just_stopped(folder, monkeypatch, number, code):
+    monkeypatch.setattr(KnowledgeBase, "search", ending(number))
+    done = run(folder, "search", "绿色工厂")
+    assert done.exit_code == code
+    assert done.stderr.splitlines()[-1] == "kgrag: stopped"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "memory is short"),
+        (RuntimeError("std::bad_alloc"), "memory is short"),
+        (ImportError("x.so: failed to map segment from shared object"), "memory is short"),
+        (OSError(errno.ENOSPC, "No space left on device", "x"), "x: No space left on device: free"),
+        (ValueError("Too many open files (os error 24)"), "ulimit -n"),
+    ],
+)
+def test_a_machine_that_runs_short_is_one_message(folder, monkeypatch, error, said):
+    """No traceback, exit code 1; what is stored is told."""
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(KnowledgeBase, "search", fail)
+    done = run(folder, "search", "绿色工厂")
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_disk_that_fills_up_while_taking_in_is_told_with_what_is_stored(folder, monkeypatch):
+    def fail(*_, **__):
+        raise StoreError("kgrag.db: database or disk is full: free space")
+
+    monkeypatch.setattr(KnowledgeBase, "ingest", fail)
+    done = run(folder, "ingest", folder / "a.txt")
+    assert done.exit_code == 1
+    assert "stored, each whole: 1 document; the rest when you run it again" in done.stderr
+
+
+def test_an_error_of_ours_in_the_code_is_still_shown_whole(folder, monkeypatch):
+    def fail(*_, **__):
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(KnowledgeBase, "search", fail)
+    assert isinstance(run(folder, "search", "绿色工厂").exception, KeyError)
+
+
+def test_an_export_that_fails_leaves_the_old_one(folder, monkeypatch):
+    """Half an export would be taken for a whole one."""
+    out = folder / "out.jsonl"
+    assert run(folder, "export", "--out", out).exit_code == 0
+    whole = out.read_bytes()
+
+    def some(_):
+        yield {"record": "first"}
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(KnowledgeBase, "export", some)
+    done = run(folder, "export", "--out", out)
+    assert done.exit_code == 1
+    assert "free space on the disk" in done.stderr
+    assert out.read_bytes() == whole
+    assert not list(folder.glob("*.part"))

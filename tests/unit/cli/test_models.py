@@ -1,0 +1,299 @@
+"""The commands for encoder models, and those that ask a chat model, against a local server."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kgrag.cli.main import main
+from kgrag.embedding.cache import write_card
+from kgrag.embedding.card import ModelCard
+from kgrag.testing.reply import Reply
+from kgrag.testing.server import FakeServer
+
+CONFIG = """
+[embedding]
+model = "hash"
+[llm]
+base_url = "{base_url}"
+model = "stand-in"
+concurrency = 2
+price_in = 1000000
+price_cached = 0
+price_out = 1000000
+currency = "CNY"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a document that a stand-in for a model has read."""
+    folder = tmp_path_factory.mktemp("cli-models")
+    (folder / "a.txt").write_text(
+        "A省绿色工厂实施方案\n一、目标\n到2025年，A省创建绿色工厂500家。\n", "utf-8"
+    )
+    with FakeServer() as server:
+        (folder / "kgrag.toml").write_text(CONFIG.format(base_url=server.base_url), "utf-8")
+        assert run(folder, "ingest", str(folder / "a.txt"), "--kb", kb(folder)).exit_code == 0
+        yield folder
+
+
+def kb(folder):
+    return str(folder / "kb")
+
+
+def run(folder, *words, stdin=None):
+    return CliRunner().invoke(main, ["--config", str(folder / "kgrag.toml"), *words], input=stdin)
+
+
+def test_ask_shows_answer_quote_and_verdict(folder):
+    """The quote stands behind each citation: the answer is in the model's words."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder))
+    assert done.exit_code == 0, done.output
+    assert "[1] A省绿色工厂实施方案" in done.stdout
+    assert "“" in done.stdout
+    assert "核验（cov）：通过" in done.stdout
+
+
+def test_ask_explain_shows_every_step_with_its_calls(folder):
+    """Also what was retrieved and what it took."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--explain")
+    for step in (
+        "analyse (1 calls)",
+        "expand (1 calls)",
+        "retrieve",
+        "generate (1 calls)",
+        "verify (1 calls)",
+        "used",
+    ):
+        assert f"── {step}" in done.stdout
+
+
+def test_ask_json_has_verdict_checks_and_steps(folder):
+    """Stable keys for programs."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--json")
+    answer = json.loads(done.stdout)
+    assert answer["verdict"]["passed"] is True
+    assert answer["verdict"]["scores"]["correctness"] > 0
+    assert answer["checks"]
+    assert answer["steps"][0]["name"] == "analyse"
+
+
+def test_an_empty_question_is_no_question(folder):
+    """Nothing is paid for it."""
+    assert run(folder, "ask", "  ", "--kb", kb(folder)).exit_code == 2
+
+
+def test_options_for_models_are_told_to_be_ignored_without_one(folder):
+    """Silence would mislead."""
+    words = ("ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--writer", "quotes")
+    assert "steps is for models" in run(folder, *words, "--template", "steps").stderr
+    assert "is for models" not in run(folder, *words).stderr
+
+
+def test_ask_for_quotes_asks_no_model(folder):
+    """--writer quotes works as without a model."""
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--writer", "quotes")
+    assert "500家。[1]" in done.stdout
+    assert "verified" not in done.stdout
+
+
+def test_ask_exits_1_where_the_model_is_away(folder, tmp_path):
+    """The answer is quoted instead, and the exit code tells."""
+    (tmp_path / "kgrag.toml").write_text(
+        CONFIG.format(base_url="http://127.0.0.1:9/v1") + "attempts = 1\n", "utf-8"
+    )
+    done = run(tmp_path, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder))
+    assert done.exit_code == 1
+    assert "500家" in done.stdout
+    assert "quoted by rule instead" in done.stderr
+
+
+def test_ask_for_a_model_that_is_not_configured_is_refused(folder, tmp_path):
+    """With the remedy."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    done = run(tmp_path, "ask", "问题", "--kb", kb(folder), "--writer", "model")
+    assert done.exit_code == 1
+    assert "no chat model is configured" in done.stderr
+
+
+def test_chat_answers_line_by_line_and_understands_what_leans_on_before(folder):
+    """/new forgets, /quit ends; what was understood is shown."""
+    lines = "A省创建绿色工厂多少家？\n由谁牵头？\n/new\n由谁牵头？\n/quit\n不会问到\n"
+    done = run(folder, "chat", "--kb", kb(folder), "--writer", "quotes", stdin=lines)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("理解为：") == 1
+    assert "不会问到" not in done.output
+
+
+def test_stats_cost_adds_up_calls_tokens_and_money(folder):
+    """By stage and by document; the price is one a token here."""
+    done = run(folder, "stats", "--cost", "--json", "--kb", kb(folder))
+    found = json.loads(done.stdout)
+    extract = next(row for row in found["stages"] if row["stage"] == "extract")
+    assert extract["calls"] == 1
+    assert extract["cost"] == extract["in"] + extract["out"] > 0
+    assert {row["document"] for row in found["documents"]} >= {str(folder / "a.txt")}
+    table = run(folder, "stats", "--cost", "--kb", kb(folder)).stdout
+    assert "extract" in table
+    assert "CNY" in table
+
+
+def test_stats_cost_says_when_no_model_was_asked(tmp_path):
+    """Nothing to add up."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    (tmp_path / "b.txt").write_text("乙方案\n加强管理。\n", "utf-8")
+    assert run(tmp_path, "ingest", str(tmp_path / "b.txt"), "--kb", kb(tmp_path)).exit_code == 0
+    done = run(tmp_path, "stats", "--cost", "--kb", kb(tmp_path))
+    assert "no model was asked" in done.stdout
+    other = run(tmp_path, "stats", "--cost", "--kb", str(tmp_path / "nothing"))
+    assert other.exit_code == 1
+    assert not (tmp_path / "kb" / "calls.db").exists()
+
+
+def test_prompts_prints_all_of_them_or_those_named(folder):
+    """A person can read what a model is sent."""
+    every = run(folder, "prompts").stdout
+    one = run(folder, "prompts", "analysis", "--language", "zh").stdout
+    assert "═══ cov (en)" in every
+    assert one.startswith("═══ analysis (zh)")
+    assert "$question" in one
+    unknown = run(folder, "prompts", "nothing")
+    assert unknown.exit_code == 1
+    assert "there are" in unknown.stderr
+
+
+def test_prompts_of_a_file_are_what_would_be_sent(folder):
+    """Filled in, fenced, with the schema."""
+    done = run(folder, "prompts", "--of", str(folder / "a.txt"))
+    assert done.exit_code == 0, done.output
+    assert "到2025年，A省创建绿色工厂500家。" in done.stdout
+    assert "</passage " in done.stdout
+    assert "JSON schema" in done.stdout
+
+
+def test_query_natural_shows_the_query_and_its_rows(folder):
+    """What a model wrote is never run unseen."""
+    done = run(folder, "query", "哪些文件引用最多？", "--natural", "--kb", kb(folder))
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("SELECT ")
+
+
+def test_query_natural_exits_1_where_what_a_model_wrote_is_refused(folder, tmp_path):
+    """The query is shown, the store says why, nothing is changed."""
+    hostile = json.dumps({"query": "DROP TABLE documents", "explanation": "x"})
+    with FakeServer(lambda body: Reply(hostile)) as server:
+        config = CONFIG.format(base_url=server.base_url).replace('"stand-in"', '"hostile"')
+        (tmp_path / "kgrag.toml").write_text(config, "utf-8")
+        done = run(tmp_path, "query", "有哪些文件？", "--natural", "--kb", kb(folder))
+    assert done.exit_code == 1
+    assert "DROP TABLE documents" in done.stdout
+    assert "kgrag: " in done.stderr
+    assert run(folder, "verify", "--kb", kb(folder)).exit_code == 0
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of encoder models."""
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "models"
+
+
+def install(cache, name, **settings):
+    """Put a model's card and a file where models are installed."""
+    (cache / name).mkdir(parents=True)
+    (cache / name / "model.onnx").write_bytes(bytes(2_000_000))
+    used = {"dimension": 384, "precision": "int8", "n_bytes": 2_000_000, **settings}
+    write_card(ModelCard(name=name, **used), cache / name)
+
+
+def test_models_list_shows_how_models_are_used_and_where_they_are(cache):
+    """One line each, those that could be pulled with the command for it."""
+    install(cache, "mine", pooling="last", languages="en", licence="MIT")
+    lines = CliRunner().invoke(main, ["models", "list"]).stdout.splitlines()
+
+    assert " ".join(lines[0].split()) == (
+        "name format dimension pooling precision size languages licence where"
+    )
+    place = cache / "mine"
+    assert " ".join(lines[1].split()) == f"mine onnx 384 last int8 2 MB en MIT {place}"
+    assert lines[2].endswith("not installed: kgrag models pull bge-small-zh")
+
+
+def test_models_list_json_has_stable_keys(cache):
+    """For programs; a model that is not installed has no folder."""
+    install(cache, "mine")
+    mine, known, *_ = json.loads(CliRunner().invoke(main, ["models", "list", "--json"]).stdout)
+
+    assert mine["name"] == "mine"
+    assert mine["folder"] == str(cache / "mine")
+    assert (mine["bytes"], mine["problem"]) == (2_000_000, "")
+    assert known["identity"] == "bge-small-zh-15b717c382bc-8d14"
+    assert known["folder"] is None
+
+
+def test_models_list_shows_what_is_damaged(cache):
+    """A card that cannot be read, and a file that was cut: what, and the command that mends it."""
+    install(cache, "bge-small-zh")
+    (cache / "bge-small-zh" / "card.json").write_text("{")
+    install(cache, "mine", n_bytes=2_000_001)
+    done = CliRunner().invoke(main, ["models", "list"])
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
+
+    assert done.exit_code == 0
+    assert rows["bge-small-zh"].endswith(f"damaged: {cache / 'bge-small-zh'}")
+    assert rows["mine"].endswith(f"damaged: {cache / 'mine'}")
+    notes = done.stderr.splitlines()
+    assert notes[0].startswith("note: bge-small-zh is damaged: cannot read the model card ")
+    assert notes[0].endswith("Remedy: kgrag models pull bge-small-zh")
+    assert "2,000,000 bytes, and had 2,000,001 when it was installed" in notes[1]
+    damaged, *_ = json.loads(CliRunner().invoke(main, ["models", "list", "--json"]).stdout)
+    assert (damaged["name"], damaged["dimension"]) == ("bge-small-zh", None)
+    assert damaged["folder"] == str(cache / "bge-small-zh")
+
+
+def test_models_remove_takes_a_model_away_once(cache):
+    """The second time it is not there, and what is there is named."""
+    install(cache, "mine")
+    install(cache, "other")
+    done = CliRunner().invoke(main, ["models", "remove", "mine"])
+    again = CliRunner().invoke(main, ["models", "remove", "mine"])
+
+    assert (done.exit_code, done.stdout) == (0, "removed mine\n")
+    assert again.exit_code == 1
+    assert "installed: other" in again.stderr
+
+
+def test_models_add_tells_what_is_wrong_with_a_folder(cache, tmp_path):
+    """Exit 1 and one line, for an empty folder and for a page in place of a model."""
+    (tmp_path / "download").mkdir()
+    empty = CliRunner().invoke(main, ["models", "add", str(tmp_path / "download")])
+    (tmp_path / "download" / "model.onnx").write_text("<html>404</html>")
+    (tmp_path / "download" / "tokenizer.json").write_text("{}")
+    page = CliRunner().invoke(main, ["models", "add", str(tmp_path / "download")])
+
+    assert (empty.exit_code, page.exit_code) == (1, 1)
+    assert "holds no model" in empty.stderr
+    assert "is not an ONNX file" in page.stderr
+
+
+def test_models_add_passes_what_the_user_says(cache, tmp_path, monkeypatch):
+    """And only that: the rest is read from the folder; what came of it is shown."""
+    said = {}
+
+    def add_model(path, **settings):
+        said.update(settings)
+        return ModelCard(name="m", dimension=8, query_instruction="q: ", precision="float32")
+
+    monkeypatch.setattr("kgrag.embedding.add.add_model", add_model)
+    words = ["--file", "onnx/a.onnx", "--pooling", "last", "--max-tokens", "9"]
+    done = CliRunner().invoke(main, ["models", "add", str(tmp_path), *words])
+
+    assert {key: value for key, value in said.items() if value is not None} == {
+        "file": "onnx/a.onnx",
+        "pooling": "last",
+        "max_tokens": 9,
+        "replace": False,
+    }
+    assert "m: 8 dimensions, pooling mean, float32, 512 tokens" in done.stdout
+    assert "  query: instruction q: " in done.stdout
