@@ -38,9 +38,9 @@ def standing(*args, **options):
             threading.Event().wait()
 
 setattr(at, name, standing)
-from kgrag import cli
+from kgrag.cli.main import run
 sys.argv = ["kgrag", *words]
-cli.run()
+run()
 """
 STORE = ("kgrag.store.sqlite.store", "SQLiteStore.upsert_document")
 SEARCH = ("kgrag.api", "KnowledgeBase.search")
@@ -118,7 +118,7 @@ CASES = {
     "eval": (("eval", "retrieval", "--queries", "q.jsonl"), SEARCH, 1, NOTHING),
     "export": (
         ("export", "--out", "old.jsonl"),
-        ("kgrag.cli.ingest", "json_line"),
+        ("kgrag.cli.manage", "json_line"),
         3,
         NOTHING,
     ),

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from kgrag import taking_in
 from kgrag.api import KnowledgeBase
-from kgrag.cli import main
+from kgrag.cli.main import main
 from kgrag.config import Config, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, IngestionError, ModelMismatchError
