@@ -37,7 +37,7 @@ _ENOUGH = (
 )
 # What libraries in C, C++ and Rust say in errors of other classes, or where one cannot be loaded.
 _ALLOCATION = re.compile(
-    r"bad_alloc|cannot allocate|failed to allocate|out of memory|can't start new thread"
+    r"bad_alloc|cannot allocate|failed to (?:allocate|spawn)|out of memory|can't start new thread"
     r"|failed to map segment|memory allocation",
     re.IGNORECASE,
 )

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kgrag.store.sqlite.room import check_room, spare_bytes
 from kgrag.store.terms import pair_terms, word_terms
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 # Documents from which on a larger buffer pays; tantivy flushes a segment when it is full.
 _MANY_DOCUMENTS = 20
 _SMALL_HEAP, _LARGE_HEAP = 15_000_000, 150_000_000
+_BESIDE = 64_000_000  # for threads, merging and what is read meanwhile
 # Taken from the database at once; `kgrag.text.words` remembers the clauses of as many.
 _TOGETHER = 8
 
@@ -55,8 +57,14 @@ def write_documents(
         indexes: By chunk size.
         connection: Where the chunks are.
         doc_ids: Documents that changed.
+
+    Raises:
+        MemoryError: If the process may not take as much as is needed.
     """
-    heap = _LARGE_HEAP if len(doc_ids) >= _MANY_DOCUMENTS else _SMALL_HEAP
+    heap = _SMALL_HEAP
+    if len(doc_ids) >= _MANY_DOCUMENTS and spare_bytes() > len(indexes) * _LARGE_HEAP + _BESIDE:
+        heap = _LARGE_HEAP
+    check_room(len(indexes) * heap + _BESIDE)
     # One thread: which chunks share a segment depends on nothing but their order.
     writers = {size: index.writer(heap, 1) for size, index in indexes.items()}
     for first in range(0, len(doc_ids), _TOGETHER):

@@ -58,6 +58,7 @@ def test_what_stores_nothing_is_just_stopped(folder, monkeypatch, number, code):
     [
         (MemoryError(), "memory is short"),
         (RuntimeError("std::bad_alloc"), "memory is short"),
+        (ValueError("System error. Failed to spawn segment merging thread"), "memory is short"),
         (ImportError("x.so: failed to map segment from shared object"), "memory is short"),
         (OSError(errno.ENOSPC, "No space left on device", "x"), "x: No space left on device: free"),
         (ValueError("Too many open files (os error 24)"), "ulimit -n"),
