@@ -99,15 +99,7 @@ class BudgetExceededError(ModelError):
 
 
 class TransientModelError(ModelError):
-    """A call to a model failed in a way that may pass."""
-
-
-class BrokenOffError(TransientModelError):
-    """A call was sent, and no whole answer came: its tokens may have been charged."""
-
-
-class RateLimitError(TransientModelError):
-    """A model was asked too often.
+    """A call to a model failed in a way that may pass.
 
     Attributes:
         retry_after_s: Seconds to wait as the endpoint says; None where it does not.
@@ -116,6 +108,14 @@ class RateLimitError(TransientModelError):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class BrokenOffError(TransientModelError):
+    """A call was sent, and no whole answer came: its tokens may have been charged."""
+
+
+class RateLimitError(TransientModelError):
+    """A model was asked too often."""
 
 
 class ModelUnreachableError(TransientModelError):

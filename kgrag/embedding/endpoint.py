@@ -15,17 +15,20 @@ import numpy as np
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Task, Vectors
 from kgrag.embedding.endpoint_answer import in_batches, read_vectors
-from kgrag.embedding.endpoint_client import open_client
-from kgrag.embedding.endpoint_errors import TOO_LARGE, mapped
 from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for
+from kgrag.endpoint.address import ENCODER, Place, read_key
+from kgrag.endpoint.client import open_client
+from kgrag.endpoint.errors import TOO_LONG, mapped
+from kgrag.endpoint.retrying import Retry, retrying
 from kgrag.errors import (
     ModelMismatchError,
     ModelOutputError,
     ModelUnavailableError,
+    ModelUnreachableError,
+    RateLimitError,
     TransientModelError,
 )
 from kgrag.ids import digest
-from kgrag.openai_endpoint import Place, read_key
 
 if TYPE_CHECKING:
     import openai
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 PREFIX = "endpoint-"  # of identities
 _PROBE = "维"  # encoded to learn the dimension
+# Providers count by the minute, and most do not say how long to wait; with shorter pauses five
+# tries would be over before the minute is.
+_PAUSE_S = 20.0
 _SHORTEST = 16  # characters; a text that is too long for an endpoint is not cut below
 
 
@@ -211,7 +217,7 @@ class EndpointEmbedder:
         try:
             answer = self._answer(texts, task)
         except ModelOutputError as exc:
-            if exc.kind != TOO_LARGE:
+            if exc.kind != TOO_LONG:
                 raise
             if len(texts) > 1:
                 _log.info("%s; sends %d texts in halves", exc, len(texts))
@@ -238,15 +244,28 @@ class EndpointEmbedder:
             body["dimensions"] = endpoint.dimension
         if endpoint.tasks[task]:
             body["task"] = endpoint.tasks[task]
+        tries = retrying(attempts=self._place.attempts, unsaid_s=_PAUSE_S, note=self._note)
         try:
-            return client.post("/embeddings", cast_to=object, body=body)
+            return tries(self._posted, client, body)
+        except ModelUnreachableError as exc:
+            raise ModelUnavailableError(str(exc)) from exc.__cause__
+
+    def _posted(self, client: "openai.OpenAI", body: Mapping[str, object]) -> object:
+        """Return the JSON that the endpoint sends back, tried once."""
+        try:
+            return client.post(ENCODER.path, cast_to=object, body=body)
         except Exception as exc:
-            error = mapped(exc, self._place)
+            error = mapped(exc, self._place, ENCODER)
             if error is None:
                 raise
             cause = None if error is exc or self._place.tells(exc) else exc
         # Out here, what was caught does not follow the error as its context: it may tell the key.
         raise error from cause
+
+    def _note(self, retry: Retry) -> None:
+        if isinstance(retry.error, RateLimitError):  # a wait that nobody explains is a bug
+            told = "%s is asked too often (429); pause in seconds: %g"
+            _log.warning(told, self._place, retry.pause_s)
 
     def _fitted(self, vectors: Vectors, texts: Sequence[str]) -> Vectors:
         """Return vectors of the dimension that is asked for, and of unit length."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kgrag.embedding.embedder import Vectors
-from kgrag.embedding.endpoint_errors import malformed
+from kgrag.endpoint.address import Place
+from kgrag.endpoint.errors import malformed
 from kgrag.errors import ModelOutputError
-from kgrag.openai_endpoint import Place
 
 _PER_TEXT = 2.0  # tokens before and after each
 _ASCII = 0.3  # tokens of a character of Latin text, with the blanks

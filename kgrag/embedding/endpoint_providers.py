@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import Task
-from kgrag.openai_endpoint import Table, place_of
+from kgrag.endpoint.address import ENCODER, place_of
+from kgrag.endpoint.services import SERVICES, Service
 
 # Many servers know no base64, which is what the client would ask for.
 _FLOATS: Mapping[str, str | bool] = MappingProxyType({"encoding_format": "float"})
@@ -19,9 +20,8 @@ class Provider:
     """A preset.
 
     Attributes:
-        base_url: Its endpoint, without `/embeddings`.
+        service: Where it is asked.
         model: The model taken where none is named; empty where it is yours to name.
-        api_key_env: The environment variable that holds the key; empty where none is needed.
         batch_texts: Texts sent at once.
         batch_tokens: Tokens sent at once, estimated.
         dimensions: Whether it cuts vectors itself when asked by the field `dimensions`; else
@@ -29,13 +29,22 @@ class Provider:
         fields: Sent with every request.
     """
 
-    base_url: str = ""
+    service: Service = field(default_factory=Service)
     model: str = ""
-    api_key_env: str = ""
     batch_texts: int = 32
     batch_tokens: int = 16_000
     dimensions: bool = False
     fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
+
+    @property
+    def base_url(self) -> str:
+        """Return its address."""
+        return self.service.base_url
+
+    @property
+    def api_key_env(self) -> str:
+        """Return the variable that holds its key; empty where none is needed."""
+        return self.service.api_key_env
 
 
 # Largest batches are below the limits: what a kill may lose is what is under way.
@@ -45,9 +54,8 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
         # issue 1997).
         "jina": Provider(
-            base_url="https://api.jina.ai/v1",
+            service=SERVICES["jina"],
             model="jina-embeddings-v3",
-            api_key_env="JINA_API_KEY",
             batch_texts=128,
             batch_tokens=64_000,
             dimensions=True,
@@ -57,40 +65,34 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
         # `dimensions` is for Qwen3 only, so vectors are cut here. More than 64 texts, and with some
         # models 32, are refused with 413.
         "siliconflow": Provider(
-            base_url="https://api.siliconflow.cn/v1",
+            service=SERVICES["siliconflow"],
             model="BAAI/bge-m3",
-            api_key_env="SILICONFLOW_API_KEY",
         ),
         # help.aliyun.com, model-studio, "OpenAI compatible - Embedding": at most 10 texts of 8192
         # tokens; dimensions 64 to 2048, 1024 where none is asked for.
         "dashscope": Provider(
-            base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
+            service=SERVICES["dashscope"],
             model="text-embedding-v4",
-            api_key_env="DASHSCOPE_API_KEY",
             batch_texts=10,
             dimensions=True,
         ),
         # The API reference: at most 2048 texts of 8192 tokens, and 300,000 tokens in all.
         "openai": Provider(
-            base_url="https://api.openai.com/v1",
+            service=SERVICES["openai"],
             model="text-embedding-3-small",
-            api_key_env="OPENAI_API_KEY",
             batch_texts=256,
             batch_tokens=100_000,
             dimensions=True,
         ),
         # vLLM refuses `dimensions` unless the model's files say "is_matryoshka", which those of
         # Qwen3-Embedding do not (vllm pull request 16331, QwenLM/Qwen3-Embedding issue 85).
-        "vllm": Provider(base_url="http://localhost:8000/v1", batch_texts=64, batch_tokens=32_000),
+        "vllm": Provider(service=SERVICES["vllm"], batch_texts=64, batch_tokens=32_000),
         # text-embeddings-router --help: max-client-batch-size 32.
-        "tei": Provider(base_url="http://localhost:8080/v1"),
+        "tei": Provider(service=SERVICES["tei"]),
         # It encodes on the user's machine: a large batch would not be done in time.
-        "ollama": Provider(
-            base_url="http://localhost:11434/v1", batch_texts=16, batch_tokens=8_000
-        ),
+        "ollama": Provider(service=SERVICES["ollama"], batch_texts=16, batch_tokens=8_000),
     }
 )
-_TABLE = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_API_KEY")
 _OWN = Provider()
 _JINA_TASKS: Mapping[Task, str] = MappingProxyType(
     {"query": "retrieval.query", "passage": "retrieval.passage"}
@@ -156,7 +158,7 @@ def endpoint_for(config: EmbeddingConfig) -> Endpoint:
     Raises:
         ConfigError: As `place_of`.
     """
-    place = place_of(_TABLE, config.provider, config, PROVIDERS)
+    place = place_of(ENCODER, config.provider, config, PROVIDERS)
     provider = PROVIDERS.get(config.provider, _OWN)
     has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(place.model)
     return Endpoint(

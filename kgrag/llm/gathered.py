@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kgrag.endpoint.address import Blotted, Place
 from kgrag.errors import BrokenOffError
 from kgrag.llm.chat import Finish, OnText, Usage
 from kgrag.llm.loops import repeats
 from kgrag.llm.protocol import Piece
 from kgrag.llm.thoughts import Thoughts
-from kgrag.openai_endpoint import Blotted, Place
 
 _LOOK = 2_000  # characters between looks for a loop
 _SEEN = 8_000  # characters that each look sees, the latest

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kgrag.endpoint.retrying import LONGEST_ASKED_S
 from kgrag.errors import BudgetExceededError, RateLimitError
 from kgrag.llm.budget import Budget, Entry
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
@@ -14,7 +15,6 @@ from kgrag.llm.tokens import estimate_request
 
 _log = logging.getLogger(__name__)
 _LONGEST_PAUSE_S = 60.0  # without Retry-After
-LONGEST_ASKED_S = 120.0  # that an endpoint may ask to wait: nobody waits longer for an answer
 _WEIGHT = 0.1  # of the newest answer in the mean length of answers
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from kgrag.config import ModelConfig
+from kgrag.endpoint.address import Place, read_key
 from kgrag.errors import ConfigError
 from kgrag.llm.breaker import Breaker, Circuit
 from kgrag.llm.cached import Cached
@@ -16,7 +17,6 @@ from kgrag.llm.providers import Endpoint, settings_for
 from kgrag.llm.recorded import Recorded
 from kgrag.llm.retried import Retried
 from kgrag.llm.stop import Stop
-from kgrag.openai_endpoint import Place, read_key
 
 _Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
 

@@ -8,27 +8,24 @@ import time
 from collections.abc import Generator
 from contextlib import closing
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from kgrag.endpoint.address import CHAT, Place
+from kgrag.endpoint.client import open_client
+from kgrag.endpoint.errors import mapped
+from kgrag.endpoint.faults import said_by
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
 from kgrag.llm.dialect import Dialect, JsonMode
 from kgrag.llm.gathered import blotted, gathered
-from kgrag.llm.openai_errors import mapped
 from kgrag.llm.protocol import Piece, read_answer, read_event
 from kgrag.llm.thoughts import without_thoughts
 from kgrag.llm.timely import timely
 from kgrag.llm.tokens import estimate_request, estimate_tokens
-from kgrag.openai_endpoint import Place, said_by
 
 if TYPE_CHECKING:
     import openai
 
 _log = logging.getLogger(__name__)
-_PATH = "/chat/completions"
-_LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
-_CONNECT_S = 10.0  # to wait for a connection, at most
-_CONNECT_SHARE = 0.8  # of the time for an answer, at most
 _TIMES_STREAMED = 5  # the time for a piece is what a whole stream may take
 _CHARS_PER_TOKEN = 8  # at most, for any language: a longer answer does not keep to its limit
 _MOST_BYTES = 64_000_000  # of an answer that is not streamed
@@ -109,7 +106,7 @@ class OpenAIChat:
         try:
             piece = self._answer(request, on_text)
         except Exception as exc:
-            error = mapped(exc, self._place)
+            error = mapped(exc, self._place, CHAT)
             if error is None:
                 raise
             cause = None if error is exc or self._place.tells(exc) else exc
@@ -187,7 +184,7 @@ class OpenAIChat:
             )
             try:
                 return client.post(
-                    _PATH,
+                    CHAT.path,
                     cast_to=object,
                     body=body,
                     stream=True,
@@ -209,27 +206,9 @@ class OpenAIChat:
         _log.warning("%r refuses %s (%s); goes on with %s", self, refused, said, simpler)
 
     def _opened(self) -> "openai.OpenAI":
-        import openai
-
         with self._lock:
             if self._client is None:
-                url = self._place.url
-                # To find no connection ends sooner than an answer that does not come.
-                connect_s = min(_CONNECT_SHARE * self._timeout_s, _CONNECT_S)
-                timeout = openai.Timeout(self._timeout_s, connect=connect_s)
-                self._client = openai.OpenAI(
-                    base_url=url,
-                    api_key=self._place.key or "none",  # empty would take OPENAI_API_KEY
-                    max_retries=0,
-                    timeout=timeout,
-                    http_client=openai.DefaultHttpxClient(
-                        timeout=timeout,
-                        # A proxy for the world does not lead to this machine.
-                        trust_env=urlsplit(url).hostname not in _LOCAL,
-                    ),
-                )
-                # Read from the environment for OpenAI's own; no business of other endpoints.
-                self._client.organization = self._client.project = None
+                self._client = open_client(self._place, timeout_s=self._timeout_s)
             return self._client
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kgrag.config import ModelConfig
+from kgrag.endpoint.address import CHAT, place_of
+from kgrag.endpoint.services import SERVICES, Service
 from kgrag.errors import ConfigError
 from kgrag.llm.dialect import JSON_MODES, JsonMode
-from kgrag.openai_endpoint import Table, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +35,26 @@ class Provider:
     """A preset.
 
     Attributes:
-        base_url: Its endpoint.
+        service: Where it is asked.
         model: The model taken where none is named; empty where it is yours to name.
-        api_key_env: The environment variable that holds the key; empty where none is needed.
         json: How JSON is asked for.
         prices: By model.
     """
 
-    base_url: str
+    service: Service
     model: str
-    api_key_env: str
     json: JsonMode
     prices: Mapping[str, Price]
+
+    @property
+    def base_url(self) -> str:
+        """Return its address."""
+        return self.service.base_url
+
+    @property
+    def api_key_env(self) -> str:
+        """Return the variable that holds its key; empty where none is needed."""
+        return self.service.api_key_env
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +91,8 @@ _NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 PROVIDERS: Mapping[str, Provider] = MappingProxyType(
     {
         "glm": Provider(
-            "https://open.bigmodel.cn/api/paas/v4",
+            SERVICES["glm"],
             "glm-4-plus",  # of the GraphRAG paper that kgrag follows
-            "ZHIPUAI_API_KEY",
             "object",
             _prices(
                 "CNY",
@@ -97,9 +105,8 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
             ),
         ),
         "deepseek": Provider(
-            "https://api.deepseek.com",
+            SERVICES["deepseek"],
             "deepseek-chat",
-            "DEEPSEEK_API_KEY",
             "object",
             _prices(
                 "CNY",
@@ -108,9 +115,8 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
             ),
         ),
         "qwen": Provider(
-            "https://dashscope.aliyuncs.com/compatible-mode/v1",
+            SERVICES["dashscope"],
             "qwen-plus",
-            "DASHSCOPE_API_KEY",
             "object",
             _prices(
                 "CNY",
@@ -123,9 +129,8 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
             ),
         ),
         "moonshot": Provider(
-            "https://api.moonshot.cn/v1",
+            SERVICES["moonshot"],
             "moonshot-v1-32k",
-            "MOONSHOT_API_KEY",
             "object",
             _prices(
                 "CNY",
@@ -139,9 +144,8 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
             ),
         ),
         "openai": Provider(
-            "https://api.openai.com/v1",
+            SERVICES["openai"],
             "gpt-4.1-mini",
-            "OPENAI_API_KEY",
             "schema",
             _prices(
                 "USD",
@@ -155,12 +159,11 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                 },
             ),
         ),
-        "vllm": Provider("http://localhost:8000/v1", "", "", "schema", _NO_PRICES),
-        "ollama": Provider("http://localhost:11434/v1", "", "", "schema", _NO_PRICES),
+        "vllm": Provider(SERVICES["vllm"], "", "schema", _NO_PRICES),
+        "ollama": Provider(SERVICES["ollama"], "", "schema", _NO_PRICES),
     }
 )
-_TABLE = Table("llm", "/chat/completions", "http://localhost:8000/v1", "ZHIPUAI_API_KEY")
-_OWN = Provider("", "", "", "schema", _NO_PRICES)
+_OWN = Provider(Service(), "", "schema", _NO_PRICES)
 
 
 def settings_for(config: ModelConfig) -> Endpoint:
@@ -169,7 +172,7 @@ def settings_for(config: ModelConfig) -> Endpoint:
     Raises:
         ConfigError: As `place_of`, or if no such way to ask for JSON is known.
     """
-    place = place_of(_TABLE, config.provider, config, PROVIDERS)
+    place = place_of(CHAT, config.provider, config, PROVIDERS)
     provider = PROVIDERS.get(config.provider, _OWN)
     return Endpoint(
         place.url,

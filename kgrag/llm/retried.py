@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable
 
+from kgrag.endpoint.retrying import Retry, asks_too_long, retrying
 from kgrag.errors import (
     ModelError,
     ModelUnavailableError,
@@ -13,18 +14,15 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
-from kgrag.llm.limited import LONGEST_ASKED_S
 
 _log = logging.getLogger(__name__)
-_LONGEST_S = 60.0  # of a pause that we choose
 
 
 class Retried:
     """A chat model that tries again after TransientModelError and RateLimitError.
 
-    Pauses are random below 1, 2, 4, ... 60 s ("full jitter", so that callers who failed together
-    do not come back together), or what Retry-After says. Where that is more than 120 s, or a pause
-    would go beyond the request's deadline, the call fails instead.
+    Where an endpoint asks to wait for more than 120 s, or a pause would go beyond the request's
+    deadline, the call fails instead; see `kgrag.endpoint.retrying`.
     """
 
     def __init__(
@@ -76,38 +74,34 @@ class Retried:
                 on_text(piece)
 
         on_piece = None if on_text is None else showing
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return self._model.complete(request, accept=accept, on_text=on_piece)
-            except TransientModelError as exc:
-                if shown:
-                    raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
-                pause = self._pause(exc, attempt)
-                if pause > LONGEST_ASKED_S:
-                    # not from exc: it would count as what may pass while somebody waits
-                    raise _asks_too_long(exc, pause) from exc.__cause__
-                if attempt >= self._attempts or self._is_over(request, pause):
-                    raise _last(exc, attempt) from exc
-                _log.info("attempt %d failed, next in %.1f s: %s", attempt, pause, exc)
-            self._sleep(pause)
-
-    def _is_over(self, request: Request, pause: float) -> bool:
-        """Return whether no time is left after a pause."""
-        return request.deadline is not None and self._clock() + pause >= request.deadline
-
-    def _pause(self, exc: TransientModelError, attempt: int) -> float:
-        asked = exc.retry_after_s if isinstance(exc, RateLimitError) else None
-        if asked is not None:
-            return asked
-        return self._random() * min(_LONGEST_S, 2.0 ** (attempt - 1))
+        tries = retrying(
+            attempts=self._attempts,
+            deadline=request.deadline,
+            is_hopeless=lambda error: shown,
+            note=_note,
+            clock=self._clock,
+            sleep=self._sleep,
+            random=self._random,
+        )
+        try:
+            return tries(self._model.complete, request, accept=accept, on_text=on_piece)
+        except TransientModelError as exc:
+            if shown:
+                raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
+            if asks_too_long(exc):
+                # not from exc: it would count as what may pass while somebody waits
+                raise _asks_too_long(exc) from exc.__cause__
+            raise _last(exc, tries.statistics["attempt_number"]) from exc
 
 
-def _asks_too_long(exc: TransientModelError, pause: float) -> ModelUnavailableError:
+def _note(retry: Retry) -> None:
+    _log.info("attempt %d failed, next in %.1f s: %s", retry.attempt, retry.pause_s, retry.error)
+
+
+def _asks_too_long(exc: TransientModelError) -> ModelUnavailableError:
     return ModelUnavailableError(
-        f"{exc}; it asks to wait {pause:,.0f} s: try again then, or name another model or "
-        "endpoint in [llm]; what was answered is kept"
+        f"{exc}; it asks to wait {exc.retry_after_s:,.0f} s: try again then, or name another model"
+        " or endpoint in [llm]; what was answered is kept"
     )
 
 

@@ -1,11 +1,9 @@
-"""What is the same for all OpenAI-compatible endpoints: address, key, and what their errors say."""
+"""Where an endpoint is asked, with which key, and texts about it that do not show the key."""
 
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -17,8 +15,6 @@ SAID = 200  # characters of what an endpoint said in an error's text
 _SHORTEST_SECRET = 8
 _HIDDEN = "***"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
-_TRANSPORT = frozenset(["httpx", "httpx2", "httpcore", "httpcore2", "h11", "ssl", "anyio"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +72,16 @@ class Place:
     def tells(self, exc: BaseException) -> bool:
         """Return whether the key stands in an error, or in one that led to it."""
         return any(self.hide(text) != text for e in chain(exc) for text in (str(e), repr(e)))
+
+
+def chain(exc: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it, latest first."""
+    seen: set[int] = set()
+    link: BaseException | None = exc
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__ or link.__context__
 
 
 class Blotted:
@@ -146,6 +152,10 @@ class Table:
     path: str
     url: str
     variable: str
+
+
+CHAT = Table("llm", "/chat/completions", "http://localhost:8000/v1", "ZHIPUAI_API_KEY")
+ENCODER = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_API_KEY")
 
 
 def place_of(table: Table, provider: str, asked: Named, presets: Mapping[str, Named]) -> Place:
@@ -219,67 +229,3 @@ def read_key(place: Place) -> str:
             " copy the key again"
         )
     return key
-
-
-def said_by(exc: Exception, place: Place) -> str:
-    """Return what the endpoint said with an error of openai's, on one line, without the key.
-
-    Codes are kept: some providers tell apart by nothing else.
-    """
-    match getattr(exc, "body", None):
-        case None:
-            return place.shown(exc)
-        case {"message": str(message), **rest} if message:
-            codes = ", ".join(f"{name} {value}" for name, value in rest.items() if value)
-            told = place.shown(message)
-            return f"{told} ({place.shown(codes)})" if codes else told
-        case body:
-            return place.shown(body)
-
-
-def chain(exc: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it, latest first."""
-    seen: set[int] = set()
-    link: BaseException | None = exc
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        yield link
-        link = link.__cause__ or link.__context__
-
-
-def is_unconnected(exc: BaseException) -> bool:
-    """Return whether an error says that no connection was found."""
-    return any(type(link).__name__ in _NOT_CONNECTED for link in chain(exc))
-
-
-def is_late(exc: BaseException) -> bool:
-    """Return whether an error says that time was up."""
-    return any("Timeout" in type(link).__name__ for link in chain(exc))
-
-
-def is_transport(exc: BaseException) -> bool:
-    """Return whether an error is one of the HTTP library's, which openai does not always wrap."""
-    return any(kind.__module__.partition(".")[0] in _TRANSPORT for kind in type(exc).__mro__)
-
-
-def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
-    """Return the seconds to wait that response headers ask for; None where they do not.
-
-    Args:
-        headers: With names in lower case, or blind to case.
-        now: Unix time, to which a date is compared.
-
-    >>> retry_after({"retry-after": "1.5"}, now=0)
-    1.5
-    """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            wait = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        if math.isfinite(wait):
-            return max(0.0, wait)
-    try:
-        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now)
-    except (ValueError, OverflowError):
-        return None

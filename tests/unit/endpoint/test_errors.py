@@ -6,6 +6,8 @@ import json
 import openai
 import pytest
 
+from kgrag.endpoint import errors
+from kgrag.endpoint.address import CHAT, ENCODER, Place
 from kgrag.errors import (
     BrokenOffError,
     KgragError,
@@ -16,11 +18,13 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
-from kgrag.llm.openai_errors import mapped
-from kgrag.openai_endpoint import Place
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
+
+
+def mapped(exc, place, table=CHAT):
+    return errors.mapped(exc, place, table)
 
 
 class Response:
@@ -92,6 +96,44 @@ def test_a_status_becomes_the_error_that_tells_what_to_do(error, kind, text):
 def test_an_error_without_a_key_variable_names_the_setting():
     """An endpoint of one's own that turns out to want a key."""
     assert "llm.api_key_env" in str(mapped(status_error(401), Place("http://x", "m")))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (
+            status_error(429, "已无余额可用", code="1113"),
+            ModelUnavailableError,
+            "some-model at http://x/v1 answers 429: 已无余额可用 (code 1113); the account has"
+            " nothing left: top it up",
+        ),
+        (status_error(401, "bad key"), ModelUnavailableError, "it may use embedding.model"),
+        (status_error(500, "oops"), TransientModelError, "oops (after 1 attempt); try again later"),
+        (
+            status_error(429, headers={"retry-after": "3600"}),
+            RateLimitError,
+            "asked too often (it asks to wait 3600 s): lower embedding.concurrency",
+        ),
+        (status_error(400, code="1301"), ModelError, "check the settings in [embedding]"),
+        (
+            caused(openai.APIConnectionError(request=None), ValueError("refused")),
+            TransientModelError,
+            "broke off (ValueError: refused) (after 1 attempt)",
+        ),
+    ],
+)
+def test_an_error_of_an_encoder_names_its_own_settings(error, kind, text):
+    """The same faults, with remedies of their own."""
+    found = mapped(error, PLACE, ENCODER)
+    assert type(found) is kind
+    assert text in str(found)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_passing_fault_carries_the_pause_that_is_asked_for(status):
+    """Of a server that is down for a while, too."""
+    error = status_error(status, headers={"retry-after": "3"})
+    assert mapped(error, PLACE, ENCODER).retry_after_s == 3.0
 
 
 def test_a_rate_limit_carries_the_pause_that_is_asked_for():
@@ -166,6 +208,7 @@ def test_no_error_of_openai_or_the_http_library_leaks(kind):
     status = getattr(kind, "status_code", 500)
     error.__dict__.update(body=None, response=Response(status), status_code=status)
     assert isinstance(mapped(error, PLACE), ModelError)
+    assert isinstance(mapped(error, PLACE, ENCODER), ModelError)
 
 
 def test_mapped_leaves_alone_what_is_not_the_endpoints():
@@ -194,9 +237,10 @@ OPENINGS = sorted({*range(40), *range(140, 210), *range(330, 410)})
 def test_no_text_holds_a_part_of_the_key(make):
     """Wherever the text is cut: the key is hidden first."""
     for before in OPENINGS:
-        text = str(mapped(make("x" * before + " " + KEY + " y" * 300), PLACE))
-        assert KEY[:6] not in text, before
-        assert len(text) < 700
+        for table in (CHAT, ENCODER):
+            text = str(mapped(make("x" * before + " " + KEY + " y" * 300), PLACE, table))
+            assert KEY[:6] not in text, before
+            assert len(text) < 700
 
 
 @pytest.mark.parametrize(

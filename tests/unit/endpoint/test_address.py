@@ -1,24 +1,18 @@
-"""Address, key and errors of an endpoint; what each kind of model makes of them is tested there."""
+"""Address and key of an endpoint."""
 
-import email.utils
 from dataclasses import dataclass
 
 import pytest
 
-from kgrag.errors import ConfigError, ModelUnavailableError
-from kgrag.openai_endpoint import (
+from kgrag.endpoint.address import (
     Blotted,
     Place,
     Table,
     chain,
-    is_late,
-    is_transport,
-    is_unconnected,
     place_of,
     read_key,
-    retry_after,
-    said_by,
 )
+from kgrag.errors import ConfigError, ModelUnavailableError
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "m", KEY, "SOME_KEY")
@@ -40,18 +34,6 @@ PRESETS = {"here": Asked("http://here/v1", "m", "HERE_KEY"), "there": Asked("htt
 def caused(exc, cause):
     exc.__cause__ = cause
     return exc
-
-
-def named(name, module):
-    """Return an error of another library's class."""
-    return type(name, (Exception,), {"__module__": module})("x")
-
-
-def told(body):
-    """Return an error as openai raises it."""
-    error = ValueError("Error code: 429")
-    error.body = body
-    return error
 
 
 def test_a_place_is_shown_without_its_key():
@@ -192,57 +174,8 @@ def test_read_key_refuses_what_cannot_be_sent_without_showing_it(monkeypatch, ke
     assert "12" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ({"message": "欠费", "code": "1113", "param": None}, "欠费 (code 1113)"),
-        ({"message": "欠费"}, "欠费"),
-        ({"message": ""}, "{'message': ''}"),
-        ("no\n JSON", "no JSON"),
-        (None, "Error code: 429"),
-        ({"message": f"bad {KEY}", "code": KEY}, "bad *** (code ***)"),
-        ("x" * 1000, "x" * 200),
-    ],
-)
-def test_said_by_is_in_words_where_the_endpoint_says_some(body, said):
-    """The message, then codes, by which alone some providers tell apart; short, without the key."""
-    assert said_by(told(body), PLACE) == said
-
-
 def test_chain_ends_where_an_error_led_to_itself():
     """Latest first; causes go before contexts."""
     first, last = ValueError("1"), caused(KeyError("2"), None)
     last.__context__, first.__context__ = first, last
     assert list(chain(last)) == [last, first]
-
-
-def test_kinds_of_errors_are_known_by_name():
-    """Of whichever HTTP library openai uses, wrapped or not."""
-    refused = caused(ValueError("x"), named("ConnectError", "httpx"))
-    late = caused(ValueError("x"), named("ReadTimeout", "httpcore"))
-    assert [is_unconnected(e) for e in (refused, late)] == [True, False]
-    assert [is_late(e) for e in (refused, late)] == [False, True]
-    assert is_transport(named("ReadError", "httpx2._exceptions"))
-    assert not is_transport(named("ReadError", "builtins"))
-    assert not is_transport(refused)
-
-
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        ({"retry-after": "2"}, 2.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
-        ({"retry-after": email.utils.formatdate(1_000_030, usegmt=True)}, 30.0),
-        ({"retry-after": email.utils.formatdate(999_000, usegmt=True)}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, None),
-        ({}, None),
-    ],
-)
-def test_retry_after_reads_seconds_milliseconds_and_dates(headers, expected):
-    """A date is compared with now; what cannot be read is left out."""
-    assert retry_after(headers, now=1_000_000) == expected
