@@ -1,0 +1,43 @@
+"""What the pages say of files, switches and markers is there."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docker/*.md")])
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+PLACE = re.compile(r"`((?:kgrag|ingestion|cypher|tests|scripts|benchmarks)/[\w./-]*[\w/])`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_places_exist(page):
+    text = page.read_text("utf-8")
+    missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
+    missing += [place for place in PLACE.findall(text) if not (ROOT / place).exists()]
+    assert not missing
+
+
+def test_the_readme_can_be_read_in_a_few_minutes():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+
+
+def test_every_page_stands_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    assert [p.name for p in PAGES if p.parent.name == "docs" and f"({p.name})" not in index] == [
+        "README.md"
+    ]
+
+
+def test_contributors_are_told_every_switch_and_marker():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    sources = [p.read_text("utf-8") for p in (ROOT / "tests").rglob("*.py")]
+    switches = set(
+        re.findall(r"environ\.get\(\s*\"(KGRAG_(?:TEST|UPDATE)_\w+)\"", "".join(sources))
+    )
+    assert len(switches) >= 6
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    markers = [m.split(":")[0] for m in settings["tool"]["pytest"]["ini_options"]["markers"]]
+    assert not [name for name in [*sorted(switches), *markers] if f"`{name}" not in text]
