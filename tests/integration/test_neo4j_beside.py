@@ -212,7 +212,7 @@ def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
 
     if killed_at is not None:
         n_writes = 0
-        write = Database._write
+        write = Database.write
 
         def cut_off(self, work):
             nonlocal n_writes
@@ -222,7 +222,7 @@ def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
             return write(self, work)
 
         monkeypatch.setattr("kgrag.store.neo4j.migrate._PAGE", 3)
-        monkeypatch.setattr(Database, "_write", cut_off)
+        monkeypatch.setattr(Database, "write", cut_off)
         with pytest.raises(KeyboardInterrupt):
             Neo4jStore.open(empty_neo4j)
         monkeypatch.undo()

@@ -161,45 +161,6 @@ class Database:
         and where it is not known whether the transaction was committed. It must leave the same
         when it is done twice.
         """
-        base = self.address.base
-        return self._write(lambda tx, earlier: work(Transaction(tx, earlier, base)))
-
-    def define(self, *names: str, **numbers: int) -> list[Row]:
-        """Run statements that define or show indexes in one transaction, without other writes.
-
-        Args:
-            names: Of the statements.
-            numbers: For their places <…>.
-
-        Returns:
-            The rows of the last.
-        """
-        texts = [statement(name, self.address.base, **numbers) for name in names]
-        try:
-            return self._write(lambda tx, _: [list(tx.run(text)) for text in texts][-1])
-        except StoreError as exc:
-            if getattr(exc.__cause__, "code", None) == _DEFINED_MEANWHILE:
-                return []  # by another process, between the look at what is there and now
-            raise
-
-    def await_indexes(self, seconds: int = 600) -> None:
-        """Wait until every index of this knowledge base has caught up."""
-        base = self.address.base
-        names = [
-            row["name"]
-            for row in self.read("index_states")
-            if row["state"] != "ONLINE" and all(is_of_base(n, base) for n in row["labels"] or ("",))
-        ]
-        if names:
-            self.read("await_indexes", names=names, seconds=seconds)
-
-    def _write(self, work: Callable[[neo4j.ManagedTransaction, Sequence[_T]], _T]) -> _T:
-        """Return what `work` does in a transaction that the driver repeats where it may.
-
-        Args:
-            work: Gets the transaction, and what tries returned of which it is not known whether
-                they were committed.
-        """
         last: list[_T] = []
         uncertain: list[_T] = []
         n_refused = 0
@@ -208,7 +169,7 @@ class Database:
         def attempt(tx: neo4j.ManagedTransaction) -> _T:
             nonlocal n_refused
             try:
-                last[:] = [work(tx, tuple(uncertain))]
+                last[:] = [work(Transaction(tx, tuple(uncertain), self.address.base, given_up))]
                 if given_up.is_set():
                     raise StoreError(f"{self.address}: given up")
             except (ForbiddenOnReadOnlyDatabase, WriteServiceUnavailable) as exc:
@@ -227,11 +188,36 @@ class Database:
                     raise
 
         with self._faults():
-            try:
-                return awaited(self.address, lambda: _certain(run))
-            except BaseException:
-                given_up.set()
-                raise
+            return awaited(self.address, lambda: _certain(run), given_up=given_up.set)
+
+    def define(self, *names: str, **numbers: int) -> list[Row]:
+        """Run statements that define or show indexes in one transaction, without other writes.
+
+        Args:
+            names: Of the statements.
+            numbers: For their places <…>.
+
+        Returns:
+            The rows of the last.
+        """
+        texts = [statement(name, self.address.base, **numbers) for name in names]
+        try:
+            return self.write(lambda tx: [list(tx.driven.run(text)) for text in texts][-1])
+        except StoreError as exc:
+            if getattr(exc.__cause__, "code", None) == _DEFINED_MEANWHILE:
+                return []  # by another process, between the look at what is there and now
+            raise
+
+    def await_indexes(self, seconds: int = 600) -> None:
+        """Wait until every index of this knowledge base has caught up."""
+        base = self.address.base
+        names = [
+            row["name"]
+            for row in self.read("index_states")
+            if row["state"] != "ONLINE" and all(is_of_base(n, base) for n in row["labels"] or ("",))
+        ]
+        if names:
+            self.read("await_indexes", names=names, seconds=seconds)
 
     def _session(self, access: str) -> neo4j.Session:
         driver = self.driver
@@ -263,14 +249,16 @@ class Transaction:
         transaction: neo4j.ManagedTransaction,
         earlier: Sequence[object] = (),
         base: str = "",
+        given_up: threading.Event | None = None,
     ) -> None:
         self.earlier = earlier
         self.base = base
         self._transaction = transaction
+        self._given_up = given_up or threading.Event()
 
     def run(self, name: str, /, **parameters: object) -> list[Row]:
         """Return the rows of a statement."""
-        return list(self._transaction.run(statement(name, self.base), parameters))
+        return list(self.driven.run(statement(name, self.base), parameters))
 
     def run_rows(
         self, name: str, rows: Sequence[object], /, *, size: int = 1000, **parameters: object
@@ -279,14 +267,28 @@ class Transaction:
         text = statement(name, self.base)
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
-            self._transaction.run(text, {**parameters, "rows": batch}).consume()
+            self.driven.run(text, {**parameters, "rows": batch}).consume()
+
+    @property
+    def driven(self) -> neo4j.ManagedTransaction:
+        """The driver's transaction.
+
+        Raises:
+            StoreError: If nobody waits for it any more.
+        """
+        if self._given_up.is_set():
+            raise StoreError("given up: whoever waited for this transaction was interrupted")
+        return self._transaction
 
 
 def _close(connected: neo4j.Driver | neo4j.Session) -> None:
-    """Close what is connected, but do not wait for a server that is silent."""
+    """Close what is connected, but do not wait for a server that is silent.
+
+    What cannot be closed in order, as a thread is still at work on it, is left as it is.
+    """
     closed = in_thread(connected.close)
     with suppress(TimeoutError):
-        closed.result(timeout=_CLOSING_S)
+        closed.exception(timeout=_CLOSING_S)
 
 
 def _certain(run: Callable[[], _T]) -> _T:

@@ -9,7 +9,7 @@ server that is silent is asked whether it is there at all, on a connection of it
 import socket
 import ssl
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from threading import Thread
 from time import monotonic
@@ -23,12 +23,21 @@ _T = TypeVar("_T")
 
 SILENT_S = 15.0  # without an answer, after which a server is asked whether it is there
 ASKED_S = 15.0  # in which it has to say so; a collection of garbage may take seconds
+# For a thread to leave its connection where who waited for it was interrupted: what closes the
+# connection meanwhile writes into the same message, and either of them fails over it.
+LEAVING_S = 3.0
 _BOLT_PORT = 7687
 # What a client of Bolt says first, with the versions 5.4 to 5.0; the server answers four bytes.
 _GREETING = bytes.fromhex("6060b017 00040405 00000000 00000000 00000000")
 
 
-def awaited(address: Address, work: Callable[[], _T], *, limit_s: float | None = None) -> _T:
+def awaited(
+    address: Address,
+    work: Callable[[], _T],
+    *,
+    limit_s: float | None = None,
+    given_up: Callable[[], object] = lambda: None,
+) -> _T:
     """Return what `work` returns, as long as the server is there.
 
     It is done in a thread of its own, which is left behind where the server is silent: it ends
@@ -39,11 +48,23 @@ def awaited(address: Address, work: Callable[[], _T], *, limit_s: float | None =
         work: Waits for the server, once or several times.
         limit_s: Seconds after which a server that is there is not waited for any more; None for
             as long as it takes.
+        given_up: Called where nobody waits for `work` any more; it shall end soon then.
 
     Raises:
         StoreUnavailableError: If the server is silent, or takes longer.
     """
-    done = in_thread(work)
+    done: Future[_T] = Future()
+    try:
+        in_thread(work, done)
+        return _result(address, done, limit_s)
+    except BaseException as exc:
+        given_up()
+        if not isinstance(exc, Exception):  # interrupted, as by Ctrl-C
+            wait([done], LEAVING_S)
+        raise
+
+
+def _result(address: Address, done: Future[_T], limit_s: float | None) -> _T:
     began = monotonic()
     while True:
         with suppress(TimeoutError):
@@ -69,9 +90,13 @@ def silent_error(address: Address, waited_s: float) -> StoreUnavailableError:
     )
 
 
-def in_thread(work: Callable[[], _T]) -> Future[_T]:
-    """Begin a piece of work in a thread that does not keep the process from ending."""
-    future: Future[_T] = Future()
+def in_thread(work: Callable[[], _T], done: Future[_T] | None = None) -> Future[_T]:
+    """Begin a piece of work in a thread that does not keep the process from ending.
+
+    Returns:
+        `done`, where it is given, which gets what `work` returns.
+    """
+    future: Future[_T] = Future() if done is None else done
 
     def run() -> None:
         try:

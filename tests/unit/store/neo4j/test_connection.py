@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import threading
 
 import neo4j
 import pytest
@@ -329,6 +330,26 @@ class Work:
     def consume(self):
         """Count how often."""
         self.consumed += 1
+
+
+def test_a_transaction_that_is_given_up_sends_nothing_more():
+    """Who waited for it was interrupted, and closes the connection."""
+    work, given_up = Driver(), threading.Event()
+    transaction = Transaction(Session(work), given_up=given_up)
+    transaction.run("put_source", source="/a", id="d")
+    given_up.set()
+    with pytest.raises(StoreError, match="given up"):
+        transaction.run("put_source", source="/a", id="d")
+    with pytest.raises(StoreError, match="given up"):
+        transaction.run_rows("put_names", [1], id="d")
+    assert len(work.calls) == 1
+
+
+def test_what_cannot_be_closed_in_order_is_left():
+    """A thread may be at work on it still: the driver fails over that in many ways."""
+    driver = Driver()
+    driver.close = lambda: {}["response"]
+    Database(ADDRESS, driver).close()
 
 
 def test_rows_go_in_batches():

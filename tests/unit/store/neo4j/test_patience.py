@@ -1,5 +1,6 @@
 """Waiting for a server: as long as it is there, and no longer."""
 
+import signal
 import socket
 import threading
 import time
@@ -54,6 +55,21 @@ def test_what_is_done_is_returned_and_what_fails_is_raised(silent):
         awaited(silent, lambda: {}["x"])
     with pytest.raises(TimeoutError, match="its own"):
         awaited(silent, lambda: (_ for _ in ()).throw(TimeoutError("its own")))
+
+
+def test_an_interrupted_wait_lets_its_thread_leave_the_connection(silent):
+    """It is told first; to close the connection beside it would mix two messages into one."""
+    told, seen = threading.Event(), []
+
+    def work():
+        signal.raise_signal(signal.SIGINT)
+        seen.append(told.wait(10))
+        time.sleep(0.05)
+        seen.append("left")
+
+    with pytest.raises(KeyboardInterrupt):
+        awaited(silent, work, given_up=told.set)
+    assert seen == [True, "left"]
 
 
 def test_a_silent_server_is_not_waited_for(silent):
