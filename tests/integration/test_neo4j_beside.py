@@ -13,7 +13,7 @@ from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
-from tests.fixtures import foreign_graphs
+from tests.fixtures import foreign_graphs, old_graph
 from tests.neo4j_server import plugin
 
 NOTE = (
@@ -154,40 +154,6 @@ def test_every_command_works_on_a_named_knowledge_base(empty_neo4j, session, tmp
     assert "no knowledge base" in kgrag("stats", "--kb", f"{kb}x", fails=True).output
 
 
-OF_OLD = (
-    *(f"CREATE CONSTRAINT {n}_id FOR (n:{label}) REQUIRE n.id IS UNIQUE" for n, label in (
-        ("knowledge_base", "KnowledgeBase"), ("document", "Document"), ("chunk", "Chunk"),
-        ("summary", "Summary"), ("entity", "Entity"), ("embedding", "Embedding"),
-        ("terms", "Terms"), ("setting", "Setting"))),
-    "CREATE CONSTRAINT related_id FOR ()-[r:RELATED]-() REQUIRE r.id IS UNIQUE",
-    "CREATE INDEX chunk_document FOR (n:Chunk) ON (n.doc_id)",
-    "CREATE FULLTEXT INDEX chunk_text FOR (n:Chunk|Summary) ON EACH [n.text]",
-    "CREATE FULLTEXT INDEX terms_8 FOR (n:Terms8) ON EACH [n.words]",
-    "CREATE VECTOR INDEX chunk_embedding FOR (n:ChunkEmbedding) ON (n.vector) OPTIONS "
-    "{indexConfig: {`vector.dimensions`: 8, `vector.similarity_function`: 'cosine'}}",
-)  # fmt: skip
-
-
-def make_old(session):
-    """Turn the knowledge base without a name into one of version 1."""
-    for kind in ("CONSTRAINT", "INDEX"):
-        more = "" if kind == "CONSTRAINT" else "AND owningConstraint IS NULL"
-        text = f"SHOW {kind}ES YIELD *" if kind == "INDEX" else "SHOW CONSTRAINTS YIELD *"
-        for name in session.run(
-            f"{text} WHERE name STARTS WITH 'kgrag_' {more} RETURN name"
-        ).value():
-            session.run(f"DROP {kind} {name}").consume()
-    for label in session.run("CALL db.labels() YIELD label RETURN label").value():
-        if label.startswith("Kgrag"):
-            old = label.removeprefix("Kgrag")
-            session.run(f"MATCH (n:{label}) SET n:{old} REMOVE n:{label}").consume()
-    session.run(
-        "MATCH (k:KnowledgeBase {id: 'kgrag'}) SET k.version = 1 REMOVE k.description"
-    ).consume()
-    for text in OF_OLD:
-        session.run(text).consume()
-
-
 def shape(session):
     """Return every label with its nodes, and every index."""
     labels = session.run("MATCH (n) UNWIND labels(n) AS l RETURN l, count(*) AS n ORDER BY l")
@@ -205,7 +171,7 @@ def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
     left = foreign_graphs.seen(session)
     put(empty_neo4j, make, "a", "b", "c")
     whole, wanted = exported(empty_neo4j), shape(session)
-    make_old(session)
+    old_graph.make_old(session)
     assert not any(label.startswith("Kgrag") for label, _ in shape(session)[0])
     with pytest.raises(StoreError, match=r"version 1, this kgrag reads version \d.*kgrag ingest"):
         Neo4jStore.open(empty_neo4j, create=False)
