@@ -3,24 +3,29 @@
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.commands import Done, ended
 from tests.faults.corpus import exported, of_documents, problems
 from tests.faults.scene import Scene, must
+from tests.faults.server_scene import ServerScene, quick_server
 from tests.faults.tally import Tally, main
-from tests.neo4j_server.plugin import driver_of, wipe
 from tests.neo4j_server.server import Neo4jServer
 
 SMALL, FULL = 11, 500
 _IN_A_ROW = 5  # kills before a command may end, at most
 _FROM_THE_START = 0.2  # share of the kills that come before the knowledge base is open
-_SERVER_TOO = 0.1  # share of the kills that hit the server instead
+_SERVER_TOO = 10  # every so many kills of a command hit the server instead
 _LATE = 1.1  # some commands end before their kill
-_ON_A_SERVER = ("ingest", "ingest more", "reembed", "delete", "import-facts", "copy")
+_ON_A_SERVER = (
+    *("ingest", "ingest more", "reembed", "delete", "import-facts", "import-summaries", "copy"),
+    "migrate",
+)
 
 # The command line, which tells when the knowledge base that is written is open.
 _TELLING = """
@@ -46,19 +51,6 @@ main()
 PROGRAM = (sys.executable, "-c", _TELLING)
 
 
-class ServerScene(Scene):
-    """A scene on a Neo4j server."""
-
-    def clear(self) -> None:
-        """Delete everything on the server."""
-        with driver_of(str(self.kb)) as driver, driver.session() as session:
-            wipe(session)
-
-    def fill(self) -> None:
-        """Copy the knowledge base to the server."""
-        must(self.place.run("copy", "--from", self.out, "--to", self.kb))
-
-
 @dataclass(frozen=True, slots=True)
 class Times:
     """How long a command takes where nothing disturbs it, in seconds.
@@ -79,16 +71,16 @@ class Times:
 
 
 def _measured(scene: Scene, name: str) -> Times:
+    """Let a command run undisturbed twice, and time it the second time, when a server knows it."""
+    scene.undisturbed(name)
     scene.prepare(name)
     began = time.monotonic()
     process = scene.place.start(*scene.words(name))
     assert process.stderr is not None
     process.stderr.readline()
     opened = time.monotonic()
-    done = ended(process)
-    times = Times(opened - began, time.monotonic() - opened)
-    scene.remember(name, done)
-    return times
+    must(ended(process))
+    return Times(opened - began, time.monotonic() - opened)
 
 
 def _killed(
@@ -100,7 +92,8 @@ def _killed(
     if wait_for_open:
         assert process.stderr is not None
         process.stderr.readline()
-    time.sleep(seconds)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
     if server is None:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -123,31 +116,36 @@ class _Kills:
         """Kill a command so many times, some in a row; between the rows let it end."""
         times = _measured(self._scene, name)
         _, after = self._scene.undisturbed(name)
-        landed = tried = 0
+        landed = tried = of_server = 0
         while landed < n and tried < 4 * n:
             self._scene.prepare(name)
             for _ in range(self._rng.randint(1, _IN_A_ROW)):
                 tried += 1
-                hit = server if server and self._rng.random() < _SERVER_TOO else None
+                hit = server if landed % _SERVER_TOO == _SERVER_TOO // 2 else None
                 when = times.chosen(self._rng)
                 done = _killed(self._scene, name, when=when, server=hit)
                 self._tally.look_at(done, f"{name}, killed")
-                landed += done.code != 0
+                if done.code:
+                    landed += 1
+                    of_server += hit is not None
+                    self._tally.runs += 1
                 self._look(name, when, of_documents(after))
                 if done.code == 0 or landed == n:
                     break
             self._end(name, after)
-        self._tally.runs += landed
-        self._tally.say(name)
+            too = f", {of_server} of the server" if server else ""
+            self._tally.say(f"a row of {name} ({landed} of {n} kills{too})")
 
     def _look(self, name: str, when: tuple[bool, float], after: set[str]) -> None:
         """Check that nothing is half there, or lost that was there before."""
         what = f"{name} killed {when[1]:.3f} s after {'opening' if when[0] else 'its start'}"
         case = self._scene.cases[name]
-        if case.is_damaged:
+        self._scene.settle()
+        if case.shut:
             return
-        wrong = problems(self._scene.kb)
-        self._tally.expect("lost", f"{what}: {wrong[:3]}", holds=not wrong)
+        if wrong := problems(self._scene.kb):
+            self._tally.add("lost", f"{what}: {wrong[:3]}")
+            return
         held = of_documents(exported(self._scene.kb))
         self._tally.expect(
             "lost",
@@ -186,7 +184,7 @@ def run(n: int, seed: int, folder: Path) -> Tally:
 def run_neo4j(n: int, seed: int, folder: Path) -> Tally:
     """Kill commands on a Neo4j server, or the server itself, so many times."""
     tally = Tally("kills on Neo4j")
-    with Neo4jServer(folder / "server") as server:
+    with quick_server(folder / "server") as server:
         scene = ServerScene(folder, server.uri, program=PROGRAM)
         kills = _Kills(scene, random.Random(seed), tally)
         _share(kills, _ON_A_SERVER, n, server)

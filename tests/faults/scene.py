@@ -27,7 +27,8 @@ class Case:
         begins_empty: Whether the knowledge base is not there before.
         only_reads: Whether it stores nothing but search caches.
         is_older: Whether the knowledge base is one of an older kgrag before.
-        is_damaged: Whether it is damaged before, and may be as long as the command has not ended.
+        is_damaged: Whether it is damaged before.
+        shut: Whether it may be damaged, or not to be read, as long as the command has not ended.
     """
 
     words: tuple[str | Path, ...]
@@ -35,10 +36,17 @@ class Case:
     only_reads: bool = False
     is_older: bool = False
     is_damaged: bool = False
+    shut: bool = False
 
 
 class Scene:
     """A place where commands are disturbed, and what each leaves where it is not.
+
+    Args:
+        folder: Holds everything; made where it is not there.
+        kb: As the attribute.
+        program: The command line.
+        n: Records in the corpus, beside the sample documents.
 
     Attributes:
         place: Holds the settings, and runs commands.
@@ -48,11 +56,15 @@ class Scene:
         before: Its export.
     """
 
-    def __init__(self, folder: Path, kb: Path | str, *, program: tuple[str, ...] = KGRAG) -> None:
+    def __init__(
+        self, folder: Path, kb: Path | str, *, program: tuple[str, ...] = KGRAG, n: int = 40
+    ) -> None:
         self.place = Place(folder, program)
         self.kb, self.out = kb, folder / "before"
-        corpus, more = write_corpus(folder / "corpus"), write_corpus(folder / "more", first=200)
-        facts, summaries = write_facts(folder / "f.jsonl"), write_summaries(folder / "s.jsonl")
+        corpus = write_corpus(folder / "corpus", n=n)
+        more = write_corpus(folder / "more", n=n, first=200)
+        facts = write_facts(folder / "f.jsonl", n=n)
+        summaries = write_summaries(folder / "s.jsonl", n=n)
         self.cases: dict[str, Case] = {
             "ingest": Case(("ingest", *corpus), begins_empty=True),
             "ingest more": Case(("ingest", *corpus, *more)),
@@ -64,7 +76,7 @@ class Scene:
             "search": Case(("search", QUESTION, "--json"), only_reads=True),
             "ask": Case(("ask", QUESTION, "--json"), only_reads=True),
             "migrate": Case(("docs", "--json"), only_reads=True, is_older=True),
-            "repair": Case(("repair",), is_damaged=True),
+            "repair": Case(("repair",), is_damaged=True, shut=True),
         }
         must(self.place.run("ingest", *corpus, "--kb", self.out))
         self.before = exported(self.out)
@@ -84,12 +96,12 @@ class Scene:
 
     def prepare(self, name: str) -> None:
         """Make the knowledge base what it is before a command."""
-        self.clear()
         if self.cases[name].begins_empty:
+            self.clear()
             return
         self.fill()
         if self.cases[name].is_older:
-            make_older(Path(self.kb))
+            self.make_older()
         if self.cases[name].is_damaged:
             damage(Path(self.kb))
 
@@ -98,9 +110,17 @@ class Scene:
         shutil.rmtree(self.kb, ignore_errors=True)
 
     def fill(self) -> None:
-        """Let there be one without search caches."""
+        """Let there be one as it is before commands, without search caches."""
+        self.clear()
         shutil.copytree(self.out, self.kb)
         shutil.rmtree(Path(self.kb) / "cache", ignore_errors=True)
+
+    def make_older(self) -> None:
+        """Let the one that is there be one of an older kgrag."""
+        make_older(Path(self.kb))
+
+    def settle(self) -> None:
+        """Wait until nothing goes on that a killed command began; in a folder nothing does."""
 
     def words(self, name: str) -> tuple[str | Path, ...]:
         """Return a whole command."""

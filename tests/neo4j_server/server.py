@@ -35,6 +35,7 @@ class Neo4jServer:
         password: Of the user neo4j, at least 8 characters; without one, nobody is asked.
         settings: More lines for neo4j.conf.
         heap: Of the JVM, as Java writes it.
+        options: More options of the JVM.
 
     Attributes:
         uri: bolt://…
@@ -48,11 +49,13 @@ class Neo4jServer:
         password: str | None = None,
         settings: Sequence[str] = (),
         heap: str = "1g",
+        options: Sequence[str] = (),
     ) -> None:
         self.home = home
         self.password = password
         self.settings = tuple(settings)
         self.heap = heap
+        self.options = (*JAVA_OPTIONS, f"-Xmx{heap}", *options)
         self.bolt_port, self.http_port = free_ports(2)
         self.uri = f"bolt://{HOST}:{self.bolt_port}"
         self.http = f"http://{HOST}:{self.http_port}"
@@ -97,7 +100,7 @@ class Neo4jServer:
         folders = (f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}")
         with self.log.open("wb") as log:
             self._java = subprocess.Popen(
-                [java, f"-Xmx{self.heap}", *JAVA_OPTIONS, "-cp", path, *server, *folders],
+                [java, *self.options, "-cp", path, *server, *folders],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._watch = subprocess.Popen(
