@@ -7,6 +7,7 @@ from kgrag.asking.ask import ask
 from kgrag.config import Config, SearchConfig, VerifyConfig
 from kgrag.errors import ModelOutputError, ModelUnavailableError, StoreError
 from kgrag.generation.follow_up import Turn
+from kgrag.retrieval.filter import Filter
 from kgrag.testing.scripted import ScriptedChat
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
@@ -329,3 +330,24 @@ def test_quotes_follow_up_by_rule(knowledge, options):
     history = [Turn("到2025年，A省创建多少家绿色工厂？", RIGHT)]
     answer = ask("那B省呢？", knowledge=knowledge, options=options(), stages=None, history=history)
     assert "绿色工厂" in answer.question
+
+
+def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
+    """Also for further wordings; no query is asked of the graph, which would read all documents."""
+    seen = []
+
+    def answering(request):
+        seen.append(request.messages[-1].content)
+        return "到2025年，B省创建绿色工厂300家[1]。"
+
+    model = script(answer=answering)
+    answer = ask(
+        QUESTION,
+        knowledge=knowledge.within(Filter(documents=("B省",))),
+        options=options(config=Config(search=SearchConfig(graph_query="on"))),
+        stages=model,
+    )
+    assert "300家" in seen[0]
+    assert "500家" not in seen[0]
+    assert "graph_query" not in model.asked
+    assert [c.title for c in answer.citations] == ["B省绿色工厂实施方案"]
