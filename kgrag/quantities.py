@@ -213,7 +213,10 @@ def _han(text: str) -> Decimal | None:
             section += (digit or 1) * _TEN[c]
             digit = 0
         else:
-            total = (total + section + digit or 1) * _MYRIAD[c]
+            section += digit
+            if c == "亿":  # of all before it; 万 in 一亿三千万 only of what stands behind 亿
+                section, total = section + total, 0
+            total += (section or 1) * _MYRIAD[c]
             section = digit = 0
     value = str(total + section + digit)
     return Decimal(f"{value}.{fraction}") if fraction else Decimal(value)

@@ -128,3 +128,53 @@ def test_says_nothing_of_words_and_line_numbers():
     """统一, and 13. where it opens a line."""
     text = "统一领导\n13.加强\n共13"
     assert [says_nothing(text, q) for q in quantities(text)] == [True, True, False]
+
+
+SCALES = {
+    "百": 10**2, "千": 10**3, "万": 10**4, "十万": 10**5, "百万": 10**6, "千万": 10**7, "亿": 10**8,
+    "十亿": 10**9, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12, " thousand": 10**3,
+    " million": 10**6, " billion": 10**9, " trillion": 10**12,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("scale", "factor"), SCALES.items())
+def test_quantities_read_every_scale(scale, factor):
+    """3 of them."""
+    (found,) = quantities(f"共3{scale}")
+    assert found.values == {3 * factor}
+    assert found.is_scaled
+    assert not found.is_word
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("两家", "2", "家"),
+        ("两千家", "2000", "家"),
+        ("十家", "10", "家"),
+        ("二十三家", "23", "家"),
+        ("三百零五家", "305", "家"),
+        ("万三千家", "13000", "家"),
+        ("一亿三千万家", "130000000", "家"),
+        ("三万亿元", "3000000000000", "元"),
+        ("二亿零五十万三千家", "200503000", "家"),
+        ("九点二五亿元", "925000000", "元"),
+        ("5‰", "0.5", "%"),
+        ("万分之五", "0.05", "%"),
+        ("千分之五", "0.5", "%"),
+        ("三成", "30", "%"),
+        ("3万千米", "30000", "公里"),
+        ("5 percentage points", "5", "个百分点"),
+    ],
+)
+def test_quantities_read_numerals_and_shares(text, value, unit):
+    """To the last digit."""
+    assert read(text) == [(unit, [Decimal(value)])]
+
+
+def test_narrow_takes_every_full_width_sign_and_no_neighbour():
+    """From ！ to ～, the blank, and 〇."""
+    wide = "".join(chr(0xFF01 + i) for i in range(94))
+    assert narrow(wide) == "".join(chr(0x21 + i) for i in range(94))
+    assert narrow("\u3000〇") == " 零"
+    assert narrow("\uff00｟、") == "\uff00｟、"
