@@ -235,7 +235,8 @@ def _is_computed(sentence: str, quantity: Quantity, source: Source, around: Sequ
         for result in (abs(a - b), a + b)
         if result
     }
-    results.add(sum((max(values) for _, values in terms), Decimal(0)))
+    if len(terms) > 1:
+        results.add(sum((max(values) for _, values in terms), Decimal(0)))
     return bool(results & quantity.values)
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from kgrag.quantities import dates, quantities
 from kgrag.verification.claims import Source, missing_claims, numbers_missing
 
 TEXT = """云岭省节能规划
@@ -163,3 +164,103 @@ def test_numbers_missing_are_those_with_a_unit_and_no_years():
     source, asked = Source.of("连续补贴2年"), Source.of("补贴？")
     found = numbers_missing("2025年起每年补贴0.05元，连续3年，共12", source, asked=asked)
     assert found == ("0.05元", "3年")
+
+
+def test_missing_claims_leave_one_of_a_kind():
+    """一个 is an article; 两个 is a number."""
+    assert missing("一个市") == ()
+    assert missing("两个市") == ("两个",)
+
+
+def test_missing_claims_read_a_scale_only_where_there_is_one():
+    """300 in one place and 家 in another are not 300家; nor is 万元 without its number."""
+    assert missing("投资300家", text="家数 300吨") == ("300家",)
+    assert missing("投资三百万元", text="单位：万元 3") == ("三百万元",)
+
+
+def test_missing_claims_leave_years_of_the_question():
+    """With their 年 and without; other numbers of the question are claims."""
+    assert missing("2031年", question="2031年的目标？") == ()
+    assert missing("2031-2032年", question="2031年的目标？") == ("2032年",)
+    assert missing("2032年", question="2031年的目标？") == ("2032年",)
+    assert missing("投资50年", question="投资50年？") == ("50年",)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("1月至3月，共2个月", ()),
+        ("1月至3月，共3个月", ()),
+        ("1月至3月，共4个月", ("4个月",)),
+        ("2021年11月至2022年2月，共4个月", ()),
+        ("2021年11月至2022年2月，共5个月", ("5个月",)),
+        ("2022年3月至12月，共10个月", ()),
+        ("2022年3月至12月，共12个月", ("12个月",)),
+    ],
+)
+def test_missing_claims_count_months_with_and_without_the_last(sentence, expected):
+    """From 1月 to 3月 are two or three; over the turn of a year, too."""
+    text = "1月、2月、3月、2021年11月、2022年2月、2022年3月、12月"
+    assert missing(sentence, text=text) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("三家：甲、乙、丙", ()),
+        ("两家：甲、乙、丙", ("两家",)),
+        ("四家：甲、乙、丙", ("四家",)),
+        ("三家：甲、乙和丙", ()),
+        ("两家：甲、乙和丙", ()),  # 乙和丙 may be one
+        ("四家：甲、乙和丙", ("四家",)),
+        ("3: alpha, beta, and gamma", ()),
+        ("3: alpha, beta and gamma", ()),
+        ("2: alpha, beta, and gamma", ("2",)),
+        ("4: alpha, beta, and gamma", ("4",)),
+        ("5: alpha, beta, and gamma", ("5",)),
+    ],
+)
+def test_missing_claims_count_items_of_a_sentence(sentence, expected):
+    """Between 、 and 和, commas and the word; no more and no fewer."""
+    assert missing(sentence, text="无") == expected
+
+
+def test_missing_claims_count_the_items_of_a_block():
+    """All sentences of it, or all but the one that counts; 30 at most."""
+    for n, expected in ((3, ()), (4, ()), (2, ("2家",)), (5, ("5家",))):
+        assert missing(f"共{n}家", around=[f"共{n}家", "甲", "乙", "丙"]) == expected
+    for n, expected in ((30, ()), (31, ("31家",))):
+        assert missing(f"共{n}家", around=[f"共{n}家", *"甲" * n]) == expected
+
+
+def test_missing_claims_of_titles_are_titles():
+    """A number in 《》 is compared with it; behind it, alone."""
+    assert missing("《计划（2031年）》") == ("《计划（2031年）》",)
+    assert missing("《节约能源法》2031年") == ("2031年",)
+
+
+def test_has_number_takes_a_number_alone_for_one_with_any_unit():
+    """And finds it as it is written where it cannot be read."""
+    source = Source.of("共 13 项，A500型")
+    assert missing("13", text="共13家") == ()
+    assert missing("13家", text="共13") == ()
+    assert source.has_number(quantities("500")[0], "500")
+    assert not source.has_number(quantities("50")[0], "50")
+    assert not source.has_number(quantities("00")[0], "00")
+
+
+def test_has_date_takes_the_year_from_elsewhere():
+    """But not another year."""
+    source = Source.of("2022年方案：6月28日前完成，2023年7月1日前评估。")
+    known = {
+        "6月28日": True,
+        "2022年6月28日": True,
+        "2021年6月28日": False,
+        "2022年7月1日": False,
+        "2023年7月": True,
+        "2023年8月": False,
+        "6月29日": False,
+    }
+    assert {text: source.has_date(dates(text)[0]) for text in known} == known
+    assert source.has_year(2022)
+    assert not source.has_year(2021)
