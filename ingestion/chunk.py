@@ -157,7 +157,6 @@ def _cut(
 def _best_stop(start: int, end: int, size: int, boundaries: tuple[list[int], ...]) -> int:
     """Return the last boundary of the strongest kind that lets the piece be full enough."""
     furthest = min(start + size, end - max(1, int(size * _LEAST_REST)))
-    furthest = max(furthest, start + max(1, size // 2))
     for kind, offsets in enumerate(boundaries):
         least = start + max(1, int(size * _LEAST_FILL[kind]))
         i = bisect.bisect_right(offsets, furthest) - 1

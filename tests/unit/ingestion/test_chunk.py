@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from ingestion.chunk import ChunkSizes, chunk
 from ingestion.structure import structure
-from kgrag.types import Document
+from kgrag.types import Document, Heading
 
 SMALL = ChunkSizes(64, (32, 16, 8))
 PIECES = st.sampled_from(
@@ -97,3 +97,51 @@ def test_chunk_sizes_when_they_cannot_nest_are_refused(sizes):
     """Sizes must fall from the parent on."""
     with pytest.raises(ValueError, match="chunk sizes"):
         ChunkSizes(*sizes)
+
+
+def test_chunk_sizes_may_be_as_small_as_two():
+    """The least that can be cut."""
+    assert ChunkSizes(3, (2,)).children == (2,)
+
+
+@pytest.mark.parametrize(
+    ("children", "searched"),
+    [((50, 20, 10), (20, 10)), ((50, 20), (50, 20)), ((50,), (50, 50)), ((), (100, 100))],
+)
+def test_words_of_the_two_smallest_groups_are_searched(children, searched):
+    """Of the one that there is, where there is one."""
+    assert ChunkSizes(100, children).searched == searched
+
+
+@given(st.lists(st.sampled_from(["一、目标\n", "甲", "，", "。", "\n", " "]), max_size=12))
+def test_chunk_makes_no_empty_piece_of_the_smallest_sizes(pieces):
+    """A boundary where a piece begins does not end it."""
+    text = "".join(pieces)
+    headings = [Heading(i, i + 1, 1, c) for i, c in enumerate(text) if c == "一"]
+    chunks = chunk(document(text), headings, ChunkSizes(3, (2,)))
+    assert all(c.text for c in chunks)
+    assert "".join(c.text for c in chunks if c.size == 2) == text
+
+
+def test_chunk_cuts_before_the_blanks_of_a_headings_line():
+    """They belong to what they indent, from the first character of the text on."""
+    text = "甲乙丙丁戊\n  　目标\n己庚辛壬癸子丑寅"
+    chunks = chunk(document(text), [Heading(9, 11, 1, "目标")], ChunkSizes(14, (7,)))
+    assert next(c.text for c in chunks if c.size == 14) == "甲乙丙丁戊\n"
+    text = " 甲乙丙丁戊己庚 "
+    chunks = chunk(document(text), [Heading(1, 3, 1, "甲乙")], ChunkSizes(6, (3,)))
+    assert [c.text for c in chunks if c.size == 6] == [" 甲乙丙丁戊", "己庚 "]
+
+
+def test_chunk_when_all_boundaries_come_early_takes_the_last_of_them():
+    """Emptier than half, but not inside a clause; a heading so early ends nothing."""
+    text = "甲" * 5 + "，" + "乙" * 2 + "，" + "丙" * 30
+    assert groups(text, ChunkSizes(20, (10,)))[20][0].text == "甲甲甲甲甲，乙乙，"
+    chunks = chunk(document("甲" * 40), [Heading(5, 6, 1, "甲")], ChunkSizes(20, (10,)))
+    assert chunks[0].end == 20
+
+
+def test_chunk_leaves_a_fair_last_piece():
+    """A fifth of the size at least: 21 characters are 17 and 4."""
+    assert [len(c.text) for c in groups("碳" * 21, ChunkSizes(20, (10,)))[20]] == [17, 4]
+    assert [len(c.text) for c in groups("碳" * 24, ChunkSizes(20, (10,)))[20]] == [20, 4]
