@@ -84,40 +84,6 @@ def chain(exc: BaseException) -> Iterator[BaseException]:
         link = link.__cause__ or link.__context__
 
 
-class Blotted:
-    """A text that comes in pieces, given on without the key of the endpoint that it comes from.
-
-    What may be the beginning of the key is held back until it is seen whether it is.
-    """
-
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._held = ""
-
-    def feed(self, piece: str) -> str:
-        """Return what is safe to show after one more piece; may be empty."""
-        text = self._place.hide(self._held + piece)
-        begun = max((_begun(text, secret) for secret in self._place.secrets), default=0)
-        shown = len(text) - begun
-        self._held = text[shown:]
-        return text[:shown]
-
-    def end(self) -> str:
-        """Return what was held back, when no more pieces come."""
-        held, self._held = self._held, ""
-        return held
-
-
-def _begun(text: str, secret: str) -> int:
-    """Return how many characters of a secret a text ends with.
-
-    >>> _begun("the key is k-12", "k-12345678")
-    4
-    """
-    longest = min(len(text), len(secret) - 1)
-    return next((n for n in range(longest, 0, -1) if text.endswith(secret[:n])), 0)
-
-
 class Named(Protocol):
     """Settings of an endpoint, or a preset; what is empty is not said."""
 

@@ -15,11 +15,8 @@ from kgrag.endpoint.errors import mapped
 from kgrag.endpoint.faults import said_by
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
-from kgrag.llm.dialect import Dialect, JsonMode
-from kgrag.llm.gathered import blotted, gathered
-from kgrag.llm.protocol import Piece, read_answer, read_event
-from kgrag.llm.thoughts import without_thoughts
-from kgrag.llm.timely import timely
+from kgrag.llm.protocol import Dialect, JsonMode, Piece, read_answer, read_event
+from kgrag.llm.streaming import gather, in_time, without_key, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 
 if TYPE_CHECKING:
@@ -140,15 +137,15 @@ class OpenAIChat:
         by_settings = now + (_TIMES_STREAMED if streamed else 1) * self._timeout_s
         late = "no answer in time; "
         late += _NO_TIME if deadline < now + self._timeout_s else _MORE_TIME
-        pieces = timely(
+        pieces = in_time(
             lambda: self._pieces(request, streamed=streamed),
             wait_s=self._timeout_s,
             deadline=min(deadline, by_settings),
             late=f"{self._place.model} at {self._place.url}: {late}",
         )
         with closing(pieces):
-            return gathered(
-                blotted(pieces, self._place),
+            return gather(
+                without_key(pieces, self._place),
                 on_text or (lambda _: None),
                 most_chars=_CHARS_PER_TOKEN * (request.max_tokens or self._max_tokens),
             )

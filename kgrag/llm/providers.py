@@ -8,7 +8,7 @@ from kgrag.config import ModelConfig
 from kgrag.endpoint.address import CHAT, place_of
 from kgrag.endpoint.services import SERVICES, Service
 from kgrag.errors import ConfigError
-from kgrag.llm.dialect import JSON_MODES, JsonMode
+from kgrag.llm.protocol import JSON_MODES, JsonMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ from typing import TypeVar
 
 from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import ChatModel, Completion, Message, OnText, Request
+from kgrag.llm.checks import is_refusal, repeats
 from kgrag.llm.json_text import Json, find_json, read_json
-from kgrag.llm.loops import repeats
 from kgrag.llm.prompts import Language, prompt
-from kgrag.llm.refusals import is_refusal
 from kgrag.text import is_latin
 
 __all__ = ["Json", "ask", "ask_text"]

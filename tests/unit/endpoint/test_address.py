@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import pytest
 
 from kgrag.endpoint.address import (
-    Blotted,
     Place,
     Table,
     chain,
@@ -54,28 +53,6 @@ def test_hide_leaves_words_that_local_servers_take_for_a_key(key):
     text = "EMPTY boxes: none, x, a.b.c, ollama"
     assert place.hide(text) == text
     assert not place.tells(ValueError(text))
-
-
-@pytest.mark.parametrize("at", range(1, len(KEY)))
-def test_blotted_hides_a_key_that_comes_in_two_pieces(at):
-    """Wherever it is split; what only begins like it comes at once, or at the end."""
-    blotted = Blotted(PLACE)
-    shown = [blotted.feed(piece) for piece in ("is k", "-0", f", {KEY[:at]}", f"{KEY[at:]}!", "k")]
-    assert "".join(shown) == "is k-0, ***!"
-    assert (blotted.end(), blotted.end()) == ("k", "")
-
-
-def test_blotted_hides_the_parts_of_a_key_that_has_dots():
-    """Split within a part, and within the key."""
-    blotted = Blotted(Place("", "", "0123456789.abcdefghij"))
-    pieces = ("id 01234", "56789.abc", "defghij secret ", "abcdefg", "hij", "!")
-    assert "".join(map(blotted.feed, pieces)) + blotted.end() == "id ***.*** secret ***!"
-
-
-def test_blotted_gives_all_on_where_there_is_no_secret():
-    """A key of a letter holds nothing back."""
-    blotted = Blotted(Place("", "", "x"))
-    assert [blotted.feed("x"), blotted.feed("xx")] == ["x", "xx"]
 
 
 def test_shown_hides_before_it_cuts():

@@ -15,7 +15,7 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import Message, Request, Usage
-from kgrag.llm.loops import repeats
+from kgrag.llm.checks import repeats
 from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 from kgrag.testing.reply import Reply, count_tokens
