@@ -1,5 +1,6 @@
 """The command that hands out the pack for Neo4j Browser: a style sheet and saved queries."""
 
+import re
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from kgrag.llm.prompts import Language
 
 STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
+_OWN_RULE = re.compile(r"^node\.Kgrag\w+ \{\n(?:  .+\n)+\}\n", re.MULTILINE)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -56,13 +58,19 @@ def saved_queries(base: str = "") -> list[SavedQuery]:
 def style_sheet(base: str = "") -> str:
     """Return the style sheet in GraSS, the language of Neo4j Browser for styles.
 
+    The Browser has one at a time, so that of a knowledge base with a name draws the one without a
+    name, too: also nodes that have no label but our own, since another program has a constraint
+    on the readable one.
+
     Args:
         base: Name of the knowledge base in its database.
     """
     from kgrag.store.neo4j.statements import of_base
 
     text = resources.files("cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
-    return of_base(text, base)
+    if not base:
+        return text
+    return _OWN_RULE.sub(lambda rule: rule[0] + of_base(rule[0], base), text)
 
 
 def write_pack(folder: Path, base: str = "") -> list[SavedQuery]:

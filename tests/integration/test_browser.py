@@ -313,3 +313,17 @@ def test_picture_of_the_guide_is_small_and_drawn_again_on_demand(browser, file):
         browser.page.locator(FRAME).first.screenshot(path=path)
         Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
     assert 10_000 < (DOCS / "pictures" / file).stat().st_size < 100_000
+
+
+def test_a_sheet_of_a_named_knowledge_base_draws_the_one_without_a_name_too(browser, session):
+    """The Browser has one sheet at a time; also where ours have no label but their own."""
+    session.run(
+        "CREATE (:Entity:KgragEntity_energy {caption: '甲'}), "
+        "(:KgragEntity_energy {caption: '乙'}), (:KgragEntity {caption: '丙'})"
+    ).consume()
+    browser.clear()
+    browser.drop("kgrag.grass", style_sheet("energy").encode())
+    browser.page.wait_for_selector(f"{FRAME} >> text=KgragEntity_energy")
+    browser.paste("MATCH (n) WHERE n.caption IN ['甲', '乙', '丙'] RETURN n")
+    assert {(fill, radius) for fill, radius, _ in browser.nodes()} == {rule("node.Entity")}
+    assert {caption for _, _, caption in browser.nodes()} == {"甲", "乙", "丙"}

@@ -91,7 +91,12 @@ def test_a_named_knowledge_base_has_queries_of_its_own(tmp_path):
     ours = re.findall(r"\bKgrag\w+|\bkgrag_\w+", "".join(texts.values()))
     assert len(ours) > 50
     assert all(word.endswith("_energy") for word in ours)
-    assert "node.KgragDocument_energy {" in (tmp_path / "kgrag.grass").read_text("utf-8")
+    sheet = (tmp_path / "kgrag.grass").read_text("utf-8")
+    for label in ("Document", "Chunk", "Summary", "Entity"):
+        names = (label, f"Kgrag{label}", f"Kgrag{label}_energy")
+        looks = [sheet.split(f"node.{name} {{")[1].split("\n}")[0] for name in names]
+        assert len(set(looks)) == 1
+    assert sheet.index("node.KgragChunk_energy {") < sheet.index("node.ParentChunk {")
     assert "KgragDocument_energy" in run("--kb", "bolt://graph#energy", "--schema").stdout
 
 
