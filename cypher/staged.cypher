@@ -25,7 +25,7 @@ SET d.nodes = row.nodes, d.kinds = row.kinds, d.keys = row.keys;
 
 // name: stage_embeddings
 UNWIND $rows AS row
-MERGE (e:KgragStagedEmbedding {id: row.key})
+MERGE (e:KgragStagedEmbedding {id: row.key}) SET e.checksum = row.checksum
 WITH e, row
 CALL db.create.setNodeVectorProperty(e, 'vector', row.vector)
 WITH e, row WHERE row.zero SET e:KgragZeroEmbedding;

@@ -203,7 +203,7 @@ MATCH (c:KgragChunk) RETURN c.id AS id, c.doc_id AS doc_id, c.start AS start, c.
 MATCH (d:KgragDocument)
 RETURN d.id AS id, d.title AS title, d.title_key AS title_key, d.name_key AS name_key,
   d.characters AS characters, d.file AS file, d.name AS name, d.caption AS caption,
-  d.metadata AS metadata, properties(d) AS properties;
+  d.metadata AS metadata, d.layout AS layout, properties(d) AS properties;
 
 // name: entity_keys
 MATCH (e:KgragEntity)

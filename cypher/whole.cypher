@@ -46,4 +46,5 @@ CALL () {
 RETURN id, kind, doc_id, key;
 
 // name: every_embedding
-MATCH (e:KgragEmbedding) RETURN e.id AS key, e.vector AS vector ORDER BY key;
+MATCH (e:KgragEmbedding) RETURN e.id AS key, e.vector AS vector, e.checksum AS checksum
+ORDER BY key;

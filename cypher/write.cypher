@@ -176,7 +176,7 @@ MATCH (e:KgragEmbedding) WHERE e.id IN $keys RETURN e.id AS key;
 
 // name: create_embeddings
 UNWIND $rows AS row
-CREATE (e:KgragEmbedding {id: row.key})
+CREATE (e:KgragEmbedding {id: row.key, checksum: row.checksum})
 WITH e, row
 CALL db.create.setNodeVectorProperty(e, 'vector', row.vector)
 WITH e, row WHERE row.zero SET e:KgragZeroEmbedding;

@@ -1,5 +1,6 @@
 """Vectors as nodes: each distinct text's once, however many nodes share it."""
 
+import zlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -52,15 +53,38 @@ def add_embeddings(tx: Transaction, vectors: Sequence[NodeVector], dimension: in
     for key in missing:
         if key not in given:
             raise StoreError(f"vector {key} is not stored: give it with its numbers")
-    rows = [
-        {"key": key, "vector": given[key].astype(np.float32).tolist(), "zero": not given[key].any()}
-        for key in missing
-    ]
+    rows = embedding_rows({key: given[key] for key in missing})
     tx.run_rows("create_embeddings", rows, size=_ROWS)
     for kind in KINDS:
         of_kind = sorted({v.key for v in vectors if v.kind == kind})
         if of_kind:
             tx.run(f"mark_{kind}_embeddings", keys=of_kind)
+
+
+def embedding_rows(vectors: Mapping[str, Vector]) -> list[dict[str, object]]:
+    """Return the rows from which embeddings are stored.
+
+    Args:
+        vectors: By key.
+    """
+    return [
+        {
+            "key": key,
+            "vector": vector.astype(np.float32).tolist(),
+            "zero": not vector.any(),
+            "checksum": checksum(key, vector),
+        }
+        for key, vector in vectors.items()
+    ]
+
+
+def checksum(key: str, vector: Vector) -> int:
+    """Return what tells whether a vector is the one that was stored under a key: 32 bits.
+
+    >>> checksum("a", np.zeros(2, np.float32)) == checksum("b", np.zeros(2, np.float32))
+    False
+    """
+    return zlib.crc32(vector.astype("<f4").tobytes(), zlib.crc32(key.encode()))
 
 
 def embed_nodes(

@@ -4,12 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from math import inf
 
-import numpy as np
-
 from kgrag.store.neo4j import read
 from kgrag.store.neo4j.base import Base, begun, finish, lock
 from kgrag.store.neo4j.connection import Database, Row, Transaction
-from kgrag.store.neo4j.embeddings import embed_nodes, given_vectors, keys_of, to_vector
+from kgrag.store.neo4j.embeddings import (
+    embed_nodes,
+    embedding_rows,
+    given_vectors,
+    keys_of,
+    to_vector,
+)
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.neo4j.write import set_meta
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
@@ -116,11 +120,7 @@ def _put(
     for key, vector in given.items():
         if dimensions and vector.size != dimensions[0]:
             raise other_dimension(f"vector {key}", vector, dimensions[0])
-    rows = [
-        {"key": key, "vector": vector.astype(np.float32).tolist(), "zero": not vector.any()}
-        for key, vector in given.items()
-    ]
-    tx.run_rows("stage_embeddings", rows, size=_ROWS)
+    tx.run_rows("stage_embeddings", embedding_rows(given), size=_ROWS)
     if tx.run("base")[0]["seq"] != as_of:
         return
     held = {row["id"] for row in tx.run("cards", ids=list(vectors))}

@@ -1,6 +1,7 @@
 """Check every invariant of a knowledge base; each problem names its invariant and a remedy."""
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -9,13 +10,17 @@ from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.neo4j import read, schema
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.described import described
-from kgrag.store.neo4j.embeddings import to_vector
+from kgrag.store.neo4j.embeddings import checksum, to_vector
+from kgrag.store.neo4j.layout import layout_of
 from kgrag.store.neo4j.verify_graph import check_graph
 from kgrag.store.store import Problem
 from kgrag.store.vectors import check_vector
 
+logger = logging.getLogger(__name__)
+
 _NAMES = frozenset({"title", "name", "caption", "title_key", "name_key"})
 _REINGEST = "ingest the document again"
+_ANEW = "delete the document, then ingest it again"
 _AGAIN = "run the ingestion again"
 
 # What makes the other checks fail rather than report, so that they wait.
@@ -129,6 +134,7 @@ def _names(database: Database) -> Iterator[Problem]:
 
 
 def _vectors(database: Database) -> Iterator[Problem]:
+    n_unknown = 0
     for row in database.stream("every_embedding"):
         vector = to_vector(row["vector"])
         try:
@@ -138,20 +144,33 @@ def _vectors(database: Database) -> Iterator[Problem]:
         if not np.array_equal(vector.astype(np.float64), np.asarray(row["vector"])):
             detail = f"its numbers are not those of float32: {_REINGEST}"
             yield Problem("vector-numbers", row["key"], detail)
+        n_unknown += row["checksum"] is None
+        if row["checksum"] not in (None, checksum(row["key"], vector)):
+            detail = f"its numbers are not those that were stored: {_ANEW}"
+            yield Problem("vector-checksum", row["key"], detail)
+    if n_unknown:
+        told = "%s: %d vectors are from before vectors had checksums: not compared with theirs"
+        logger.warning(told, database.address, n_unknown)
 
 
 def _documents(database: Database) -> Iterator[Problem]:
     """Check documents a few at a time: not all texts are in memory."""
-    characters = {row["id"]: row["characters"] for row in database.read("document_names")}
-    for ids in read.batches(sorted(characters)):
+    rows = {row["id"]: row for row in database.read("document_names")}
+    for ids in read.batches(sorted(rows)):
         headings, chunks = read.headings_of(database, ids), read.chunks_by_document(database, ids)
         for document in read.documents(database, ids):
-            doc_id = document.doc_id
-            if characters[doc_id] != len(document.text):
+            row, own = rows[document.doc_id], chunks.get(document.doc_id, [])
+            if row["characters"] != len(document.text):
                 detail = (
-                    f"says {characters[doc_id]} characters, its parents have "
+                    f"says {row['characters']} characters, its parents have "
                     f"{len(document.text)}: {_REINGEST}"
                 )
-                yield Problem("document-characters", doc_id, detail)
-            yield from check_places(document, headings.get(doc_id, []))
-            yield from check_chunks(document, chunks.get(doc_id, []))
+                yield Problem("document-characters", document.doc_id, detail)
+            found = [
+                *check_places(document, headings.get(document.doc_id, [])),
+                *check_chunks(document, own),
+            ]
+            if not found and row["layout"] != layout_of(document.title, own):
+                detail = f"its chunks or their headings are not those that were stored: {_ANEW}"
+                found = [Problem("document-chunks", document.doc_id, detail)]
+            yield from found

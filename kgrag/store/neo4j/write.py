@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 
 from kgrag.errors import NotFoundError, StoreError
-from kgrag.ids import digest
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.neo4j.base import Base, begin, finish
 from kgrag.store.neo4j.connection import Transaction
@@ -13,6 +12,7 @@ from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
 from kgrag.store.neo4j.graph_read import stored_knowledge
 from kgrag.store.neo4j.graph_write import cite, write_knowledge
 from kgrag.store.neo4j.knowledge import Knowledge, Properties
+from kgrag.store.neo4j.layout import layout_of
 from kgrag.store.neo4j.terms import label_of, terms_rows
 from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
@@ -35,7 +35,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     """
     check_bundle(bundle)
     _check_chunks(bundle)
-    doc_id, layout = bundle.document.doc_id, _layout(bundle)
+    doc_id, layout = bundle.document.doc_id, layout_of(bundle.document.title, bundle.chunks)
     base = begin(tx)
     check_encoder(bundle.embedder, tx.run("setting", key="embedder")[0]["value"])
     tx.run("unstage", id=doc_id)
@@ -234,17 +234,6 @@ def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
         f"{doc_id} has no chunk {', '.join(chunk_ids[:3])}, which something given for it names: "
         "nothing was stored"
     )
-
-
-def _layout(bundle: DocumentBundle) -> str:
-    """Return the hash of what chunk nodes and their terms are made from."""
-    chunks = sorted(bundle.chunks, key=lambda c: c.chunk_id)
-    parts = [
-        (c.chunk_id, c.size, c.position, c.start, c.end, c.parent_id, c.heading_path)
-        for c in chunks
-    ]
-    texts = (c.text for c in chunks if c.text)
-    return digest(bundle.document.title, repr(parts), digest(*texts, length=64))
 
 
 def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from kgrag.errors import StoreError
 from kgrag.store.neo4j.embeddings import (
     add_embeddings,
+    checksum,
     embed_nodes,
     given_vectors,
     settle_embeddings,
@@ -71,7 +72,9 @@ def test_equal_texts_share_one_embedding():
     """It is created once, and marked for every kind of node that has it."""
     tx = Transaction()
     add_embeddings(tx, [node("c1", "k1"), node("c2", "k1"), node("s1", "k1", kind="summary")], None)
-    assert tx.asked("create_embeddings") == [[{"key": "k1", "vector": [1.0, 0.0], "zero": False}]]
+    ((row,),) = tx.asked("create_embeddings")
+    assert (row["key"], row["vector"], row["zero"]) == ("k1", [1.0, 0.0], False)
+    assert row["checksum"] == checksum("k1", np.array([1, 0], np.float32)) == 3456530671
     assert tx.asked("mark_chunk_embeddings") == [{"keys": ["k1"]}]
     assert tx.asked("mark_summary_embeddings") == [{"keys": ["k1"]}]
     assert tx.asked("mark_document_embeddings") == []
