@@ -77,15 +77,17 @@ def repair(
         StoreError: If nothing of it can be read, or it was changed meanwhile; it is as it was.
     """
     found = _problems(location)
-    if not found:
-        return RepairReport()
+    lost = [p.detail for p in found if p.invariant == "lost"]  # no file holds it any more
+    wrong = [p for p in found if p.invariant != "lost"]
+    if not wrong:
+        return RepairReport(tuple(found), left=tuple(lost))
     if "://" in str(location):
         left = [f"{p.invariant}: {p.subject}: {p.detail}" for p in found]
         return RepairReport(tuple(found), (), (*left, _ON_A_SERVER))
     folder = Path(location)
-    if all(p.invariant == "cache-agrees" for p in found):
-        done = _forget_caches(folder, found, dry_run=dry_run)
-        return RepairReport(tuple(found), done)
+    if all(p.invariant == "cache-agrees" for p in wrong):
+        done = _forget_caches(folder, wrong, dry_run=dry_run)
+        return RepairReport(tuple(found), done, tuple(lost))
     from kgrag.store.sqlite.workshop import workshop
 
     with workshop(folder) as shop:
@@ -97,7 +99,7 @@ def repair(
         kept = shop.take_place() if repairing.done and not dry_run else None
     if kept:
         _forget_damaged_caches(folder)
-    return RepairReport(tuple(found), tuple(repairing.done), tuple(left), kept)
+    return RepairReport(tuple(found), tuple(repairing.done), (*left, *lost), kept)
 
 
 _ON_A_SERVER = (

@@ -150,6 +150,27 @@ def test_a_document_whose_file_is_gone_is_left_as_it_is_and_named(folder, made):
     assert lines(folder) == (before, [])
 
 
+@pytest.mark.parametrize("statement", [None, "UPDATE headings SET text = '章'"])
+def test_what_a_damaged_log_lost_cannot_be_made_anew(folder, tmp_path, statement):
+    """It is said, whether there is something else to repair or not."""
+    if statement:
+        change(folder, statement)
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        for doc in base.documents()[:2]:
+            base.delete(doc.doc_id)
+        shutil.copytree(folder, tmp_path / "crashed")
+    log = tmp_path / "crashed" / "kgrag.db-wal"
+    data = bytearray(log.read_bytes())
+    data[100] ^= 1
+    log.write_bytes(data)
+
+    report = KnowledgeBase.repair(tmp_path / "crashed", config=CONFIG)
+    (left,) = report.left
+    assert "what was stored behind that is lost" in left
+    assert bool(report.done) == bool(statement)
+    assert not KnowledgeBase.repair(tmp_path / "crashed", config=CONFIG).found
+
+
 def test_a_dry_run_changes_nothing(folder):
     """And says what a run would do."""
     change(folder, "UPDATE chunks SET heading_path = '[]'")

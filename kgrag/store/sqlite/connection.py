@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.sqlite.faults import mapped
+from kgrag.store.sqlite.log_check import lost_in_log
 from kgrag.store.sqlite.opening import (
     APPLICATION_ID,
     check_file,
@@ -52,11 +53,13 @@ class Database:
     Attributes:
         file: The database file.
         uri: Where connections connect to.
+        lost: What a damaged log lost when it was opened, in words; empty for nothing.
     """
 
-    def __init__(self, file: Path, *, uri: str) -> None:
+    def __init__(self, file: Path, *, uri: str, lost: str = "") -> None:
         self.file = file
         self.uri = uri
+        self.lost = lost
         self._closed = False
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = threading.Lock()
@@ -80,12 +83,15 @@ class Database:
         try:
             if create:
                 folder.mkdir(parents=True, exist_ok=True)
+            lost = lost_in_log(file)  # SQLite forgets it as soon as it opens the file
             with mapped(file):
                 check_file(file, create=create)
         except OSError as exc:
             raise StoreUnavailableError(f"{folder}: {exc}: name another folder") from exc
+        if lost:
+            logger.warning("%s", lost)
         with mapped(file):
-            return cls(file, uri=_prepare(file))
+            return cls(file, uri=_prepare(file), lost=lost)
 
     @property
     def writable(self) -> bool:

@@ -16,7 +16,7 @@ from kgrag.store.sqlite.query import run_query
 from kgrag.store.sqlite.searching import Searching
 from kgrag.store.sqlite.staged import SQLiteStagedVectors
 from kgrag.store.sqlite.verify import verify
-from kgrag.store.sqlite.verify_seals import check_file_header, readable
+from kgrag.store.sqlite.verify_seals import check_file_header, check_log, readable
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
 from kgrag.store.store import (
     Counts,
@@ -294,7 +294,8 @@ class SQLiteStore(Searching):
     def verify(self) -> list[Problem]:
         """Check every invariant."""
         with self._database.read() as connection:
-            problems = [*check_file_header(self._database.file), *verify(connection)]
+            problems = [*check_log(self._database.lost), *check_file_header(self._database.file)]
+            problems += verify(connection)
             if any(p.invariant in ("file", "schema") for p in problems):
                 return problems
             problems += readable("vectors", lambda: verify_vectors(connection))

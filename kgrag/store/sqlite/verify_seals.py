@@ -43,6 +43,12 @@ def check_file_header(file: Path) -> Iterator[Problem]:
         yield Problem("file", file.name, f"{wrong}: {_REMEDY}")
 
 
+def check_log(lost: str) -> Iterator[Problem]:
+    """Tell what a damaged log lost when the file was opened: what is left contradicts nothing."""
+    if lost:
+        yield Problem("lost", "kgrag.db-wal", lost)
+
+
 def check_schema(connection: sqlite3.Connection) -> Iterator[Problem]:
     """Check that tables, indexes, triggers and views are those that we make."""
     seen, wanted = _schema(connection), _wanted()
