@@ -26,7 +26,7 @@ from kgrag.errors import (
 )
 from kgrag.ids import digest
 from kgrag.llm.chat import ChatModel, Request, Stage
-from kgrag.llm.metered import Meter, Metered
+from kgrag.llm.counting import Meter, Metered
 from kgrag.store.store import DocumentBundle
 from kgrag.types import Evidence, Fact
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from kgrag.llm.metered import Spent
+from kgrag.llm.counting import Spent
 
 if TYPE_CHECKING:
     from kgrag.llm.prediction import Prediction

@@ -8,8 +8,7 @@ from ingestion import extract, summarize
 from ingestion.meta_model import MetaModel
 from ingestion.passages import Passage
 from kgrag.llm.chat import Request, Schema, Stage
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import Language, Prompt, prompt
+from kgrag.llm.prompts import Language, Prompt, fence, prompt
 
 Task = Literal["knowledge", "facts", "summaries"]
 

@@ -10,7 +10,7 @@ from kgrag.asking.models import QuestionModels
 from kgrag.asking.options import AskOptions
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
-from kgrag.llm.counted import Counted
+from kgrag.llm.counting import Counted
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.expansion import expand, hypothetical
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph, chunks_of_rows, rows_as_text

@@ -8,7 +8,7 @@ from kgrag.cli.printing import echo, print_json
 
 if TYPE_CHECKING:
     from ingestion.report import IngestReport, ModelReport, Outcome, Plan
-    from kgrag.llm.metered import Spent
+    from kgrag.llm.counting import Spent
 
 
 def print_plan(plan: "Plan", as_json: bool) -> None:

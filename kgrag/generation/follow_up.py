@@ -7,8 +7,7 @@ from kgrag.errors import ModelError
 from kgrag.generation import carry_over_en, carry_over_zh
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.text import is_latin
 

@@ -10,8 +10,7 @@ from kgrag.generation.draft import Draft
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.render import facts_block, passages_block
 from kgrag.llm.chat import ChatModel, OnText, Request
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.types import Context, Query
 

@@ -8,8 +8,7 @@ from kgrag.generation.draft import Draft
 from kgrag.generation.marks import cited_passages
 from kgrag.generation.render import passage_block
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.text import character_pairs
 from kgrag.types import Context, Query

@@ -1,7 +1,7 @@
 """Show a context to a model: numbered, fenced passages and the facts that bear on the question."""
 
 from kgrag.answer_text import without_marks
-from kgrag.llm.fence import fence
+from kgrag.llm.prompts import fence
 from kgrag.types import Context, Passage
 
 

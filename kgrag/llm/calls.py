@@ -12,7 +12,6 @@ from typing import Any, Literal, cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.llm.chat import Completion, Finish, Stage, Usage
-from kgrag.llm.rates import PastCall, Rates, rates_of
 from kgrag.private import make_private
 
 CACHED = "cached"
@@ -22,7 +21,7 @@ _APPLICATION_ID = 0x6B67_6361  # "kgca": tells our files from other SQLite datab
 _VERSION = 1
 _BUSY_TIMEOUT_S = 30.0
 _GROUPS = ("stage", "doc_id", "model")
-_RECENT = 500  # past calls that rates rest on: prompts and models change
+_RECENT = 500  # past calls that predictions rest on: prompts and models change
 _DELETE = "delete it: only answers that were paid for and the ledger are lost"
 
 
@@ -76,6 +75,27 @@ class Total:
     failed: int
     usage: Usage
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """A paid call.
+
+    Attributes:
+        prompt: Tokens sent.
+        completion: Tokens answered.
+        cached: Those of `prompt` from the endpoint's own cache.
+        estimated_prompt: What we thought that `prompt` would be.
+        material_chars: Characters of documents in the request.
+        used: Whether the answer could be used.
+    """
+
+    prompt: int
+    completion: int
+    cached: int
+    estimated_prompt: int
+    material_chars: int
+    used: bool
 
 
 class Calls:
@@ -190,10 +210,10 @@ class Calls:
             for group, model, sent, hits, failed, p, out, c, guessed, seconds in rows
         ]
 
-    def rates(self, model: str, stage: Stage, schema_name: str) -> Rates | None:
-        """Return what past calls of this kind took; None where none was answered.
+    def past(self, model: str, stage: Stage, schema_name: str) -> list[PastCall]:
+        """Return the latest 500 paid calls of a kind, newest first.
 
-        The latest 500 that were paid count, those whose answers could not be used included.
+        Those whose answers could not be used are among them.
         """
         rows = self._run(
             "SELECT prompt, completion, cached, estimated_prompt, material_chars, outcome "
@@ -203,12 +223,10 @@ class Calls:
             f"ORDER BY number DESC LIMIT {_RECENT}",
             *(model, stage, schema_name),
         )
-        return rates_of(
-            [
-                PastCall(prompt, completion, cached, estimated, chars, outcome == OK)
-                for prompt, completion, cached, estimated, chars, outcome in rows
-            ]
-        )
+        return [
+            PastCall(prompt, completion, cached, estimated, chars, outcome == OK)
+            for prompt, completion, cached, estimated, chars, outcome in rows
+        ]
 
     def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock, _mapped(self._file):

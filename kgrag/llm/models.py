@@ -8,15 +8,13 @@ from kgrag.config import ModelConfig
 from kgrag.endpoint.address import Place, read_key
 from kgrag.errors import ConfigError
 from kgrag.llm.breaker import Breaker, Circuit
-from kgrag.llm.cached import Cached
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import ChatModel
-from kgrag.llm.limited import Limited, Limits
+from kgrag.llm.ledger import Cached, Recorded
+from kgrag.llm.limits import Limited, Limits, Stop
 from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.providers import Endpoint, settings_for
-from kgrag.llm.recorded import Recorded
 from kgrag.llm.retried import Retried
-from kgrag.llm.stop import Stop
 
 _Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
 

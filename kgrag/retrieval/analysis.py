@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.text import is_latin, normalize_name
 from kgrag.types import Query

@@ -1,8 +1,7 @@
 """Have a model word a question in other ways, or make up a passage that might answer it."""
 
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
 from kgrag.text import is_latin, normalize_name
 

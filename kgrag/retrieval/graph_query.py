@@ -11,8 +11,7 @@ from kgrag.errors import ModelOutputError, StatementError
 from kgrag.ids import chunk_id
 from kgrag.limits import check_query, checked_text
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
 from kgrag.store.store import QueryLanguage, Store

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kgrag.answer_text import marks, without_marks
-from kgrag.llm.fence import fence
+from kgrag.llm.prompts import fence
 from kgrag.types import Answer, Citation, Context, Passage, Step, Verdict
 
 _ASTRAY = "[?]"  # a citation that leads to none of the references

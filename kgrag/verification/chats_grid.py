@@ -6,9 +6,8 @@ from statistics import fmean
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
-from kgrag.llm.counted import Counted
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.counting import Counted
+from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
 from kgrag.text import is_latin
 from kgrag.types import Step

@@ -7,9 +7,8 @@ from typing import get_args
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.checks import one_question
-from kgrag.llm.counted import Counted
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.counting import Counted
+from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.text import is_latin
 from kgrag.types import Step

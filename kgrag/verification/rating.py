@@ -6,8 +6,7 @@ from dataclasses import replace
 from kgrag.answer_text import without_marks
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request, Schema
-from kgrag.llm.fence import fence
-from kgrag.llm.prompts import prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.text import is_latin

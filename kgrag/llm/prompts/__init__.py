@@ -4,6 +4,7 @@ A file `LANGUAGE/NAME.txt` begins with `#` lines that say what it is for and whe
 then has a part `[system]` and a part `[user]`; `$name` is filled in, `$$` is a dollar sign.
 """
 
+from kgrag.llm.prompts.fencing import fence
 from kgrag.llm.prompts.read import LANGUAGES, Language, Prompt, prompt, prompt_names
 
-__all__ = ["LANGUAGES", "Language", "Prompt", "prompt", "prompt_names"]
+__all__ = ["LANGUAGES", "Language", "Prompt", "fence", "prompt", "prompt_names"]

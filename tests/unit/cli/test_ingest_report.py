@@ -2,7 +2,7 @@ import pytest
 
 from ingestion.report import IngestReport, ModelReport, Outcome, Plan
 from kgrag.cli.ingest_report import print_plan, print_report
-from kgrag.llm.metered import Spent
+from kgrag.llm.counting import Spent
 from kgrag.llm.prediction import Prediction
 
 ADDED = Outcome("a.txt", "added", "d-1")

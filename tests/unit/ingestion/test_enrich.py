@@ -16,7 +16,7 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
-from kgrag.llm.metered import Spent
+from kgrag.llm.counting import Spent
 from kgrag.types import Document
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 

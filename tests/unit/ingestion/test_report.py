@@ -1,5 +1,5 @@
 from ingestion.report import IngestReport, ModelReport, Outcome
-from kgrag.llm.metered import Spent
+from kgrag.llm.counting import Spent
 
 
 def test_report_counts_files_and_names_those_to_look_at():

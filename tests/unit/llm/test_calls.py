@@ -147,7 +147,7 @@ def test_totals_by_something_else_are_refused(calls):
         calls.totals("outcome")
 
 
-def test_rates_are_those_of_the_same_model_stage_and_schema(calls):
+def test_past_calls_are_those_of_the_same_model_stage_and_schema(calls):
     """120 tokens for 80 estimated; hits and calls that never came teach nothing."""
     calls.record(replace(SENT, usage=Usage(120, 40)))
     calls.record(replace(SENT, outcome="cached", usage=Usage(999, 999)))
@@ -155,9 +155,9 @@ def test_rates_are_those_of_the_same_model_stage_and_schema(calls):
     calls.record(replace(SENT, outcome="BrokenOffError", usage=Usage(80, 0, estimated=True)))
     for other in ({"model": "n"}, {"stage": "summarize"}, {"schema_name": "knowledge"}):
         calls.record(replace(SENT, **other, usage=Usage(9999, 9999)))
-    rates = calls.rates("m", "extract", "facts")
-    assert (rates.calls, rates.prompt, rates.completion(100)) == (1, 1.5, 80.0)
-    assert calls.rates("m", "verify", "cov") is None
+    (past,) = calls.past("m", "extract", "facts")
+    assert (past.prompt, past.completion, past.estimated_prompt, past.used) == (120, 40, 80, True)
+    assert calls.past("m", "verify", "cov") == []
 
 
 def test_a_damaged_file_may_be_deleted(tmp_path):

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from kgrag.errors import ModelOutputError, RateLimitError
-from kgrag.llm.cached import Cached
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Message, Request
+from kgrag.llm.ledger import Cached
 from kgrag.llm.structured import ask, ask_text
 from kgrag.testing.scripted import ScriptedChat
 

@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.fence import fence
+from kgrag.llm.prompts import fence
 from kgrag.llm.tokens import estimate_request, estimate_tokens, material_chars
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.llm.fence import fence
+from kgrag.llm.prompts import fence
 
 
 def test_fence_is_the_same_for_the_same_text():
@@ -21,7 +21,7 @@ def test_text_that_holds_the_mark_gets_another(monkeypatch):
     """Even if somebody finds a text whose hash stands in it."""
     marks = {("fence", "写着 aaaaaaaa"): "aaaaaaaa"}
     monkeypatch.setattr(
-        "kgrag.llm.fence.digest", lambda *parts, length: marks.get(parts, "b" * length)
+        "kgrag.llm.prompts.fencing.digest", lambda *parts, length: marks.get(parts, "b" * length)
     )
     assert (
         fence("写着 aaaaaaaa", label="data") == "<data bbbbbbbb>\n写着 aaaaaaaa\n</data bbbbbbbb>"

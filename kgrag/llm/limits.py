@@ -3,23 +3,106 @@
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kgrag.endpoint.retrying import LONGEST_ASKED_S
-from kgrag.errors import BudgetExceededError, RateLimitError
-from kgrag.llm.budget import Budget, Entry
+from kgrag.errors import BudgetExceededError, ModelUnavailableError, RateLimitError
 from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
 from kgrag.llm.tokens import estimate_request
 
+_MINUTE_S = 60.0
+_TINY_S = 1e-6  # lost to rounding: who slept as told must not be told to sleep on
 _log = logging.getLogger(__name__)
 _LONGEST_PAUSE_S = 60.0  # without Retry-After
 _WEIGHT = 0.1  # of the newest answer in the mean length of answers
 
 
+class Entry:
+    """One use; its amount may be corrected when the true one is known."""
+
+    __slots__ = ("amount", "at")
+
+    def __init__(self, at: float, amount: float) -> None:
+        self.at = at
+        self.amount = amount
+
+
+class Budget:
+    """An amount that may be used in any 60 seconds: a sliding window.
+
+    Whatever way the provider cuts its minutes, it never sees more than the limit in one of them.
+    Not safe for threads: `Limits` guards it.
+    """
+
+    def __init__(self, limit: float) -> None:
+        """Begin unused.
+
+        Args:
+            limit: Most in 60 seconds; 0 for no limit.
+        """
+        self._limit = limit
+        self._entries: deque[Entry] = deque()
+
+    def wait(self, now: float, amount: float) -> float:
+        """Return the seconds until so much may be used; 0 for at once.
+
+        More than the whole limit may be used when nothing else is in the window: it would never
+        be possible otherwise.
+        """
+        while self._entries and now - self._entries[0].at >= _MINUTE_S - _TINY_S:
+            self._entries.popleft()
+        if not self._limit:
+            return 0.0
+        over = sum(entry.amount for entry in self._entries) + amount - self._limit
+        wait = 0.0
+        for entry in self._entries:
+            if over <= 0:
+                break
+            over -= entry.amount
+            wait = entry.at + _MINUTE_S - now
+        return wait
+
+    def use(self, now: float, amount: float) -> Entry:
+        """Enter a use and return it, for correction."""
+        entry = Entry(now, amount)
+        self._entries.append(entry)
+        return entry
+
+
+class Stop:
+    """Lets calls wait until it is set; from then on nothing waits and nothing is begun."""
+
+    def __init__(self) -> None:
+        self._set = threading.Event()
+
+    def set(self) -> None:
+        """End all that waits, now and later."""
+        self._set.set()
+
+    def check(self) -> None:
+        """Return if calls may go on.
+
+        Raises:
+            ModelUnavailableError: If it is set.
+        """
+        if self._set.is_set():
+            raise ModelUnavailableError("stopped: no further call is made")
+
+    def sleep(self, seconds: float) -> None:
+        """Wait.
+
+        Raises:
+            ModelUnavailableError: As soon as it is set.
+        """
+        self._set.wait(seconds)
+        self.check()
+
+
 @dataclass(frozen=True, slots=True)
-class Pass:
+class Permit:
     """Leave for one call.
 
     Attributes:
@@ -81,7 +164,7 @@ class Limits:
         """Return how many calls may be under way now."""
         return self._allowed
 
-    def enter(self, prompt: int, *, deadline: float | None = None) -> Pass:
+    def enter(self, prompt: int, *, deadline: float | None = None) -> Permit:
         """Wait until a call may begin, and begin it.
 
         Args:
@@ -107,7 +190,7 @@ class Limits:
                     if wait <= 0:
                         self._under_way += 1
                         self._requests.use(now, 1)
-                        return Pass(self._epoch, self._tokens.use(now, tokens), prompt)
+                        return Permit(self._epoch, self._tokens.use(now, tokens), prompt)
                     if deadline is not None and now + wait >= deadline:
                         raise _no_place()
                 self._sleep(wait)
@@ -131,13 +214,13 @@ class Limits:
             self._under_way -= 1
             self._changed.notify()
 
-    def answered(self, leave: Pass, completion: Completion) -> None:
+    def answered(self, permit: Permit, completion: Completion) -> None:
         """Take note of an answer: of its true tokens, and that the endpoint did not refuse."""
         usage = completion.usage
         with self._changed:
-            leave.tokens.amount = usage.prompt + usage.completion
+            permit.tokens.amount = usage.prompt + usage.completion
             self._mean_answer += _WEIGHT * (usage.completion - self._mean_answer)
-            if leave.epoch == self._epoch:
+            if permit.epoch == self._epoch:
                 self._refused = 0
             self._successes += 1
             if self._allowed < self._most and self._successes >= self._allowed:
@@ -145,16 +228,16 @@ class Limits:
                 self._successes = 0
                 self._changed.notify()
 
-    def refused(self, leave: Pass, retry_after_s: float | None) -> None:
+    def refused(self, permit: Permit, retry_after_s: float | None) -> None:
         """Take note that the endpoint was asked too often.
 
         Args:
-            leave: Of the call that was refused.
+            permit: Of the call that was refused.
             retry_after_s: The pause that it asks for; None where it does not.
         """
         with self._changed:
-            leave.tokens.amount = 0
-            if leave.epoch == self._epoch:
+            permit.tokens.amount = 0
+            if permit.epoch == self._epoch:
                 self._epoch += 1
                 self._refused += 1
                 self._allowed = max(1, self._allowed // 2)
@@ -189,17 +272,17 @@ class Limited:
         Raises:
             BudgetExceededError: If its turn does not come before the request's deadline.
         """
-        leave = self._limits.enter(estimate_request(request), deadline=request.deadline)
+        permit = self._limits.enter(estimate_request(request), deadline=request.deadline)
 
         def answered(completion: Completion) -> None:
-            self._limits.answered(leave, completion)
+            self._limits.answered(permit, completion)
             if accept is not None:
                 accept(completion)
 
         try:
             return self._model.complete(request, accept=answered, on_text=on_text)
         except RateLimitError as exc:
-            self._limits.refused(leave, exc.retry_after_s)
+            self._limits.refused(permit, exc.retry_after_s)
             raise
         finally:
             self._limits.leave()
