@@ -111,7 +111,7 @@ def test_relabelling_goes_on_where_it_was_cut_off(
         put(store, make, "a")
     labelled = n_readable(session)
     session.run("CREATE CONSTRAINT FOR (n:Chunk) REQUIRE n.caption IS UNIQUE").consume()
-    n_writes, write = 0, Database._write
+    n_writes, write = 0, Database.write
 
     def cut_off(self, work):
         nonlocal n_writes
@@ -122,7 +122,7 @@ def test_relabelling_goes_on_where_it_was_cut_off(
 
     monkeypatch.setattr("kgrag.store.neo4j.labels._PAGE", 1)
     monkeypatch.setattr("kgrag.store.neo4j.schema.statements_of", lambda file: ())
-    monkeypatch.setattr(Database, "_write", cut_off)
+    monkeypatch.setattr(Database, "write", cut_off)
     with pytest.raises(KeyboardInterrupt):
         Neo4jStore.open(empty_neo4j)
     monkeypatch.undo()

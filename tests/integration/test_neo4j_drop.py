@@ -60,7 +60,7 @@ def test_one_that_was_cut_off_is_finished_by_the_next(
 ):
     """Until then nobody opens it, or writes to it who had it open before."""
     put(empty_neo4j, make, "a", "b", "c")
-    n_writes, write = 0, Database._write
+    n_writes, write = 0, Database.write
 
     def cut_off(self, work):
         nonlocal n_writes
@@ -71,7 +71,7 @@ def test_one_that_was_cut_off_is_finished_by_the_next(
 
     with closing(Neo4jStore.open(empty_neo4j)) as store:
         monkeypatch.setattr("kgrag.store.neo4j.drop._PAGE", 5)
-        monkeypatch.setattr(Database, "_write", cut_off)
+        monkeypatch.setattr(Database, "write", cut_off)
         with pytest.raises(KeyboardInterrupt):
             drop(empty_neo4j)
         monkeypatch.undo()
