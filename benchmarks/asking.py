@@ -16,8 +16,9 @@ from kgrag.embedding.embedder import Task, Vectors
 from kgrag.store.background_copy import FIRST
 from kgrag.store.neo4j.address import Address
 from kgrag.store.neo4j.connection import Database, Row
-from kgrag.store.store import Hit, Store, Vector
+from kgrag.store.store import Store
 from kgrag.types import ScoredChunk
+from kgrag.vectors.vector import Hit, Vector
 
 _TOP_K = 20  # chunks
 _DOCUMENTS = 5  # in whose agreement we are interested

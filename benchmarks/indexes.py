@@ -13,8 +13,8 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import RunResult, from_ranking
 from kgrag.retrieval.query import analyse
 from kgrag.store.neo4j.connection import Database, Row
-from kgrag.store.store import Hit, Vector
 from kgrag.types import ScoredChunk
+from kgrag.vectors.vector import Hit, Vector
 
 _TOP_K = 20  # chunks
 _MEASURES = ("R@1", "R@5", "R@10", "span@2000")

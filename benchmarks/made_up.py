@@ -22,7 +22,7 @@ from ingestion.incoming import Ready
 from ingestion.report import ModelReport, Outcome
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.ids import entity_id, fact_id
-from kgrag.store.store import DocumentBundle
+from kgrag.store.contents import DocumentBundle
 from kgrag.text import character_pairs, read_word_list
 from kgrag.types import Entity, Fact
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from asking import Pair
 
 from ingestion.chunk import ChunkSizes
+from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.statements import statement
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.store import DocumentBundle, Problem, Store
+from kgrag.store.store import Store
 from kgrag.text import words
 from tests.neo4j_server.server import Neo4jServer
 

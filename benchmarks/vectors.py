@@ -26,7 +26,7 @@ from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.embeddings import sealed_row
 from kgrag.store.sqlite.vector_plan import LIMITS, Limits
 from kgrag.store.sqlite.vectors import VectorIndex
-from kgrag.store.store import Vector
+from kgrag.vectors.vector import Vector
 
 _DOCUMENT = 60  # vectors of a document
 _BATCH = 12_000

@@ -9,9 +9,10 @@ from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder, is_contextual
 from kgrag.embedding.late import late
 from kgrag.ids import embedding_key
-from kgrag.store.store import DocumentBundle, NodeVector, Vector
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Fact, NodeKind
+from kgrag.vectors.vector import Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from kgrag.errors import (
 from kgrag.ids import digest
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.counting import Meter, Metered
-from kgrag.store.store import DocumentBundle
+from kgrag.store.contents import DocumentBundle
 from kgrag.types import Evidence, Fact
 
 # Passages under way or waiting for each worker: enough that one that is tried again and again

@@ -18,7 +18,8 @@ from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
 from kgrag.foreign_json import read_foreign
 from kgrag.ids import entity_id, fact_id, summary_id
-from kgrag.store.store import DocumentBundle, Store
+from kgrag.store.contents import DocumentBundle
+from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 EXTRACTOR = "import"

@@ -11,7 +11,8 @@ from ingestion.prepare import prepare
 from ingestion.report import Outcome, Status
 from kgrag.errors import IngestionError
 from kgrag.ids import digest
-from kgrag.store.store import DocumentBundle, Store
+from kgrag.store.contents import DocumentBundle
+from kgrag.store.store import Store
 from kgrag.types import Document
 from kgrag.visible import shown_path
 

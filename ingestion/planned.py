@@ -8,7 +8,8 @@ from ingestion.chunk import ChunkSizes
 from ingestion.pipeline import chunks_to_embed, survey
 from ingestion.report import Outcome, Plan
 from ingestion.vector_set import VectorSet
-from kgrag.store.store import DocumentBundle, Store
+from kgrag.store.contents import DocumentBundle
+from kgrag.store.store import Store
 
 if TYPE_CHECKING:
     from ingestion.enrich import Enricher

@@ -11,7 +11,8 @@ from ingestion.references import EXTRACTOR, references
 from ingestion.structure import structure
 from kgrag.issued import issue_year
 from kgrag.places import document_places
-from kgrag.store.store import DocumentBundle, Store
+from kgrag.store.contents import DocumentBundle
+from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary
 
 Knowledge = tuple[list[Fact], list[Mention], list[Summary]]

@@ -11,8 +11,10 @@ from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.ids import embedding_key
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.staged import kept_of
-from kgrag.store.store import DocumentBundle, Store, Vector
+from kgrag.store.store import Store
+from kgrag.vectors.vector import Vector
 
 _BATCH_TEXTS = 256  # encoded together; what a kill loses at most, beside a document's rest
 _SAMPLE = 64  # texts that are encoded to tell how long it takes

@@ -11,7 +11,8 @@ from ingestion.pipeline import rules_digest
 from ingestion.prepare import kept_knowledge, prepare
 from ingestion.references import EXTRACTOR
 from kgrag.ids import digest
-from kgrag.store.store import DocumentBundle, Store
+from kgrag.store.contents import DocumentBundle
+from kgrag.store.store import Store
 from kgrag.types import Document, Fact, Mention
 
 

@@ -13,7 +13,8 @@ from ingestion.pipeline import Progress, store_all
 from ingestion.report import IngestReport, Outcome
 from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
-from kgrag.store.store import SourceState, Store
+from kgrag.store.contents import SourceState
+from kgrag.store.store import Store
 from kgrag.visible import shown_path
 
 

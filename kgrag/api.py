@@ -31,9 +31,9 @@ from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import preset
-from kgrag.retrieval.search import Search
+from kgrag.store.contents import Counts, Problem
 from kgrag.store.open import open_store
-from kgrag.store.store import Counts, Problem, Store
+from kgrag.store.store import Store
 from kgrag.taking_in import Intake, Use, calls_file, reembedding
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
@@ -326,9 +326,6 @@ class KnowledgeBase:
     @property
     def _knowledge(self) -> Knowledge:
         return self._current.knowledge()
-
-    def _search(self, question: str) -> Search:
-        return (asked := self._knowledge).search(asked.query(question))
 
     # looking
 

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from kgrag.errors import StoreError
 from kgrag.store.bundles import content_records
-from kgrag.store.store import Counts, DocumentBundle, Store
+from kgrag.store.contents import Counts, DocumentBundle
+from kgrag.store.store import Store
 
 _BOLT_PORT = 7687
 

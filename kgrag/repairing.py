@@ -16,8 +16,8 @@ from kgrag.embedding.choose import built_with, configured_embedder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import KgragError, NoKnowledgeBaseError, StoreError
+from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.open import open_store
-from kgrag.store.store import DocumentBundle, Problem
 
 if TYPE_CHECKING:
     from kgrag.store.sqlite.workshop import Workshop

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
-from kgrag.store.store import DocumentBundle, NodeVector
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import (
     Chunk,
     Document,

@@ -9,7 +9,7 @@ from kgrag.ids import document_of
 from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion
 from kgrag.retrieval.leaves import leaf_similarities
 from kgrag.retrieval.search import Ranking, Reasons, Search
-from kgrag.store.store import Hit
+from kgrag.vectors.vector import Hit
 
 Unit = Literal["spread", "best", "present", "own"]
 

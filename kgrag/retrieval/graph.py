@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from kgrag.ids import chunk_id
 from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Reasons, Search
-from kgrag.store.searched import Hit, Triple
+from kgrag.store.searched import Triple
 from kgrag.text import normalize, normalize_name
 from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Fact
+from kgrag.vectors.vector import Hit
 
 _FACTS = 200  # facts read around each entity
 _EVIDENCE = 128  # facts whose evidence is read at once

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from kgrag.ids import document_of
 from kgrag.retrieval.search import Ranking, Reasons, Search
-from kgrag.store.store import Hit
 from kgrag.types import Route
+from kgrag.vectors.vector import Hit
 
 
 def words_in_text(search: Search) -> Ranking:

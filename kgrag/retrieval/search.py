@@ -14,9 +14,10 @@ from kgrag.places import with_places_inside
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.within import Within
-from kgrag.store.searched import Hit, SearchedStore, Vector
+from kgrag.store.searched import SearchedStore
 from kgrag.text import words
 from kgrag.types import NodeKind, Query
+from kgrag.vectors.vector import Hit, Vector
 
 _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
 # Of a keyword's word that the question does not have; its own count 1. Measured on 62 questions

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.ids import document_of
-from kgrag.store.searched import Hit, SearchedStore, StatedTriple, Stating, T, Triple, Vector
+from kgrag.store.searched import SearchedStore, StatedTriple, Stating, T, Triple
 from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
+from kgrag.vectors.vector import Hit, Vector
 
 _ALL = 1_000_000  # documents that bear a title: looked at before those that are searched are taken
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.errors import StoreError
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.records import (
     Record,
     chunk_record,
@@ -15,7 +16,6 @@ from kgrag.store.records import (
     summary_record,
     vector_record,
 )
-from kgrag.store.store import DocumentBundle
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from kgrag.errors import ModelMismatchError, StoreError
-from kgrag.store.store import DocumentBundle
+from kgrag.store.contents import DocumentBundle
 from kgrag.types import Fact, Mention, Summary
 
 _SIZES = "chunk_sizes"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from kgrag.store.store import Counts, DocumentBundle, SourceState
+from kgrag.store.contents import Counts, DocumentBundle, SourceState
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from kgrag.store.store import Problem
+from kgrag.store.contents import Problem
 from kgrag.types import Chunk, Document, Heading
 
 _REMEDY = "ingest the document again"

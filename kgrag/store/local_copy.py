@@ -17,9 +17,9 @@ from filelock import FileLock, Timeout
 
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.ids import digest
+from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.copied import CopiedStore, ServerState
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.store import DocumentBundle, SourceState
 from kgrag.whole_file import write_whole
 
 logger = logging.getLogger(__name__)

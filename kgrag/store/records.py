@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgrag.store.store import Vector
 from kgrag.types import Chunk, Document, Entity, Evidence, Heading, Summary
+from kgrag.vectors.vector import Vector
 
 Record = dict[str, object]
 

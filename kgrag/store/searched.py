@@ -3,14 +3,10 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
+from kgrag.vectors.vector import Hit, Vector
 
-Vector = NDArray[np.float32]
 T = TypeVar("T")
-Hit = tuple[str, float]
 Stating = tuple[str, str]
 
 

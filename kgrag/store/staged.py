@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from kgrag.errors import StoreError
-from kgrag.store.store import NodeVector, Vector
+from kgrag.store.contents import NodeVector
+from kgrag.vectors.vector import Vector
 
 Kept = Literal["all", "vectors", "nothing"]
 

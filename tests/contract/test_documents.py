@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import NotFoundError, StoreError
-from kgrag.store.store import Counts, SourceState
+from kgrag.store.contents import Counts, SourceState
 
 TEXT = "到2025年建成绿色工厂500家。\n推进工业节能降碳，完善标准体系。"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store.vectors import KINDS
+from kgrag.vectors.vector import KINDS
 
 ROUTES = ("text", "path")
 WORDS = [

@@ -7,7 +7,7 @@ import pytest
 
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.store import Neo4jStore
-from kgrag.store.vectors import KINDS
+from kgrag.vectors.vector import KINDS
 from tests.neo4j_server import plugin
 
 ROOT = Path(__file__).parents[2]

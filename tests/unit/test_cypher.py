@@ -10,7 +10,7 @@ import pytest
 from kgrag.store.neo4j.embeddings import _NODES
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.verify import _CHECKS
-from kgrag.store.vectors import KINDS
+from kgrag.vectors.vector import KINDS
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(p.stem for p in (ROOT / "cypher").glob("*.cypher"))

@@ -1,11 +1,11 @@
 """Reading a document back as the bundle that it was stored from, with what was added since."""
 
 from kgrag.errors import StoreError
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j import read
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.graph_read import said_by, stored_knowledge
-from kgrag.store.store import DocumentBundle, NodeVector
 
 _TRIES = 5  # at a document that others change meanwhile
 

@@ -13,9 +13,8 @@ from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.read import base as base_of
 from kgrag.store.neo4j.schema import ensure_vector_indexes
-from kgrag.store.store import Hit, Vector
-from kgrag.store.vectors import best_of_each, cosine_of, other_dimension
 from kgrag.types import NodeKind
+from kgrag.vectors.vector import Hit, Vector, best_of_each, cosine_of, other_dimension
 
 _SPARE = 32  # embeddings fetched beyond those asked for, to see the end of a tie
 # An index looks at as many embeddings as it is asked for and overlooks some of the last, so it is

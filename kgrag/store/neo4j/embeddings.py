@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kgrag.errors import StoreError
+from kgrag.store.contents import NodeVector
 from kgrag.store.neo4j.connection import Transaction
-from kgrag.store.store import NodeVector, Vector
-from kgrag.store.vectors import KINDS, check_vector, other_dimension
 from kgrag.types import NodeKind
+from kgrag.vectors.vector import KINDS, Vector, check_vector, other_dimension
 
 _NODES: Mapping[NodeKind, str] = {
     "chunk": "embed_chunks",

@@ -17,10 +17,10 @@ from kgrag.store.neo4j.read import base as base_of
 from kgrag.store.neo4j.read import chunk
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
-from kgrag.store.store import Hit
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
 from kgrag.types import Route
+from kgrag.vectors.vector import Hit
 
 logger = logging.getLogger(__name__)
 

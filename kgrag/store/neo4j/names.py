@@ -3,8 +3,8 @@
 from kgrag.store.likeness import most_alike
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.lexical import any_of
-from kgrag.store.store import Hit
 from kgrag.text import character_pairs, normalize_name
+from kgrag.vectors.vector import Hit
 
 _LEAST_TITLE = 2  # a single character is part of too many titles to name one
 _LEAST_PIECE = 3  # characters of a text that is compared piece by piece

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from kgrag.errors import StoreError
 from kgrag.store.checks import check_settings
+from kgrag.store.contents import Counts, SourceState
 from kgrag.store.copied import ServerState
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.statements import is_base_name
-from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 _T = TypeVar("_T")

@@ -11,7 +11,7 @@ from kgrag.store.neo4j.described import describe_documents
 from kgrag.store.neo4j.labels import settle_labels
 from kgrag.store.neo4j.migrate import OLD, is_old, migrate, take
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
-from kgrag.store.vectors import KINDS
+from kgrag.vectors.vector import KINDS
 
 logger = logging.getLogger(__name__)
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from kgrag.store.contents import NodeVector
 from kgrag.store.neo4j import read
 from kgrag.store.neo4j.base import Base, begun, finish, lock
 from kgrag.store.neo4j.connection import Database, Row, Transaction
@@ -17,8 +18,7 @@ from kgrag.store.neo4j.embeddings import (
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.neo4j.write import set_meta
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
-from kgrag.store.store import NodeVector, Vector
-from kgrag.store.vectors import KINDS, other_dimension
+from kgrag.vectors.vector import KINDS, Vector, other_dimension
 
 _ROWS = 250  # vectors in a statement: about 1 MB
 _DOCUMENTS = 16  # that take over in one transaction

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem, SourceState
 from kgrag.store.copied import ServerState
 from kgrag.store.neo4j import graph_read, labels, names, read, schema, write
 from kgrag.store.neo4j.address import parse
@@ -17,16 +18,7 @@ from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
 from kgrag.store.neo4j.statements import own_labels
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.searched import StatedTriple, Stating, T, Triple
-from kgrag.store.store import (
-    Counts,
-    DocumentBundle,
-    Hit,
-    NodeVector,
-    Problem,
-    QueryLanguage,
-    SourceState,
-    Vector,
-)
+from kgrag.store.store import QueryLanguage
 from kgrag.types import (
     Chunk,
     Document,
@@ -38,6 +30,7 @@ from kgrag.types import (
     Route,
     Summary,
 )
+from kgrag.vectors.vector import Hit, Vector
 
 _AT_ONCE = 8  # what one question has under way: its routes, and searches by vector begun before
 

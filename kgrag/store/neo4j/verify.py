@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.neo4j import read, schema
 from kgrag.store.neo4j.connection import Database
@@ -13,8 +14,7 @@ from kgrag.store.neo4j.described import described
 from kgrag.store.neo4j.embeddings import checksum, to_vector
 from kgrag.store.neo4j.layout import layout_of
 from kgrag.store.neo4j.verify_graph import check_graph
-from kgrag.store.store import Problem
-from kgrag.store.vectors import check_vector
+from kgrag.vectors.vector import check_vector
 
 logger = logging.getLogger(__name__)
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from kgrag.store.contents import Problem
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.knowledge import (
@@ -12,7 +13,6 @@ from kgrag.store.neo4j.knowledge import (
     shown_type,
     statements_in,
 )
-from kgrag.store.store import Problem
 from kgrag.text import normalize_name
 from kgrag.titles import CITING_PREDICATES
 

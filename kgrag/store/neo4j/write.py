@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j.base import Base, begin, finish
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.described import described
@@ -14,7 +15,6 @@ from kgrag.store.neo4j.graph_write import cite, write_knowledge
 from kgrag.store.neo4j.knowledge import Knowledge, Properties
 from kgrag.store.neo4j.layout import layout_of
 from kgrag.store.neo4j.terms import label_of, terms_rows
-from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text

@@ -3,9 +3,9 @@
 import sqlite3
 
 from kgrag.store.bundles import StatedFact, assemble_knowledge
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.sqlite.embeddings import from_blob
 from kgrag.store.sqlite.read import all_chunks, documents, get_meta, headings, summaries_of
-from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 _PLACE = "e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence"

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from kgrag.errors import StoreError
 from kgrag.store.checks import damaged_setting
+from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.seals import seal_of_vector
 from kgrag.store.sqlite.settle import Touched
-from kgrag.store.store import NodeVector, Vector
-from kgrag.store.vectors import best_of_each, check_vector, other_dimension
+from kgrag.vectors.vector import Vector, best_of_each, check_vector, other_dimension
 
 _DIMENSION = re.compile("[1-9][0-9]{0,5}")
 _STORED = np.dtype("<f4")

@@ -22,10 +22,10 @@ from kgrag.store.sqlite.lexical_view import (
     writing_index,
 )
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
-from kgrag.store.store import Hit
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
 from kgrag.types import Route
+from kgrag.vectors.vector import Hit
 
 if TYPE_CHECKING:
     import tantivy

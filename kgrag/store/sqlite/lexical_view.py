@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from kgrag.store.sqlite.cache import CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
-from kgrag.store.store import Hit
+from kgrag.vectors.vector import Hit
 from kgrag.visible import shown_path
 
 if TYPE_CHECKING:

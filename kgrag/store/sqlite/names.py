@@ -3,8 +3,8 @@
 import sqlite3
 
 from kgrag.store.likeness import most_alike
-from kgrag.store.store import Hit
 from kgrag.text import normalize_name
+from kgrag.vectors.vector import Hit
 
 _LEAST_TITLE = 2  # a single character is part of too many titles to name one
 _TRIGRAM = 3  # shortest key of FTS5's trigram index

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from kgrag.store.checks import check_settings
+from kgrag.store.contents import Counts, SourceState
 from kgrag.store.sqlite.seals import refuse_damaged_settings
-from kgrag.store.store import Counts, SourceState
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 CHUNK_COLUMNS = (

@@ -9,9 +9,8 @@ from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
-from kgrag.store.store import Hit, Vector
-from kgrag.store.vectors import KINDS
 from kgrag.types import NodeKind, Route
+from kgrag.vectors.vector import KINDS, Hit, Vector
 
 
 class Searching:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from kgrag.store.checks import damaged_setting
+from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.embeddings import from_blob, sealed_row
 from kgrag.store.sqlite.seals import seal_documents, seal_settings
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
-from kgrag.store.store import NodeVector, Vector
-from kgrag.store.vectors import check_vector, other_dimension
+from kgrag.vectors.vector import Vector, check_vector, other_dimension
 
 _META = "staged_meta"  # key in `state`
 _NODES = ("staged_nodes", "staged_documents")  # who names another comes before it

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kgrag.store.sqlite.vector_codes import Numbers
 from kgrag.store.sqlite.vector_nodes import NodeIds
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows
-from kgrag.store.store import Vector
+from kgrag.vectors.vector import Vector
 
 Mask = NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.store.store import Vector
+from kgrag.vectors.vector import Vector
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -20,8 +20,8 @@ from kgrag.store.sqlite.vector_codes import Codes, Numbers
 from kgrag.store.sqlite.vector_nodes import NodeIds
 from kgrag.store.sqlite.vector_plan import Form
 from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
-from kgrag.store.store import Vector
 from kgrag.types import NodeKind
+from kgrag.vectors.vector import Vector
 
 FORMAT = "3"  # raise it when the files change
 _BATCH = 8192  # rows read at a time, more only if one document has more

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.store.sqlite.vector_codes import Codes, Numbers, Reader, Scanned, products
-from kgrag.store.store import Vector
+from kgrag.vectors.vector import Vector
 
 # Numbers multiplied at a time. What is copied stays in the processor's cache; and OpenBLAS starts
 # threads from 460,800, which beside other programs make 1 ms into 20.

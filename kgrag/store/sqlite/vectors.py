@@ -37,9 +37,8 @@ from kgrag.store.sqlite.vector_search import (
     exact_candidates,
     similarities_of,
 )
-from kgrag.store.store import Hit, Vector
-from kgrag.store.vectors import best_of_each
 from kgrag.types import NodeKind
+from kgrag.vectors.vector import Hit, Vector, best_of_each
 
 logger = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from kgrag.store.contents import Problem
 from kgrag.store.sqlite.connection import known_version
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.verify_names import check_name_index
 from kgrag.store.sqlite.verify_seals import check_schema, check_seals, readable
 from kgrag.store.sqlite.verify_text import check_documents
-from kgrag.store.store import Problem
 from kgrag.text import normalize_name
 
 _REINGEST = "run `kgrag repair`, or ingest the document again"

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
+from kgrag.store.contents import Problem
 from kgrag.store.sqlite.faults import is_damage
-from kgrag.store.store import Problem
 
 _SHADOWS = ("data", "idx", "docsize", "config")  # tables in which FTS5 keeps an index
 _DETAIL = "disagrees with the entities: run `kgrag repair`, or restore the folder from a backup"

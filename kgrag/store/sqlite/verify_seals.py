@@ -6,11 +6,11 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from kgrag.store.contents import Problem
 from kgrag.store.sqlite.connection import connect, make_schema
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.opening import check_header
 from kgrag.store.sqlite.seals import Broken, broken_seals, broken_settings, broken_vectors
-from kgrag.store.store import Problem
 
 _REMEDY = "run `kgrag repair`, or restore the folder from a backup"
 _WORDS = {

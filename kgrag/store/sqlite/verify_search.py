@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kgrag.errors import StoreError
+from kgrag.store.contents import Problem
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
 from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
@@ -16,8 +17,7 @@ from kgrag.store.sqlite.vector_codes import Reader
 from kgrag.store.sqlite.vector_files import stream
 from kgrag.store.sqlite.vector_rows import CodedRows, dequantized, quantized
 from kgrag.store.sqlite.vectors import VectorIndex
-from kgrag.store.store import Problem
-from kgrag.store.vectors import KINDS, check_vector
+from kgrag.vectors.vector import KINDS, check_vector
 
 _REMEDY = "run `kgrag repair`, or ingest the document again"
 

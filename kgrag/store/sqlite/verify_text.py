@@ -3,9 +3,9 @@
 import sqlite3
 from collections.abc import Iterator
 
+from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.sqlite.read import all_chunks, documents, headings
-from kgrag.store.store import Problem
 
 
 def check_documents(connection: sqlite3.Connection) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from kgrag.errors import StoreError
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.bundle import read_bundle
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark, record_change
@@ -32,7 +33,6 @@ from kgrag.store.sqlite.seals import (
 )
 from kgrag.store.sqlite.staged import empty_staged
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.store import DocumentBundle
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from kgrag.errors import NotFoundError
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.read import get_meta
 from kgrag.store.sqlite.seals import refuse_damaged_settings, seal_documents, seal_settings
 from kgrag.store.sqlite.settle import Touched, settle
 from kgrag.store.sqlite.staged import forget_staged
-from kgrag.store.store import DocumentBundle, NodeVector
 from kgrag.text import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Summary
 

@@ -11,8 +11,8 @@ from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.store import DocumentBundle
 from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Summary
 

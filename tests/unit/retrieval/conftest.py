@@ -1,7 +1,7 @@
 import pytest
 
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.store import DocumentBundle
 from kgrag.types import Chunk, Document
 
 

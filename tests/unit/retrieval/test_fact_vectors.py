@@ -10,7 +10,7 @@ from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
-from kgrag.store.store import NodeVector
+from kgrag.store.contents import NodeVector
 from kgrag.types import Entity, Evidence, Fact
 
 QUESTION = np.array([1.0, 0.0], dtype=np.float32)

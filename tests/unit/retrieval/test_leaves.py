@@ -10,7 +10,7 @@ from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
-from kgrag.store.store import DocumentBundle, NodeVector
+from kgrag.store.contents import DocumentBundle, NodeVector
 
 QUESTION = np.array([1.0, 0.0], dtype=np.float32)
 COSINES = {"a:40:0": 0.8, "a:40:1": 0.3, "a:10:0": 0.2, "a:10:5": 0.5}

@@ -8,7 +8,7 @@ from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
-from kgrag.store.store import DocumentBundle, NodeVector
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Document, Summary
 
 QUESTION = np.array([1.0, 0.0], dtype=np.float32)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.errors import StoreError
-from kgrag.store.vectors import UNIT_TOLERANCE, check_vector, cosine_of, other_dimension
+from kgrag.vectors.vector import UNIT_TOLERANCE, check_vector, cosine_of, other_dimension
 
 
 def scaled(factor):

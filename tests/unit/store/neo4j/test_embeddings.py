@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kgrag.errors import StoreError
+from kgrag.store.contents import NodeVector
 from kgrag.store.neo4j.embeddings import (
     add_embeddings,
     checksum,
@@ -12,8 +13,7 @@ from kgrag.store.neo4j.embeddings import (
     settle_embeddings,
     to_vector,
 )
-from kgrag.store.store import NodeVector
-from kgrag.store.vectors import KINDS
+from kgrag.vectors.vector import KINDS
 
 
 class Transaction:

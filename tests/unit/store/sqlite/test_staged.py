@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.store import NodeVector
 
 META = {"embedder": "new"}
 WIDE = 512

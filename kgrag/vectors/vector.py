@@ -1,12 +1,15 @@
-"""What holds for vectors in every store."""
+"""What a vector is, in every store: unit length, float32, compared by its cosine."""
 
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgrag.errors import StoreError
-from kgrag.store.store import Hit, Vector
 from kgrag.types import NodeKind
+
+Vector = NDArray[np.float32]
+Hit = tuple[str, float]  # the id of a node, and its score
 
 KINDS: tuple[NodeKind, ...] = ("chunk", "summary", "document", "fact")
 # Encoders normalise in float32 (or float16): rounding, not a mistake, below this.
