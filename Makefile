@@ -10,6 +10,7 @@ help:
 	@echo 'make test    check style and types, run the tests'
 	@echo 'make lint    check style and types only'
 	@echo 'make faults  kill it, fill its disk, damage its files; an hour'
+	@echo 'make mutate  change core modules place by place: their tests must notice; 20 minutes'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make clean   remove what these targets made, the environment included'
 
@@ -28,6 +29,12 @@ lint: $(READY)
 faults: $(READY)
 	$(BIN)/python -m tests.faults
 
+# N mutants of each module by chance, the same for the same SEED.
+N = 20
+SEED = 1
+mutate: $(READY)
+	$(BIN)/python scripts/mutate.py --n $(N) --seed $(SEED)
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
@@ -40,4 +47,4 @@ clean:
 	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test lint faults bench clean
+.PHONY: help demo test lint faults mutate bench clean

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -111,3 +112,15 @@ def test_no_property_is_refused_for_its_time():
     assert settings().deadline is None
     assert settings(max_examples=9).deadline is None
     assert HealthCheck.too_slow in settings().suppress_health_check
+
+
+def test_what_mutants_are_made_of_is_there():
+    """What moved is named anew; each change that changes nothing has a reason."""
+    known = tomllib.loads((ROOT / "scripts/mutants.toml").read_text("utf-8"))
+    assert len(known["modules"]) >= 10
+    for module, tests in known["modules"].items():
+        assert [path for path in (module, *tests) if not (ROOT / path).is_file()] == []
+    for same in known["same"]:
+        assert same["reason"]
+        assert same["path"] in known["modules"]
+        assert same["before"] != same["after"]

@@ -178,3 +178,24 @@ def test_resolve_leaves_a_closing_paragraph_as_it_is():
     """It repeats what is cited above."""
     text = "创建绿色工厂500家[1]。\n\n综上，创建绿色工厂500家。"
     assert resolved(text).text == text
+
+
+def test_resolve_reads_six_characters_before_a_mark_inside_a_sentence():
+    """Fewer say too little: the whole sentence counts."""
+    answer = resolved("创建800家[1]，到2025年500家[1]。")
+    assert answer.text == "创建800家[1]，到2025年500家[2]。"
+    assert resolved("为800家[1]，到2025年500家[1]。").text == "为800家[1]，到2025年500家[1]。"
+
+
+def test_resolve_of_equal_sentences_takes_the_one_after_what_was_cited_last():
+    """Behind the last place, where several were cited."""
+    parts = ["甲事项达到30万吨。", "其他工作稳步推进。" * 3, "充电桩90座。", "乙事项达到70万元。"]
+    text = "".join([*parts, parts[2]])
+    answer = resolve(
+        "目标？",
+        Draft("甲事项达到30万吨，乙事项达到70万元[1]。充电桩90座[1]。", "m"),
+        Context((Passage(1, "c", "丙", (), 0, len(text), text, "c:2048:0"),), best=1),
+        documents={"c": Document("c", "丙", text, "c.txt", "txt", "0")},
+        headings={},
+    )
+    assert [c.start for c in answer.citations] == [0, text.index("乙"), text.rindex("充")]

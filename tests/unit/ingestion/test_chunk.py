@@ -131,12 +131,16 @@ def test_chunk_cuts_before_the_blanks_of_a_headings_line():
     text = " 甲乙丙丁戊己庚 "
     chunks = chunk(document(text), [Heading(1, 3, 1, "甲乙")], ChunkSizes(6, (3,)))
     assert [c.text for c in chunks if c.size == 6] == [" 甲乙丙丁戊", "己庚 "]
+    assert chunk(document("   "), [Heading(0, 1, 1, " ")], ChunkSizes(6, (3,)))[0].text == "   "
+    chunks = chunk(document("甲乙丙丁"), [Heading(1, 2, 1, "乙")], ChunkSizes(3, (2,)))
+    assert [c.text for c in chunks if c.size == 3] == ["甲", "乙丙丁"]
 
 
 def test_chunk_when_all_boundaries_come_early_takes_the_last_of_them():
     """Emptier than half, but not inside a clause; a heading so early ends nothing."""
     text = "甲" * 5 + "，" + "乙" * 2 + "，" + "丙" * 30
     assert groups(text, ChunkSizes(20, (10,)))[20][0].text == "甲甲甲甲甲，乙乙，"
+    assert groups("甲" * 5 + "，" + "乙" * 30, ChunkSizes(20, (10,)))[20][0].text == "甲甲甲甲甲，"
     chunks = chunk(document("甲" * 40), [Heading(5, 6, 1, "甲")], ChunkSizes(20, (10,)))
     assert chunks[0].end == 20
 

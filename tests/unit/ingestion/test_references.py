@@ -63,3 +63,50 @@ def test_references_mention_the_document_by_the_name_others_cite():
 def test_document_name_is_what_stands_in_title_marks_elsewhere(title, name):
     """The inner title after 印发, or the title from 关于 on."""
     assert document_name(title) == name
+
+
+def relation(text):
+    """Return what the first title in a text is said to be."""
+    document = Document("d", "甲规划", text, "d.txt", "txt", "00")
+    facts, _ = references(document, [Chunk("d:256:0", "d", 256, 0, 0, len(text), text)])
+    return facts[0].predicate
+
+
+def test_a_text_may_begin_with_a_relation():
+    """And go on for long."""
+    assert relation("根据《节能法》，制定本规划。" + "其他。" * 300) == "依据"
+    assert relation("其他。" * 300 + "根据《节能法》，制定本规划。") == "依据"
+
+
+def test_a_relation_reaches_24_characters():
+    """From its word to the title's mark."""
+    assert relation("甲。根据" + "乙" * 22 + "《节能法》") == "依据"
+    assert relation("甲。根据" + "乙" * 23 + "《节能法》") == "引用"
+
+
+def test_a_relation_holds_for_a_list_of_titles_of_300_characters():
+    """From its word to the title's first character; other titles are left out."""
+
+    def last(length):
+        listed = "、".join(["根据", *["《" + "法" * 20 + "》"] * 12])[:-1]
+        listed += "法" * (length - len(listed) - 2) + "》《"
+        assert len(listed) == length
+        document = Document("d", "甲规划", f"。{listed}节能法》", "d.txt", "txt", "00")
+        facts, _ = references(document, [Chunk("d:9:0", "d", 9, 0, 0, 999, "")])
+        return facts[-1].predicate
+
+    assert last(300) == "依据"
+    assert last(301) == "引用"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [(" \n第一句。第二句。", "第一句。"), ("前言。甲规划", "甲规划"), (" \n ", " \n ")],
+)
+def test_a_document_names_itself_in_its_title_or_else_its_first_sentence(text, place):
+    """Or wherever it is, where it says nothing."""
+    document = Document("d", "甲规划", text, "d.txt", "txt", "00")
+    _, (mention,) = references(document, [Chunk("d:256:0", "d", 256, 0, 0, len(text), text)])
+    at = mention.evidence
+    assert text[at.start : at.end].strip() == place.strip()
+    assert 0 <= at.start < at.end <= len(text)

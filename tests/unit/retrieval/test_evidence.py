@@ -149,3 +149,26 @@ def test_reciprocal_fuses_by_rank_alone(store):
     """1/(1+1) + 1/(1+2) and 1/(1+1), whatever the scores."""
     routes = [route([("x", 9.0), ("y", 8.9)]), route([("y", 0.1)])]
     assert scores(Reciprocal(k=1)(search(store), routes, top_k=20)) == {"y": 5 / 6, "x": 0.5}
+
+
+def test_a_route_is_as_it_is_unless_something_is_said(store):
+    """Weight 1, its own unit, no margin, no weaker and no stronger with a weak encoder."""
+    routes = [route([("a:10:0", 3.0), ("a:10:1", 1.0)])]
+    for weak in (False, True):
+        fused = Evidence()(search(store, weak_encoder=weak), routes, top_k=20)
+        assert scores(fused) == {"a:10:0": 3.0, "a:10:1": 1.0}
+        assert fused[0].parts == (("ra:10:0", 3.0),)
+
+
+def test_nine_hits_have_no_tenth(store):
+    """Their best leads by all, which counts as 0.8."""
+    hits = [(f"a:10:{i}", 8.0) for i in range(9)]
+    fused = Evidence()(search(store), [route(hits, unit="best", margin=8.0)], top_k=20)
+    assert fused[0].score == pytest.approx(1 + 8 * 0.512)
+
+
+def test_reciprocal_gives_reasons_without_numbers(store):
+    """Ranks say nothing of single routes."""
+    (fused,) = Reciprocal()(search(store), [route([("x", 9.0)])], top_k=20)
+    assert fused.parts == (("rx", 0.0),)
+    assert fused.via == ("rx",)

@@ -133,3 +133,14 @@ def test_parse_years_when_they_are_none_is_refused(text):
     """Two years of four digits, the first one first."""
     with pytest.raises(ValueError, match="year"):
         parse_years(text)
+
+
+@pytest.mark.parametrize(
+    ("n", "told"), [(12, "p12"), (13, "p12 and 1 more"), (20, "p12 and 8 more")]
+)
+def test_an_error_lists_twelve_of_what_there_is(n, told):
+    """And how many more there are."""
+    cards = [card(f"{i:02}", "方案", places=f"p{i:02}") for i in range(1, n + 1)]
+    with pytest.raises(NotFoundError) as raised:
+        documents_within(Filter(regions=("云岭",)), cards)
+    assert str(raised.value).endswith(f"p11, {told}")

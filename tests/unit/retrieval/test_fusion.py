@@ -28,8 +28,8 @@ def test_ranked_breaks_ties_by_id():
     assert ranked({"b": 1.0, "c": 1.0, "a": 1.0}) == [("a", 1.0), ("b", 1.0), ("c", 1.0)]
 
 
-@pytest.mark.parametrize("top_k", range(6))
+@pytest.mark.parametrize("top_k", range(8))
 def test_a_ranking_that_is_cut_is_the_head_of_the_whole(top_k):
-    """Also where the cut goes through scores that are the same."""
+    """Also where the cut goes through scores that are the same, or beyond the last."""
     scores = {"d": 1.0, "b": 2.0, "a": 1.0, "c": 1.0, "e": -3.0}
     assert ranked(scores, top_k=top_k) == ranked(scores)[:top_k]

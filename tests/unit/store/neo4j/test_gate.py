@@ -298,3 +298,8 @@ def test_size_is_limited():
     refused("MATCH (n) WHERE " + " AND ".join(["(n:A OR n:B)"] * 7) + " RETURN 1", often)
     assert sent("MATCH ()-[r:A" + "|A" * 20 + "]->() RETURN r")
     refused("MATCH (a)-[*1000000]->(b) RETURN 1", "number of steps is 1000000")
+
+
+def test_a_list_that_is_unwound_may_be_collected_again():
+    """Its items are one list less deep."""
+    assert sent("UNWIND [1] AS a " + "WITH collect(a) AS b UNWIND b AS a " * 5 + "RETURN a")
