@@ -4,8 +4,10 @@ import logging
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -47,19 +49,34 @@ _SEALED = 6  # the schema version from which on all that is stored has a checksu
 _UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR_SHM")
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What can be seen of a database's files only before SQLite opens them.
+
+    Attributes:
+        identity: Of the file: device and inode.
+        wrong_header: What is wrong in its header, in words; empty for nothing.
+        lost: What a damaged log lost, in words; empty for nothing.
+    """
+
+    identity: tuple[int, int]
+    wrong_header: str = ""
+    lost: str = ""
+
+
 class Database:
     """One SQLite file.
 
     Attributes:
         file: The database file.
         uri: Where connections connect to.
-        lost: What a damaged log lost when it was opened, in words; empty for nothing.
+        seen: What its files were like before.
     """
 
-    def __init__(self, file: Path, *, uri: str, lost: str = "") -> None:
+    def __init__(self, file: Path, *, uri: str, seen: Seen) -> None:
         self.file = file
         self.uri = uri
-        self.lost = lost
+        self.seen = seen
         self._closed = False
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = threading.Lock()
@@ -80,23 +97,23 @@ class Database:
             StoreError: If a newer kgrag made it.
         """
         file = folder / FILE_NAME
-        try:
-            if create:
-                folder.mkdir(parents=True, exist_ok=True)
-            lost = lost_in_log(file)  # SQLite forgets it as soon as it opens the file
+        with _OPENING:
+            wrong_header, lost = _looked_at(file, create=create)
             with mapped(file):
-                check_file(file, create=create)
-        except OSError as exc:
-            raise StoreUnavailableError(f"{folder}: {exc}: name another folder") from exc
-        if lost:
-            logger.warning("%s", lost)
-        with mapped(file):
-            return cls(file, uri=_prepare(file), lost=lost)
+                uri = _prepare(file)
+            opened = cls(file, uri=uri, seen=Seen(_identity(file), wrong_header, lost))
+            _OPENED.add(opened)
+        return opened
 
     @property
     def writable(self) -> bool:
         """Whether the file may be written."""
         return _READ_ONLY not in self.uri
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed yet."""
+        return not self._closed
 
     def check_open(self) -> None:
         """Refuse to go on after `close`.
@@ -158,6 +175,39 @@ class Database:
                 self._idle.append(connection)
                 return
         connection.close()
+
+
+# The databases that this process has open, and a lock while it opens another.
+_OPENED: "weakref.WeakSet[Database]" = weakref.WeakSet()
+_OPENING = threading.Lock()
+
+
+def _looked_at(file: Path, *, create: bool) -> tuple[str, str]:
+    """Return what is wrong in the header, and lost from the log, of a file that may be opened.
+
+    A file that this process has open already is not read: closing it again would let go of the
+    locks on it, and another process would take it, and its log, for its own alone.
+    """
+    try:
+        if create:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        identity = _identity(file) if file.exists() else None
+        for other in _OPENED:
+            if other.is_open and other.seen.identity == identity:
+                return other.seen.wrong_header, ""
+        lost = lost_in_log(file)
+        with mapped(file):
+            wrong_header = check_file(file, create=create)
+    except OSError as exc:
+        raise StoreUnavailableError(f"{file.parent}: {exc}: name another folder") from exc
+    if lost:
+        logger.warning("%s", lost)
+    return wrong_header, lost
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_dev, status.st_ino
 
 
 def connect(uri: str) -> sqlite3.Connection:

@@ -29,13 +29,18 @@ def log_of(file: Path) -> Path:
     return file.with_name(file.name + "-wal")
 
 
-def check_file(file: Path, *, create: bool) -> None:
+def check_file(file: Path, *, create: bool) -> str:
     """Refuse a file that cannot be a knowledge base; only its first bytes are read.
 
     Args:
-        file: The database file.
+        file: The database file. This process must not have it open: closing it here would let go
+            of all locks that SQLite holds on it (sqlite.org/howtocorrupt.html, section 2.2).
         create: A file that is missing or empty (as a crash leaves one that had just been made)
             is to become one.
+
+    Returns:
+        What is wrong in the header of a file that can be opened; empty for nothing. Some of its
+        bytes decide whether it may be written, and are of no use to who only reads.
 
     Raises:
         NoKnowledgeBaseError: If it is missing or empty, and not to be made.
@@ -51,7 +56,7 @@ def check_file(file: Path, *, create: bool) -> None:
     if not n_bytes:
         _check_lost(file)
         if create:
-            return
+            return ""
         what = f"{file.name} is empty" if file.exists() else f"{file.name} is missing"
         raise NoKnowledgeBaseError(
             f"no knowledge base in {file.parent} ({what}): "
@@ -62,15 +67,10 @@ def check_file(file: Path, *, create: bool) -> None:
     _check_header(file, header)
     if int.from_bytes(header[_APPLICATION]) != APPLICATION_ID:
         _check_unmarked(file, header, create=create)
+    return _wrong(header)
 
 
-def check_header(file: Path) -> str:
-    """Return what is wrong in the header of a file that could be opened; empty for nothing.
-
-    Some of its bytes decide whether it may be written, and are of no use to who only reads.
-    """
-    with file.open("rb") as opened:
-        header = opened.read(_HEADER_BYTES)
+def _wrong(header: bytes) -> str:
     seen = (header[18], header[19], header[20], header[21:24], int.from_bytes(header[56:60]))
     if seen not in ((2, 2, 0, _FRACTIONS, 1), (1, 1, 0, _FRACTIONS, 1)):
         return f"the header is damaged ({seen})"

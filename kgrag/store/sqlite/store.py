@@ -287,7 +287,8 @@ class SQLiteStore(Searching):
     def verify(self) -> list[Problem]:
         """Check every invariant."""
         with self._database.read() as connection:
-            problems = [*check_log(self._database.lost), *check_file_header(self._database.file)]
+            seen = self._database.seen
+            problems = [*check_log(seen.lost), *check_file_header(seen.wrong_header)]
             problems += verify(connection)
             if any(p.invariant in ("file", "schema") for p in problems):
                 return problems

@@ -4,12 +4,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import cache
-from pathlib import Path
 
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.connection import connect, make_schema
 from kgrag.store.sqlite.faults import is_damage
-from kgrag.store.sqlite.opening import check_header
 from kgrag.store.sqlite.seals import Broken, broken_seals, broken_settings, broken_vectors
 
 _REMEDY = "run `kgrag repair`, or restore the folder from a backup"
@@ -36,11 +34,10 @@ def readable(invariant: str, check: Callable[[], Iterable[Problem]]) -> list[Pro
     return problems
 
 
-def check_file_header(file: Path) -> Iterator[Problem]:
-    """Check the bytes by which SQLite knows a file; some matter only to who writes."""
-    wrong = check_header(file)
+def check_file_header(wrong: str) -> Iterator[Problem]:
+    """Tell what was wrong in the bytes by which SQLite knows a file; some matter to who writes."""
     if wrong:
-        yield Problem("file", file.name, f"{wrong}: {_REMEDY}")
+        yield Problem("file", "kgrag.db", f"{wrong}: {_REMEDY}")
 
 
 def check_log(lost: str) -> Iterator[Problem]:

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from contextlib import closing
 
 from kgrag.store.sqlite.store import SQLiteStore
@@ -32,3 +34,41 @@ def test_export_ends_well_when_it_is_not_read_to_the_end(store):
     records.close()
 
     assert store.delete_document("d-00")
+
+
+READ = """
+import sys
+from pathlib import Path
+from kgrag.store.sqlite.store import SQLiteStore
+
+store = SQLiteStore.open(Path(sys.argv[1]))
+print(store.get_meta("a"))
+store.close()
+"""
+
+
+def seen_by_another(folder):
+    """Return what another process reads, which ends as the last one that it knows of."""
+    words = [sys.executable, "-c", READ, str(folder)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_another_process_takes_no_log_away_after_a_second_opening(folder):
+    """Who closes a file that SQLite has open lets go of its locks; what is stored then is lost."""
+    with closing(SQLiteStore.open(folder)) as store:
+        store.set_meta({"a": "1"})
+        with closing(SQLiteStore.open(folder)) as second:
+            assert second.get_meta("a") == "1"
+        assert seen_by_another(folder) == "1"
+        store.set_meta({"a": "2"})
+        assert seen_by_another(folder) == "2"
+
+
+def test_another_process_takes_no_log_away_after_verify(folder):
+    """It looks at the header of the file, too."""
+    with closing(SQLiteStore.open(folder)) as store:
+        store.set_meta({"a": "1"})
+        store.verify()
+        assert seen_by_another(folder) == "1"
+        store.set_meta({"a": "2"})
+        assert seen_by_another(folder) == "2"
