@@ -24,8 +24,8 @@ from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.embeddings import sealed_row
-from kgrag.store.sqlite.vector_plan import LIMITS, Limits
 from kgrag.store.sqlite.vectors import VectorIndex
+from kgrag.vectors.plan import LIMITS, Limits
 from kgrag.vectors.vector import Vector
 
 _DOCUMENT = 60  # vectors of a document

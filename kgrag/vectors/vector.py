@@ -42,6 +42,17 @@ def cosine_of(score: float) -> float:
     return min(1.0, max(-1.0, round(score, 6)))
 
 
+def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:
+    """Return the cosine of each row with a vector, all of unit length (or zero).
+
+    Rounded to 6 decimals. Each row is summed alone: in a product of matrices the last bits depend
+    on where a row stands, and with them, now and then, the sixth decimal. (`einsum` does not
+    multiply matrices, and takes a tenth of the time of a product that is summed by rows.)
+    """
+    scores: NDArray[np.float64] = np.einsum("ij,j->i", matrix, vector, dtype=np.float64)
+    return np.clip(np.round(scores, 6), -1.0, 1.0)
+
+
 def best_of_each(hits: Iterable[Hit]) -> list[Hit]:
     """Return nodes with their largest cosine, best first, ties by node id.
 

@@ -40,7 +40,7 @@ OPEN = {0, 1, 8}
 THIRD_PARTY = {
     "click": ("kgrag.cli.*",),
     "docx": ("ingestion.load.docx", "ingestion.load.numbering"),
-    "faiss": ("kgrag.store.sqlite.vector_codes",),
+    "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "jieba": ("kgrag.segmenter",),
     "json_repair": ("kgrag.llm.json_text",),

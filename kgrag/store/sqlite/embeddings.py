@@ -6,14 +6,13 @@ import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgrag.errors import StoreError
 from kgrag.store.checks import damaged_setting
 from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.seals import seal_of_vector
 from kgrag.store.sqlite.settle import Touched
-from kgrag.vectors.vector import Vector, best_of_each, check_vector, other_dimension
+from kgrag.vectors.vector import Vector, best_of_each, check_vector, cosines, other_dimension
 
 _DIMENSION = re.compile("[1-9][0-9]{0,5}")
 _STORED = np.dtype("<f4")
@@ -132,17 +131,6 @@ def _blobs_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> list[t
         " CROSS JOIN embeddings e ON e.key = n.key",
         (json.dumps(list(node_ids)),),
     ).fetchall()
-
-
-def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:
-    """Return the cosine of each row with a vector, all of unit length (or zero).
-
-    Rounded to 6 decimals. Each row is summed alone: in a product of matrices the last bits depend
-    on where a row stands, and with them, now and then, the sixth decimal. (`einsum` does not
-    multiply matrices, and takes a tenth of the time of a product that is summed by rows.)
-    """
-    scores: NDArray[np.float64] = np.einsum("ij,j->i", matrix, vector, dtype=np.float64)
-    return np.clip(np.round(scores, 6), -1.0, 1.0)
 
 
 def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -> None:

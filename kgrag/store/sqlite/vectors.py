@@ -16,29 +16,22 @@ import numpy as np
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import renew
-from kgrag.store.sqlite.embeddings import check_query, cosines, read_vectors, stored_dimension
-from kgrag.store.sqlite.vector_blocks import Block, Segment, empty, joined
-from kgrag.store.sqlite.vector_codes import Numbers
-from kgrag.store.sqlite.vector_files import (
-    FORMAT,
-    fill_segment,
-    lengths_of,
-    read_block,
-    read_list,
-    remove_unlisted,
-    segments_folder,
-    write_list,
-)
-from kgrag.store.sqlite.vector_plan import LIMITS, Limits, parts, rewritten
-from kgrag.store.sqlite.vector_search import (
+from kgrag.store.sqlite.embeddings import check_query, read_vectors, stored_dimension
+from kgrag.store.sqlite.vector_list import read_list, remove_unlisted, segments_folder, write_list
+from kgrag.store.sqlite.vector_source import lengths_of, read_block, stream
+from kgrag.types import NodeKind
+from kgrag.vectors.blocks import Block, Segment, empty, joined
+from kgrag.vectors.codes import Numbers
+from kgrag.vectors.files import FORMAT, fill_segment
+from kgrag.vectors.plan import LIMITS, Limits, parts, rewritten
+from kgrag.vectors.search import (
     Scans,
     Wanted,
     coded_candidates,
     exact_candidates,
     similarities_of,
 )
-from kgrag.types import NodeKind
-from kgrag.vectors.vector import Hit, Vector, best_of_each
+from kgrag.vectors.vector import Hit, Vector, best_of_each, cosines
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +92,7 @@ class VectorIndex:
 
     On the disk stand segments that never change. Documents that changed since are dead in them,
     and their new vectors are in memory until they are worth a segment of their own; see
-    `kgrag.store.sqlite.vector_plan` for when segments are written together.
+    `kgrag.vectors.plan` for when segments are written together.
 
     Attributes:
         kind: Chunks, summaries, documents or facts.
@@ -286,8 +279,7 @@ class VectorIndex:
         n_all = n_written + sum(block.n_alive for block in kept)
         new = [
             fill_segment(
-                connection,
-                self.kind,
+                stream(connection, self.kind, part, due.dimension),
                 part,
                 due.dimension,
                 form=self._limits.form(sum(part.values()), n_all),

@@ -12,11 +12,11 @@ from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.lexical import LexicalIndex, sums_of
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
-from kgrag.store.sqlite.vector_blocks import Block
-from kgrag.store.sqlite.vector_codes import Reader
-from kgrag.store.sqlite.vector_files import stream
-from kgrag.store.sqlite.vector_rows import CodedRows, dequantized, quantized
+from kgrag.store.sqlite.vector_source import stream
 from kgrag.store.sqlite.vectors import VectorIndex
+from kgrag.vectors.blocks import Block
+from kgrag.vectors.codes import Reader
+from kgrag.vectors.rows import CodedRows, dequantized, quantized
 from kgrag.vectors.vector import KINDS, check_vector
 
 _REMEDY = "run `kgrag repair`, or ingest the document again"

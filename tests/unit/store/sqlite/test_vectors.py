@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.store.sqlite import vector_search, vectors
+from kgrag.store.sqlite import vectors
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
-from kgrag.store.sqlite.embeddings import cosines
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.sqlite.vector_plan import Limits
-from kgrag.store.sqlite.vector_rows import CodedRows
+from kgrag.vectors import search
+from kgrag.vectors.plan import Limits
+from kgrag.vectors.rows import CodedRows
+from kgrag.vectors.vector import cosines
 from tests.fixtures.dense_vectors import Dense, unit
 
 LOGGER = "kgrag.store.sqlite.vectors"
@@ -80,7 +81,7 @@ def filled(dense, *, limits=SMALL, n_documents=20):
 def reads(monkeypatch):
     """Return a function that takes the documents read from the database since the last call."""
     asked = []
-    for name in ("read_block", "fill_segment"):
+    for name in ("read_block", "stream"):
         original = getattr(vectors, name)
 
         def read(connection, kind, lengths, *rest, original=original, **more):
@@ -181,13 +182,13 @@ def test_deletions_outlive_the_process_without_new_vectors(dense, reads):
 @pytest.mark.parametrize("floats", [0, 10_000])
 def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data, floats):
     """At least 0.99 of the best 50, in the process that deleted and in the next."""
-    monkeypatch.setattr(vector_search, "_CANDIDATE", 0)
-    monkeypatch.setattr(vector_search, "_FINE_DEPTH", 300)
-    monkeypatch.setattr(vector_search, "_FINE_DEPTH_OF_EACH", 1)
-    monkeypatch.setattr(vector_search, "_FINE_ROWS", 1)
-    monkeypatch.setattr(vector_search, "_DIRECT", 100)
-    monkeypatch.setattr(vector_search, "_DEPTH", 600)
-    monkeypatch.setattr(vector_search, "_DEPTH_OF_EACH", 1)
+    monkeypatch.setattr(search, "_CANDIDATE", 0)
+    monkeypatch.setattr(search, "_FINE_DEPTH", 300)
+    monkeypatch.setattr(search, "_FINE_DEPTH_OF_EACH", 1)
+    monkeypatch.setattr(search, "_FINE_ROWS", 1)
+    monkeypatch.setattr(search, "_DIRECT", 100)
+    monkeypatch.setattr(search, "_DEPTH", 600)
+    monkeypatch.setattr(search, "_DEPTH_OF_EACH", 1)
     limits = Limits(few=100, exact=0, small=100, floats=floats, segment=4000)
     base = dense(limits=limits, dimension=32)
     rng = np.random.default_rng(5)

@@ -10,10 +10,10 @@ import pytest
 
 from kgrag.store.sqlite import vectors
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.store.sqlite.vector_codes import Codes
-from kgrag.store.sqlite.vector_plan import Limits
-from kgrag.store.sqlite.vector_rows import dequantized
 from kgrag.store.sqlite.verify import _CHECKS
+from kgrag.vectors.codes import Codes
+from kgrag.vectors.plan import Limits
+from kgrag.vectors.rows import dequantized
 
 FIRST = "WHERE chunk_id = 'd-01:8:0'"
 DAMAGE = [

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kgrag.store.sqlite import vector_rows
-from kgrag.store.sqlite.vector_codes import Codes
-from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
+from kgrag.vectors import rows as rows_module
+from kgrag.vectors.codes import Codes
+from kgrag.vectors.rows import CodedRows, ExactRows, dequantized, quantized
 from tests.fixtures.dense_vectors import unit
 
 MATRIX = unit(np.random.default_rng(0), 50)
@@ -13,7 +13,7 @@ MATRIX = unit(np.random.default_rng(0), 50)
 @pytest.mark.parametrize("rows", [None, np.array([3, 49, 7]), np.empty(0, np.int64)])
 def test_exact_scores_are_products(rows, at_once, monkeypatch):
     """Of the rows asked for, in their order, however many are multiplied at a time."""
-    monkeypatch.setattr(vector_rows, "_AT_ONCE", at_once)
+    monkeypatch.setattr(rows_module, "_AT_ONCE", at_once)
     expected = MATRIX @ MATRIX[0]
     found = ExactRows(MATRIX).scores(MATRIX[0], rows)
 

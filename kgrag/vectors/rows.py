@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.store.sqlite.vector_codes import Codes, Numbers, Reader, Scanned, products
+from kgrag.vectors.codes import Codes, Numbers, Reader, Scanned, products
 from kgrag.vectors.vector import Vector
 
 # Numbers multiplied at a time. What is copied stays in the processor's cache; and OpenBLAS starts

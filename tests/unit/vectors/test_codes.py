@@ -2,7 +2,7 @@ import faiss
 import numpy as np
 import pytest
 
-from kgrag.store.sqlite.vector_codes import Codes, products
+from kgrag.vectors.codes import Codes, products
 from tests.fixtures.dense_vectors import unit
 
 

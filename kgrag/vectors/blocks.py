@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.store.sqlite.vector_codes import Numbers
-from kgrag.store.sqlite.vector_nodes import NodeIds
-from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows
+from kgrag.vectors.codes import Numbers
+from kgrag.vectors.nodes import NodeIds
+from kgrag.vectors.rows import CodedRows, ExactRows
 from kgrag.vectors.vector import Vector
 
 Mask = NDArray[np.bool_]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.store.sqlite.vector_codes import Numbers
+from kgrag.vectors.codes import Numbers
 
 
 @dataclass(frozen=True, slots=True)

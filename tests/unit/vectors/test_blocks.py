@@ -1,7 +1,7 @@
 import numpy as np
 
-from kgrag.store.sqlite.vector_blocks import empty, in_memory, joined
-from kgrag.store.sqlite.vector_nodes import NodeIds
+from kgrag.vectors.blocks import empty, in_memory, joined
+from kgrag.vectors.nodes import NodeIds
 
 
 def block(**lengths):

@@ -5,12 +5,12 @@ from threading import Event, get_ident
 import numpy as np
 import pytest
 
-from kgrag.store.sqlite import vector_search
-from kgrag.store.sqlite.vector_blocks import Block, Segment, in_memory
-from kgrag.store.sqlite.vector_codes import Codes
-from kgrag.store.sqlite.vector_nodes import NodeIds
-from kgrag.store.sqlite.vector_rows import CodedRows, ExactRows, dequantized, quantized
-from kgrag.store.sqlite.vector_search import (
+from kgrag.vectors import search
+from kgrag.vectors.blocks import Block, Segment, in_memory
+from kgrag.vectors.codes import Codes
+from kgrag.vectors.nodes import NodeIds
+from kgrag.vectors.rows import CodedRows, ExactRows, dequantized, quantized
+from kgrag.vectors.search import (
     Scans,
     Wanted,
     coded_candidates,
@@ -81,9 +81,9 @@ def test_few_allowed_rows_of_a_coded_block_are_all_looked_at():
 @pytest.fixture
 def shallow(monkeypatch):
     """Let blocks of a few thousand rows be scanned."""
-    monkeypatch.setattr(vector_search, "_DIRECT", 100)
-    monkeypatch.setattr(vector_search, "_DEPTH", 300)
-    monkeypatch.setattr(vector_search, "_DEPTH_OF_EACH", 1)
+    monkeypatch.setattr(search, "_DIRECT", 100)
+    monkeypatch.setattr(search, "_DEPTH", 300)
+    monkeypatch.setattr(search, "_DEPTH_OF_EACH", 1)
 
 
 def recall(blocks, matrix, queries, allowed, doc_ids=None):
@@ -158,9 +158,9 @@ def scanned(matrix, *, per_document=10):
 @pytest.fixture
 def finely_shallow(monkeypatch):
     """Let blocks of a few thousand rows be scanned, not very deep."""
-    monkeypatch.setattr(vector_search, "_CANDIDATE", 0)
-    monkeypatch.setattr(vector_search, "_FINE_DEPTH", 150)
-    monkeypatch.setattr(vector_search, "_FINE_DEPTH_OF_EACH", 1)
+    monkeypatch.setattr(search, "_CANDIDATE", 0)
+    monkeypatch.setattr(search, "_FINE_DEPTH", 150)
+    monkeypatch.setattr(search, "_FINE_DEPTH_OF_EACH", 1)
 
 
 @pytest.mark.parametrize("doc_ids", [None, {f"d-{i}" for i in range(0, 300, 2)}])
@@ -213,8 +213,8 @@ def test_fewer_rows_need_fewer_candidates(n_all, depth):
     block = scanned(unit(np.random.default_rng(10), 20))
     block = replace(block, alive=np.ones(n_all, bool))
 
-    assert vector_search._depth(block, 50) == depth
-    assert vector_search._depth(block, 400) == pytest.approx(2 * depth, abs=1)
+    assert search._depth(block, 50) == depth
+    assert search._depth(block, 400) == pytest.approx(2 * depth, abs=1)
 
 
 class Threads:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kgrag.store.sqlite.embeddings import cosines
-from kgrag.store.sqlite.vector_blocks import Block, Mask
-from kgrag.store.sqlite.vector_codes import Numbers, Scanned
-from kgrag.store.sqlite.vector_rows import CodedRows
-from kgrag.vectors.vector import Hit, Vector
+from kgrag.vectors.blocks import Block, Mask
+from kgrag.vectors.codes import Numbers, Scanned
+from kgrag.vectors.rows import CodedRows
+from kgrag.vectors.vector import Hit, Vector, cosines
 
 # So many rows are the best by code that the best 50 (200) are among them: all, also of random
 # vectors (of the best 50 of a million 99.97 %; benchmarks/vectors.py).

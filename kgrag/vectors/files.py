@@ -1,0 +1,161 @@
+"""Segments of vectors on the disk, written once and mapped; docs/vectors.md has their form."""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.vectors.blocks import Segment
+from kgrag.vectors.codes import Codes, Numbers
+from kgrag.vectors.nodes import NodeIds
+from kgrag.vectors.plan import Form
+from kgrag.vectors.rows import CodedRows, ExactRows, dequantized, quantized
+from kgrag.vectors.vector import Vector
+
+FORMAT = "3"  # raise it when the files change
+Streamed = tuple[Numbers, NodeIds, Vector]
+
+
+def fill_segment(
+    rows_of_documents: Iterable[Streamed],
+    lengths: Mapping[str, int],
+    dimension: int,
+    *,
+    form: Form,
+    folder: Path | None,
+) -> Segment:
+    """Return the vectors of documents, written below a folder; in memory for None.
+
+    Args:
+        rows_of_documents: Numbers, nodes and vectors of the documents' rows in their order, some
+            thousands at a time; never held whole in memory.
+        lengths: Number of vectors of each document, at least one vector in all.
+        dimension: Of the vectors.
+        form: How they are kept.
+        folder: Holds a folder for each segment.
+
+    Raises:
+        OSError: If they cannot be written.
+    """
+    n, name = sum(lengths.values()), secrets.token_hex(8) if folder else ""
+    path = folder / name if folder else None
+    if path:
+        path.mkdir(parents=True)
+    numbers, scales = np.empty(n, np.int64), np.empty(n, np.float32)
+    node_ids: list[NodeIds] = []
+
+    def parts() -> Iterator[NDArray[Any]]:
+        at = 0
+        for found, nodes, vectors in rows_of_documents:
+            part = slice(at, at := at + len(found))
+            numbers[part] = found
+            node_ids.append(nodes)
+            if form == "bytes":
+                in_8_bits, scales[part] = quantized(vectors)
+                yield in_8_bits
+            else:
+                yield vectors
+
+    matrix = _matrix(path, parts(), (n, dimension), np.dtype("<i1" if form == "bytes" else "<f4"))
+    rows: ExactRows | CodedRows = ExactRows(matrix)
+    if form == "scanned":
+        rows = ExactRows(matrix, Codes.of(matrix.__getitem__, n, dimension, sharing=1))
+    elif form == "bytes":
+        read = dequantized(matrix, scales)
+        rows = CodedRows(matrix, scales, Codes.of(read, n, dimension, sharing=2))
+    bounds = np.concatenate([[0], np.cumsum(np.fromiter(lengths.values(), np.int64))])
+    documents = {d: i for i, d in enumerate(lengths)}
+    segment = Segment(name, documents, bounds, numbers, NodeIds.joined(node_ids), rows)
+    if path is None:
+        return segment
+    _write(path, segment)
+    return open_segment(path)
+
+
+def open_segment(path: Path) -> Segment:
+    """Map what `fill_segment` wrote.
+
+    Raises:
+        OSError, EOFError, ValueError or TypeError: If it is not as it was written.
+    """
+    matrix = np.load(path / "matrix.npy", mmap_mode="r")
+    numbers, bounds = np.load(path / "numbers.npy"), np.load(path / "bounds.npy")
+    node_ids = NodeIds(np.load(path / "nodes.npy"), np.load(path / "ids.npy", mmap_mode="r"))
+    doc_ids = json.loads((path / "documents.json").read_text(encoding="utf-8"))
+    if not isinstance(doc_ids, list) or matrix.ndim != 2:
+        raise ValueError(f"no segment of vectors in {path}")
+    n, dimension = matrix.shape
+    rows: ExactRows | CodedRows = ExactRows(matrix)
+    scales = np.empty(n, np.float32)
+    if (path / "codes.bin").exists():
+        codes = Codes.from_bytes((path / "codes.bin").read_bytes(), n_rows=n, dimension=dimension)
+        rows = ExactRows(matrix, codes)
+        if matrix.dtype == np.int8:
+            scales = np.load(path / "scales.npy")
+            rows = CodedRows(matrix, scales, codes)
+    elif matrix.dtype == np.int8:
+        raise ValueError(f"no codes in {path}")
+    fits = numbers.shape == scales.shape == (n,) and len(node_ids) == n
+    fits = fits and bounds.shape == (len(doc_ids) + 1,)
+    if not fits or bounds[0] != 0 or bounds[-1] != n or bool((np.diff(bounds) < 1).any()):
+        raise ValueError(f"{len(numbers)} numbers of {len(doc_ids)} documents for {n} vectors")
+    documents = {str(d): i for i, d in enumerate(doc_ids)}
+    return Segment(path.name, documents, bounds, numbers, node_ids, rows)
+
+
+def _matrix(
+    path: Path | None,
+    parts: Iterable[NDArray[Any]],
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+) -> NDArray[Any]:
+    """Return the parts one below the other: a mapped file of a folder, or in memory for None."""
+    if path is None:
+        matrix = np.empty(shape, dtype)
+        at = 0
+        for part in parts:
+            matrix[at : (at := at + len(part))] = part
+        return matrix
+    file = path / "matrix.npy"
+    with file.open("wb") as out:  # not through a map: on a full disk that kills the process
+        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(out, header)
+        for part in parts:
+            out.write(np.ascontiguousarray(part).data)
+        out.flush()
+        os.fsync(out.fileno())
+    mapped: NDArray[Any] = np.load(file, mmap_mode="r")
+    return mapped
+
+
+def _write(path: Path, segment: Segment) -> None:
+    """Write all of a segment but its matrix, which is there; all before the note names it."""
+    save_array(path / "numbers.npy", segment.numbers)
+    save_array(path / "bounds.npy", segment.bounds)
+    save_array(path / "nodes.npy", segment.node_ids.bounds)
+    save_array(path / "ids.npy", segment.node_ids.text)
+    _sync(path / "documents.json", json.dumps(list(segment.documents)).encode())
+    if isinstance(segment.rows, CodedRows):
+        save_array(path / "scales.npy", segment.rows.scales)
+    if segment.rows.codes is not None:
+        _sync(path / "codes.bin", segment.rows.codes.to_bytes())
+
+
+def save_array(path: Path, array: NDArray[np.generic]) -> None:
+    """Write an array to a file, and wait until the disk has it."""
+    with path.open("wb") as file:
+        np.save(file, array)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
