@@ -2,18 +2,21 @@
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from kgrag.cli.printing import echo
+from kgrag.errors import KgragError, StoreError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.retrieval.filter import Filter
 
+# What Python raises where it meets a value of another kind than was stored.
+_OF_WRONG_KINDS = (TypeError, ValueError, AttributeError, LookupError)
 _F = TypeVar("_F", bound=Callable[..., object])
 EXISTING = click.Path(exists=True, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -69,7 +72,28 @@ def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["Kn
     with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
         if create and not knowledge_base.store.all_meta():  # it is new
             print_foreign(knowledge_base.store.count_foreign())
-        yield knowledge_base
+        try:
+            yield knowledge_base
+        except _OF_WRONG_KINDS as exc:
+            if not (isinstance(exc, KgragError) or "://" in kb):
+                _tell_of_damage(knowledge_base, exc)
+            raise
+
+
+def _tell_of_damage(base: "KnowledgeBase", exc: Exception) -> None:
+    """Raise a StoreError in place of an error of Python's, if what is stored can be to blame.
+
+    A flipped bit may make a text of a number, or of bytes; `verify` sees it.
+    """
+    problems = []
+    with suppress(KgragError, OSError, ValueError):  # of a machine that runs short, too
+        problems = base.verify()
+    if problems:
+        first = problems[0]
+        raise StoreError(
+            f"the knowledge base is damaged ({first.invariant}: {first.subject}): run "
+            "`kgrag verify`, then `kgrag repair`"
+        ) from exc
 
 
 def print_foreign(n: int) -> None:

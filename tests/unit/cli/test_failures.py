@@ -3,6 +3,8 @@
 import errno
 import os
 import signal
+import sqlite3
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
@@ -111,3 +113,35 @@ def test_an_export_that_fails_leaves_the_old_one(folder, monkeypatch):
     assert "free space on the disk" in done.stderr
     assert out.read_bytes() == whole
     assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        ("UPDATE documents SET title = CAST(title AS BLOB)", "search"),
+        ("UPDATE documents SET warnings = 7", "export"),
+        ("UPDATE documents SET metadata = -1.5", "search"),
+        ("UPDATE documents SET segments = '[[0.10,\"page\",1]]'", "export"),
+        ("UPDATE embeddings SET vector = X'ff00'", "export"),
+    ],
+)
+def test_a_value_of_another_kind_is_damage(folder, change, command):
+    """A flipped bit makes bytes of a text: what is told is the damage, and what to do."""
+    with closing(sqlite3.connect(folder / "kb" / "kgrag.db")) as connection:
+        connection.execute(change)
+        connection.commit()
+    done = run(folder, command, *["绿色工厂"][: command == "search"])
+    assert done.exit_code == 1
+    assert "is damaged" in done.stderr
+    assert "kgrag repair" in done.stderr
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_another_error_of_python_on_a_whole_knowledge_base_is_not_damage(folder, monkeypatch):
+    """A fault of ours is shown as it is."""
+
+    def fail(*_, **__):
+        raise TypeError("ours")
+
+    monkeypatch.setattr(KnowledgeBase, "search", fail)
+    assert repr(run(folder, "search", "绿色工厂").exception) == "TypeError('ours')"
