@@ -11,7 +11,7 @@ from kgrag.errors import (
     ModelUnavailableError,
     TransientModelError,
 )
-from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 
 _log = logging.getLogger(__name__)
 
@@ -169,9 +169,7 @@ class Breaker:
         """Return the model's name."""
         return self._model.name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
@@ -185,7 +183,7 @@ class Breaker:
             begun = self._circuit.now()
             try:
                 completion = (self._trial if trial else self._model).complete(
-                    request, accept=accept, on_text=on_text
+                    request, on_text=on_text
                 )
             except BudgetExceededError:  # says nothing of the endpoint
                 raise

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.llm.chat import Completion, Finish, Stage, Usage
+from kgrag.llm.chat import OK, Completion, Finish, Stage, Usage
 from kgrag.private import make_private
 
 CACHED = "cached"
-OK = "ok"
 
 _APPLICATION_ID = 0x6B67_6361  # "kgca": tells our files from other SQLite databases
 _VERSION = 1
@@ -171,10 +170,10 @@ class Calls:
             time.time(),
         )
 
-    def record(self, call: CallRecord) -> None:
-        """Add a line to the ledger."""
+    def record(self, call: CallRecord) -> int:
+        """Add a line to the ledger and return its number."""
         usage = call.usage
-        self._run(
+        return self._insert(
             "INSERT INTO ledger (stage, doc_id, model, schema_name, prompt, completion, cached, "
             "estimated, material_chars, estimated_prompt, seconds, outcome, at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -182,6 +181,15 @@ class Calls:
             *(usage.prompt, usage.completion, usage.cached, usage.estimated),
             *(call.material_chars, call.estimated_prompt, call.seconds, call.outcome, call.at),
         )
+
+    def amend(self, number: int, outcome: str) -> None:
+        """Say of a line of the ledger what came of its answer.
+
+        Args:
+            number: Of the line, as `record` gave it.
+            outcome: As in `CallRecord`.
+        """
+        self._run("UPDATE ledger SET outcome = ? WHERE number = ?", outcome, number)
 
     def totals(self, by: Literal["stage", "doc_id", "model"], *, since: float = 0.0) -> list[Total]:
         """Return sums of the ledger, by group and model, in alphabetical order.
@@ -227,6 +235,10 @@ class Calls:
             PastCall(prompt, completion, cached, estimated, chars, outcome == OK)
             for prompt, completion, cached, estimated, chars, outcome in rows
         ]
+
+    def _insert(self, sql: str, *values: object) -> int:
+        with self._lock, _mapped(self._file):
+            return self._connection.execute(sql, values).lastrowid or 0
 
     def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock, _mapped(self._file):

@@ -1,9 +1,12 @@
 """What every chat model is: one call with messages in, one completion out."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
+from kgrag.errors import ModelOutputError
+
+OK = "ok"  # outcome of an answer that could be used
 Role = Literal["system", "user", "assistant"]
 Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
 Finish = Literal["stop", "length", "filter", "other"]
@@ -36,6 +39,8 @@ class Request:
             nothing more is sent; None for a call that may take as long as it takes, and may
             wait for an endpoint that is down to come back. No part of the cache's key.
         anew: Whether to ask again though the answer was cut before; no part of the cache's key.
+        fresh: Whether to ask again though an answer is kept, which turned out to be of no use; no
+            part of the cache's key.
     """
 
     messages: tuple[Message, ...]
@@ -47,6 +52,7 @@ class Request:
     added: int = 0
     deadline: float | None = None
     anew: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,8 @@ class Completion:
         finish: Why it ended: `stop`, `length` (cut at the limit), `filter` (withheld), `other`.
         usage: Tokens.
         from_cache: Whether it was paid before and nothing was sent now.
+        is_cut: Whether it is kept only to tell that the same request was cut before.
+        reports_to: Who is told what came of it.
     """
 
     text: str
@@ -83,9 +91,28 @@ class Completion:
     finish: Finish = "stop"
     usage: Usage = Usage()
     from_cache: bool = False
+    is_cut: bool = False
+    reports_to: tuple[Callable[[str], object], ...] = field(default=(), repr=False, compare=False)
+
+    def reporting_to(self, listener: Callable[[str], object]) -> "Completion":
+        """Return the same answer with one more who is told what came of it."""
+        return replace(self, reports_to=(*self.reports_to, listener))
+
+    def report(self, outcome: str) -> None:
+        """Tell what came of the answer; only one that is reported `OK` is kept.
+
+        Args:
+            outcome: `OK`, or as `outcome_of` names what was wrong.
+        """
+        for listener in self.reports_to:
+            listener(outcome)
 
 
-Accept = Callable[[Completion], object]
+def outcome_of(error: BaseException) -> str:
+    """Return the name of what was wrong: the kind of a bad answer, or the error's class."""
+    return error.kind if isinstance(error, ModelOutputError) else type(error).__name__
+
+
 OnText = Callable[[str], None]
 
 
@@ -97,25 +124,23 @@ class ChatModel(Protocol):
         """Return the model's name, as facts record it."""
         ...
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the answer to a request.
 
-        Safe to call from several threads.
+        Safe to call from several threads. Who reads the answer says by `Completion.report` whether
+        it could be used: only then is it kept for later.
 
         Args:
             request: What is asked.
-            accept: Called with the completion; raises ModelOutputError where it cannot be used.
-                The error goes on to the caller, and the answer is not kept for later.
-            on_text: Called with each piece of the answer as it comes; in one piece where it is
-                known already.
+            on_text: Called with each piece of the answer as it comes; not with one that was paid
+                before, which its reader shows when it can be used.
 
         Raises:
             BudgetExceededError: If the request's deadline is over before the call could be sent.
             RateLimitError: If the endpoint goes on refusing for being asked too often.
             ModelUnavailableError: If it cannot be reached, or refuses the key or model.
-            ModelOutputError: If the answer cannot be used.
+            ModelOutputError: If the endpoint withholds the answer, or refuses the prompt for its
+                length.
             ModelError: If the call fails otherwise.
         """
         ...

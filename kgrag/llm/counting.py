@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kgrag.errors import BudgetExceededError
-from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request, Usage
+from kgrag.llm.chat import OK, ChatModel, Completion, OnText, Request, Usage
 
 
 class Counted:
@@ -35,25 +35,19 @@ class Counted:
         """Return how many calls were made, failed ones and those from the cache included."""
         return self._calls
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`."""
-
-        def counting(completion: Completion) -> None:
-            with self._lock:
-                self.completions.append((request, completion))
-            if accept is not None:
-                accept(completion)
-
         with self._lock:
             self._calls += 1
         try:
-            return self._model.complete(request, accept=counting, on_text=on_text)
+            completion = self._model.complete(request, on_text=on_text)
         except BudgetExceededError:
             with self._lock:
                 self._calls -= 1
             raise
+        with self._lock:
+            self.completions.append((request, completion))
+        return completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +129,15 @@ class Metered:
         """Return the model's name."""
         return self._model.name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`."""
+        completion = self._model.complete(request, on_text=on_text)
+        if not completion.from_cache:  # paid, whether it can be used or not
+            self._meter.add(self._stage, completion)
+            return completion
 
-        def metering(completion: Completion) -> None:
-            if not completion.from_cache:  # paid, whether it can be used or not
-                self._meter.add(self._stage, completion)
-            if accept is not None:
-                accept(completion)
-            if completion.from_cache:
+        def used(outcome: str) -> None:
+            if outcome == OK:
                 self._meter.add(self._stage, completion)
 
-        return self._model.complete(request, accept=metering, on_text=on_text)
+        return completion.reporting_to(used)

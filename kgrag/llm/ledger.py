@@ -3,15 +3,16 @@
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, ModelOutputError
+from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError
 from kgrag.ids import digest
-from kgrag.llm.calls import CACHED, OK, CallRecord, Calls
-from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request, Usage
+from kgrag.llm.calls import CACHED, CallRecord, Calls
+from kgrag.llm.chat import OK, ChatModel, Completion, OnText, Request, Usage, outcome_of
 from kgrag.llm.tokens import estimate_request, estimate_tokens, material_chars
 
+_JUDGED_S = 5.0  # to read an answer takes far less; who never says what came of it blocks nobody
 _CUT = ("truncated", "repeating")  # kinds of failure: the same request would end the same way
 
 
@@ -31,58 +32,50 @@ class Recorded:
         """Return the model's name."""
         return self._model.name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
             StoreError: If the ledger cannot be written.
         """
         begun = time.monotonic()
-        usage, came = Usage(), 0.0
         shown: list[str] = []
-
-        def coming(completion: Completion) -> None:
-            nonlocal usage, came
-            usage, came = completion.usage, time.monotonic()
-            if accept is not None:
-                accept(completion)
 
         def showing(piece: str) -> None:
             shown.append(piece)
             if on_text is not None:
                 on_text(piece)
 
-        def record(outcome: str) -> None:
-            seconds = (came or time.monotonic()) - begun
-            self._calls.record(
+        def record(usage: Usage, outcome: str) -> int:
+            seconds = time.monotonic() - begun
+            return self._calls.record(
                 record_of(request, self.name, usage=usage, seconds=seconds, outcome=outcome)
             )
 
         try:
-            streamed = None if on_text is None else showing
-            completion = self._model.complete(request, accept=coming, on_text=streamed)
+            completion = self._model.complete(request, on_text=None if on_text is None else showing)
         except BudgetExceededError:  # nothing was sent
             raise
         except BaseException as exc:  # an answer that is interrupted has been paid for as well
-            if not came and _was_sent(exc):
-                answered = estimate_tokens("".join(shown))
-                usage = Usage(estimate_request(request), answered, estimated=True)
-            record(outcome_of(exc))
+            record(_charged(request, shown) if _was_sent(exc) else Usage(), outcome_of(exc))
             raise
-        record(OK)
-        return completion
+        number = record(completion.usage, OK)
+
+        def amend(outcome: str) -> None:
+            if outcome != OK:
+                self._calls.amend(number, outcome)
+
+        return completion.reporting_to(amend)
+
+
+def _charged(request: Request, shown: Sequence[str]) -> Usage:
+    """Return what a call took that broke off, as estimated."""
+    return Usage(estimate_request(request), estimate_tokens("".join(shown)), estimated=True)
 
 
 def _was_sent(error: BaseException) -> bool:
     """Return whether a call that brought no answer may have been charged."""
     return isinstance(error, BrokenOffError) or not isinstance(error, ModelError)
-
-
-def outcome_of(error: BaseException) -> str:
-    """Return how the ledger names an error: the kind of a bad answer, or the error's class."""
-    return error.kind if isinstance(error, ModelOutputError) else type(error).__name__
 
 
 def record_of(
@@ -129,13 +122,39 @@ def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) 
     )
 
 
+class _Lead:
+    """The call that is made for a request, for equal ones to wait for.
+
+    Attributes:
+        answered: Set when the call has ended.
+        judged: Set when it is known what came of its answer.
+    """
+
+    def __init__(self) -> None:
+        self.answered = threading.Event()
+        self.judged = threading.Event()
+
+    def end(self) -> None:
+        """Let the others go on."""
+        self.answered.set()
+        self.judged.set()
+
+    def wait(self, left_s: float | None) -> bool:
+        """Wait until it is known what came of it, and return whether it was in time."""
+        if not self.answered.wait(left_s):
+            return False
+        self.judged.wait(_JUDGED_S)
+        return True
+
+
 class Cached:
     """A chat model that pays for each answer once, over all runs that share the file.
 
-    Only answers that `accept` let pass are kept, and of requests about a document those that were
-    cut or ran in circles: who reads the document again is told so at once, and asks for less.
-    (A question that is asked again is tried again, and so is a request `anew`.) Equal requests
-    that are under way at the same time are sent once: the others wait for the answer.
+    Only answers that are reported to have been of use are kept, and of requests about a document
+    those that were cut or ran in circles: who reads the document again is told so at once, and
+    asks for less. (A question that is asked again is tried again, and so is a request `anew`.)
+    Equal requests that are under way at the same time are sent once: the others wait until the
+    answer is kept.
     """
 
     def __init__(self, model: ChatModel, *, calls: Calls, parameters: Mapping[str, str]) -> None:
@@ -143,7 +162,7 @@ class Cached:
         self._calls = calls
         self._parameters = dict(parameters)
         self._lock = threading.Lock()
-        self._under_way: dict[str, threading.Event] = {}
+        self._leads: dict[str, _Lead] = {}
 
     @property
     def name(self) -> str:
@@ -154,90 +173,90 @@ class Cached:
         """Return the key under which the answer to a request is kept."""
         return request_key(request, model=self.name, parameters=self._parameters)
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the kept answer, or else the model's; see `ChatModel.complete`.
 
         Raises:
-            ModelOutputError: If the answer cannot be used; at once where it was cut before.
             StoreError: If the file of kept answers cannot be read or written.
         """
         key = self.key(request)
-        # a good answer to what was corrected is kept for the question; a bad one for itself
-        cut_key = digest("cut", key, str(request.added), length=32)
+        lead, waited = self._lead(key, request.deadline)
+        try:
+            completion = self._kept(key, request, waited=waited)
+            if completion is not None:
+                self._end(key, lead)
+                return completion
+            completion = self._model.complete(request, on_text=on_text)
+        except BaseException:
+            self._end(key, lead)
+            raise
+        lead.answered.set()
+        answer = completion
 
-        def keeping(completion: Completion) -> None:
-            if accept is not None:
-                try:
-                    accept(completion)
-                except ModelOutputError as exc:
-                    if request.doc_id and exc.kind in _CUT:
-                        self._calls.keep(cut_key, completion)
-                    raise
-            self._calls.keep(key, completion)  # before anything else can happen to it
+        def keep(outcome: str) -> None:
+            try:
+                if outcome == OK:
+                    self._calls.keep(key, answer)  # before anything else can happen to it
+                elif request.doc_id and outcome in _CUT:
+                    self._calls.keep(_cut_key(key, request), answer)
+            finally:
+                self._end(key, lead)
 
-        with self._alone(key, request.deadline):
-            kept = self._kept(key, request, accept)
-            if kept is not None:
-                if on_text is not None:
-                    on_text(kept.text)
-                return kept
-            self._check_cut(cut_key, request, accept)
-            return self._model.complete(request, accept=keeping, on_text=on_text)
+        return completion.reporting_to(keep)
 
-    @contextmanager
-    def _alone(self, key: str, deadline: float | None) -> Iterator[None]:
-        """Let one caller in at a time; the next one finds the answer, or tries for itself.
+    def _lead(self, key: str, deadline: float | None) -> tuple[_Lead, bool]:
+        """Return when no equal call is under way, and whether one was.
 
         Raises:
             BudgetExceededError: If the others are not done before the deadline.
         """
+        waited_for: _Lead | None = None
         while True:
             with self._lock:
-                other = self._under_way.get(key)
-                if other is None:
-                    mine = self._under_way[key] = threading.Event()
-                    break
+                other = self._leads.get(key)
+                if other is None or other is waited_for:
+                    mine = self._leads[key] = _Lead()
+                    return mine, waited_for is not None
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             if not other.wait(left):
                 told = "the same call is under way, and not done in the time for this question"
                 raise BudgetExceededError(f"{told} (verify.timeout_s)")
-        try:
-            yield
-        finally:
-            with self._lock:
-                del self._under_way[key]
-            mine.set()
+            waited_for = other
 
-    def _kept(self, key: str, request: Request, accept: Accept | None) -> Completion | None:
-        """Return the kept answer; None where there is none, or what reads it has changed."""
-        completion = self._calls.answer(key)
-        if completion is None:
-            return None
-        if accept is not None:
-            try:
-                accept(completion)
-            except ModelOutputError:
-                return None
-        self._calls.record(
-            record_of(request, self.name, usage=completion.usage, seconds=0.0, outcome=CACHED)
-        )
-        return completion
+    def _end(self, key: str, lead: _Lead) -> None:
+        with self._lock:
+            if self._leads.get(key) is lead:
+                del self._leads[key]
+        lead.end()
 
-    def _check_cut(self, key: str, request: Request, accept: Accept | None) -> None:
-        """Refuse an answer again that was cut before, if it is.
+    def _kept(self, key: str, request: Request, *, waited: bool) -> Completion | None:
+        """Return the answer that is kept, good or cut; None where the model is to be asked.
 
-        Raises:
-            ModelOutputError: As `accept` does.
+        Args:
+            key: Of the request.
+            request: What is asked.
+            waited: Whether another caller was just answered, whose answer is as fresh as any.
         """
-        if request.anew or not request.doc_id or accept is None:
-            return
-        completion = self._calls.answer(key)
-        if completion is None:
-            return
-        try:
-            accept(completion)
-        except ModelOutputError as exc:
-            if exc.kind in _CUT:
-                raise
+        kept = None if request.fresh and not waited else self._calls.answer(key)
+        if kept is not None:
+            usage = kept.usage
+
+            def hit(outcome: str) -> None:
+                if outcome == OK:
+                    self._calls.record(
+                        record_of(request, self.name, usage=usage, seconds=0.0, outcome=CACHED)
+                    )
+
+            return kept.reporting_to(hit)
+        if request.anew or request.fresh or not request.doc_id:
+            return None
+        cut = self._calls.answer(_cut_key(key, request))
+        return None if cut is None else replace(cut, is_cut=True)
+
+
+def _cut_key(key: str, request: Request) -> str:
+    """Return where a bad answer is kept.
+
+    A good answer to what was corrected is kept for the question; a bad one for itself.
+    """
+    return digest("cut", key, str(request.added), length=32)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kgrag.endpoint.retrying import LONGEST_ASKED_S
 from kgrag.errors import BudgetExceededError, ModelUnavailableError, RateLimitError
-from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 from kgrag.llm.tokens import estimate_request
 
 _MINUTE_S = 60.0
@@ -264,26 +264,21 @@ class Limited:
         """Return the model's name."""
         return self._model.name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer, when its turn has come; see `ChatModel.complete`.
 
         Raises:
             BudgetExceededError: If its turn does not come before the request's deadline.
         """
         permit = self._limits.enter(estimate_request(request), deadline=request.deadline)
-
-        def answered(completion: Completion) -> None:
-            self._limits.answered(permit, completion)
-            if accept is not None:
-                accept(completion)
-
         try:
-            return self._model.complete(request, accept=answered, on_text=on_text)
+            completion = self._model.complete(request, on_text=on_text)
         except RateLimitError as exc:
             self._limits.refused(permit, exc.retry_after_s)
             raise
+        else:
+            self._limits.answered(permit, completion)
+            return completion
         finally:
             self._limits.leave()
 

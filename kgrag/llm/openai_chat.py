@@ -14,7 +14,7 @@ from kgrag.endpoint.client import open_client
 from kgrag.endpoint.errors import mapped
 from kgrag.endpoint.faults import said_by
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
-from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
+from kgrag.llm.chat import Completion, OnText, Request, Usage
 from kgrag.llm.protocol import Dialect, JsonMode, Piece, read_answer, read_event
 from kgrag.llm.streaming import gather, in_time, without_key, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
@@ -86,9 +86,7 @@ class OpenAIChat:
         if client is not None:
             client.close()
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
@@ -97,7 +95,7 @@ class OpenAIChat:
             BrokenOffError: If no whole answer came, or not in time.
             TransientModelError: If the call failed in a way that may pass.
             ModelUnavailableError: If it refuses the key or model, or the account is empty.
-            ModelOutputError: If its filter withheld the answer, or `accept` refuses it.
+            ModelOutputError: If its filter withheld the answer.
             ModelError: If it refuses the request, e.g. for its length.
         """
         try:
@@ -108,10 +106,7 @@ class OpenAIChat:
                 raise
             cause = None if error is exc or self._place.tells(exc) else exc
         else:
-            completion = self._completion(request, piece)
-            if accept is not None:
-                accept(completion)
-            return completion
+            return self._completion(request, piece)
         # Out here, what was caught does not follow the error as its context: it may tell the key.
         raise error from cause
 

@@ -13,7 +13,7 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
-from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 
 _log = logging.getLogger(__name__)
 
@@ -54,9 +54,7 @@ class Retried:
         """Return the model's name."""
         return self._model.name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
@@ -84,7 +82,7 @@ class Retried:
             random=self._random,
         )
         try:
-            return tries(self._model.complete, request, accept=accept, on_text=on_piece)
+            return tries(self._model.complete, request, on_text=on_piece)
         except TransientModelError as exc:
             if shown:
                 raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc

@@ -1,11 +1,12 @@
 """Ask a model for JSON, or for text, and accept only what can be used; ask once more if not."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from kgrag.errors import ModelOutputError
-from kgrag.llm.chat import ChatModel, Completion, Message, OnText, Request
+from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Request, outcome_of
 from kgrag.llm.checks import is_refusal, repeats
 from kgrag.llm.json_text import Json, find_json, read_json
 from kgrag.llm.prompts import Language, prompt
@@ -65,13 +66,7 @@ def ask(model: ChatModel, request: Request, parse: Callable[[Json], T]) -> T:
             withheld.
         ModelError: If the call fails.
     """
-    result: list[T] = []
-
-    def accept(completion: Completion) -> None:
-        result[:] = [_parsed(completion, request, parse)]
-
-    _complete(model, request, accept)
-    return result[0]
+    return _complete(model, request, lambda completion: _parsed(completion, request, parse))
 
 
 def ask_text(
@@ -98,29 +93,33 @@ def ask_text(
         ModelError: If the call fails.
     """
 
-    def accept(completion: Completion) -> None:
+    def checked(completion: Completion) -> Completion:
         _check_finish(completion)
         if is_refusal(completion.text):
             raise _unusable("refused", completion)
         if check is not None and not completion.from_cache:
             _apply(check, completion.text, completion)
+        return completion
 
-    return _complete(model, request, accept, on_text)
+    return _complete(model, request, checked, on_text)
 
 
 def _complete(
     model: ChatModel,
     request: Request,
-    accept: Callable[[Completion], None],
+    read: Callable[[Completion], T],
     on_text: OnText | None = None,
-) -> Completion:
-    """Return an answer that is accepted, the first or the second."""
+) -> T:
+    """Return what the first answer means, or the second; what can be used is kept.
+
+    Args:
+        model: Whom to ask.
+        request: What is asked.
+        read: Makes an answer into what is wanted; raises ModelOutputError where it cannot be used.
+        on_text: Gets each piece of an answer as it comes.
+    """
     seen: list[Completion] = []
     begun: list[bool] = []
-
-    def noting(completion: Completion) -> None:
-        seen[:] = [completion]
-        accept(completion)
 
     def handing(piece: str) -> None:
         begun[:] = [True]
@@ -129,12 +128,53 @@ def _complete(
 
     streamed = handing if on_text is not None else None
     try:
-        return model.complete(request, accept=noting, on_text=streamed)
+        return _usable(model, request, read, streamed, seen)
     except ModelOutputError as exc:
         if exc.kind in _AT_ONCE or begun or not seen:
             raise
         again = _corrected(request, seen[0].text, exc)
-    return model.complete(again, accept=accept, on_text=on_text)
+    return _usable(model, again, read, on_text, seen)
+
+
+def _usable(
+    model: ChatModel,
+    request: Request,
+    read: Callable[[Completion], T],
+    on_text: OnText | None,
+    seen: list[Completion],
+) -> T:
+    """Return what an answer means, the kept one or a fresh one.
+
+    Args:
+        model: Whom to ask.
+        request: What is asked.
+        read: Makes an answer into what is wanted.
+        on_text: Gets each piece of an answer as it comes.
+        seen: Gets the answer that was read last.
+
+    Raises:
+        ModelOutputError: If it cannot be used.
+    """
+    completion = model.complete(request, on_text=on_text)
+    if completion.from_cache and not completion.is_cut:
+        with suppress(ModelOutputError):  # what reads it has changed
+            return _judged(completion, read, on_text)
+        completion = model.complete(replace(request, fresh=True), on_text=on_text)
+    seen[:] = [completion]
+    return _judged(completion, read, on_text)
+
+
+def _judged(completion: Completion, read: Callable[[Completion], T], on_text: OnText | None) -> T:
+    """Return what an answer means, and report whether it could be used."""
+    try:
+        value = read(completion)
+    except BaseException as exc:
+        completion.report(outcome_of(exc))
+        raise
+    completion.report(OK)
+    if completion.from_cache and on_text is not None:
+        on_text(completion.text)
+    return value
 
 
 def _corrected(request: Request, answer: str, error: ModelOutputError) -> Request:

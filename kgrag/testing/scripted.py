@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 
-from kgrag.llm.chat import Accept, Completion, OnText, Request, Usage
+from kgrag.llm.chat import Completion, OnText, Request, Usage
 
 Scripted = str | Completion | Exception
 
@@ -31,9 +31,7 @@ class ScriptedChat:
         """Return the name that it was given."""
         return self._name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the next answer; raise it where it is an error.
 
         Raises:
@@ -50,6 +48,4 @@ class ScriptedChat:
             answer = Completion(answer, self._name, usage=Usage(length, len(answer)))
         if on_text is not None:
             on_text(answer.text)
-        if accept is not None:
-            accept(answer)
         return answer

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kgrag.errors import BudgetExceededError
-from kgrag.llm.chat import Accept, ChatModel, Completion, OnText, Request
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 
 
 class Budget:
@@ -87,12 +87,10 @@ class _Bounded:
     def name(self) -> str:
         return self._model.name
 
-    def complete(
-        self, request: Request, *, accept: Accept | None = None, on_text: OnText | None = None
-    ) -> Completion:
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         reason = self._budget.why_no_call()
         if reason:
             told = f"no further call of {self.name!r} for this question: {reason}"
             raise BudgetExceededError(told)
         timed = replace(request, deadline=self._budget.deadline)
-        return self._model.complete(timed, accept=accept, on_text=on_text)
+        return self._model.complete(timed, on_text=on_text)

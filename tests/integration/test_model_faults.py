@@ -113,8 +113,8 @@ def test_a_fault_that_passes_is_never_seen(model_at, fault, on_text, calls):
         fault = replace(fault, drop="before", finish_reason="stop")  # nothing was shown yet
     with FakeServer(scripted(fault, GOOD)) as server:
         model = model_at(server.base_url)
-        assert model.complete(REQUEST, on_text=on_text).text == "好。"
-        assert model.complete(REQUEST).from_cache
+        assert ask_text(model, REQUEST, on_text=on_text).text == "好。"
+        assert ask_text(model, REQUEST).from_cache
         assert (len(server.requests), server.paid) == (2, 1 + (fault.finish_reason != "stop"))
     (total,) = calls.totals("stage")
     assert (total.sent, total.failed, total.from_cache) == (2, 1, 1)

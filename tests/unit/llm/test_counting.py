@@ -2,8 +2,8 @@
 
 import pytest
 
-from kgrag.errors import BudgetExceededError, ModelOutputError, TransientModelError
-from kgrag.llm.chat import Completion, Message, Request, Usage
+from kgrag.errors import BudgetExceededError, TransientModelError
+from kgrag.llm.chat import OK, Completion, Message, Request, Usage
 from kgrag.llm.counting import Counted, Meter, Metered, Spent
 from kgrag.testing.scripted import ScriptedChat
 
@@ -23,13 +23,8 @@ def test_each_completion_is_counted_with_its_request():
 def test_an_answer_that_is_refused_counts():
     """It was paid for."""
     model = Counted(ScriptedChat(["坏"]))
-
-    def refuse(_):
-        raise ModelOutputError("no", kind="malformed")
-
-    with pytest.raises(ModelOutputError):
-        model.complete(REQUEST, accept=refuse)
-    assert model.calls == 1
+    model.complete(REQUEST).report("malformed")
+    assert (model.calls, len(model.completions)) == (1, 1)
 
 
 def test_a_call_that_fails_counts():
@@ -50,10 +45,6 @@ def test_a_call_beyond_the_budget_does_not_count():
     assert model.calls == 0
 
 
-def refuse(completion):
-    raise ModelOutputError("no", kind="invalid")
-
-
 def test_meter_adds_up_by_stage():
     """Calls and tokens of every answer; what an earlier run paid adds no tokens."""
     meter = Meter()
@@ -61,9 +52,9 @@ def test_meter_adds_up_by_stage():
     script = ScriptedChat([PAID, PAID, kept])
     model = Metered(script, meter, stage="extract")
 
-    model.complete(REQUEST)
-    Metered(script, meter, stage="summarize").complete(REQUEST)
-    model.complete(REQUEST)
+    model.complete(REQUEST).report(OK)
+    Metered(script, meter, stage="summarize").complete(REQUEST).report(OK)
+    model.complete(REQUEST).report(OK)
 
     assert meter.spent == {"extract": Spent(1, 1, 10, 4, 3), "summarize": Spent(1, 0, 10, 4, 3)}
     assert model.name == "scripted"
@@ -76,8 +67,7 @@ def test_meter_counts_answers_that_cannot_be_used():
     model = Metered(ScriptedChat([PAID, kept]), meter, stage="extract")
 
     for _ in range(2):
-        with pytest.raises(ModelOutputError):
-            model.complete(REQUEST, accept=refuse)
+        model.complete(REQUEST).report("invalid")
 
     assert meter.spent == {"extract": Spent(1, 0, 10, 4, 3)}
 

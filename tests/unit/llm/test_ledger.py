@@ -9,14 +9,14 @@ import pytest
 from kgrag.errors import (
     BrokenOffError,
     BudgetExceededError,
-    ModelOutputError,
     ModelUnavailableError,
     ModelUnreachableError,
     RateLimitError,
     TransientModelError,
 )
+from kgrag.llm import ledger
 from kgrag.llm.calls import Calls
-from kgrag.llm.chat import Completion, Message, Request, Usage
+from kgrag.llm.chat import OK, Completion, Message, Request, Usage
 from kgrag.llm.ledger import Cached, Recorded, request_key
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 from kgrag.testing.scripted import ScriptedChat
@@ -35,17 +35,25 @@ class Ledger:
     def record(self, call):
         """Take a record."""
         self.records.append(call)
+        return len(self.records)
+
+    def amend(self, number, outcome):
+        """Take what came of an answer."""
+        self.records[number - 1] = replace(self.records[number - 1], outcome=outcome)
 
 
-def refuse(_):
-    raise ModelOutputError("no", kind="malformed")
+def used(model, request):
+    """Return an answer of which was said that it could be used."""
+    completion = model.complete(request)
+    completion.report(OK)
+    return completion
 
 
 def test_a_good_call_is_recorded_with_all_that_is_known():
     """Who asked, about what, whom, what it took."""
     ledger = Ledger()
     answer = Completion("答", "m-2024", usage=Usage(7, 3, cached=2))
-    assert Recorded(ScriptedChat([answer], name="m"), calls=ledger).complete(CHECK) is answer
+    assert used(Recorded(ScriptedChat([answer], name="m"), calls=ledger), CHECK) == answer
     (call,) = ledger.records
     assert (call.stage, call.doc_id, call.model, call.schema_name) == ("verify", "d-1", "m", "cov")
     assert (call.usage, call.outcome) == (Usage(7, 3, cached=2), "ok")
@@ -58,8 +66,7 @@ def test_an_answer_that_is_refused_is_recorded_with_its_tokens():
     """It was paid for; the outcome is what was wrong."""
     ledger = Ledger()
     model = Recorded(ScriptedChat([Completion("坏", "m", usage=Usage(7, 3))]), calls=ledger)
-    with pytest.raises(ModelOutputError):
-        model.complete(CHECK, accept=refuse)
+    model.complete(CHECK).report("malformed")
     assert [(c.outcome, c.usage) for c in ledger.records] == [("malformed", Usage(7, 3))]
 
 
@@ -87,7 +94,7 @@ def test_a_call_that_broke_off_is_recorded_with_an_estimate(error):
     class Breaking:
         name = "m"
 
-        def complete(self, request, *, accept=None, on_text=None):
+        def complete(self, request, *, on_text=None):
             if on_text is not None:
                 on_text("到2025年，")
                 on_text("绿色建筑占比")
@@ -120,8 +127,11 @@ def test_text_is_handed_on_as_it_comes():
 def test_the_ledger_takes_what_is_recorded(tmp_path):
     """With the real file behind it."""
     calls = Calls.open(tmp_path / "calls.db")
-    Recorded(ScriptedChat(["答"]), calls=calls).complete(CHECK)
-    assert calls.totals("doc_id")[0].usage == Usage(3, 1)
+    model = Recorded(ScriptedChat(["答", "坏"]), calls=calls)
+    used(model, CHECK)
+    model.complete(CHECK).report("invalid")
+    (total,) = calls.totals("doc_id")
+    assert (total.usage, total.sent, total.failed) == (Usage(6, 2), 2, 1)
     calls.close()
 
 
@@ -137,16 +147,6 @@ def cached(script, calls, **parameters):
     return Cached(model, calls=calls, parameters=PARAMETERS | parameters), model
 
 
-def only(text):
-    """Return a check that lets one answer pass."""
-
-    def accept(completion):
-        if completion.text != text:
-            raise ModelOutputError(f"not {text}", kind="invalid")
-
-    return accept
-
-
 def key(request=REQUEST, model="m", **parameters):
     return request_key(request, model=model, parameters=PARAMETERS | parameters)
 
@@ -154,9 +154,9 @@ def key(request=REQUEST, model="m", **parameters):
 def test_the_same_request_is_paid_once(calls):
     """Over models, too, that share the file; the hit says that it is one."""
     model, scripted = cached(["答"], calls)
-    first = model.complete(REQUEST)
+    first = used(model, REQUEST)
     again, other = cached([], calls)
-    second = again.complete(REQUEST)
+    second = used(again, REQUEST)
     assert (len(scripted.requests), len(other.requests)) == (1, 0)
     assert (first.from_cache, second.from_cache) == (False, True)
     assert replace(second, from_cache=False) == first
@@ -200,40 +200,38 @@ def test_a_corrected_answer_is_kept_for_the_question_itself():
 
 
 def test_an_answer_that_is_refused_is_not_kept(calls):
-    """The error goes on, and the next one asks anew."""
+    """The next one asks anew."""
     model, scripted = cached(["坏", "好"], calls)
-    with pytest.raises(ModelOutputError):
-        model.complete(REQUEST, accept=only("好"))
+    model.complete(REQUEST).report("invalid")
     assert not calls.has_answer(model.key(REQUEST))
-    assert model.complete(REQUEST, accept=only("好")).text == "好"
+    assert used(model, REQUEST).text == "好"
     assert len(scripted.requests) == 2
 
 
 def test_a_kept_answer_that_is_refused_now_is_replaced(calls):
-    """What reads it has changed."""
+    """What reads it has changed; the hit does not stand in the ledger."""
     model, _ = cached(["旧", "新"], calls)
-    model.complete(REQUEST)
-    assert model.complete(REQUEST, accept=only("新")).text == "新"
+    used(model, REQUEST)
+    model.complete(REQUEST).report("invalid")
+    assert calls.totals("stage") == []
+    assert used(model, replace(REQUEST, fresh=True)).text == "新"
     assert calls.answer(model.key(REQUEST)).text == "新"
+    assert key(replace(REQUEST, fresh=True)) == key()
 
 
 CUT = Completion("半", "m", "length")
 
 
-def uncut(completion):
-    """Refuse what was cut, and what repeats."""
-    if completion.finish == "length":
-        raise ModelOutputError("cut", kind="truncated")
-    if completion.text == "圈圈":
-        raise ModelOutputError("loop", kind="repeating")
-
-
 def asked(model, request=REQUEST):
-    """Return the text of an answer, or why there is none."""
-    try:
-        return model.complete(request, accept=uncut).text
-    except ModelOutputError as exc:
-        return exc.kind
+    """Return the text of an answer, or why it cannot be used: it was cut, or repeats."""
+    completion = model.complete(request)
+    outcome = OK
+    if completion.finish == "length":
+        outcome = "truncated"
+    elif completion.text == "圈圈":
+        outcome = "repeating"
+    completion.report(outcome)
+    return completion.text if outcome == OK else outcome
 
 
 @pytest.mark.parametrize(("bad", "kind"), [(CUT, "truncated"), ("圈圈", "repeating")])
@@ -244,15 +242,16 @@ def test_an_answer_that_was_cut_is_refused_again_without_a_call(calls, bad, kind
     assert [asked(model), asked(again)] == [kind, kind]
     assert (len(scripted.requests), len(other.requests)) == (1, 0)
     assert not calls.has_answer(model.key(REQUEST))
+    assert again.complete(REQUEST).is_cut
+    assert calls.totals("stage") == []
 
 
 def test_an_answer_that_was_cut_is_asked_for_anew_where_something_changes(calls):
-    """A longer answer is allowed, or what reads it takes it now."""
-    model, _ = cached([CUT, "整"], calls)
+    """A longer answer is allowed."""
+    model, _ = cached([CUT], calls)
     assert asked(model) == "truncated"
     longer, _ = cached(["整"], calls, max_tokens="8192")
     assert asked(longer) == "整"
-    assert model.complete(REQUEST).text == "整"
 
 
 def test_an_answer_that_was_cut_is_asked_for_anew_where_the_request_says_so(calls):
@@ -291,10 +290,8 @@ def test_a_loop_is_corrected_though_it_is_kept(calls):
 def test_a_hit_is_in_the_ledger_and_handed_on_whole(calls):
     """For the document that asked now."""
     model, _ = cached(["答案"], calls)
-    model.complete(REQUEST)
-    pieces = []
-    model.complete(replace(REQUEST, doc_id="d-2"), on_text=pieces.append)
-    assert pieces == ["答案"]
+    used(model, REQUEST)
+    assert used(model, replace(REQUEST, doc_id="d-2")).text == "答案"
     (total,) = calls.totals("doc_id")
     assert (total.group, total.sent, total.from_cache, total.usage.prompt) == ("d-2", 0, 1, 0)
 
@@ -311,7 +308,7 @@ def test_equal_requests_under_way_are_sent_once(calls):
     model, scripted = cached(slow, calls)
     answers = []
     threads = [
-        threading.Thread(target=lambda: answers.append(model.complete(REQUEST))) for _ in range(8)
+        threading.Thread(target=lambda: answers.append(used(model, REQUEST))) for _ in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -339,7 +336,7 @@ def test_who_waits_tries_for_itself_when_the_first_fails(calls):
 
     def ask():
         try:
-            outcomes.append(model.complete(REQUEST).text)
+            outcomes.append(used(model, REQUEST).text)
         except TransientModelError:
             outcomes.append("failed")
 
@@ -383,7 +380,7 @@ def test_an_equal_call_is_not_waited_for_beyond_the_deadline(calls):
 
     model = Cached(ScriptedChat(slow), calls=calls, parameters={})
     request = Request((Message("user", "问"),), "answer")
-    first = threading.Thread(target=model.complete, args=(request,))
+    first = threading.Thread(target=used, args=(model, request))
     first.start()
     begun.wait(20)
     with pytest.raises(BudgetExceededError, match="under way"):
@@ -391,3 +388,41 @@ def test_an_equal_call_is_not_waited_for_beyond_the_deadline(calls):
     going_on.set()
     first.join(20)
     assert model.complete(replace(request, deadline=0.0)).from_cache
+
+
+def test_who_waits_tries_for_itself_when_the_answer_was_of_no_use(calls):
+    """The others wait until it has been read, not only until it came."""
+    model, scripted = cached(["坏", "好"], calls)
+    first = model.complete(REQUEST)
+    texts = []
+    thread = threading.Thread(target=lambda: texts.append(used(model, REQUEST).text))
+    thread.start()
+    thread.join(0.05)
+    assert (len(scripted.requests), texts) == (1, [])
+    first.report("invalid")
+    thread.join(5)
+    assert (len(scripted.requests), texts) == (2, ["好"])
+
+
+def test_an_answer_of_which_nothing_is_said_blocks_nobody(calls, monkeypatch):
+    """For longer than it takes to read one."""
+    monkeypatch.setattr(ledger, "_JUDGED_S", 0.01)
+    model, scripted = cached(["一", "二"], calls)
+    model.complete(REQUEST)
+    assert used(model, REQUEST).text == "二"
+    assert len(scripted.requests) == 2
+
+
+def test_a_fresh_answer_that_another_caller_just_paid_is_taken(calls):
+    """Both found the kept one of no use; one call is enough."""
+    model, scripted = cached(["旧", "新"], calls)
+    used(model, REQUEST)
+    fresh = replace(REQUEST, fresh=True)
+    first = model.complete(fresh)
+    texts = []
+    thread = threading.Thread(target=lambda: texts.append(used(model, fresh).text))
+    thread.start()
+    first.report(OK)
+    thread.join(5)
+    assert texts == ["新"]
+    assert len(scripted.requests) == (2)

@@ -232,7 +232,7 @@ def test_complete_gives_its_place_back_whatever_happens(error):
     class Failing:
         name = "failing"
 
-        def complete(self, request, *, accept=None, on_text=None):
+        def complete(self, request, *, on_text=None):
             raise error
 
     limits = Limits(concurrency=1)
@@ -242,16 +242,12 @@ def test_complete_gives_its_place_back_whatever_happens(error):
     assert limits.allowed == 1
 
 
-def test_complete_counts_an_answer_that_the_caller_refuses_as_answered():
+def test_complete_counts_an_answer_as_answered_whatever_comes_of_it():
     """Its tokens were used, and the endpoint did not refuse."""
-
-    def refuse(completion):
-        raise ModelOutputError("no JSON", kind="malformed")
-
     model, limits, _ = limited([RateLimitError("slow"), "好"], concurrency=2)
     refused(model)
-    with pytest.raises(ModelOutputError):
-        model.complete(REQUEST, accept=refuse)
+    assert limits.allowed == 1
+    model.complete(REQUEST).report("malformed")
     assert limits.allowed == 2
 
 

@@ -9,7 +9,7 @@ import pytest
 from kgrag.config import ModelConfig
 from kgrag.errors import ConfigError, ModelUnavailableError
 from kgrag.llm.calls import Calls
-from kgrag.llm.chat import Message, Request
+from kgrag.llm.chat import OK, Message, Request
 from kgrag.llm.models import Models
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
@@ -45,7 +45,9 @@ def test_of_gives_a_model_whose_answers_are_paid_once(models_of, calls):
     with FakeServer(lambda body: Reply("好")) as server:
         config = ModelConfig(base_url=server.base_url, model="m")
         first = models_of(answer=config).of("answer").complete(REQUEST)
+        first.report(OK)
         again = models_of(answer=config).of("answer").complete(REQUEST)
+        again.report(OK)
     assert (first.text, first.from_cache) == ("好", False)
     assert (again.text, again.from_cache) == ("好", True)
     assert len(server.requests) == 1

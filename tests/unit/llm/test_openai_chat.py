@@ -10,7 +10,6 @@ from kgrag.errors import (
     BrokenOffError,
     BudgetExceededError,
     ModelError,
-    ModelOutputError,
     ModelUnavailableError,
     TransientModelError,
 )
@@ -170,17 +169,6 @@ def test_complete_gives_up_when_the_simplest_form_is_refused(chat):
     ):
         chat(server).complete(JSON_REQUEST)
     assert len(server.requests) == 3
-
-
-def test_complete_hands_the_completion_to_accept(chat):
-    """Its error goes on to the caller as it is."""
-
-    def refuse(completion):
-        raise ModelOutputError(f"got {completion.text}", kind="invalid")
-
-    with FakeServer(lambda body: Reply("好")) as server, pytest.raises(ModelOutputError) as caught:
-        chat(server).complete(REQUEST, accept=refuse)
-    assert str(caught.value) == "got 好"
 
 
 def test_complete_lets_the_readers_own_error_through(chat):

@@ -95,7 +95,7 @@ def test_complete_does_not_start_over_when_the_reader_has_seen_a_part():
         name = "half"
         calls = 0
 
-        def complete(self, request, *, accept=None, on_text=None):
+        def complete(self, request, *, on_text=None):
             self.calls += 1
             on_text("半")
             raise BUSY

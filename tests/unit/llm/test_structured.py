@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -179,6 +180,71 @@ def test_a_corrected_answer_is_found_by_the_question_itself(tmp_path):
     assert [ask(model, REQUEST, facts) for _ in range(2)] == [["甲"], ["甲"]]
     assert len(scripted.requests) == 2
     calls.close()
+
+
+def test_a_kept_answer_that_is_of_no_use_now_is_asked_for_afresh(tmp_path):
+    """What reads it has changed: once, with nothing said to the model about the old one."""
+    calls = Calls.open(tmp_path / "calls.db")
+    scripted = ScriptedChat([GOOD, '{"facts": ["乙"]}'])
+    model = Cached(scripted, calls=calls, parameters={})
+    ask(model, REQUEST, facts)
+
+    def stricter(value):
+        if "甲" in facts(value):
+            raise ValueError("not this one")
+        return facts(value)
+
+    assert [ask(model, REQUEST, stricter) for _ in range(2)] == [["乙"], ["乙"]]
+    assert [request.added for request in scripted.requests] == [0, 0]
+    calls.close()
+
+
+def test_a_kept_answer_is_shown_only_when_it_can_be_used(tmp_path):
+    """What was shown cannot be taken back."""
+    calls = Calls.open(tmp_path / "calls.db")
+    model = Cached(ScriptedChat(["旧答。[1]", "新答。[1]"]), calls=calls, parameters={})
+    pieces = []
+    for _ in range(2):
+        ask_text(model, REQUEST, on_text=pieces.append)
+    assert pieces == ["旧答。[1]"] * 2
+    calls.keep(model.key(REQUEST), Completion("抱歉，我无法回答这个问题。", "m"))
+    ask_text(model, REQUEST, on_text=pieces.append)
+    assert pieces[2:] == ["新答。[1]"]
+    calls.close()
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcomes"),
+    [
+        ([GOOD], ["ok"]),
+        (["坏", GOOD], ["malformed", "ok"]),
+        (["{}", "坏"], ["invalid", "malformed"]),
+    ],
+)
+def test_what_came_of_every_answer_is_reported(answers, outcomes):
+    """To whoever keeps it."""
+    told = []
+
+    class Listening(ScriptedChat):
+        def complete(self, request, *, on_text=None):
+            return super().complete(request, on_text=on_text).reporting_to(told.append)
+
+    with suppress(ModelOutputError):
+        ask(Listening(answers), REQUEST, facts)
+    assert told == outcomes
+
+
+def test_an_answer_whose_reading_is_interrupted_is_reported():
+    """It was paid for."""
+    told = []
+    completion = Completion(GOOD, "m").reporting_to(told.append)
+
+    def interrupted(value):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(ScriptedChat([completion]), REQUEST, interrupted)
+    assert told == ["KeyboardInterrupt"]
 
 
 def test_a_plain_answer_comes_back_whole():
