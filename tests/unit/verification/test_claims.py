@@ -176,6 +176,7 @@ def test_missing_claims_read_a_scale_only_where_there_is_one():
     """300 in one place and 家 in another are not 300家; nor is 万元 without its number."""
     assert missing("投资300家", text="家数 300吨") == ("300家",)
     assert missing("投资三百万元", text="单位：万元 3") == ("三百万元",)
+    assert missing("奖励六 万元", text="单位：万元 3") == ("六 万元",)
 
 
 def test_missing_claims_leave_years_of_the_question():
@@ -184,6 +185,14 @@ def test_missing_claims_leave_years_of_the_question():
     assert missing("2031-2032年", question="2031年的目标？") == ("2032年",)
     assert missing("2032年", question="2031年的目标？") == ("2032年",)
     assert missing("投资50年", question="投资50年？") == ("50年",)
+    for year, expected in (
+        ("1900", ()),
+        ("2099", ()),
+        ("2100", ("2100年",)),
+        ("1899", ("1899年",)),
+    ):
+        assert missing(f"{year}年", question=f"{year}年的目标？") == expected
+    assert missing("2031-5万", question="2031年的目标？") == ("5万",)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +238,8 @@ def test_missing_claims_count_the_items_of_a_block():
     """All sentences of it, or all but the one that counts; 30 at most."""
     for n, expected in ((3, ()), (4, ()), (2, ("2家",)), (5, ("5家",))):
         assert missing(f"共{n}家", around=[f"共{n}家", "甲", "乙", "丙"]) == expected
+    assert missing("共0家") == ("0家",)
+    assert missing("共1家") == ("1家",)
     for n, expected in ((30, ()), (31, ("31家",))):
         assert missing(f"共{n}家", around=[f"共{n}家", *"甲" * n]) == expected
 
