@@ -143,7 +143,7 @@ class _Lead:
         """Wait until it is known what came of it, and return whether it was in time."""
         if not self.answered.wait(left_s):
             return False
-        self.judged.wait(_JUDGED_S)
+        self.judged.wait(_JUDGED_S if left_s is None else min(left_s, _JUDGED_S))
         return True
 
 
@@ -248,7 +248,7 @@ class Cached:
                     )
 
             return kept.reporting_to(hit)
-        if request.anew or request.fresh or not request.doc_id:
+        if request.anew or not request.doc_id:
             return None
         cut = self._calls.answer(_cut_key(key, request))
         return None if cut is None else replace(cut, is_cut=True)
