@@ -23,7 +23,7 @@ test: lint
 lint: $(READY)
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m mypy kgrag ingestion cypher scripts
+	$(BIN)/python -m mypy kgrag scripts
 
 # One line of counts for each kind of fault; every count but that of runs must be 0.
 faults: $(READY)

@@ -17,11 +17,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ingestion.anchor import evidence_for
-from ingestion.incoming import Ready
-from ingestion.report import ModelReport, Outcome
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.ids import entity_id, fact_id
+from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.incoming import Ready
+from kgrag.ingestion.report import ModelReport, Outcome
 from kgrag.store.contents import DocumentBundle
 from kgrag.text import character_pairs, read_word_list
 from kgrag.types import Entity, Fact
@@ -169,7 +169,7 @@ def _dictionary() -> tuple[list[str], "NDArray[np.float64]"]:
 class Reader:
     """Stands in for models that read documents: adds the facts that were written into them.
 
-    Takes the place of `ingestion.enrich.Enricher` in the pipeline, so that documents with
+    Takes the place of `kgrag.ingestion.enrich.Enricher` in the pipeline, so that documents with
     facts go the way that they go for users, without the calls.
     """
 

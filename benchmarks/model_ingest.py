@@ -22,10 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.report import IngestReport
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.report import IngestReport
 
 PORT = 8199
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from asking import Pair
 
-from ingestion.chunk import ChunkSizes
+from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.statements import statement

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder, is_contextual
 from kgrag.embedding.late import late
 from kgrag.ids import embedding_key
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Fact, NodeKind

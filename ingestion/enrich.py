@@ -8,15 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from ingestion.chunk import ChunkSizes
-from ingestion.fingerprints import Fingerprint
-from ingestion.hopeless import Streak
-from ingestion.imports import EXTRACTOR as IMPORTED
-from ingestion.incoming import Ready
-from ingestion.passages import Passage, passages
-from ingestion.reading import ExtractSettings, PassageKnowledge, planned_requests, read_passage
-from ingestion.references import EXTRACTOR as BY_RULE
-from ingestion.report import ModelReport, Outcome
 from kgrag.errors import (
     ModelError,
     ModelOutputError,
@@ -25,6 +16,20 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.hopeless import Streak
+from kgrag.ingestion.imports import EXTRACTOR as IMPORTED
+from kgrag.ingestion.incoming import Ready
+from kgrag.ingestion.passages import Passage, passages
+from kgrag.ingestion.reading import (
+    ExtractSettings,
+    PassageKnowledge,
+    planned_requests,
+    read_passage,
+)
+from kgrag.ingestion.references import EXTRACTOR as BY_RULE
+from kgrag.ingestion.report import ModelReport, Outcome
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.counting import Meter, Metered
 from kgrag.store.contents import DocumentBundle
@@ -199,7 +204,7 @@ class Enricher:
         if isinstance(ready, Outcome) or ready.bundle is None:
             return _Queued(item)
         todo = self.passages_of(ready.bundle)
-        # why a retry is asked in any order: see `ingestion.retry`
+        # why a retry is asked in any order: see `kgrag.ingestion.retry`
         order = random.sample(todo, len(todo)) if ready.outcome.status == "retried" else todo
         futures = {p.position: pool.submit(self._read, p, ready.bundle) for p in order}
         return _Queued(item, todo, [futures[p.position] for p in todo])

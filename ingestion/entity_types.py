@@ -2,7 +2,7 @@
 
 import re
 
-from ingestion.self_names import DOCUMENT_TYPE
+from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.places import names_place
 from kgrag.quantities import dates, narrow, quantities
 from kgrag.types import Entity

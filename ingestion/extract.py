@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ingestion.anchor import evidence_for
-from ingestion.entity_types import UNTYPED, typed
-from ingestion.locate import Match, Place, locate_all
-from ingestion.meta_model import MetaModel, TypedTriple
-from ingestion.passages import Passage
-from ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
 from kgrag.ids import entity_id, fact_id
+from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.entity_types import UNTYPED, typed
+from kgrag.ingestion.locate import Match, Place, locate_all
+from kgrag.ingestion.meta_model import MetaModel, TypedTriple
+from kgrag.ingestion.passages import Passage
+from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
 from kgrag.llm.chat import Schema
 from kgrag.llm.prompts import Language
 from kgrag.text import normalize

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.anchor import evidence_for
-from ingestion.chunk import ChunkSizes
-from ingestion.embed import embed, texts_to_embed
-from ingestion.entity_types import typed
-from ingestion.load.parsed import replace_unusable
-from ingestion.prepare import target_ids
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
 from kgrag.foreign_json import read_foreign
 from kgrag.ids import entity_id, fact_id, summary_id
+from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.embed import embed, texts_to_embed
+from kgrag.ingestion.entity_types import typed
+from kgrag.ingestion.load.parsed import replace_unusable
+from kgrag.ingestion.prepare import target_ids
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.chunk import ChunkSizes
-from ingestion.fingerprints import Fingerprint
-from ingestion.load import Failure, Source, fingerprint, load_all
-from ingestion.prepare import prepare
-from ingestion.report import Outcome, Status
 from kgrag.errors import IngestionError
 from kgrag.ids import digest
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load import Failure, Source, fingerprint, load_all
+from kgrag.ingestion.prepare import prepare
+from kgrag.ingestion.report import Outcome, Status
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Document

@@ -10,7 +10,7 @@ from typing import Literal
 
 Match = Literal["exact", "normalised", "near"]
 
-_MARK = re.compile(r"⟦\d+⟧")  # of a part, as `ingestion.summarize` writes them
+_MARK = re.compile(r"⟦\d+⟧")  # of a part, as `kgrag.ingestion.summarize` writes them
 _ELLIPSIS = re.compile(r"…+|\.{3,}|⋯+|。{3,}")
 _QUOTATION = frozenset("\"'`“”‘’„‟‚‛「」『』〝〞")
 _ALIKE = {**dict.fromkeys("–—―−‐‑-", "-"), **dict.fromkeys("~～〜∼", "~"), "⟦": "[", "⟧": "]"}

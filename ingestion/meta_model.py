@@ -162,7 +162,7 @@ def read_meta_model(name_or_path: str) -> MetaModel:
         ConfigError: If there is none, or it is malformed; names file and key.
     """
     if name_or_path in SHIPPED:
-        file = resources.files("ingestion").joinpath("meta_models", f"{name_or_path}.toml")
+        file = resources.files("kgrag.ingestion").joinpath("meta_models", f"{name_or_path}.toml")
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         return _parsed(name_or_path, f"{name_or_path}.toml", data)
     path = Path(name_or_path)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingestion.chunk import ChunkSizes
+from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.text import sentence_spans
 from kgrag.types import Chunk
 

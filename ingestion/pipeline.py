@@ -7,19 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingestion.chunk import ChunkSizes
-from ingestion.embed import embed, texts_to_embed
-from ingestion.incoming import Incoming, Ready
-from ingestion.load import Discovery, discover
-from ingestion.report import IngestReport, Outcome
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.embed import embed, texts_to_embed
+from kgrag.ingestion.incoming import Incoming, Ready
+from kgrag.ingestion.load import Discovery, discover
+from kgrag.ingestion.report import IngestReport, Outcome
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.store import Store
 from kgrag.visible import shown_path
 
 if TYPE_CHECKING:
-    from ingestion.enrich import Enricher, Numbered
+    from kgrag.ingestion.enrich import Enricher, Numbered
 
 RULES_VERSION = "4"  # raise it when loading, structure, chunks or rules come out differently
 _BATCH_TEXTS = 256  # texts encoded together; what a kill loses at most

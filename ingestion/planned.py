@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingestion.chunk import ChunkSizes
-from ingestion.pipeline import chunks_to_embed, survey
-from ingestion.report import Outcome, Plan
-from ingestion.vector_set import VectorSet
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.pipeline import chunks_to_embed, survey
+from kgrag.ingestion.report import Outcome, Plan
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 
 if TYPE_CHECKING:
-    from ingestion.enrich import Enricher
+    from kgrag.ingestion.enrich import Enricher
 
 
 class Planned:
@@ -31,7 +31,7 @@ class Planned:
         enricher: "Enricher | None",
         follow_links: bool,
     ) -> None:
-        """Note what would be run; nothing is read yet. See `ingestion.pipeline.ingest`."""
+        """Note what would be run; nothing is read yet. See `kgrag.ingestion.pipeline.ingest`."""
         self._paths = paths
         self._store = store
         self._sizes = sizes

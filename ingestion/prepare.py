@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingestion.anchor import evidence_for
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.entity_types import typed
-from ingestion.fingerprints import Fingerprint
-from ingestion.references import EXTRACTOR, references
-from ingestion.structure import structure
+from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.entity_types import typed
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.references import EXTRACTOR, references
+from kgrag.ingestion.structure import structure
 from kgrag.issued import issue_year
 from kgrag.places import document_places
 from kgrag.store.contents import DocumentBundle

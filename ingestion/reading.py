@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ingestion import extract, summarize
-from ingestion.meta_model import MetaModel
-from ingestion.passages import Passage
-from ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
-from ingestion.self_names import SelfNames, self_names
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
+from kgrag.ingestion import extract, summarize
+from kgrag.ingestion.meta_model import MetaModel
+from kgrag.ingestion.passages import Passage
+from kgrag.ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
+from kgrag.ingestion.self_names import SelfNames, self_names
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.prompts import LANGUAGES, Language
 from kgrag.llm.structured import Json, ask
@@ -111,7 +111,7 @@ def read_passage(
 
     Args:
         passage: Of the document.
-        document: The document, with its places in the metadata as `ingestion.prepare` leaves it.
+        document: With its places in the metadata, as `kgrag.ingestion.prepare` leaves it.
         leaves: Its smallest chunks in reading order.
         settings: What is asked for.
         model_of: Gives the model of stage `extract` or `summarize`. Passages may be read in

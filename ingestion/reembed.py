@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ingestion.chunk import ChunkSizes
-from ingestion.embed import NodeText, embed, texts_to_embed, vector_key
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.ids import embedding_key
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.embed import NodeText, embed, texts_to_embed, vector_key
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.staged import kept_of
 from kgrag.store.store import Store

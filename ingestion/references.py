@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from ingestion.anchor import evidence_for
 from kgrag.ids import entity_id, fact_id
+from kgrag.ingestion.anchor import evidence_for
 from kgrag.text import normalize_name, quoted_titles, sentence_spans
 from kgrag.titles import document_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention

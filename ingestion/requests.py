@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from ingestion import extract, summarize
-from ingestion.meta_model import MetaModel
-from ingestion.passages import Passage
+from kgrag.ingestion import extract, summarize
+from kgrag.ingestion.meta_model import MetaModel
+from kgrag.ingestion.passages import Passage
 from kgrag.llm.chat import Request, Schema, Stage
 from kgrag.llm.prompts import Language, Prompt, fence, prompt
 

@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.chunk import ChunkSizes
-from ingestion.fingerprints import Fingerprint
-from ingestion.load import Failure, Source, load_all
-from ingestion.pipeline import rules_digest
-from ingestion.prepare import kept_knowledge, prepare
-from ingestion.references import EXTRACTOR
 from kgrag.ids import digest
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load import Failure, Source, load_all
+from kgrag.ingestion.pipeline import rules_digest
+from kgrag.ingestion.prepare import kept_knowledge, prepare
+from kgrag.ingestion.references import EXTRACTOR
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Document, Fact, Mention

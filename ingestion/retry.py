@@ -5,14 +5,14 @@ import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from ingestion.chunk import ChunkSizes
-from ingestion.enrich import Enricher, Numbered
-from ingestion.fingerprints import Fingerprint
-from ingestion.incoming import Ready
-from ingestion.pipeline import Progress, store_all
-from ingestion.report import IngestReport, Outcome
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.embedder import Embedder
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.enrich import Enricher, Numbered
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.incoming import Ready
+from kgrag.ingestion.pipeline import Progress, store_all
+from kgrag.ingestion.report import IngestReport, Outcome
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import SourceState
 from kgrag.store.store import Store
 from kgrag.visible import shown_path
@@ -41,7 +41,7 @@ def retry_failed(
         sizes: Its chunk sizes.
         vectors: Which nodes carry vectors.
         enricher: Has the models read.
-        progress: As for `ingestion.pipeline.ingest`, with documents for files.
+        progress: As for `kgrag.ingestion.pipeline.ingest`, with documents for files.
 
     Raises:
         StoreError: If the store itself fails; what was stored before stays.

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingestion.passages import Passage
-from ingestion.prepare import target_ids
-from ingestion.structure import is_contents_line
 from kgrag.ids import summary_id
+from kgrag.ingestion.passages import Passage
+from kgrag.ingestion.prepare import target_ids
+from kgrag.ingestion.structure import is_contents_line
 from kgrag.llm.chat import Schema
 from kgrag.types import Chunk, Summary
 

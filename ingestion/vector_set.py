@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ingestion.chunk import ChunkSizes
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.late import LateEmbedder
 from kgrag.errors import ConfigError
+from kgrag.ingestion.chunk import ChunkSizes
 
 _SIZES, _FACTS = "embedded_sizes", "embedded_facts"
 

@@ -6,11 +6,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from ingestion.chunk import ChunkSizes
-from ingestion.imports import ImportReport
-from ingestion.pipeline import Progress
-from ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
-from ingestion.report import IngestReport, Plan
 from kgrag.asking.ask import ask
 from kgrag.asking.current import Current
 from kgrag.asking.knowledge import Knowledge
@@ -23,6 +18,11 @@ from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import Run, run_of
 from kgrag.generation.follow_up import Turn
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.imports import ImportReport
+from kgrag.ingestion.pipeline import Progress
+from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
+from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.limits import check_query, check_whole, checked_results, checked_text
 from kgrag.looking import facts_around, find_document
 from kgrag.notices import answer_notices
@@ -204,15 +204,15 @@ class KnowledgeBase:
         return Intake(self.store, self.embedder, self.sizes, self.config, lambda: self.calls)
 
     def import_facts(self, path: str | Path) -> ImportReport:
-        """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
+        """Add facts that were made elsewhere; see `kgrag.ingestion.imports.import_facts`."""
         return self._intake().import_facts(Path(path))
 
     def import_summaries(self, path: str | Path) -> ImportReport:
-        """Add summaries made elsewhere; see `ingestion.imports.import_summaries`."""
+        """Add summaries made elsewhere; see `kgrag.ingestion.imports.import_summaries`."""
         return self._intake().import_summaries(Path(path))
 
     def reembed(self, *, progress: Progress | None = None) -> ReembedReport:
-        """Encode everything anew with the chosen encoder; see `ingestion.reembed`."""
+        """Encode everything anew with the chosen encoder; see `kgrag.ingestion.reembed`."""
         return self._reembedding().run(progress=progress)
 
     def reembed_plan(self) -> ReembedPlan:

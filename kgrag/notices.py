@@ -1,10 +1,10 @@
 """What the user should know about how questions are answered."""
 
-from ingestion.chunk import ChunkSizes
-from ingestion.vector_set import other_vectors
 from kgrag.config import Config
 from kgrag.embedding.choose import stand_in_notice
 from kgrag.embedding.embedder import Embedder
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.vector_set import other_vectors
 from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.store.store import Store
 

@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingestion.chunk import ChunkSizes
-from ingestion.embed import embed, texts_to_embed, vector_key
-from ingestion.reread import is_by_rule, rebuilt, reread
-from ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with, configured_embedder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import KgragError, NoKnowledgeBaseError, StoreError
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
+from kgrag.ingestion.reread import is_by_rule, rebuilt, reread
+from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.open import open_store
 

@@ -8,27 +8,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from ingestion.chunk import ChunkSizes, configured_sizes
-from ingestion.imports import ImportReport, import_facts, import_summaries
-from ingestion.pipeline import Progress, ingest
-from ingestion.planned import Planned
-from ingestion.reembed import Reembedding
-from ingestion.report import IngestReport, Plan
-from ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.config import STAGES, Config
 from kgrag.embedding.cache import cache_folder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError
 from kgrag.ids import digest
+from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
+from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
+from kgrag.ingestion.pipeline import Progress, ingest
+from kgrag.ingestion.planned import Planned
+from kgrag.ingestion.reembed import Reembedding
+from kgrag.ingestion.report import IngestReport, Plan
+from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.store.checks import check_encoder
 from kgrag.store.store import Store
 
 if TYPE_CHECKING:
-    from ingestion.enrich import Enricher
-    from ingestion.extract import Facts
-    from ingestion.reading import Calls as CallsAsked
-    from ingestion.reading import ExtractSettings
+    from kgrag.ingestion.enrich import Enricher
+    from kgrag.ingestion.extract import Facts
+    from kgrag.ingestion.reading import Calls as CallsAsked
+    from kgrag.ingestion.reading import ExtractSettings
     from kgrag.llm.calls import Calls
     from kgrag.llm.chat import Request, Stage, Usage
     from kgrag.llm.models import Models
@@ -107,7 +107,7 @@ class Intake:
         progress: Progress | None,
         follow_links: bool = False,
     ) -> IngestReport:
-        """Take in files and folders; see `ingestion.pipeline.ingest`.
+        """Take in files and folders; see `kgrag.ingestion.pipeline.ingest`.
 
         Args:
             paths: Files and folders.
@@ -140,12 +140,12 @@ class Intake:
         return self._finished(report, progress, began)
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
-        """Ask again for passages that failed; see `ingestion.retry.retry_failed`.
+        """Ask again for passages that failed; see `kgrag.ingestion.retry.retry_failed`.
 
         Raises:
             ConfigError: If no model is configured.
         """
-        from ingestion.retry import retry_failed
+        from kgrag.ingestion.retry import retry_failed
 
         began = time.monotonic()
         with self._enricher("auto") as enricher:
@@ -163,11 +163,11 @@ class Intake:
         return self._finished(report, progress, began)
 
     def import_facts(self, path: Path) -> ImportReport:
-        """Add facts that were made elsewhere; see `ingestion.imports.import_facts`."""
+        """Add facts that were made elsewhere; see `kgrag.ingestion.imports.import_facts`."""
         return self._imported(import_facts, path)
 
     def import_summaries(self, path: Path) -> ImportReport:
-        """Add summaries that were made elsewhere; see `ingestion.imports.import_summaries`."""
+        """Add summaries made elsewhere; see `kgrag.ingestion.imports.import_summaries`."""
         return self._imported(import_summaries, path)
 
     def _imported(self, take_in: Callable[..., ImportReport], path: Path) -> ImportReport:
@@ -260,7 +260,7 @@ class Intake:
         if model == "none" or not self._has_models():
             yield None
             return
-        from ingestion.enrich import Enricher, stages_of
+        from kgrag.ingestion.enrich import Enricher, stages_of
 
         settings, models = extract_settings(self.config), self._models()
         stages = stages_of(settings)
@@ -280,7 +280,7 @@ class Intake:
         """Return whether every stage that is to read documents has a model."""
         if not any(self.config.model_of(stage).is_configured for stage in STAGES):
             return False  # and nothing of it is imported
-        from ingestion.enrich import stages_of
+        from kgrag.ingestion.enrich import stages_of
 
         stages = stages_of(extract_settings(self.config))
         return all(self.config.model_of(stage).is_configured for stage in stages)
@@ -329,8 +329,8 @@ def extract_settings(config: Config) -> "ExtractSettings":
     Raises:
         ConfigError: If the meta-model cannot be read.
     """
-    from ingestion.meta_model import read_meta_model
-    from ingestion.reading import ExtractSettings
+    from kgrag.ingestion.meta_model import read_meta_model
+    from kgrag.ingestion.reading import ExtractSettings
 
     chosen = config.extract
     return ExtractSettings(
@@ -352,11 +352,11 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
         ConfigError: If the meta-model cannot be read.
         IngestionError: If the file cannot.
     """
-    from ingestion.chunk import chunk
-    from ingestion.load import Failure, discover, load_all
-    from ingestion.passages import passages
-    from ingestion.reading import planned_requests
-    from ingestion.structure import structure
+    from kgrag.ingestion.chunk import chunk
+    from kgrag.ingestion.load import Failure, discover, load_all
+    from kgrag.ingestion.passages import passages
+    from kgrag.ingestion.reading import planned_requests
+    from kgrag.ingestion.structure import structure
 
     settings = extract_settings(config)
     sizes = configured_sizes(config.chunks)

@@ -15,7 +15,7 @@ step "The encoder"
     echo "It cannot be had here: the demo goes on with the stand-in, which finds less."
 
 step "The sample documents, into $kb"
-samples=$("$bin/python" -c 'from ingestion.samples import sample_folder; print(sample_folder())')
+samples=$("$bin/python" -c 'from kgrag.ingestion.samples import sample_folder; print(sample_folder())')
 rm -rf "$kb"
 mkdir -p demo
 "$bin/kgrag" ingest "$samples" --kb "$kb"
@@ -25,7 +25,7 @@ mkdir -p demo
 # The first question of each kind that has an answer.
 questions=$("$bin/python" -c '
 import json
-from ingestion.samples import questions_file
+from kgrag.ingestion.samples import questions_file
 
 first = {}
 for line in questions_file().read_text(encoding="utf-8").splitlines():

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from ingestion.samples import sample_folder
+from kgrag.ingestion.samples import sample_folder
 from scripts.pdf_writer import Block, write_pdf
 
 Kind = Literal["title", "center", "right", "row", "text"]

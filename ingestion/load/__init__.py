@@ -1,8 +1,8 @@
 """Loading: files and folders in, documents with text, title, pages and warnings out."""
 
-from ingestion.load.load import DEFAULT_MAX_BYTES, fingerprint, load, load_all
-from ingestion.load.source import Discovery, Failure, Skipped, Source, discover
-from ingestion.load.title import guess_title
+from kgrag.ingestion.load.load import DEFAULT_MAX_BYTES, fingerprint, load, load_all
+from kgrag.ingestion.load.source import Discovery, Failure, Skipped, Source, discover
+from kgrag.ingestion.load.title import guess_title
 
 __all__ = [
     "DEFAULT_MAX_BYTES",

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ingestion.load.numbering import Numbering, paragraph_number, read_numbering
-from ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
-from ingestion.load.title import find_title, guess_title
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.numbering import Numbering, paragraph_number, read_numbering
+from kgrag.ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
+from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text import normalize_name
 
 if TYPE_CHECKING:

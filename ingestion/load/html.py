@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
-from ingestion.load.title import find_title, guess_title
 from kgrag.encoding import decode
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
+from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text import normalize_name
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingestion.load.opening import open_regular
-from ingestion.load.parsed import line_segments, replace_unusable
-from ingestion.load.source import Failure, Source
-from ingestion.load.title import guess_title
 from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
 from kgrag.foreign_json import read_foreign
 from kgrag.ids import digest
+from kgrag.ingestion.load.opening import open_regular
+from kgrag.ingestion.load.parsed import line_segments, replace_unusable
+from kgrag.ingestion.load.source import Failure, Source
+from kgrag.ingestion.load.title import guess_title
 from kgrag.types import Document
 
 _REMEDY = 'each line must be {"id": ..., "title": ..., "text": ...}'

@@ -5,12 +5,12 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from ingestion.load.jsonl import read_records
-from ingestion.load.opening import open_regular
-from ingestion.load.parsed import Parsed
-from ingestion.load.source import Failure, Source, unsupported_reason
 from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
+from kgrag.ingestion.load.jsonl import read_records
+from kgrag.ingestion.load.opening import open_regular
+from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.source import Failure, Source, unsupported_reason
 from kgrag.types import Document
 from kgrag.visible import shown_path
 
@@ -23,31 +23,31 @@ class _Reader(Protocol):
 
 # The readers are imported when a file needs them: docx, lxml and PDFium take time to load.
 def _plain() -> _Reader:
-    from ingestion.load.plain import read_plain
+    from kgrag.ingestion.load.plain import read_plain
 
     return read_plain
 
 
 def _markdown() -> _Reader:
-    from ingestion.load.markdown import read_markdown
+    from kgrag.ingestion.load.markdown import read_markdown
 
     return read_markdown
 
 
 def _html() -> _Reader:
-    from ingestion.load.html import read_html
+    from kgrag.ingestion.load.html import read_html
 
     return read_html
 
 
 def _docx() -> _Reader:
-    from ingestion.load.docx import read_docx
+    from kgrag.ingestion.load.docx import read_docx
 
     return read_docx
 
 
 def _pdf() -> _Reader:
-    from ingestion.load.pdf import read_pdf
+    from kgrag.ingestion.load.pdf import read_pdf
 
     return read_pdf
 

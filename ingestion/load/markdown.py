@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from ingestion.load.parsed import Parsed
-from ingestion.load.plain import read_plain
+from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.plain import read_plain
 
 _HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)

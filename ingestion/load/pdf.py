@@ -4,10 +4,10 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ingestion.load.parsed import Parsed, replace_unusable
-from ingestion.load.reflow import Line, reflow
-from ingestion.load.title import find_title, guess_title
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.parsed import Parsed, replace_unusable
+from kgrag.ingestion.load.reflow import Line, reflow
+from kgrag.ingestion.load.title import find_title, guess_title
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfTextPage

@@ -1,8 +1,8 @@
 """Plain text files: the text is the decoded file, so offsets point into the user's own file."""
 
-from ingestion.load.parsed import Parsed, line_segments, replace_unusable
-from ingestion.load.title import guess_title
 from kgrag.encoding import decode
+from kgrag.ingestion.load.parsed import Parsed, line_segments, replace_unusable
+from kgrag.ingestion.load.title import guess_title
 
 
 def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:

@@ -8,7 +8,7 @@ __all__ = ["questions_file", "sample_folder"]
 
 def sample_folder() -> Path:
     """Return the folder of the ten sample documents (.docx, .pdf, .html, .txt, .md)."""
-    return Path(str(resources.files("ingestion.samples"))) / "documents"
+    return Path(str(resources.files("kgrag.ingestion.samples"))) / "documents"
 
 
 def questions_file() -> Path:
@@ -17,4 +17,4 @@ def questions_file() -> Path:
     One a line: {id, question, answers[], gold_docs[] (file stems), kind}; `unanswerable` ones
     have neither answers nor gold_docs.
     """
-    return Path(str(resources.files("ingestion.samples"))) / "questions.jsonl"
+    return Path(str(resources.files("kgrag.ingestion.samples"))) / "questions.jsonl"

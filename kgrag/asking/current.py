@@ -5,7 +5,6 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.asking.knowledge import CurrentSettings, Knowledge
 from kgrag.config import Config
 from kgrag.embedding.cache import cache_folder
@@ -13,6 +12,7 @@ from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ModelError
 from kgrag.ids import digest
+from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.retrieval.settings import for_language
 from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store

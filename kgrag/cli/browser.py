@@ -44,7 +44,7 @@ def saved_queries(base: str = "") -> list[SavedQuery]:
     """
     from kgrag.store.neo4j.statements import of_base
 
-    files = resources.files("cypher").joinpath("browser").iterdir()
+    files = resources.files("kgrag.cypher").joinpath("browser").iterdir()
     queries = []
     for file in sorted(files, key=lambda file: file.name):
         if not file.name.endswith(".cypher"):
@@ -67,7 +67,7 @@ def style_sheet(base: str = "") -> str:
     """
     from kgrag.store.neo4j.statements import of_base
 
-    text = resources.files("cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
+    text = resources.files("kgrag.cypher").joinpath("browser", STYLE).read_text(encoding="utf-8")
     if not base:
         return text
     return _OWN_RULE.sub(lambda rule: rule[0] + of_base(rule[0], base), text)

@@ -15,8 +15,8 @@ from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ingestion.imports import ImportReport
     from kgrag.api import KnowledgeBase
+    from kgrag.ingestion.imports import ImportReport
     from kgrag.taking_in import Use
 
 
@@ -179,7 +179,7 @@ def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Print a file's text as it would be taken in; needs no knowledge base."""
     from dataclasses import asdict
 
-    from ingestion.load import Failure, Source, load_all
+    from kgrag.ingestion.load import Failure, Source, load_all
 
     failed = False
     for item in load_all(Source(file)):

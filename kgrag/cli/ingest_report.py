@@ -7,7 +7,7 @@ from kgrag.cli.options import amount, index_share
 from kgrag.cli.printing import echo, print_json
 
 if TYPE_CHECKING:
-    from ingestion.report import IngestReport, ModelReport, Outcome, Plan
+    from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
     from kgrag.llm.counting import Spent
 
 

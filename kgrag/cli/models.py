@@ -11,10 +11,10 @@ from kgrag.cli.options import EXISTING, amount, index_share, json_option, kb_opt
 from kgrag.cli.printing import echo, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from ingestion.reembed import ReembedPlan, ReembedReport
     from kgrag.config import Config, EmbeddingConfig
     from kgrag.embedding.card import Pooling
     from kgrag.embedding.listed import Listed
+    from kgrag.ingestion.reembed import ReembedPlan, ReembedReport
 
 _COLUMNS = (
     "name",

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import KgragError, NoKnowledgeBaseError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.visible import json_line
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.samples import sample_folder
+from kgrag.ingestion.samples import sample_folder
 from kgrag.testing.reply import Body, Reply, stand_in
 from kgrag.testing.server import FakeServer
 from tests.hostile.modes import KEY, TAKEN_OVER, WRONG_KEY, Mode

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.cli.browser import page_address, saved_queries, style_sheet, write_pack
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
 from tests.neo4j_server.plugin import driver_of, wipe
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.browser, pytest.mark.slow]

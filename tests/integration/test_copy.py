@@ -12,10 +12,10 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
 from kgrag.store.open import open_store
 
 KILLS = 6

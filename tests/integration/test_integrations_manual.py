@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
 
 MANUAL = Path(__file__).parents[2] / "docs" / "integrations.md"
 LOCAL = "bolt://localhost:7687"

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, ModelMismatchError, NotFoundError, StoreUnavailableError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.grim import PRESETS
 
 

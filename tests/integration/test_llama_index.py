@@ -13,9 +13,9 @@ from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeRelationship
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.llama_index import GrimRetriever
 
 QUESTION = "《云岭省碳达峰实施方案》提出，到2025年全省非化石能源消费比重要达到多少？"

@@ -7,10 +7,10 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
+from kgrag.ingestion.samples import sample_folder
 from kgrag.testing.server import FakeServer, Reply, stand_in
 
 
@@ -245,7 +245,8 @@ def test_nothing_of_models_is_opened_where_none_is_configured(folder):
         "with KnowledgeBase.open(sys.argv[1], embedder=HashEmbedder(64)) as base:\n"
         "    base.ingest(sys.argv[2:]); base.plan(sys.argv[2:])\n"
         "print(*sorted(m for m in sys.modules if m.startswith('openai') or m in "
-        "('kgrag.llm.models', 'kgrag.llm.calls', 'ingestion.enrich', 'ingestion.reading')))"
+        "('kgrag.llm.models', 'kgrag.llm.calls', 'kgrag.ingestion.enrich', "
+        "'kgrag.ingestion.reading')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder / "kb"), str(sample_folder())],

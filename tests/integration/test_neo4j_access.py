@@ -9,11 +9,11 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.grim import PRESETS
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.neo4j_server.plugin import driver_of

@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
-from ingestion.samples import sample_folder
 from kgrag.cli.main import main
 from kgrag.copying import export_line
 from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.errors import StoreError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import foreign_graphs

@@ -318,7 +318,7 @@ def test_a_read_names_what_the_store_wrote_before(through, neo4j_proxy, make):
 
 def test_no_statement_uses_internal_ids():
     """Neo4j gives the id of what was deleted to something else."""
-    folder = resources.files("cypher")
+    folder = resources.files("kgrag.cypher")
     files = [f for f in folder.iterdir() if f.name.endswith(".cypher")]
     files += list(folder.joinpath("browser").iterdir())
     assert len(files) > 5

@@ -21,9 +21,9 @@ from neo4j_graphrag.retrievers import (
     VectorCypherRetriever,
 )
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.neo4j_graphrag import (
     GrimRetriever,
     KgragEmbedder,

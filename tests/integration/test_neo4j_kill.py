@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import StoreUnavailableError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.neo4j_server.proxy import BoltProxy

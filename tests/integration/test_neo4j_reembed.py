@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import StoreUnavailableError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import staged
 from kgrag.store.neo4j.store import Neo4jStore
 

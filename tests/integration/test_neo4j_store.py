@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
 from kgrag.store.neo4j import lexical
 from kgrag.store.neo4j.described import TOLD

@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
 
 KILLS = 5
 REEMBED = """
 import sys, time
-import ingestion.reembed
+import kgrag.ingestion.reembed
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 
@@ -31,7 +31,7 @@ class Encoder(HashEmbedder):
         print(len(texts), flush=True)
         return super().embed(texts, task)
 
-ingestion.reembed._BATCH_TEXTS = 4
+kgrag.ingestion.reembed._BATCH_TEXTS = 4
 with KnowledgeBase.open(sys.argv[1], create=False, embedder=Encoder(128)) as base:
     base.reembed()
     print("done", flush=True)

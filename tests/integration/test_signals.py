@@ -8,8 +8,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from ingestion.samples import sample_folder
 from kgrag.cli.main import main
+from kgrag.ingestion.samples import sample_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGTERM")
 CONFIG = '[embedding]\nmodel = "hash"\n'

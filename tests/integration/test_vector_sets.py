@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.late import late
 from kgrag.errors import ConfigError, ModelMismatchError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.titles import CITING_PREDICATES
 
 QUESTION = "云岭省农村污水治理目标"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from ingestion.report import Outcome
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, KgragError, NotFoundError, StoreUnavailableError
 from kgrag.evaluation.queries import GoldQuery
+from kgrag.ingestion.report import Outcome
 
 TEXTS = {
     "a.txt": "甲方案\n根据《乙规划》，到2025年创建绿色工厂500家。\n",

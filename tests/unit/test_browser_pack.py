@@ -118,8 +118,8 @@ def test_style_sheet_is_what_the_browser_can_read():
 def test_pack_is_in_the_wheel():
     """The build takes the package `cypher` whole, and the files lie below it."""
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
-    assert "cypher" in wheel["targets"]["wheel"]["packages"]
-    assert (ROOT / "cypher" / "browser" / "kgrag.grass").is_file()
+    assert wheel["targets"]["wheel"]["packages"] == ["kgrag"]
+    assert (ROOT / "kgrag" / "cypher" / "browser" / "kgrag.grass").is_file()
 
 
 def test_guide_lists_every_query():

@@ -34,7 +34,7 @@ for module, names in NO_NAMES.items():
             delattr(module, name)
 """
 IMPORT_ALL = """
-import ingestion, kgrag
+import kgrag.ingestion, kgrag
 from kgrag.errors import MissingDependencyError
 optional = {"peft", "torch", "transformers", "llama_index", "neo4j_graphrag"}
 for package in (kgrag, ingestion):

@@ -101,7 +101,7 @@ def statements_of(file: str) -> tuple[str, ...]:
 
 @functools.cache
 def _statements() -> Mapping[str, str]:
-    files = resources.files("cypher").iterdir()
+    files = resources.files("kgrag.cypher").iterdir()
     names = sorted(f.name.removesuffix(".cypher") for f in files if f.name.endswith(".cypher"))
     found: dict[str, str] = {}
     for file in names:
@@ -113,7 +113,7 @@ def _statements() -> Mapping[str, str]:
 
 
 def _read(file: str) -> dict[str, str]:
-    text = resources.files("cypher").joinpath(f"{file}.cypher").read_text(encoding="utf-8")
+    text = resources.files("kgrag.cypher").joinpath(f"{file}.cypher").read_text(encoding="utf-8")
     _, *parts = _NAME.split(text)
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return {name: _COMMENT.sub("", body).strip().removesuffix(";") for name, body in pairs}

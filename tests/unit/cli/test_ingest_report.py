@@ -1,7 +1,7 @@
 import pytest
 
-from ingestion.report import IngestReport, ModelReport, Outcome, Plan
 from kgrag.cli.ingest_report import print_plan, print_report
+from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
 from kgrag.llm.counting import Spent
 from kgrag.llm.prediction import Prediction
 

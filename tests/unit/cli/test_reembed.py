@@ -6,9 +6,9 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from ingestion.reembed import ReembedReport
 from kgrag.cli.main import main
 from kgrag.cli.models import _duration, _print_report
+from kgrag.ingestion.reembed import ReembedReport
 
 
 @pytest.fixture

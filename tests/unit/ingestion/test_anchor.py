@@ -1,6 +1,6 @@
 import pytest
 
-from ingestion.anchor import evidence_for
+from kgrag.ingestion.anchor import evidence_for
 from kgrag.types import Chunk
 
 

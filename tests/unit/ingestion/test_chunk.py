@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.structure import structure
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.structure import structure
 from kgrag.types import Document, Heading
 
 SMALL = ChunkSizes(64, (32, 16, 8))

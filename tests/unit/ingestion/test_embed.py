@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ingestion.embed import NodeText, embed, texts_to_embed
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
+from kgrag.ingestion.embed import NodeText, embed, texts_to_embed
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.titles import CITING_PREDICATES

@@ -3,11 +3,6 @@ from contextlib import closing
 
 import pytest
 
-from ingestion.fingerprints import Fingerprint
-from ingestion.incoming import Ready
-from ingestion.prepare import prepare
-from ingestion.reading import ExtractSettings
-from ingestion.report import Outcome
 from kgrag.errors import (
     ModelError,
     ModelOutputError,
@@ -16,6 +11,11 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.incoming import Ready
+from kgrag.ingestion.prepare import prepare
+from kgrag.ingestion.reading import ExtractSettings
+from kgrag.ingestion.report import Outcome
 from kgrag.llm.counting import Spent
 from kgrag.types import Document
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingestion.entity_types import UNTYPED, type_of, typed
-from ingestion.meta_model import read_meta_model
+from kgrag.ingestion.entity_types import UNTYPED, type_of, typed
+from kgrag.ingestion.meta_model import read_meta_model
 from kgrag.types import Entity
 
 NAMES = {

@@ -3,11 +3,11 @@ from types import MappingProxyType
 
 import pytest
 
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.extract import Source, facts_of, items_schema, read_items
-from ingestion.meta_model import read_meta_model
-from ingestion.passages import passages
-from ingestion.self_names import self_names
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.extract import Source, facts_of, items_schema, read_items
+from kgrag.ingestion.meta_model import read_meta_model
+from kgrag.ingestion.passages import passages
+from kgrag.ingestion.self_names import self_names
 from kgrag.types import Document
 
 TEXT = (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.fingerprints import Fingerprint
 
 hashes = st.text("0123456789abcdef", min_size=1, max_size=16)
 marks = st.sets(st.integers(0, 999)).map(lambda found: tuple(sorted(found)))

@@ -1,7 +1,7 @@
 import pytest
 
-from ingestion.hopeless import Streak
 from kgrag.errors import ModelOutputError, ModelUnavailableError, TransientModelError
+from kgrag.ingestion.hopeless import Streak
 
 NONSENSE = ModelOutputError("no JSON", kind="malformed")
 

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from ingestion.incoming import Incoming
-from ingestion.load import discover
-from ingestion.report import Outcome
+from kgrag.ingestion.incoming import Incoming
+from kgrag.ingestion.load import discover
+from kgrag.ingestion.report import Outcome
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES
 

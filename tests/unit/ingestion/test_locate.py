@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.locate import Place, _normal, locate, locate_all
+from kgrag.ingestion.locate import Place, _normal, locate, locate_all
 
 TEXT = (
     "到２０２５年，绿色工厂达到500家以上，\n单位工业增加值 能耗下降13.5%。"

@@ -1,7 +1,7 @@
 import pytest
 
-from ingestion.meta_model import TypedTriple, read_meta_model
 from kgrag.errors import ConfigError
+from kgrag.ingestion.meta_model import TypedTriple, read_meta_model
 
 MODEL = """
 name = "tiny"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.passages import passages
-from ingestion.structure import structure
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.passages import passages
+from kgrag.ingestion.structure import structure
 from kgrag.types import Document
 
 SMALL = ChunkSizes(64, (32, 16, 8))

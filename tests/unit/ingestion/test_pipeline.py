@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ingestion.chunk import ChunkSizes
-from ingestion.pipeline import chunks_to_embed, ingest, rules_digest, survey
-from ingestion.report import Outcome
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.pipeline import chunks_to_embed, ingest, rules_digest, survey
+from kgrag.ingestion.report import Outcome
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.sqlite.store import SQLiteStore
 
 SIZES = ChunkSizes(64, (32, 16))

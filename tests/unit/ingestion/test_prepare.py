@@ -1,10 +1,10 @@
 import pytest
 
-from ingestion.fingerprints import Fingerprint
-from ingestion.pipeline import ingest
-from ingestion.prepare import prepare
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.pipeline import ingest
+from kgrag.ingestion.prepare import prepare
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, policy
 

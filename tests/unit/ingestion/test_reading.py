@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.meta_model import read_meta_model
-from ingestion.passages import passages
-from ingestion.reading import ExtractSettings, planned_requests, read_passage
-from ingestion.structure import structure
 from kgrag.errors import ModelOutputError, RateLimitError
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.meta_model import read_meta_model
+from kgrag.ingestion.passages import passages
+from kgrag.ingestion.reading import ExtractSettings, planned_requests, read_passage
+from kgrag.ingestion.structure import structure
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
 from kgrag.testing.scripted import ScriptedChat
@@ -281,7 +281,7 @@ def test_identity_changes_with_the_words_of_a_prompt(monkeypatch):
     """Whoever edits a prompt reads documents anew."""
     before = COMBINED.identity
     edited = replace(prompt("knowledge_schema", "zh"), system="anders")
-    monkeypatch.setattr("ingestion.reading.prompt_of", lambda *_: edited)
+    monkeypatch.setattr("kgrag.ingestion.reading.prompt_of", lambda *_: edited)
     assert COMBINED.identity != before
 
 

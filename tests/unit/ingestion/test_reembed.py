@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.chunk import ChunkSizes
-from ingestion.reembed import Reembedding
-from ingestion.vector_set import VectorSet
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.reembed import Reembedding
+from kgrag.ingestion.vector_set import VectorSet
 
 SIZES = ChunkSizes()
 LEAVES = VectorSet((SIZES.leaf,))
@@ -89,7 +89,7 @@ def test_run_leaves_what_ingestion_with_the_other_encoder_leaves(tmp_path, base,
 
 def test_run_goes_on_where_an_earlier_one_broke_down(base, monkeypatch):
     """Until then the old vectors answer; nothing is encoded twice."""
-    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
     before = exported(base)
     whole = Counting(HashEmbedder(32))
     n_texts = change(base, whole).plan().texts
@@ -111,7 +111,7 @@ def test_run_goes_on_where_an_earlier_one_broke_down(base, monkeypatch):
 
 def test_run_drops_what_is_half_done_for_another_encoder(base, monkeypatch):
     """And says so; so does the plan, which drops nothing."""
-    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
     with pytest.raises(ModelError):
         change(base, Counting(HashEmbedder(32), most=8)).run()
     assert change(base, HashEmbedder(16)).plan().dropped == "hash-32"
@@ -132,7 +132,7 @@ class Told(Counting):
 
 def test_run_keeps_what_is_staged_where_only_what_people_are_told_differs(base, monkeypatch):
     """And records what holds at the end."""
-    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
     first = Counting(HashEmbedder(32), most=8)
     with pytest.raises(ModelError):
         change(base, first).run()
@@ -148,7 +148,7 @@ def test_run_keeps_what_is_staged_where_only_what_people_are_told_differs(base, 
 
 def test_run_keeps_the_vectors_where_other_nodes_are_to_have_them(base, monkeypatch):
     """Documents are looked at again, texts not encoded again; the plan says so, too."""
-    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
     first = Counting(HashEmbedder(32), most=8)
     with pytest.raises(ModelError):
         change(base, first).run()
@@ -167,7 +167,7 @@ def test_run_keeps_the_vectors_where_other_nodes_are_to_have_them(base, monkeypa
 
 def test_run_has_nothing_to_do_where_all_vectors_are_there(base, monkeypatch):
     """It clears away what was begun, and tells what an older kgrag did not record."""
-    monkeypatch.setattr("ingestion.reembed._BATCH_TEXTS", 1)
+    monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
     with pytest.raises(ModelError):
         change(base, Counting(HashEmbedder(32), most=8)).run()
     base.store.set_meta({"embedder_settings": "{}"})
@@ -248,7 +248,7 @@ def test_plan_counts_texts_once_and_stores_nothing(base):
 
 def test_plan_encodes_no_more_than_a_sample(base, monkeypatch):
     """Drawn from all texts; the first of it once more, for what is loaded once."""
-    monkeypatch.setattr("ingestion.reembed._SAMPLE", 4)
+    monkeypatch.setattr("kgrag.ingestion.reembed._SAMPLE", 4)
     encoder = Counting(HashEmbedder(32))
     assert change(base, encoder).plan().texts > 8
     assert len(encoder.texts) == 5

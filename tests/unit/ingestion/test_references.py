@@ -1,7 +1,7 @@
 import pytest
 
-from ingestion.anchor import evidence_for
-from ingestion.references import document_name, references
+from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.references import document_name, references
 from kgrag.types import Chunk, Document
 
 TEXT = (

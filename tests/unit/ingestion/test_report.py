@@ -1,4 +1,4 @@
-from ingestion.report import IngestReport, ModelReport, Outcome
+from kgrag.ingestion.report import IngestReport, ModelReport, Outcome
 from kgrag.llm.counting import Spent
 
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.meta_model import read_meta_model
-from ingestion.passages import passages
-from ingestion.requests import language_of, passage_request
-from ingestion.structure import structure
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.meta_model import read_meta_model
+from kgrag.ingestion.passages import passages
+from kgrag.ingestion.requests import language_of, passage_request
+from kgrag.ingestion.structure import structure
 from kgrag.llm.prompts import LANGUAGES, prompt
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.types import Document

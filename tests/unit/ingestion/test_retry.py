@@ -2,12 +2,12 @@ import json
 
 import pytest
 
-from ingestion.imports import import_facts, import_summaries
-from ingestion.pipeline import ingest
-from ingestion.retry import retry_failed
-from ingestion.vector_set import VectorSet
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError, ModelUnavailableError
+from kgrag.ingestion.imports import import_facts, import_summaries
+from kgrag.ingestion.pipeline import ingest
+from kgrag.ingestion.retry import retry_failed
+from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ingestion.self_names import names_nothing, self_names
+from kgrag.ingestion.self_names import names_nothing, self_names
 from kgrag.types import Document
 
 

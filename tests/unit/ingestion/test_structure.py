@@ -1,7 +1,7 @@
 import pytest
 
-from ingestion.structure import structure
 from kgrag.headings import HeadingTree
+from kgrag.ingestion.structure import structure
 
 TEXT = """云岭省节能规划
 一、总体要求

@@ -1,9 +1,9 @@
 import pytest
 
-from ingestion.chunk import ChunkSizes, chunk
-from ingestion.passages import passages
-from ingestion.structure import structure
-from ingestion.summarize import marked, parts, read_items, summaries_of
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.passages import passages
+from kgrag.ingestion.structure import structure
+from kgrag.ingestion.summarize import marked, parts, read_items, summaries_of
 from kgrag.types import Document
 
 SIZES = ChunkSizes(1000, (500, 100))

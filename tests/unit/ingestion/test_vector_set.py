@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from ingestion.chunk import ChunkSizes
-from ingestion.vector_set import VectorSet, configured_vectors, other_vectors, vectors_to_add
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.late import late
 from kgrag.errors import ConfigError
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.vector_set import VectorSet, configured_vectors, other_vectors, vectors_to_add
 
 SIZES = ChunkSizes(2048, (1024, 512, 256))
 

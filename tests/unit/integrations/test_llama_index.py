@@ -13,10 +13,10 @@ if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
 
 from llama_index.core.schema import MetadataMode, NodeRelationship, ObjectType, QueryBundle
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.llama_index import GrimRetriever
 
 QUESTION = "节能减排的目标是什么？"

@@ -15,10 +15,10 @@ if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
 from neo4j import Record
 from neo4j_graphrag.types import RawSearchResult, RetrieverResult
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.neo4j_graphrag import (
     GrimRetriever,
     KgragEmbedder,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ingestion.samples import sample_folder
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
+from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.passages import check_choice, citation, passages
 
 

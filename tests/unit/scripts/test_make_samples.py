@@ -1,7 +1,7 @@
 """The script that writes the samples."""
 
-from ingestion.load.docx import read_docx
-from ingestion.load.html import read_html
+from kgrag.ingestion.load.docx import read_docx
+from kgrag.ingestion.load.html import read_html
 from scripts.make_samples import (
     Piece,
     heading_level,

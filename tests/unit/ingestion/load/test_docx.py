@@ -8,9 +8,9 @@ import pytest
 from docx.document import Document
 from docx.oxml import parse_xml
 
-from ingestion.load.docx import read_docx
-from ingestion.load.parsed import Parsed
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.docx import read_docx
+from kgrag.ingestion.load.parsed import Parsed
 
 NS = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
@@ -360,7 +360,7 @@ def test_read_docx_when_the_file_is_old_or_locked():
 
 def test_read_docx_when_it_unpacks_to_too_much(monkeypatch):
     """A small file that would fill the memory is refused before it is unpacked."""
-    monkeypatch.setattr("ingestion.load.docx._MAX_UNPACKED", 1000)
+    monkeypatch.setattr("kgrag.ingestion.load.docx._MAX_UNPACKED", 1000)
 
     with pytest.raises(IngestionError, match="unpacks to"):
         read(docx.Document())

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ingestion.load.html import read_html
-from ingestion.load.parsed import Parsed
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.html import read_html
+from kgrag.ingestion.load.parsed import Parsed
 
 SENTENCE = "为了推动全社会节约能源，提高能源利用效率，制定本办法。"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.load.jsonl import read_records
-from ingestion.load.source import Failure, Source
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.jsonl import read_records
+from kgrag.ingestion.load.source import Failure, Source
 from kgrag.types import Document
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import ingestion.load as package
-from ingestion.load import Failure, Source, discover, fingerprint, load, load_all
+import kgrag.ingestion.load as package
 from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
+from kgrag.ingestion.load import Failure, Source, discover, fingerprint, load, load_all
 from kgrag.types import Document
 
 

@@ -1,6 +1,6 @@
 """Markdown: raw text, title from the first heading of level 1."""
 
-from ingestion.load.markdown import read_markdown
+from kgrag.ingestion.load.markdown import read_markdown
 
 
 def title_of(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.load.numbering import Level, Numbering, chinese_number, roman_number
+from kgrag.ingestion.load.numbering import Level, Numbering, chinese_number, roman_number
 
 
 def numbering(levels: dict[int, Level]) -> Numbering:

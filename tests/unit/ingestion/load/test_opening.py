@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from ingestion.load.load import load_all
-from ingestion.load.opening import open_regular
-from ingestion.load.source import Failure, discover
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.load import load_all
+from kgrag.ingestion.load.opening import open_regular
+from kgrag.ingestion.load.source import Failure, discover
 
 
 def test_open_regular_when_a_file_is_one(tmp_path):

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.load.parsed import (
+from kgrag.ingestion.load.parsed import (
     join_blocks,
     join_cells,
     line_segments,

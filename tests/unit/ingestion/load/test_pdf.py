@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from ingestion.load.parsed import Parsed
-from ingestion.load.pdf import read_pdf
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.pdf import read_pdf
 from scripts.pdf_writer import Block, write_pdf
 
 PARAGRAPH = (

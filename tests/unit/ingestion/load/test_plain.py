@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingestion.load.plain import read_plain
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.plain import read_plain
 
 
 def test_read_plain_when_line_breaks_are_windows():

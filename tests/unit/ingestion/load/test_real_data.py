@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.load import Source, discover, load, load_all
+from kgrag.ingestion.load import Source, discover, load, load_all
 from kgrag.text import normalize_name
 from kgrag.types import Document
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.load.reflow import Line, reflow
+from kgrag.ingestion.load.reflow import Line, reflow
 
 SIZE = 10.0
 LEFT, RIGHT = 100.0, 300.0

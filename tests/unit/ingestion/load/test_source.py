@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.load.source import Discovery, Failure, Skipped, Source, discover
+from kgrag.ingestion.load.source import Discovery, Failure, Skipped, Source, discover
 
 
 def touch(folder: Path, *names: str) -> None:

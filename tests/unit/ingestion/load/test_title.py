@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingestion.load.title import find_title, guess_title
+from kgrag.ingestion.load.title import find_title, guess_title
 
 
 @pytest.mark.parametrize(

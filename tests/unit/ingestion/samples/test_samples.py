@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from ingestion.load import discover, load
-from ingestion.samples import questions_file, sample_folder
+from kgrag.ingestion.load import discover, load
+from kgrag.ingestion.samples import questions_file, sample_folder
 from kgrag.text import quoted_titles
 from scripts.make_samples import FILES, make_samples
 
