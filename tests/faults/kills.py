@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.faults.commands import Done, ended
@@ -22,6 +22,7 @@ _IN_A_ROW = 5  # kills before a command may end, at most
 _FROM_THE_START = 0.2  # share of the kills that come before the knowledge base is open
 _SERVER_TOO = 10  # every so many kills of a command hit the server instead
 _LATE = 1.1  # some commands end before their kill
+_QUICKER = 0.8  # times what was measured, where one did: the machine was busier then
 _ON_A_SERVER = (
     *("ingest", "ingest more", "reembed", "delete", "import-facts", "import-summaries", "copy"),
     "migrate",
@@ -68,6 +69,10 @@ class Times:
         if rng.random() < _FROM_THE_START:
             return False, rng.uniform(0, self.opening)
         return True, rng.uniform(0, _LATE * self.writing)
+
+    def quicker(self) -> "Times":
+        """Return less time for writing, and the same for opening."""
+        return replace(self, writing=_QUICKER * self.writing)
 
 
 def _measured(scene: Scene, name: str) -> Times:
@@ -130,7 +135,9 @@ class _Kills:
                     of_server += hit is not None
                     self._tally.runs += 1
                 self._look(name, when, of_documents(after))
-                if done.code == 0 or landed == n:
+                if not done.code:
+                    times = times.quicker()
+                if not done.code or landed == n:
                     break
             self._end(name, after)
             too = f", {of_server} of the server" if server else ""
