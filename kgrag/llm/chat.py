@@ -82,7 +82,6 @@ class Completion:
         finish: Why it ended: `stop`, `length` (cut at the limit), `filter` (withheld), `other`.
         usage: Tokens.
         from_cache: Whether it was paid before and nothing was sent now.
-        is_cut: Whether it is kept only to tell that the same request was cut before.
         reports_to: Who is told what came of it.
     """
 
@@ -91,7 +90,6 @@ class Completion:
     finish: Finish = "stop"
     usage: Usage = Usage()
     from_cache: bool = False
-    is_cut: bool = False
     reports_to: tuple[Callable[[str], object], ...] = field(default=(), repr=False, compare=False)
 
     def reporting_to(self, listener: Callable[[str], object]) -> "Completion":

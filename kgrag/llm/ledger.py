@@ -4,7 +4,6 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError
 from kgrag.ids import digest
@@ -250,8 +249,7 @@ class Cached:
             return kept.reporting_to(hit)
         if request.anew or not request.doc_id:
             return None
-        cut = self._calls.answer(_cut_key(key, request))
-        return None if cut is None else replace(cut, is_cut=True)
+        return self._calls.answer(_cut_key(key, request))
 
 
 def _cut_key(key: str, request: Request) -> str:

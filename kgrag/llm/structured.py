@@ -156,7 +156,7 @@ def _usable(
         ModelOutputError: If it cannot be used.
     """
     completion = model.complete(request, on_text=on_text)
-    if completion.from_cache and not completion.is_cut:
+    if completion.from_cache:
         with suppress(ModelOutputError):  # what reads it has changed
             return _judged(completion, read, on_text)
         completion = model.complete(replace(request, fresh=True), on_text=on_text)

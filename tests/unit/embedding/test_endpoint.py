@@ -5,11 +5,13 @@ import logging
 import socket
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
 from kgrag.config import EmbeddingConfig
+from kgrag.embedding import endpoint
 from kgrag.embedding.endpoint import EndpointEmbedder, open_endpoint
 from kgrag.errors import (
     ConfigError,
@@ -282,6 +284,16 @@ def test_a_limit_of_requests_is_waited_out(encoder, caplog):
         in caplog.text
     )
     np.testing.assert_allclose(vectors, expected("甲"), atol=1e-6)
+
+
+def test_a_limit_that_names_no_time_is_waited_out_for_more_than_a_minute(encoder, monkeypatch):
+    """Limits are counted by the minute: the four pauses of five attempts last longer."""
+    slept = []
+    patient = partial(endpoint.retrying, sleep=slept.append)
+    monkeypatch.setattr(endpoint, "retrying", patient)
+    with FakeServer(in_turn(*[Reply("slow down", status=429)] * 4)) as server:
+        encoder(server, attempts=5).embed(["甲"], "passage")
+    assert slept == [20.0] * 4
 
 
 def test_a_limit_that_lasts_is_an_error(encoder):

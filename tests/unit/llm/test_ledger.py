@@ -242,7 +242,7 @@ def test_an_answer_that_was_cut_is_refused_again_without_a_call(calls, bad, kind
     assert [asked(model), asked(again)] == [kind, kind]
     assert (len(scripted.requests), len(other.requests)) == (1, 0)
     assert not calls.has_answer(model.key(REQUEST))
-    assert again.complete(REQUEST).is_cut
+    assert again.complete(replace(REQUEST, fresh=True)).from_cache
     assert calls.totals("stage") == []
 
 

@@ -1,5 +1,6 @@
 import json
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -196,6 +197,19 @@ def test_a_kept_answer_that_is_of_no_use_now_is_asked_for_afresh(tmp_path):
 
     assert [ask(model, REQUEST, stricter) for _ in range(2)] == [["乙"], ["乙"]]
     assert [request.added for request in scripted.requests] == [0, 0]
+    calls.close()
+
+
+def test_an_answer_that_was_cut_is_not_paid_again(tmp_path):
+    """Whoever reads the document again is told at once."""
+    calls = Calls.open(tmp_path / "calls.db")
+    scripted = ScriptedChat([Completion('{"facts": ["甲', "m", "length")])
+    model = Cached(scripted, calls=calls, parameters={})
+    for _ in range(2):
+        with pytest.raises(ModelOutputError) as caught:
+            ask(model, replace(REQUEST, doc_id="d-1"), facts)
+        assert caught.value.kind == "truncated"
+    assert len(scripted.requests) == 1
     calls.close()
 
 
