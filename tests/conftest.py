@@ -1,6 +1,7 @@
 """A builder of small documents with everything that a store keeps of them."""
 
 import hashlib
+import signal
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from kgrag.types import (
     Segment,
     Summary,
 )
+
+# A shell has its background jobs ignore Ctrl-C, which tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ("tests.neo4j_server.plugin",)
 
