@@ -24,7 +24,7 @@ test: lint
 lint: $(READY)
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m mypy kgrag scripts
+	$(BIN)/python -m mypy kgrag scripts tests
 
 # Fails below 95 % of lines and branches. Left out is what only a server, torch or another
 # framework runs; with those here, `make coverage OMIT=` counts it.

@@ -200,9 +200,9 @@ def copy_of_the_tree(folder: Path) -> Path:
         cwd=ROOT, capture_output=True, check=True,
     ).stdout.decode()  # fmt: skip
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, folder / name)
+            shutil.copyfile(ROOT / name, folder / name, follow_symlinks=False)
     return folder
 
 

@@ -4,13 +4,14 @@ import pytest
 
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.store import Store
 from tests.neo4j_server.plugin import driver_of, refuse_to_wipe_what_is_not_ours, server_of_user
 
 
 @pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
 def new_store(request, tmp_path):
     """Return a maker of empty stores; only the one made last need be usable."""
-    opened = []
+    opened: list[Store] = []
 
     def make_store():
         if request.param == "neo4j":

@@ -1,6 +1,7 @@
 """Lexical and dense search, and that it follows every change."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -359,7 +360,7 @@ def sample(make, i):
 
 def searches(store, make):
     """Return many hits of each kind of search, with what was asked."""
-    out = {}
+    out: dict[Any, Any] = {}
     for size in (make.LEAF, make.PARENT):
         for route in ROUTES:
             for word in WORDS:

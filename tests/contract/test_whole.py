@@ -5,6 +5,7 @@ import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -71,7 +72,8 @@ changes = st.lists(
 def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, changes, order):
     """Invariants hold, and nothing but the final content is left, whatever came before."""
     store = new_store()
-    versions, added = {}, defaultdict(set)
+    versions: dict[Any, Any] = {}
+    added: dict[Any, Any] = defaultdict(set)
     for what, i, n in changes:
         if what == "put":
             put(store, make, i, n)
@@ -143,7 +145,7 @@ def test_export_holds_every_record(store, make):
     """As many as the counts say; every one names its kind and is JSON."""
     for i in range(3):
         put(store, make, i, 0)
-    kinds = defaultdict(int)
+    kinds: dict[Any, Any] = defaultdict(int)
     for line in exported(store):
         kinds[json.loads(line)["record"]] += 1
     counts = store.counts()

@@ -99,7 +99,7 @@ def imports(tree):
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"relative import in line {node.lineno}"
             # `from kgrag.cli import search` names a module as well
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
 
 

@@ -63,7 +63,7 @@ def expanded(node):
         fields = [part for part in node.values if isinstance(part, ast.FormattedValue)]
         assert [ast.unparse(f.value) for f in fields] == ["kind"], ast.unparse(node)
         return {
-            "".join(p.value if isinstance(p, ast.Constant) else kind for p in node.values)
+            "".join(str(p.value) if isinstance(p, ast.Constant) else kind for p in node.values)
             for kind in KINDS
         }
     return None
@@ -195,10 +195,9 @@ def comes_from_statement(function, node):
     for part in ast.walk(function):
         if isinstance(part, ast.Assign):
             for target in part.targets:
-                several = isinstance(target, ast.Tuple)
                 pairs = (
                     zip(target.elts, part.value.elts, strict=True)
-                    if several
+                    if isinstance(target, ast.Tuple) and isinstance(part.value, ast.Tuple)
                     else [(target, part.value)]
                 )
                 sources += [v for t, v in pairs if getattr(t, "id", None) == node.id]

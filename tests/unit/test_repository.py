@@ -23,7 +23,8 @@ def files():
     """Return the files that version control would take, by the patterns of .gitignore."""
     lines = (ROOT / ".gitignore").read_text("utf-8").split()
     ignored = [line.strip("/") for line in lines if not line.startswith("#")]
-    found, folders = [], [ROOT]
+    found: list[Path] = []
+    folders = [ROOT]
     while folders:
         for path in sorted(folders.pop().iterdir()):
             names = (path.name, path.relative_to(ROOT).as_posix())

@@ -1,5 +1,6 @@
 import json
 import threading
+from typing import Any
 
 import pytest
 
@@ -224,7 +225,7 @@ def test_a_follow_up_is_understood_first(asked, script):
 
 def test_the_draft_is_streamed_once(asked, script):
     """A later answer is not."""
-    pieces = []
+    pieces: list[Any] = []
     asked(
         script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD]), on_text=pieces.append
     )

@@ -10,6 +10,7 @@ from kgrag.config import Config, SearchConfig
 from kgrag.errors import ModelOutputError, ModelUnavailableError
 from kgrag.retrieval.grim import preset
 from kgrag.testing.scripted import ScriptedChat
+from kgrag.types import Step
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 ALL = Config(search=SearchConfig(hyde="on", graph_query="on", expansions=2))
@@ -52,7 +53,8 @@ def found(knowledge, options):
     """Return a function that retrieves with a script; gives what was found, and the steps."""
 
     def run(stages, *, config=ALL, max_calls=20, question=QUESTION):
-        chosen, steps = options(config=config), []
+        chosen = options(config=config)
+        steps: list[Step] = []
         models = QuestionModels(stages, max_rounds=1, max_calls=max_calls, timeout_s=60)
         result = retrieve(
             question,

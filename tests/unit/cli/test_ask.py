@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.cli.ask import answer_json, is_done, print_answer, saying
@@ -46,7 +48,9 @@ def test_an_answer_is_done_where_model_and_check_did_their_part(verdict, steps, 
 
 def test_json_has_scores_as_a_mapping():
     """Whatever kind of mapping the verdict has."""
-    found = answer_json(answer("问", verdict=Verdict("cov", passed=True, scores={"bias": 0.1})))
+    found: Any = answer_json(
+        answer("问", verdict=Verdict("cov", passed=True, scores={"bias": 0.1}))
+    )
     assert found["verdict"]["scores"] == {"bias": 0.1}
 
 

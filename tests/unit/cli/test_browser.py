@@ -2,6 +2,7 @@
 
 import re
 import webbrowser
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -113,7 +114,7 @@ def test_folder_and_password_are_refused(kb, tmp_path):
 
 def test_page_is_opened_only_when_asked(tmp_path, monkeypatch):
     """`--open` opens the printed address."""
-    opened = []
+    opened: list[Any] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     run("--out", tmp_path)
     assert not opened

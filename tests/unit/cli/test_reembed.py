@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -128,7 +129,13 @@ def test_reembed_dry_run_says_when_nothing_is_to_be_done(folder):
 
 def test_reembed_says_what_a_run_before_it_had_done(capsys):
     """In documents: texts are counted for this run."""
-    done = {"documents": 9, "encoded": 70, "dropped": "", "changed": True, "seconds": 1.0}
+    done: dict[str, Any] = {
+        "documents": 9,
+        "encoded": 70,
+        "dropped": "",
+        "changed": True,
+        "seconds": 1.0,
+    }
     _print_report(ReembedReport(before="a", after="b", resumed=4, **done), as_json=False)
 
     said = "a → b: 70 texts of 9 documents (4 documents done by an earlier run) in 1.0 s\n"

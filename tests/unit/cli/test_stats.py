@@ -2,6 +2,7 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -38,18 +39,17 @@ def costs(tmp_path):
         assert done.exit_code == 0, done.output
         return {row["model"]: row["cost"] for row in json.loads(done.stdout)["stages"]}
 
-    of.run = run
-    return of
+    return SimpleNamespace(of=of, run=run)
 
 
 def test_a_provider_costs_what_its_list_says(costs):
     """Also models that are no longer configured."""
-    assert costs('provider = "glm"\n') == {"deepseek-chat": 2.0, "own": None}
+    assert costs.of('provider = "glm"\n') == {"deepseek-chat": 2.0, "own": None}
 
 
 def test_own_prices_go_first(costs):
     """Of the model that is configured."""
-    assert costs('provider = "deepseek"\nprice_in = 7\n')["deepseek-chat"] == 7.0
+    assert costs.of('provider = "deepseek"\nprice_in = 7\n')["deepseek-chat"] == 7.0
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_own_prices_go_first(costs):
 )
 def test_an_endpoint_of_ones_own_does_not_cost_what_the_provider_does(costs, text):
     """What nobody said is shown as not known, whichever stage asks it."""
-    assert costs(text)["deepseek-chat"] is None
+    assert costs.of(text)["deepseek-chat"] is None
     assert "no price is known for deepseek-chat" in costs.run(text).stderr

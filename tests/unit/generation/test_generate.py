@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.answer_text import NOT_FOUND, NOT_FOUND_EN
@@ -143,7 +145,7 @@ def test_generate_of_a_cut_answer_is_an_error():
 
 def test_generate_streams_the_raw_text_and_asks_only_once():
     """What was seen cannot be taken back; a note says what is wrong with it."""
-    seen = []
+    seen: list[Any] = []
     draft, _, model = asked(["There will be five hundred green factories."], on_text=seen.append)
     assert "".join(seen) == draft.text
     assert len(model.requests) == 1

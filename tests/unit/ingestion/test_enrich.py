@@ -1,5 +1,6 @@
 import threading
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,8 @@ def ready(name, text, *, failed=(), status="added"):
     """Return a document as `Incoming` gives it; nothing of it is stored."""
     document = Document(f"d-{name}", name, text, f"{name}.txt", "txt", digest(text))
     fingerprint = Fingerprint("off", "mod", failed)
-    bundle = prepare(document, fingerprint=fingerprint, sizes=SIZES, store=None)
+    store: Any = None  # is asked where something failed before
+    bundle = prepare(document, fingerprint=fingerprint, sizes=SIZES, store=store)
     return Ready(f"/{name}.txt", Outcome(f"{name}.txt", status, document.doc_id), bundle)
 
 

@@ -7,6 +7,7 @@ import pytest
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.incoming import Ready
 from kgrag.ingestion.pipeline import chunks_to_embed, ingest, rules_digest, survey
 from kgrag.ingestion.report import Outcome
 from kgrag.ingestion.vector_set import VectorSet
@@ -122,6 +123,8 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
 def test_only_chunks_of_the_sizes_with_vectors_are_encoded(store, docs):
     """Counted before they are."""
     (ready,) = survey([docs / "a.txt"], store=store, sizes=SIZES)
+    assert isinstance(ready, Ready)
+    assert ready.bundle
     sizes = [chunk.size for chunk in ready.bundle.chunks]
     for chosen in ((16,), (32, 16), (64,)):
         assert chunks_to_embed(ready, VectorSet(chosen)) == sum(s in chosen for s in sizes)

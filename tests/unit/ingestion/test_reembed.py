@@ -22,7 +22,7 @@ class Counting:
     """A stand-in that counts what it encodes, and breaks down when it is told to."""
 
     inner: HashEmbedder
-    texts: list = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     most: int = 10**9
 
     def __getattr__(self, name):

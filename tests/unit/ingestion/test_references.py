@@ -1,7 +1,8 @@
 import pytest
 
 from kgrag.ingestion.anchor import evidence_for
-from kgrag.ingestion.references import document_name, references
+from kgrag.ingestion.references import references
+from kgrag.titles import document_name
 from kgrag.types import Chunk, Document
 
 TEXT = (

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 
 EMBEDDER = HashEmbedder(64)
-GIVEN = {"embedder": EMBEDDER, "sizes": SIZES, "vectors": VectorSet((SIZES.leaf,))}
+GIVEN: dict[str, Any] = {"embedder": EMBEDDER, "sizes": SIZES, "vectors": VectorSet((SIZES.leaf,))}
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from typing import Any
 
 import pytest
 
@@ -117,9 +118,12 @@ def test_what_reaches_the_store_is_the_models_text_alone(kb, monkeypatch):
     """A question cannot write a piece of the statement."""
     seen = []
     run_query = kb.store.run_query
-    monkeypatch.setattr(
-        kb.store, "run_query", lambda text, **limits: seen.append(text) or run_query(text, **limits)
-    )
+
+    def watched(text, **limits):
+        seen.append(text)
+        return run_query(text, **limits)
+
+    monkeypatch.setattr(kb.store, "run_query", watched)
     found, _ = asked(kb, GOOD, question="'; DROP TABLE facts; --")
     assert set(seen) == {GOOD}
     assert found.rows
@@ -173,7 +177,12 @@ def test_examples_in_the_cypher_prompt_pass_the_gate(language):
 
 def test_rows_are_text_one_line_each_within_limits():
     """Line breaks and long values cannot spread; what is left out is counted."""
-    rows = [{"a": "甲\n乙", "b": None, "c": 3}, {"a": "长" * 300}, {"a": 1}, {"a": 2}]
+    rows: list[dict[str, Any]] = [
+        {"a": "甲\n乙", "b": None, "c": 3},
+        {"a": "长" * 300},
+        {"a": 1},
+        {"a": 2},
+    ]
     first, second, last = rows_as_text(rows, 2).splitlines()
     assert first == "a: 甲 乙; c: 3"
     assert len(second) == 200
@@ -183,7 +192,11 @@ def test_rows_are_text_one_line_each_within_limits():
 
 def test_rows_lead_to_the_chunks_that_they_name(store):
     """In the rows' order, from any column or list; unknown ids and other values lead nowhere."""
-    rows = [{"chunk_id": "b:10:3", "n": 7}, {"ids": ["a:10:2", "x:10:0", None]}, {"t": "长" * 999}]
+    rows: list[dict[str, Any]] = [
+        {"chunk_id": "b:10:3", "n": 7},
+        {"ids": ["a:10:2", "x:10:0", None]},
+        {"t": "长" * 999},
+    ]
     assert chunks_of_rows(rows, store, size=10) == ["b:10:3", "a:10:2"]
 
 

@@ -8,9 +8,10 @@ from kgrag.retrieval.lexical import words_in_path, words_in_path_above_cut
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.types import Query
+from tests.fixtures.double import Double
 
 
-class Hits:
+class Hits(Double):
     """A store that finds the same by any words."""
 
     def __init__(self, hits):

@@ -2,6 +2,7 @@ import pytest
 
 from kgrag.retrieval.merge import Families, merge
 from kgrag.types import Chunk, ScoredChunk
+from tests.fixtures.double import Double
 
 
 def scores(results):
@@ -45,7 +46,7 @@ def test_merge_of_nothing_is_nothing(store):
     assert merge([], Families(store)) == []
 
 
-class Nested:
+class Nested(Double):
     """A store of one document: a parent of 40, two chunks of 20 in it, four of 10, offset by 40.
 
     The last chunk of 20 is the last chunk of 10, too.

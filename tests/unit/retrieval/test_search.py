@@ -144,7 +144,12 @@ def test_what_a_graph_query_found_joins_the_candidates(kb, search):
 def test_reasons_are_put_into_words_when_asked():
     """Those of chunks that are not shown never are."""
     worded = []
-    reasons = Reasons({"a": 0.5, "b": 0.25}, lambda score: worded.append(score) or f"{score:.2f}")
+
+    def word(score):
+        worded.append(score)
+        return f"{score:.2f}"
+
+    reasons = Reasons({"a": 0.5, "b": 0.25}, word)
 
     assert (list(reasons), len(reasons), "c" in reasons) == (["a", "b"], 2, False)
     assert reasons.get("c", "") == ""
@@ -160,7 +165,12 @@ def test_what_was_begun_is_taken_once(kb, search):
     asked.begin("chunk", top_k=9)
     begun = asked._begun["chunk", 9]
     calls = []
-    asked._begun["chunk", 9] = lambda: calls.append(1) or begun()
+
+    def counted():
+        calls.append(1)
+        return begun()
+
+    asked._begun["chunk", 9] = counted
 
     assert asked.nearest("chunk", top_k=2) == dict(list(plain.items())[:2])
     assert [asked.nearest("chunk", top_k=9) for _ in range(2)] == [plain, plain]

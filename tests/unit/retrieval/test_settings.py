@@ -3,9 +3,10 @@ import pytest
 
 from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.types import Document
+from tests.fixtures.double import Double
 
 
-class Held:
+class Held(Double):
     """A store of documents without text and of vectors."""
 
     def __init__(self, n_documents, vectors, meta=()):

@@ -10,15 +10,16 @@ from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.several import retrieve_several
 from kgrag.types import Query
+from tests.fixtures.double import Double
 
 
 @dataclass
-class Asked:
+class Asked(Double):
     """A search whose query tells its route what to find."""
 
     store: object
     query: Query
-    terms: dict = field(default_factory=lambda: {"x": 1.0})
+    terms: dict[str, float] = field(default_factory=lambda: {"x": 1.0})
 
     def deepen(self, depth):
         """Find what is listed, however much that is."""

@@ -4,6 +4,7 @@ from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from kgrag.api import KnowledgeBase
@@ -156,7 +157,8 @@ def test_similarities_of_facts_that_only_other_documents_state_are_left_out():
         summaries=lambda ids: [],
         similarities=lambda vector, ids: dict.fromkeys(ids, 0.5),
     )
-    assert Within(store, {"a"}).similarities(None, ["f-1", "f-2", "f-3"]) == {"f-1": 0.5}
+    found = Within(store, {"a"}).similarities(np.zeros(1, np.float32), ["f-1", "f-2", "f-3"])
+    assert found == {"f-1": 0.5}
 
 
 def test_a_knowledge_base_searches_and_answers_within_a_filter(kb, ids):

@@ -31,6 +31,7 @@ def test_that_of_a_killed_process_goes_with_the_next_and_that_of_a_living_one_st
     process = subprocess.Popen(
         [sys.executable, "-c", LIVES, tmp_path], stdout=subprocess.PIPE, text=True
     )
+    assert process.stdout
     with process, process.stdout:
         held = process.stdout.readline().strip()
         ProcessFolder(tmp_path).delete()

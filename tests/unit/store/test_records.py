@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ PLACE = {
     "confidence": 0.5,
 }  # fmt: skip
 NUMBERS = hashlib.sha256(struct.pack("<2f", 0.6, 0.8)).hexdigest()
-EXPECTED = [
+EXPECTED: list[tuple[Any, dict[str, Any]]] = [
     (
         records.document_record(
             Document(

@@ -1,3 +1,5 @@
+from typing import Any
+
 from kgrag.llm.chat import Completion, Message, Request
 from kgrag.testing.scripted import ScriptedChat
 
@@ -20,6 +22,6 @@ def test_a_function_answers_by_request():
 
 def test_text_is_streamed():
     """The double behaves as a real model does."""
-    pieces = []
+    pieces: list[Any] = []
     ScriptedChat(["甲"]).complete(REQUEST, on_text=pieces.append)
     assert pieces == ["甲"]

@@ -7,6 +7,7 @@ import sys
 import threading
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -129,7 +130,7 @@ def test_it_refuses_another_key_and_tells_it():
 
 def test_leaving_its_context_ends_a_hanging_answer():
     """A test that made it hang does not wait for it."""
-    ended = []
+    ended: list[Any] = []
 
     def ask():
         try:
@@ -151,6 +152,7 @@ def test_it_runs_by_itself_and_says_what_it_is():
     """`python -m kgrag.testing` listens on this machine only."""
     command = [sys.executable, "-m", "kgrag.testing", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
         said = process.stderr.readline()
         try:
             address = said.split(" at ")[1].split(":", 2)

@@ -42,7 +42,7 @@ def test_codes_outlive_their_process():
     again = Codes.from_bytes(codes.to_bytes(), n_rows=200, dimension=8)
 
     for ours, theirs in zip(again.scan(matrix[0], 20), codes.scan(matrix[0], 20), strict=True):
-        assert np.array_equal(ours, theirs)
+        assert np.array_equal(np.asarray(ours), np.asarray(theirs))
 
 
 @pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b"garbage", lambda b: b[:-9]])

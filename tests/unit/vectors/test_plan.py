@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,8 @@ def test_segments_are_written_again_when_dead_or_outgrown(sizes, n_new, again):
 def test_a_vector_is_written_few_times_however_many_are_added():
     """As often as its segment can double, and the segments stay few."""
     limits = Limits(few=10, segment=100_000)
-    sizes, n_written = [], 0
+    n_written = 0
+    sizes: list[Any] = []
     for _ in range(4000):
         again = rewritten(sizes, 10, limits)
         total = 10 + sum(sizes[i][0] for i in again)

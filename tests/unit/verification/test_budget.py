@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.errors import BudgetExceededError
@@ -45,7 +47,7 @@ def test_bound_model_answers_until_the_budget_is_spent():
     chat = ScriptedChat(["甲", "乙", "丙"], name="m")
     budget = Budget(max_rounds=2, max_calls=2, timeout_s=60, calls=lambda: len(chat.requests))
     bound = budget.bound(chat)
-    pieces = []
+    pieces: list[Any] = []
     assert bound.name == "m"
     assert bound.complete(REQUEST, on_text=pieces.append).text == "甲"
     assert bound.complete(REQUEST).text == "乙"

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.quantities import dates, quantities
@@ -132,7 +134,7 @@ def test_missing_claims_take_terms_from_all_that_the_sentence_cites():
     """Each half has its own source, their difference both."""
     first, second = Source.of("全省65%"), Source.of("全省65%\n全国40%")
     around = ["全省65%，全国40%，高25个百分点"]
-    options = {"asked": Source.of("问"), "around": around}
+    options: dict[str, Any] = {"asked": Source.of("问"), "around": around}
     assert missing_claims("高25个百分点", first, whole=second, **options) == ()
     assert missing_claims("高25个百分点", first, **options) == ("25个百分点",)
 

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import neo4j
 import pytest
@@ -13,11 +14,12 @@ from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.connection import Database, Transaction, _version
 from kgrag.store.neo4j.statements import statement
+from tests.fixtures.double import Double
 
 ADDRESS = parse("bolt://graph:7687/kb")
 
 
-class Session:
+class Session(Double):
     """A session whose statements and commits fail as told."""
 
     def __init__(self, driver):
@@ -50,7 +52,7 @@ class Session:
                 return result
 
 
-class Driver:
+class Driver(Double):
     """A driver that answers from a list; exceptions in it are raised."""
 
     def __init__(self, *answers, agent="Neo4j/5.26.28"):
@@ -75,7 +77,8 @@ class Driver:
     def execute_query(self, text, parameters=None, **options):
         """Answer a statement that is repeated where it may."""
         records = self.answer("execute_query", text, {**(parameters or {}), **options})
-        return neo4j.EagerResult(records, None, [])
+        summary: Any = None
+        return neo4j.EagerResult(records, summary, [])
 
     def get_server_info(self):
         """Say who the server is."""
@@ -313,7 +316,7 @@ def test_a_stream_that_is_left_closes_its_session():
     assert driver.open_sessions == 0
 
 
-class Work:
+class Work(Double):
     """A transaction of the driver's that notes what runs in it."""
 
     def __init__(self):
@@ -347,8 +350,8 @@ def test_a_transaction_that_is_given_up_sends_nothing_more():
 
 def test_what_cannot_be_closed_in_order_is_left():
     """A thread may be at work on it still: the driver fails over that in many ways."""
-    driver = Driver()
-    driver.close = lambda: {}["response"]
+    driver: Any = Driver()
+    driver.close = lambda: dict[str, int]()["response"]
     Database(ADDRESS, driver).close()
 
 

@@ -1,5 +1,7 @@
 """Vectors as nodes: what is created, marked and let go, by the statements run."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,9 +16,10 @@ from kgrag.store.neo4j.embeddings import (
     to_vector,
 )
 from kgrag.vectors.vector import KINDS
+from tests.fixtures.double import Double
 
 
-class Transaction:
+class Transaction(Double):
     """Notes the statements run; answers are given by name."""
 
     def __init__(self, **answers):
@@ -112,7 +115,7 @@ def test_a_zero_vector_is_known_as_such():
 def test_nodes_name_their_embedding_by_kind():
     """None takes it away."""
     tx = Transaction()
-    nodes = [("document", "d1", "k2"), ("chunk", "c2", None), ("chunk", "c1", "k1")]
+    nodes: list[Any] = [("document", "d1", "k2"), ("chunk", "c2", None), ("chunk", "c1", "k1")]
     embed_nodes(tx, "d1", [*nodes, ("fact", "f1", "k3")])
     assert tx.ran == [
         (

@@ -1,6 +1,7 @@
 """What one document says, between kgrag's types and the graph's properties."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -47,7 +48,7 @@ def said(knowledge):
     properties = {}
     for fact_id_ in knowledge.ends:
         own = [
-            Statement("d-1", *place, confidence, predicate)
+            Statement._make(("d-1", *place, confidence, predicate))
             for (fact_id, place), (predicate, confidence) in knowledge.stated.items()
             if fact_id == fact_id_
         ]
@@ -145,7 +146,7 @@ def test_name_rows_hold_every_way_of_writing_once(some_facts, some_mentions):
 @given(st.lists(statements, min_size=1, max_size=8))
 def test_evidence_comes_back_from_its_properties(some):
     """Seven parallel lists hold every piece, in one order, whatever the order given."""
-    properties = fact_properties("f-1", some)
+    properties: Any = fact_properties("f-1", some)
 
     assert statements_in(properties) == sorted(some)
     assert fact_properties("f-1", reversed(some)) == properties
@@ -157,7 +158,7 @@ def test_evidence_comes_back_from_its_properties(some):
 @given(st.lists(statements, min_size=1, max_size=8))
 def test_evidence_is_read_without_wordings(some):
     """A row that leaves `predicates` out gives the same evidence."""
-    properties = fact_properties("f-1", some)
+    properties: Any = fact_properties("f-1", some)
     without = {name: value for name, value in properties.items() if name != "predicates"}
 
     assert [s.evidence() for s in statements_in(without)] == [s.evidence() for s in sorted(some)]

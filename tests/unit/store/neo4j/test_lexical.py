@@ -18,6 +18,7 @@ from kgrag.store.neo4j.lexical import (
     quoted,
 )
 from kgrag.store.terms import terms_version
+from tests.fixtures.double import Double
 
 PHRASE = r'"((?:[^"\\]|\\.)*)"'  # of Lucene: a backslash takes the meaning from what follows
 OPERATORS = '"\\+-&|!(){}[]^~*?:/ \t\n'
@@ -78,7 +79,7 @@ def test_a_score_is_rounded_to_what_float32_holds(score):
     assert len(re.sub(r"e.*|\.|^0\.0*|-", "", f"{_bm25(score):.15g}").strip("0")) <= 5
 
 
-class Recorder:
+class Recorder(Double):
     """A knowledge base whose size 8 is ready, and that notes what it is asked."""
 
     address = parse("bolt://graph:7687#energy")

@@ -4,6 +4,7 @@ import signal
 import socket
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -52,14 +53,15 @@ def test_what_is_done_is_returned_and_what_fails_is_raised(silent):
     """Whatever it is, also an error that looks as if the wait had ended."""
     assert awaited(silent, lambda: 7) == 7
     with pytest.raises(KeyError):
-        awaited(silent, lambda: {}["x"])
+        awaited(silent, lambda: dict[str, int]()["x"])
     with pytest.raises(TimeoutError, match="its own"):
         awaited(silent, lambda: (_ for _ in ()).throw(TimeoutError("its own")))
 
 
 def test_an_interrupted_wait_lets_its_thread_leave_the_connection(silent):
     """It is told first; to close the connection beside it would mix two messages into one."""
-    told, seen = threading.Event(), []
+    told = threading.Event()
+    seen: list[Any] = []
 
     def work():
         signal.raise_signal(signal.SIGINT)
@@ -86,7 +88,12 @@ def test_a_silent_server_is_not_waited_for(silent):
 def test_a_server_that_is_there_is_waited_for(talking):
     """However long it takes: an index, a lock; it is asked in the way of Bolt."""
     address, greetings = talking
-    assert awaited(address, lambda: time.sleep(0.3) or "done") == "done"
+
+    def slow():
+        time.sleep(0.3)
+        return "done"
+
+    assert awaited(address, slow) == "done"
     assert len(greetings) > 1
     assert all(g.startswith(b"\x60\x60\xb0\x17") and len(g) == 20 for g in greetings)
 

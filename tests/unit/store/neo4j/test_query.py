@@ -1,5 +1,6 @@
 import threading
 from types import SimpleNamespace
+from typing import Any
 
 import neo4j
 import pytest
@@ -9,6 +10,7 @@ from kgrag.errors import StatementError, StoreUnavailableError
 from kgrag.store.neo4j.address import Address
 from kgrag.store.neo4j.lists import TOO_LARGE
 from kgrag.store.neo4j.query import run_query
+from tests.fixtures.double import Double
 
 READS = {"operatorType": "ProduceResults@neo4j"}
 LATE = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
@@ -34,7 +36,7 @@ class Result:
         return self._summary
 
 
-class Server:
+class Server(Double):
     """A database that answers as it is told, and keeps what it was asked."""
 
     def __init__(self, rows=(), *, query_type="r", plan=READS, fault=None):
@@ -156,7 +158,7 @@ def test_a_statement_that_the_server_stops_took_too_long():
 def test_the_caller_does_not_wait_for_a_server_that_does_not_stop():
     """It heeds no timeout within an expression."""
     free = threading.Event()
-    server = Server()
+    server: Any = Server()
     server.session = lambda **_: free.wait(30)
     with pytest.raises(StatementError, match=r"stopped after 0\.01 s"):
         run_query(server, "RETURN 1", timeout_s=0.01)

@@ -2,6 +2,7 @@
 
 import threading
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,8 @@ from kgrag.store.neo4j.store import Neo4jStore
 @pytest.fixture
 def store():
     """A store that reads nothing; no server is asked."""
-    found = Neo4jStore(SimpleNamespace(driver=None, close=lambda: None))
+    database: Any = SimpleNamespace(driver=None, close=lambda: None)
+    found = Neo4jStore(database)
     yield found
     found.close()
 

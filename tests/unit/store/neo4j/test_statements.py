@@ -63,8 +63,8 @@ def test_an_unknown_name_is_an_error(name):
 
 
 def every_statement():
-    files = ("base", "graph", "indexes", "integrations", "read", "schema", "search", "staged")
-    files += ("verify", "whole", "write")
+    files = ["base", "graph", "indexes", "integrations", "read", "schema", "search", "staged"]
+    files += ["verify", "whole", "write"]
     return [name for file in files for name in statements_of(file)]
 
 
@@ -120,7 +120,7 @@ def test_a_comment_says_nothing_to_the_server(monkeypatch, tmp_path):
         "  // more\nORDER BY a;\n// name: two\nRETURN 2;\n",
         encoding="utf-8",
     )
-    monkeypatch.setattr(statements.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
     read = statements._read("a")
     assert re.sub(r"\s+", " ", read["one"]) == "RETURN 'http://x' AS a ORDER BY a"
     assert read["two"] == "RETURN 2"

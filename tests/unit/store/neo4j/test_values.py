@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 from neo4j.graph import Graph, Node, Path
 from neo4j.spatial import CartesianPoint
@@ -31,7 +32,7 @@ def test_a_path_becomes_nodes_and_relationships_in_turn():
     """Relationships are {type, properties}."""
     a, b = node(1, ["A"]), node(2, ["B"])
     found = plain(Path(a, relationship(1, "R", a, b, id="f1")))
-    empty = {"properties": {}}
+    empty: dict[Any, Any] = {"properties": {}}
     assert found == [
         {"labels": ["A"], **empty},
         {"type": "R", "properties": {"id": "f1"}},

@@ -1,4 +1,5 @@
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from kgrag.store.sqlite.store import SQLiteStore
 def readings(monkeypatch):
     """Return which documents' cards were read since the last call; None stands for all."""
     asked = []
-    original = cards.document_cards
+    original = vars(cards)["document_cards"]
 
     def document_cards(connection, doc_ids=None):
         asked.append(doc_ids)
@@ -56,7 +57,7 @@ def test_a_file_that_moves_is_shown_where_it_is(store):
 @pytest.mark.parametrize("method", ["document_cards", "sources"])
 def test_lists_of_documents_are_read_without_the_pages_of_their_texts(store, method):
     """An index has all that they show: with many documents their pages lie all over the file."""
-    plans = []
+    plans: list[Any] = []
     with store._database.read() as connection:
         connection.set_trace_callback(plans.append)
         getattr(read, method)(connection)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.ids import entity_id
@@ -17,7 +19,7 @@ def test_entities_are_read_once(held):
     store, ids = held
     known = KnownEntities()
     with store._database.read() as connection:
-        statements = []
+        statements: list[Any] = []
         connection.set_trace_callback(statements.append)
         first = dict(known.of(connection, [*ids, "e-x"]))
         n_first = len(statements)

@@ -166,7 +166,7 @@ def test_an_index_that_breaks_while_it_is_searched_is_built_anew(store, builds, 
     expected = hits(store)
     builds()
     results = [PanicException("boom"), ValueError("bad block"), OSError("gone")]
-    original = lexical.hits
+    original = vars(lexical)["hits"]
 
     def break_once(*args):
         if results and len(results) > remaining[0]:

@@ -3,6 +3,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -262,7 +263,7 @@ def test_a_damaged_file_is_not_the_statement_s_fault(tmp_path):
     """It comes as what it is, with the remedy."""
     file = tmp_path / "kgrag.db"
     file.write_bytes(b"not a database" * 100)
-    database = SimpleNamespace(file=file, uri=file.as_uri(), check_open=lambda: None)
+    database: Any = SimpleNamespace(file=file, uri=file.as_uri(), check_open=lambda: None)
     with pytest.raises(StoreUnavailableError, match="not a knowledge base"):
         run_query(database, "SELECT * FROM kg_documents", max_rows=1, timeout_s=5)
 

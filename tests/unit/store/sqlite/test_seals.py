@@ -119,7 +119,12 @@ def test_a_changed_setting_is_not_sealed_by_the_next_writer(store, damage):
 def test_a_long_setting_is_not_mended_bit_by_bit():
     """It would take minutes, and all of the memory where every candidate is kept."""
     tried = []
-    assert _right(b"x" * (_LONGEST + 1), lambda text: bool(tried.append(text))) is None
+
+    def refused(text):
+        tried.append(text)
+        return False
+
+    assert _right(b"x" * (_LONGEST + 1), refused) is None
     assert len(tried) == 1
 
 

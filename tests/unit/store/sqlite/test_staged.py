@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,9 @@ def test_switch_writes_no_vector_again(store, folder, make):
     ]
     for _ in range(2):  # into few vectors, and in place of many
         store.staged.begin(META)
-        given = {card.doc_id: [] for card in store.document_cards()} | {"d-00": vectors}
+        given: dict[Any, Any] = {card.doc_id: [] for card in store.document_cards()} | {
+            "d-00": vectors
+        }
         store.staged.put(given, meta=META, as_of=store.change_counter())
         with store._database.write() as connection:
             connection.execute("PRAGMA secure_delete = ON")  # as some builds of SQLite have it

@@ -230,7 +230,7 @@ def test_a_list_written_while_it_is_read_is_read_again(dense, reads, monkeypatch
     base = filled(dense)
     base.ask(QUERY)
     other = dense(limits=SMALL)
-    original = vectors.read_list
+    original = vars(vectors)["read_list"]
 
     def read_late(note, known):
         monkeypatch.setattr(vectors, "read_list", original)
@@ -356,7 +356,7 @@ def test_a_node_of_many_rows_hides_no_other(dense, monkeypatch, limits):
         asked.append(scans.wanted.n_rows)
         return exact_candidates(blocks, scans)
 
-    exact_candidates = vectors.exact_candidates
+    exact_candidates = vars(vectors)["exact_candidates"]
     monkeypatch.setattr(vectors, "exact_candidates", watched)
 
     assert base.ask(QUERY, top_k=5) == expected
