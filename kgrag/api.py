@@ -34,7 +34,7 @@ from kgrag.retrieval.grim import preset
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
-from kgrag.taking_in import Intake, Use, calls_file, reembedding
+from kgrag.taking_in import Intake, Paths, Use, calls_file, paths_of, reembedding
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from kgrag.llm.models import Models
 
 Analysis = Literal["rules", "model"]
-Paths = Sequence[str | Path]
 
 
 class KnowledgeBase:
@@ -168,13 +167,13 @@ class KnowledgeBase:
         """Take in files and folders; running again does only what is missing or changed.
 
         Args:
-            paths: Files, folders, `.jsonl` of {id, title, text}.
+            paths: Files, folders, `.jsonl` of {id, title, text}; one, or a sequence of them.
             model: `auto` has the configured models read facts and summaries, `none` does not.
             progress: Called with (file, files done, files in all).
             follow_links: Follow links that lead out of a folder, too.
         """
         return self._intake().ingest(
-            [Path(p) for p in paths], model=model, progress=progress, follow_links=follow_links
+            paths_of(paths), model=model, progress=progress, follow_links=follow_links
         )
 
     def retry_failed(self, paths: Paths = (), *, progress: Progress | None = None) -> IngestReport:
@@ -183,7 +182,7 @@ class KnowledgeBase:
         Raises:
             ConfigError: If no model is configured.
         """
-        return self._intake().retry_failed([Path(p) for p in paths], progress=progress)
+        return self._intake().retry_failed(paths_of(paths), progress=progress)
 
     def plan(
         self, paths: Paths, *, model: Use = "auto", sample: int = 0, follow_links: bool = False
@@ -197,7 +196,7 @@ class KnowledgeBase:
             follow_links: As for `ingest`.
         """
         return self._intake().plan(
-            [Path(p) for p in paths], model=model, sample=sample, follow_links=follow_links
+            paths_of(paths), model=model, sample=sample, follow_links=follow_links
         )
 
     def _intake(self) -> Intake:

@@ -35,6 +35,18 @@ if TYPE_CHECKING:
     from kgrag.llm.prediction import Prediction
 
 Use = Literal["auto", "none"]
+Paths = str | Path | Sequence[str | Path]
+
+
+def paths_of(paths: Paths) -> list[Path]:
+    """Return paths as a list; a plain string is one path, not its letters.
+
+    >>> [path.name for path in paths_of("policies/2022")]
+    ['2022']
+    >>> [path.name for path in paths_of(["a.md", Path("b.md")])]
+    ['a.md', 'b.md']
+    """
+    return [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
 
 
 def calls_file(location: str | Path, config: Config) -> Path:

@@ -1,5 +1,7 @@
 """The knowledge base as programs use it, on two documents and with the stand-in encoder."""
 
+from pathlib import Path
+
 import pytest
 
 from kgrag.api import KnowledgeBase
@@ -8,6 +10,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, KgragError, NotFoundError, StoreUnavailableError
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.ingestion.report import Outcome
+from kgrag.taking_in import Intake
 
 TEXTS = {
     "a.txt": "甲方案\n根据《乙规划》，到2025年创建绿色工厂500家。\n",
@@ -86,6 +89,18 @@ def test_plan_says_what_ingest_would_do(tmp_path, folder):
         items = base.plan([folder]).outcomes
         assert [item.status for item in items if isinstance(item, Outcome)] == ["added"] * 2
         assert base.documents() == []
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_plain_string_or_path_is_one_path(tmp_path, folder, monkeypatch, kind):
+    """Not its letters: `/` would be the whole disk, and `.` the working folder."""
+    monkeypatch.chdir(folder.parent)
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:
+        planned = base.plan(kind("docs")).outcomes
+        assert [item.status for item in planned if isinstance(item, Outcome)] == ["added"] * 2
+        assert base.ingest(kind("docs")).counts == {"added": 2}
+        monkeypatch.setattr(Intake, "retry_failed", lambda _intake, paths, **_: paths)
+        assert base.retry_failed(kind("docs")) == [Path("docs")]
 
 
 def test_search_and_ask_take_what_settings_leave_open(base):
