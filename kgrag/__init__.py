@@ -6,7 +6,10 @@ if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.config import Config
     from kgrag.errors import KgragError
+    from kgrag.retrieval.filter import Filter
     from kgrag.types import Answer, Chunk, Citation, Document, Fact, ScoredChunk
+
+    __version__: str
 
 __all__ = [
     "Answer",
@@ -15,18 +18,29 @@ __all__ = [
     "Config",
     "Document",
     "Fact",
+    "Filter",
     "KgragError",
     "KnowledgeBase",
     "ScoredChunk",
+    "__version__",
 ]
 
-_HOMES = {"KnowledgeBase": "kgrag.api", "Config": "kgrag.config", "KgragError": "kgrag.errors"}
+_HOMES = {
+    "Config": "kgrag.config",
+    "Filter": "kgrag.retrieval.filter",
+    "KgragError": "kgrag.errors",
+    "KnowledgeBase": "kgrag.api",
+}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that `import kgrag` costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'kgrag' has no attribute {name!r}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("kgrag")
     from importlib import import_module
 
     return getattr(import_module(_HOMES.get(name, "kgrag.types")), name)

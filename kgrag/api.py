@@ -376,6 +376,7 @@ class KnowledgeBase:
         progress: Progress | None = None,
     ) -> Run:
         """Return the results of a system for each question: {id: results}; see `search`."""
+        checked_results(top_k)
         files = {card.doc_id: card.file for card in self.store.document_cards()}
         search = partial(self.search, system=system, top_k=top_k, analysis=analysis)
         done = partial(progress, system) if progress else None
@@ -391,6 +392,7 @@ class KnowledgeBase:
         progress: Progress | None = None,
     ) -> dict[str, Report]:
         """Return the scores of each system on questions with gold."""
+        checked_results(top_k)
         questions = {query.query_id: query.question for query in queries}
         run = partial(self.run, questions, top_k=top_k, progress=progress)
         return {system: evaluate(run(system=system), queries, ks=ks) for system in systems}

@@ -28,12 +28,22 @@ class Filter:
             实施方案; any of them.
         years: First and last year of issue, both included; None for any. Documents that do not
             say when they were issued are left out.
+
+    Raises:
+        ValueError: If names are one text, which would be taken for its letters, or years no pair.
     """
 
     documents: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     years: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("documents", "regions", "kinds"):
+            if isinstance(value := getattr(self, name), str):  # would be taken for its letters
+                raise ValueError(f"{name} must be a tuple of names, got {value!r}: ({value!r},)")
+        if self.years is not None and not (isinstance(self.years, tuple) and len(self.years) == 2):
+            raise ValueError(f"years must be (first, last), got {self.years!r}")
 
     def __bool__(self) -> bool:
         """Return whether there is any condition."""

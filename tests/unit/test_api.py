@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kgrag import Filter
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
@@ -133,9 +134,21 @@ def test_what_is_not_there_or_not_configured_is_a_config_error(base, call):
         call(base)
 
 
+def test_a_filter_holds_search_and_ask_to_documents(base):
+    """By the exported name."""
+    within = Filter(documents=("乙规划",))
+    assert {hit.chunk.text[:3] for hit in base.search(QUESTION, within=within)} == {"乙规划"}
+    assert {c.title for c in base.ask("占比达到多少？", within=within).citations} == {"乙规划"}
+
+
 @pytest.mark.parametrize(
     "call",
     [
+        lambda base: base.search(QUESTION, top_k=0),
+        lambda base: base.ask(QUESTION, top_k=0),
+        lambda base: base.run({}, system="bm25", top_k=0),
+        lambda base: base.evaluate([], systems=["bm25"], top_k=-1),
+        lambda base: base.evaluate([], systems=[], top_k=0),
         lambda base: base.search(QUESTION, top_k=-1),
         lambda base: base.ask(QUESTION, top_k=10**9),
         lambda base: base.graph("甲方案", hops=0),

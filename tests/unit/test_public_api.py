@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import kgrag
 
 ROOT = Path(__file__).parents[2]
+CLASSES = [name for name in kgrag.__all__ if name != "__version__"]
 
 
 def test_all_is_sorted_and_names_each_once():
@@ -17,7 +19,7 @@ def test_all_is_sorted_and_names_each_once():
     assert list(kgrag.__all__) == sorted(set(kgrag.__all__))
 
 
-@pytest.mark.parametrize("name", kgrag.__all__)
+@pytest.mark.parametrize("name", CLASSES)
 def test_public_name_can_be_imported_and_is_documented(name):
     """Every public name has a docstring of its own, not one that a dataclass makes up."""
     value = getattr(kgrag, name)
@@ -36,12 +38,17 @@ def public(owner):
     }
 
 
-@pytest.mark.parametrize("name", kgrag.__all__)
+@pytest.mark.parametrize("name", CLASSES)
 def test_methods_of_public_classes_are_documented(name):
     """What a user can call says what it does."""
     owner = getattr(kgrag, name)
     bare = [f"{name}.{key}" for key, member in public(owner).items() if not inspect.getdoc(member)]
     assert not bare
+
+
+def test_version_is_that_of_the_package():
+    """One source: what `pip` and `kgrag --version` say."""
+    assert kgrag.__version__ == metadata.version("kgrag")
 
 
 def test_unknown_name_is_an_attribute_error():
@@ -55,7 +62,8 @@ def test_import_loads_nothing_else():
     code = (
         "import sys; before = set(sys.modules); import kgrag; "
         "new = set(sys.modules) - before; "
-        "print(*sorted(m for m in new if m.startswith('kgrag')), 'numpy' in new); "
+        "print(*sorted(m for m in new if m.startswith(('kgrag', 'importlib.metadata'))), "
+        "'numpy' in new); "
         "kgrag.Answer; print('kgrag.types' in sys.modules, 'kgrag.api' in sys.modules)"
     )
     run = subprocess.run(

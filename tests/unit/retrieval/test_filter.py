@@ -144,3 +144,10 @@ def test_an_error_lists_twelve_of_what_there_is(n, told):
     with pytest.raises(NotFoundError) as raised:
         documents_within(Filter(regions=("云岭",)), cards)
     assert str(raised.value).endswith(f"p11, {told}")
+
+
+@pytest.mark.parametrize("given", [{"regions": "四川"}, {"documents": "a"}, {"years": 2022}])
+def test_a_filter_of_another_shape_is_refused_at_once(given):
+    """A plain text would be taken for its letters."""
+    with pytest.raises(ValueError, match=str(*given.values())):
+        Filter(**given)
