@@ -19,6 +19,7 @@ from kgrag.errors import KgragError, StoreError, StoreUnavailableError
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
 
+_AGAIN_S = 0.05  # until an interruption that was lost is raised again
 _PATIENCE_S = 2.0  # to end in order, before it is said that something is waited for
 _GO_ON: Mapping[str, str] = MappingProxyType(
     {
@@ -91,6 +92,21 @@ def end_at_once_when_asked_again() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(target=_count, args=(reading,), name="signals", daemon=True).start()
+    sys.unraisablehook = _raise_again
+
+
+def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Raise an interruption anew that came while an object was collected, where Python drops it."""
+    kind = lost.exc_type
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise kind
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
 
 
 def _count(reading: int) -> None:

@@ -4,12 +4,14 @@ import errno
 import os
 import signal
 import sqlite3
+import sys
 from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
+from kgrag.cli import failures
 from kgrag.cli.main import main
 from kgrag.errors import StoreError
 
@@ -53,6 +55,26 @@ def test_what_stores_nothing_is_just_stopped(folder, monkeypatch, number, code):
     done = run(folder, "search", "绿色工厂")
     assert done.exit_code == code
     assert done.stderr.splitlines()[-1] == "kgrag: stopped"
+
+
+def test_a_signal_that_python_drops_is_raised_again(monkeypatch):
+    """It came while an object was collected; the command would go on as if nobody had asked."""
+
+    class Collected:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def collect():
+        Collected()
+        signal.sigtimedwait([], 5)  # the signal comes before this time is up
+
+    monkeypatch.setattr(sys, "unraisablehook", failures._raise_again)
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collect()
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize(
