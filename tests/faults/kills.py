@@ -25,7 +25,7 @@ _LATE = 1.1  # some commands end before their kill
 _QUICKER = 0.8  # times what was measured, where one did: the machine was busier then
 _ON_A_SERVER = (
     *("ingest", "ingest more", "reembed", "delete", "import-facts", "import-summaries", "copy"),
-    "migrate",
+    *("migrate", "drop"),
 )
 
 # The command line, which tells when the knowledge base that is written is open.
@@ -46,6 +46,12 @@ def tell_too(*args, **more):
     print("open", file=sys.stderr, flush=True)
     return repaired(*args, **more)
 KnowledgeBase.repair = staticmethod(tell_too)
+from kgrag.store.neo4j import drop
+dropped = drop.drop
+def tell_of_dropping(location):
+    print("open", file=sys.stderr, flush=True)
+    dropped(location)
+drop.drop = tell_of_dropping
 from kgrag.cli.main import main
 main()
 """
@@ -130,14 +136,16 @@ class _Kills:
                 when = times.chosen(self._rng)
                 done = _killed(self._scene, name, when=when, server=hit)
                 self._tally.look_at(done, f"{name}, killed")
-                if done.code:
+                # What a kill came too late for had nothing left to delete, or has ended well.
+                was_hit = done.code < 0 or (hit is not None and done.code > 0)
+                if was_hit:
                     landed += 1
                     of_server += hit is not None
                     self._tally.runs += 1
                 self._look(name, when, of_documents(after))
-                if not done.code:
+                if not was_hit:
                     times = times.quicker()
-                if not done.code or landed == n:
+                if not was_hit or landed == n:
                     break
             self._end(name, after)
             too = f", {of_server} of the server" if server else ""
@@ -168,7 +176,7 @@ class _Kills:
         done = self._scene.place.run(*self._scene.words(name))
         self._tally.look_at(done, f"{name}, again")
         # What a killed command had deleted cannot be deleted again.
-        went = done.code == 0 or name == "delete"
+        went = done.code == 0 or name in ("delete", "drop")
         self._tally.expect("lost", f"{name}, again: {done.err[-300:]}", holds=went)
         wrong = problems(self._scene.kb)
         self._tally.expect("lost", f"{name}, again: {wrong[:3]}", holds=not wrong)

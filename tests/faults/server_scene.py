@@ -26,6 +26,7 @@ class ServerScene(Scene):
         super().__init__(folder, uri, program=program, n=_RECORDS)
         ingest = self.cases["ingest"].words
         self.cases["migrate"] = Case(ingest, is_older=True, shut=True)
+        self.cases["drop"] = Case(("drop", "--yes"), shut=True)
         self._cleared = 0
         self._snapshot: Snapshot | None = None
 
