@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.asking", "kgrag.looking", "kgrag.notices", "kgrag.repairing",
      "kgrag.taking_in"),
     ("kgrag.api",),
-    ("kgrag.integrations", "kgrag.testing"),
+    ("kgrag.async_api", "kgrag.integrations", "kgrag.testing"),
     ("kgrag.cli",),
 )  # fmt: skip
 OPEN = {0, 1, 8}

@@ -1,0 +1,52 @@
+"""The knowledge base for programs that run on asyncio: each call waits in a thread."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from kgrag.api import KnowledgeBase
+from kgrag.ingestion.report import IngestReport
+from kgrag.taking_in import Paths
+from kgrag.types import Answer, ScoredChunk
+
+
+class AsyncKnowledgeBase:
+    """A knowledge base whose calls do not hold up the event loop; use it with `async with`.
+
+    Options and errors are those of `KnowledgeBase`. A call that is cancelled goes on in its
+    thread to its end; what it would have returned is lost, what it stored is whole.
+
+    Attributes:
+        base: The knowledge base itself, for what has no twin here.
+    """
+
+    def __init__(self, base: KnowledgeBase) -> None:
+        self.base = base
+
+    @classmethod
+    async def open(cls, location: str | Path = "kb", **options: Any) -> Self:
+        """Return the knowledge base at a place; see `KnowledgeBase.open`."""
+        return cls(await asyncio.to_thread(partial(KnowledgeBase.open, location, **options)))
+
+    async def ingest(self, paths: Paths, **options: Any) -> IngestReport:
+        """Take in files and folders; see `KnowledgeBase.ingest`."""
+        return await asyncio.to_thread(self.base.ingest, paths, **options)
+
+    async def search(self, question: str, **options: Any) -> list[ScoredChunk]:
+        """Return the chunks that a question is best answered from; see `KnowledgeBase.search`."""
+        return await asyncio.to_thread(self.base.search, question, **options)
+
+    async def ask(self, question: str, **options: Any) -> Answer:
+        """Return an answer; see `KnowledgeBase.ask`."""
+        return await asyncio.to_thread(self.base.ask, question, **options)
+
+    async def close(self) -> None:
+        """Release files and connections; wait for calls under way before."""
+        await asyncio.to_thread(self.base.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
