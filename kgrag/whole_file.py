@@ -31,7 +31,9 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
         if target.exists():
             shutil.copymode(target, partial)
         partial.replace(target)
-    except BaseException:
+    except BaseException as exc:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+        if isinstance(exc, OSError) and exc.filename == str(partial):
+            exc.filename = str(path)  # nobody knows the other name
         raise

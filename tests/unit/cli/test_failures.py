@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli import failures
+from kgrag.cli import ask, failures
 from kgrag.cli.main import main
 from kgrag.errors import StoreError
 
@@ -135,6 +135,29 @@ def test_an_export_that_fails_leaves_the_old_one(folder, monkeypatch):
     assert "free space on the disk" in done.stderr
     assert out.read_bytes() == whole
     assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "command", [("export", "--out", "no/x.jsonl"), ("graph", "甲方案", "--html", "no/x.html")]
+)
+def test_a_file_in_a_folder_that_is_not_there_is_a_message(folder, monkeypatch, command):
+    """It names the file that was asked for."""
+    monkeypatch.chdir(folder)
+    done = run(folder, *command)
+    assert done.exit_code == 1
+    said = "No such file or directory: see to that place, or name another"
+    assert done.stderr.splitlines()[-1] == f"kgrag: {command[-1]}: {said}"
+
+
+@pytest.mark.parametrize("part", ["_questions", "_answered"])
+def test_a_signal_ends_chat_in_order(folder, monkeypatch, part):
+    """While a question is waited for, and while it is answered."""
+    if part == "_answered":
+        monkeypatch.setattr(ask, "_questions", lambda: iter(["绿色工厂"]))
+    monkeypatch.setattr(ask, part, ending(signal.SIGINT))
+    done = run(folder, "chat")
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == "kgrag: stopped"
 
 
 @pytest.mark.parametrize(
