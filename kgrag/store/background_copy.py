@@ -129,7 +129,11 @@ class BackgroundCopy:
         if self._copy is None:
             self._folder = self._folder or ProcessFolder(self._parent)
             self._copy = LocalCopy(
-                self._server, self._folder.path, noted=_NOTED, after_noting=self._noted
+                self._server,
+                self._folder.path,
+                noted=_NOTED,
+                after_noting=self._noted,
+                told_as=logging.INFO,  # nobody waits for it
             )
         return self._copy
 

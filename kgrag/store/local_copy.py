@@ -62,6 +62,7 @@ class LocalCopy:
         *,
         noted: int = _NOTED,
         after_noting: Callable[[SQLiteStore], None] = lambda store: None,
+        told_as: int = logging.WARNING,
     ) -> None:
         """Keep where the copy is.
 
@@ -71,11 +72,13 @@ class LocalCopy:
                 its own. It may not exist yet, and may be deleted while nobody asks.
             noted: Documents after which what is copied is noted.
             after_noting: Is called then; what it raises ends the copying, and what is noted stays.
+            told_as: Level at which it is logged that much is copied.
         """
         self._server = server
         self._folder = folder
         self._noted = noted
         self._after_noting = after_noting
+        self._told_as = told_as
         self._stores: dict[Path, SQLiteStore] = {}
         self._marks: dict[Path, str] = {}
         self._lock = threading.Lock()
@@ -194,7 +197,7 @@ class LocalCopy:
     def _say(self, n: int) -> None:
         if n >= _MANY:
             told = "%d documents are copied to %s, from where questions are answered"
-            logger.warning(told, n, self._folder)
+            logger.log(self._told_as, told, n, self._folder)
 
     def _bundles(self, doc_ids: Sequence[str]) -> Iterator[DocumentBundle]:
         with ThreadPoolExecutor(_AT_ONCE, "kgrag-copy") as threads:
