@@ -59,7 +59,7 @@ class ConfigError(KgragError):
 
 
 class MissingDependencyError(KgragError):
-    """An optional package is not installed."""
+    """An optional package is not installed; the text has the extra that brings it."""
 
 
 class StoreError(KgragError):

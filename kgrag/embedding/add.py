@@ -16,7 +16,7 @@ from kgrag.embedding.model_files import (
     tokenizer_file,
 )
 from kgrag.embedding.names import checked_name, name_from
-from kgrag.errors import ModelError
+from kgrag.errors import MissingDependencyError, ModelError
 from kgrag.limits import check_whole
 from kgrag.visible import shown_path
 
@@ -56,6 +56,7 @@ def add_model(
     Raises:
         ModelError: If the path does not hold a model that works, the name is not allowed, or
             another model has it.
+        MissingDependencyError: If it needs an extra.
         ValueError: If a setting is unknown, out of range, or damaged on its way here.
     """
     if pooling not in (None, *POOLINGS) or (max_tokens is not None and max_tokens < 1):
@@ -76,10 +77,9 @@ def add_model(
             model = model_file(folder, file)
             given = dataclasses.replace(read_folder(hub_folder(folder, model)), **said)  # type: ignore[arg-type]
             card = _installed(folder, model, staging, given, is_named=name is not None)
-        except ModelError as exc:
-            # folders of ours, into which it was unpacked and copied, tell the user nothing
-            text = str(exc).replace(str(folder), str(path)).replace(str(staging), str(path))
-            raise ModelError(text) from exc
+        except (ModelError, MissingDependencyError) as exc:
+            told = str(exc).replace(str(folder), str(path)).replace(str(staging), str(path))
+            raise type(exc)(told) from exc  # folders of ours tell the user nothing
         return move_into_place(staging, card if replace else _checked_place(card))
 
 

@@ -44,6 +44,7 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
     Raises:
         ModelNotFoundError: If it is not installed.
         ModelError: If it is damaged, or cannot do what is asked of it.
+        MissingDependencyError: If it needs an extra that is not installed.
     """
     _warn_of_ignored(config)
     if config.is_endpoint:
@@ -93,6 +94,7 @@ def open_embedder(
     Raises:
         ModelNotFoundError: If that model is not installed; the text has the command.
         ModelError: If it is installed, but damaged, or its vectors are shorter.
+        MissingDependencyError: If it needs an extra that is not installed.
     """
     if name is None:
         # A damaged installation is an error: it must not turn into the stand-in unnoticed.

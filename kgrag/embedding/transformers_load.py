@@ -10,6 +10,7 @@ from kgrag.embedding.card import ModelCard
 from kgrag.embedding.folder import ADAPTER_CONFIG_FILE
 from kgrag.embedding.names import name_from
 from kgrag.errors import ModelError
+from kgrag.extras import needs_extra
 
 if TYPE_CHECKING:
     import torch
@@ -24,8 +25,8 @@ def load_model(folder: Path, card: ModelCard) -> tuple["PreTrainedModel", dict[s
     safetensors files are opened.
 
     Raises:
-        ModelError: If torch or transformers is not installed, files are damaged, or weights
-            that the model needs are missing.
+        MissingDependencyError: If torch or transformers is not installed.
+        ModelError: If files are damaged, or weights that the model needs are missing.
     """
     with _imports(folder):
         import torch  # noqa: F401 - transformers imports without it, and fails later
@@ -74,7 +75,7 @@ def knows(model_type: str, folder: Path) -> bool:
         folder: Of the model, for the text of the error.
 
     Raises:
-        ModelError: If transformers is not installed.
+        MissingDependencyError: If transformers is not installed.
     """
     with _imports(folder):
         from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -85,6 +86,7 @@ def convert_tokenizer(folder: Path, target: Path) -> None:
     """Write the `tokenizer.json` of a model that comes with other tokenizer files.
 
     Raises:
+        MissingDependencyError: If transformers is not installed.
         ModelError: If they are of a kind that cannot be written so.
     """
     with _imports(folder):
@@ -125,14 +127,8 @@ def _check_complete(folder: Path, missing_keys: Iterable[str], name: str) -> Non
 
 @contextlib.contextmanager
 def _imports(folder: Path) -> Iterator[None]:
-    try:
-        with _without_warnings():
-            yield
-    except ImportError as exc:
-        raise ModelError(
-            f"the model in {folder} needs packages that are not installed ({exc}). "
-            "Remedy: pip install 'kgrag[jina]'"
-        ) from exc
+    with needs_extra("jina", f"the model in {folder}"), _without_warnings():
+        yield
 
 
 @contextlib.contextmanager

@@ -55,7 +55,8 @@ class TransformersEmbedder:
 
         Raises:
             ModelNotFoundError: If a file is missing.
-            ModelError: If `kgrag[jina]` is not installed, or a file is damaged.
+            MissingDependencyError: If `kgrag[jina]` is not installed.
+            ModelError: If a file is damaged.
         """
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be at least 1, got {threads}")

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping
 
 from kgrag.api import KnowledgeBase
-from kgrag.errors import MissingDependencyError
+from kgrag.extras import needs_extra
 from kgrag.ids import chunk_id
 from kgrag.integrations.passages import Passage, check_choice, passages
 from kgrag.types import Chunk
 
-try:
+with needs_extra("llama-index", "the retriever for LlamaIndex"):
     from llama_index.core.callbacks import CallbackManager
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import (
@@ -21,10 +21,6 @@ try:
         RelatedNodeType,
         TextNode,
     )
-except ImportError as exc:
-    raise MissingDependencyError(
-        f"LlamaIndex cannot be imported ({exc}); install it: pip install llama-index-core"
-    ) from exc
 
 # Metadata that a model reads in front of the text: what it needs to name its source, and to
 # understand a text out of its section. Places and reasons are for programs.

@@ -5,19 +5,15 @@ import re
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.embedder import Embedder as Encoder
-from kgrag.errors import MissingDependencyError
+from kgrag.extras import needs_extra
 from kgrag.integrations.passages import Passage, check_choice, citation, passages
 from kgrag.store.neo4j.statements import statement
 
-try:
+with needs_extra("neo4j-graphrag", "the retriever for neo4j-graphrag"):
     from neo4j import Record
     from neo4j_graphrag.embeddings.base import Embedder
     from neo4j_graphrag.retrievers.base import Retriever
     from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
-except ImportError as exc:
-    raise MissingDependencyError(
-        f"neo4j-graphrag cannot be imported ({exc}); install it: pip install neo4j-graphrag"
-    ) from exc
 
 # Lucene's own marks, and its operators where they stand alone.
 _LUCENE = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/]|(?<!\S)(?:AND|OR|NOT)(?!\S)')

@@ -134,7 +134,7 @@ def browser(samples, tmp_path_factory):
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("playwright (pip install playwright; it needs no browser of its own)")
+        missing("playwright (pip install 'kgrag[integration]'; it needs no browser of its own)")
     pack = tmp_path_factory.mktemp("pack")
     write_pack(pack)
     with sync_playwright() as tool:

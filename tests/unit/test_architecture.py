@@ -19,9 +19,9 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.errors", "kgrag.cypher"),
-    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.facets",
-     "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page", "kgrag.headings", "kgrag.ids",
-     "kgrag.issued", "kgrag.limits",
+    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
+     "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page",
+     "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.limits",
      "kgrag.places", "kgrag.private", "kgrag.quantities", "kgrag.segmenter", "kgrag.text",
      "kgrag.titles", "kgrag.vectors", "kgrag.visible", "kgrag.whole_file"),
     ("kgrag.endpoint",),

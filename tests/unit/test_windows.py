@@ -34,18 +34,14 @@ for module, names in NO_NAMES.items():
             delattr(module, name)
 """
 IMPORT_ALL = """
-import kgrag.ingestion, kgrag
+import kgrag
 from kgrag.errors import MissingDependencyError
-optional = {"peft", "torch", "transformers", "llama_index", "neo4j_graphrag"}
-for package in (kgrag, ingestion):
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        try:
-            importlib.import_module(module.name)
-        except MissingDependencyError:
-            continue  # says so, and what to install
-        except ImportError as exc:
-            if (exc.name or "").partition(".")[0] not in optional:
-                raise
+for module in pkgutil.walk_packages(kgrag.__path__, "kgrag."):
+    try:
+        importlib.import_module(module.name)
+    except MissingDependencyError:
+        continue  # says so, and what to install
+assert "kgrag.ingestion.load.load" in sys.modules
 """
 COMMANDS = """
 from kgrag.cli.main import main

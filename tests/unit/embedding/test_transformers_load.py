@@ -9,7 +9,7 @@ import pytest
 
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.transformers_load import choose_device, convert_tokenizer, knows, load_model
-from kgrag.errors import ModelError
+from kgrag.errors import MissingDependencyError, ModelError
 
 CARD = ModelCard(name="tiny", dimension=32, format="transformers")
 quiet = pytest.mark.filterwarnings("ignore")
@@ -23,7 +23,9 @@ def test_load_model_tells_how_to_install_what_is_missing(monkeypatch, tmp_path, 
     monkeypatch.setitem(sys.modules, package, None)
     card = ModelCard(name="tiny", dimension=32, query_adapter="retrieval_query")
 
-    with pytest.raises(ModelError, match=r"not installed.*Remedy: pip install 'kgrag\[jina\]'"):
+    with pytest.raises(
+        MissingDependencyError, match=r"not installed.*Remedy: pip install 'kgrag\[jina\]'"
+    ):
         load_model(tmp_path, card)
 
 
@@ -98,7 +100,9 @@ def test_load_model_refuses_weights_of_another_model(hub_folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
 
-    with pytest.raises(ModelError, match=r"16 are missing, the first is encoder\.layer\.2"):
+    with pytest.raises(
+        MissingDependencyError, match=r"16 are missing, the first is encoder\.layer\.2"
+    ):
         load_model(folder, CARD)
 
 
@@ -109,10 +113,10 @@ def test_load_model_maps_what_the_libraries_raise(hub_folder):
     folder = hub_folder("bert")
     path = folder / "model.safetensors"
     path.write_bytes(b"\x08" + path.read_bytes()[1:])
-    with pytest.raises(ModelError, match=r"cannot load the model in .*Remedy"):
+    with pytest.raises(MissingDependencyError, match=r"cannot load the model in .*Remedy"):
         load_model(folder, CARD)
     (folder / "config.json").write_text('{"model_type": "none"}')
-    with pytest.raises(ModelError, match=r"cannot load the model in .*Remedy"):
+    with pytest.raises(MissingDependencyError, match=r"cannot load the model in .*Remedy"):
         load_model(folder, CARD)
 
 
@@ -123,7 +127,7 @@ def test_load_model_refuses_an_adapter_that_is_missing_or_does_not_fit(hub_folde
     folder = hub_folder("jina_embeddings_v3")
     (folder / "none").mkdir()
     card = ModelCard(name="tiny", dimension=32, query_adapter="none")
-    with pytest.raises(ModelError, match=r"adapter .*none is missing"):
+    with pytest.raises(MissingDependencyError, match=r"adapter .*none is missing"):
         load_model(folder, card)
 
     path = folder / "retrieval_query" / "adapter_config.json"

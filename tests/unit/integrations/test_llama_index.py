@@ -153,4 +153,4 @@ def test_import_when_llama_index_is_missing_tells_how_to_install_it():
         "except MissingDependencyError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install llama-index-core" in run.stdout
+    assert "pip install 'kgrag[llama-index]'" in run.stdout

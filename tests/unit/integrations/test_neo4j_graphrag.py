@@ -192,4 +192,4 @@ def test_import_when_the_library_is_missing_tells_how_to_install_it():
         "except MissingDependencyError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install neo4j-graphrag" in run.stdout
+    assert "pip install 'kgrag[neo4j-graphrag]'" in run.stdout
