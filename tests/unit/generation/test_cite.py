@@ -154,6 +154,11 @@ def test_cited_texts_are_the_passages_under_title_place_and_sections():
     answer = resolved("2025年创建500家[1]。")
     (text,) = cited_texts(answer.citations, documents=DOCUMENTS, passages=CONTEXT.passages).values()
     assert all(part in text for part in ("云岭", "一、目标", "800家"))
+    cut = A.index("到2030")
+    halves = (passage(1, "a", 0, cut), passage(2, "a", cut), passage(3, "b"))
+    (half,) = cited_texts(answer.citations, documents=DOCUMENTS, passages=halves).values()
+    assert "500家" in half
+    assert "800家" not in half
     (narrow,) = cited_texts(answer.citations, documents=DOCUMENTS).values()
     assert "500家" in narrow
     assert "800家" not in narrow
@@ -199,3 +204,14 @@ def test_resolve_of_equal_sentences_takes_the_one_after_what_was_cited_last():
         headings={},
     )
     assert [c.start for c in answer.citations] == [0, text.index("乙"), text.rindex("充")]
+
+
+def test_resolve_names_a_result_that_holds_all_of_the_quote():
+    """From its first character on."""
+    start = A.index("到2030")
+    chunks = [
+        Chunk(f"a:{size}:0", "a", size, 0, at, len(A), A[at:])
+        for size, at in ((256, start + 1), (512, start))
+    ]
+    answer = resolved("2030年创建800家[1]。", results=[ScoredChunk(c, 1.0) for c in chunks])
+    assert answer.citations[0].chunk_id == "a:512:0"

@@ -131,7 +131,6 @@ def test_chunk_cuts_before_the_blanks_of_a_headings_line():
     text = " 甲乙丙丁戊己庚 "
     chunks = chunk(document(text), [Heading(1, 3, 1, "甲乙")], ChunkSizes(6, (3,)))
     assert [c.text for c in chunks if c.size == 6] == [" 甲乙丙丁戊", "己庚 "]
-    assert chunk(document("   "), [Heading(0, 1, 1, " ")], ChunkSizes(6, (3,)))[0].text == "   "
     chunks = chunk(document("甲乙丙丁"), [Heading(1, 2, 1, "乙")], ChunkSizes(3, (2,)))
     assert [c.text for c in chunks if c.size == 3] == ["甲", "乙丙丁"]
 

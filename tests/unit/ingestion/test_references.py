@@ -111,3 +111,11 @@ def test_a_document_names_itself_in_its_title_or_else_its_first_sentence(text, p
     at = mention.evidence
     assert text[at.start : at.end].strip() == place.strip()
     assert 0 <= at.start < at.end <= len(text)
+
+
+def test_a_document_names_itself_where_its_title_stands_first():
+    """Not where the text comes back to it."""
+    text = "前言。甲规划\n本甲规划自发布之日起施行。"
+    document = Document("d", "甲规划", text, "d.txt", "txt", "00")
+    _, (mention,) = references(document, [Chunk("d:256:0", "d", 256, 0, 0, len(text), text)])
+    assert mention.evidence.start == 3

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.retrieval.evidence import Evidence, Reciprocal, Route
+from kgrag.retrieval.evidence import Evidence, Fused, Reciprocal, Route
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.settings import Settings
 from kgrag.types import Query
@@ -170,5 +170,12 @@ def test_nine_hits_have_no_tenth(store):
 def test_reciprocal_gives_reasons_without_numbers(store):
     """Ranks say nothing of single routes."""
     (fused,) = Reciprocal()(search(store), [route([("x", 9.0)])], top_k=20)
+    assert fused.score == 1 / (10 + 1)
     assert fused.parts == (("rx", 0.0),)
     assert fused.via == ("rx",)
+
+
+def test_reasons_come_weightiest_first_and_each_once():
+    """Those of equal weight by their words; what has none is left out."""
+    parts = (("c", 1.0), ("a", 1.0), ("", 9.0), ("b", 2.0), ("a", 0.5))
+    assert Fused("x", 4.5, parts).via == ("b", "a", "c")

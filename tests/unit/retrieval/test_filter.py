@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.errors import NotFoundError
+from kgrag.errors import GarbledTextError, NotFoundError
 from kgrag.retrieval.filter import (
     Filter,
     document_called,
@@ -151,3 +151,9 @@ def test_a_filter_of_another_shape_is_refused_at_once(given):
     """A plain text would be taken for its letters."""
     with pytest.raises(ValueError, match=str(*given.values())):
         Filter(**given)
+
+
+def test_a_name_that_was_damaged_on_its_way_is_told_as_such():
+    """Half a character is no document's name."""
+    with pytest.raises(GarbledTextError, match="document's name"):
+        document_called("\ud800", CARDS)

@@ -277,3 +277,17 @@ def test_has_date_takes_the_year_from_elsewhere():
     assert {text: source.has_date(dates(text)[0]) for text in known} == known
     assert source.has_year(2022)
     assert not source.has_year(2021)
+
+
+def test_missing_claims_take_the_year_of_any_date():
+    """2022-06-28 says 2022年."""
+    assert missing("2022年", text="2022-06-28发布") == ()
+    assert missing("2021年", text="2022-06-28发布") == ("2021年",)
+
+
+def test_missing_claims_leave_steps_and_keep_articles():
+    """第九步 counts what is told, 第九条 names a place; （九）条 numbers a line."""
+    assert missing("第九步") == ()
+    assert missing("第九条") == ("九条",)
+    assert missing("（九）条件") == ()
+    assert missing("（9条）") == ()

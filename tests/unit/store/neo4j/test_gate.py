@@ -303,3 +303,29 @@ def test_size_is_limited():
 def test_a_list_that_is_unwound_may_be_collected_again():
     """Its items are one list less deep."""
     assert sent("UNWIND [1] AS a " + "WITH collect(a) AS b UNWIND b AS a " * 5 + "RETURN a")
+
+
+def test_lists_of_subqueries_are_as_deep_as_their_deepest_part():
+    """Two within each other are allowed, whichever part of a UNION holds the inner one."""
+    assert sent("WITH COLLECT { RETURN 1 AS x } AS a WITH collect(a) AS a RETURN a")
+    assert sent("MATCH (n) WHERE EXISTS { MATCH (n)--() UNION MATCH (n)-->() } RETURN n")
+    plain, deep = "RETURN 1 AS x", "MATCH (n) RETURN collect(n) AS x"
+    for parts in (f"{plain} UNION {deep}", f"{deep} UNION {plain}"):
+        assert sent(f"WITH COLLECT {{ {parts} }} AS a RETURN a")
+        refused(f"WITH COLLECT {{ {parts} }} AS a RETURN collect(a)", "too large")
+
+
+def test_subqueries_are_counted_and_their_depth_ends_with_them():
+    """One after the other may be more than may stand within each other."""
+    count = "COUNT { MATCH (n) WHERE "
+    many = ", ".join(f"{count}true }} AS x{i}" for i in range(12))
+    assert sent(f"RETURN {many}")
+    refused(f"RETURN {many}, {count}true }} AS y", "more than 12 times")
+    refused(f"RETURN {count}true }}, {count * 5}true{' } > 0' * 5}", "more than 4 deep")
+
+
+def test_variables_of_a_subquery_stand_between_commas():
+    """Or it is a star."""
+    assert sent("MATCH (a)--(b) CALL (a, b) { RETURN 1 AS x } RETURN x")
+    assert sent("MATCH (a) CALL (*) { RETURN 1 AS x } RETURN x")
+    refused("MATCH (a)--(b) CALL (a b) { RETURN 1 AS x } RETURN x", "expected here")
