@@ -201,6 +201,10 @@ _WAITING = ("--retry-failed",)
 _QUOTED = ("sentences are quoted by rule instead",)
 
 
+# Those whose turn came after the endpoint was given up count as unavailable, not as the fault.
+_NONE_READ = "3 passages could not be read ("
+
+
 def _lost(kind: str, *says: str) -> Told:
     return Told(1, (*says, kind, *_WAITING))
 
@@ -243,7 +247,7 @@ MODES = (
     Mode(
         "500 always",
         always(Reply("upstream is overloaded", 500)),
-        _lost("3 connection", "answers 500", "upstream is overloaded"),
+        _lost(" connection", _NONE_READ, "answers 500", "upstream is overloaded"),
         _quoted("answers 500"),
         "waiting",
         llm=_LEAST,
@@ -251,7 +255,7 @@ MODES = (
     Mode(
         "no answer in time",
         always(Reply("好", hang_s=9)),
-        _lost("3 connection", "no answer in time", "llm.timeout_s"),
+        _lost(" connection", _NONE_READ, "no answer in time", "llm.timeout_s"),
         _quoted("llm.timeout_s"),
         "waiting",
         llm={"timeout_s": 1, **_LEAST},
@@ -259,7 +263,7 @@ MODES = (
     Mode(
         "connection dropped in the middle",
         always(Reply("好。" * 50, drop="inside")),
-        _lost("3 connection", "the call broke off"),
+        _lost(" connection", _NONE_READ, "the call broke off"),
         _quoted("the call broke off"),
         "waiting",
         llm=_LEAST,
@@ -292,7 +296,7 @@ MODES = (
     Mode(
         "key echoed in an error (500)",
         always(_ECHO),
-        _lost("3 connection", "Bearer ***"),
+        _lost(" connection", _NONE_READ, "Bearer ***"),
         _quoted("Bearer ***"),
         "waiting",
         llm=_LEAST,
