@@ -148,3 +148,15 @@ def test_chunk_leaves_a_fair_last_piece():
     """A fifth of the size at least: 21 characters are 17 and 4."""
     assert [len(c.text) for c in groups("碳" * 21, ChunkSizes(20, (10,)))[20]] == [17, 4]
     assert [len(c.text) for c in groups("碳" * 24, ChunkSizes(20, (10,)))[20]] == [20, 4]
+
+
+def test_chunk_of_the_smallest_size_leaves_one_character():
+    """Two and one, not one and two."""
+    chunks = chunk(document("甲乙丙"), [], ChunkSizes(2, ()))
+    assert [c.text for c in chunks] == ["甲乙", "丙"]
+
+
+def test_a_sentence_that_ends_early_does_not_end_its_chunk():
+    """Below half of the size a comma behind it is better."""
+    text = "甲甲甲。" + "乙" * 9 + "，" + "丙" * 20
+    assert groups(text, ChunkSizes(20, (10,)))[20][0].text == text[:14]

@@ -48,7 +48,7 @@ def test_evidence_trusts_a_route_more_when_its_best_stands_out(store):
     assert Evidence()(search(store), alone, top_k=20)[0].score == pytest.approx(1 + 8 * 0.512)
     alike = [route([(f"a:10:{i}", 8.0) for i in range(10)], unit="best", margin=8.0)]
     assert Evidence()(search(store), alike, top_k=20)[0].score == pytest.approx(1.0)
-    half = [("a:10:9", 8.0), *((f"a:10:{i}", 4.0) for i in range(9))]
+    half = [("a:10:9", 8.0), *((f"a:10:{i}", 6.0) for i in range(8)), ("a:10:8", 4.0)]
     fused = Evidence()(search(store), [route(half, unit="best", margin=8.0)], top_k=20)
     assert fused[0].score == pytest.approx(2.0)
 
@@ -110,7 +110,7 @@ def test_evidence_puts_documents_with_a_quoted_title_first(store):
     """The title that the question quotes decides over any similarity."""
     query = Query("《文件b》的目标", ("目标",), titles=("文件b",), remainder="的目标")
     routes = [route([("a:10:0", 9.0), ("b:10:0", 1.0)])]
-    fused = Evidence(title_weight=20.0)(search(store, query), routes, top_k=20)
+    fused = Evidence()(search(store, query), routes, top_k=20)
     assert [(f.chunk_id, f.score) for f in fused] == [("b:10:0", 21.0), ("a:10:0", 9.0)]
     assert fused[0].via == ("title 《文件b》", "rb:10:0")
 
@@ -118,10 +118,11 @@ def test_evidence_puts_documents_with_a_quoted_title_first(store):
 def test_evidence_favours_the_places_that_are_asked_for(store):
     """+1 for a document about the place, -1 about another, nothing for a national one."""
     query = Query("云岭的目标", ("目标",), places=frozenset(["云岭"]))
-    places = {"a": frozenset(["云岭"]), "b": frozenset(["青川"])}
+    places = {"a": frozenset(["云岭", "南渡"]), "b": frozenset(["青川"])}
     routes = [route([("a:10:0", 1.0), ("b:10:0", 1.0), ("c:10:0", 1.0)])]
     fused = Evidence()(search(store, query, places=places), routes, top_k=20)
     assert scores(fused) == {"a:10:0": 2.0, "c:10:0": 1.0, "b:10:0": 0.0}
+    assert fused[0].via == ("place 云岭", "ra:10:0")
 
 
 def test_a_city_of_the_province_that_is_asked_for_is_no_other_place(store):
