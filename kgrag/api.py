@@ -25,6 +25,7 @@ from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.limits import check_query, check_whole, checked_results, checked_text
 from kgrag.looking import facts_around, find_document
+from kgrag.networks import to_networkx
 from kgrag.notices import answer_notices
 from kgrag.repairing import repair
 from kgrag.retrieval.analysis import analyse_with_model
@@ -38,6 +39,8 @@ from kgrag.taking_in import Intake, Paths, Use, calls_file, paths_of, reembeddin
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
 if TYPE_CHECKING:
+    from networkx import MultiDiGraph
+
     from kgrag.llm.calls import Calls
     from kgrag.llm.models import Models
 
@@ -154,8 +157,6 @@ class KnowledgeBase:
         sizes = self._current.sizes(knowledge.store)
         return answer_notices(knowledge.store, self.config, sizes, knowledge.embedder(), within)
 
-    # taking in
-
     def ingest(
         self,
         paths: Paths,
@@ -228,8 +229,6 @@ class KnowledgeBase:
         card = self.find_document(name)
         self.store.delete_document(card.doc_id)
         return card
-
-    # asking
 
     def search(
         self,
@@ -326,8 +325,6 @@ class KnowledgeBase:
     def _knowledge(self) -> Knowledge:
         return self._current.knowledge()
 
-    # looking
-
     def documents(self) -> list[Document]:
         """Return the cards of all documents (empty text), ordered by file."""
         return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
@@ -343,6 +340,10 @@ class KnowledgeBase:
     def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
         """Return an entity and the facts around it; see `kgrag.looking.facts_around`."""
         return facts_around(self.store, name, hops=hops, limit=limit)
+
+    def to_networkx(self) -> "MultiDiGraph[str]":
+        """Return the graph as one of networkx; see `kgrag.networks.to_networkx`."""
+        return to_networkx(self.store)
 
     def counts(self) -> Counts:
         """Return how many of each are stored."""
@@ -363,8 +364,6 @@ class KnowledgeBase:
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as JSON-ready mappings, in a fixed order."""
         return self.store.export()
-
-    # measuring
 
     def run(
         self,

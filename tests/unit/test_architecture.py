@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("kgrag.copying", "kgrag.evaluation", "kgrag.generation", "kgrag.ingestion", "kgrag.retrieval",
      "kgrag.verification"),
-    ("kgrag.asking", "kgrag.looking", "kgrag.notices", "kgrag.repairing",
+    ("kgrag.asking", "kgrag.looking", "kgrag.networks", "kgrag.notices", "kgrag.repairing",
      "kgrag.taking_in"),
     ("kgrag.api",),
     ("kgrag.async_api", "kgrag.integrations", "kgrag.testing"),
@@ -49,6 +49,7 @@ THIRD_PARTY = {
              "kgrag.ingestion.load.numbering"),
     "neo4j": ("kgrag.integrations.*", "kgrag.store.neo4j", "kgrag.store.neo4j.*"),
     "neo4j_graphrag": ("kgrag.integrations.*",),
+    "networkx": ("kgrag.api", "kgrag.networks"),
     "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.vectors.*", "kgrag.retrieval.*",
               "kgrag.generation.*",
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
@@ -65,8 +66,9 @@ THIRD_PARTY = {
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
-HEAVY = {"docx", "faiss", "jieba", "json_repair", "lxml", "numpy", "onnxruntime", "openai", "peft",
-         "pypdfium2", "tantivy", "tokenizers", "torch", "transformers"}  # fmt: skip
+HEAVY = {"docx", "faiss", "jieba", "json_repair", "lxml", "networkx", "numpy", "onnxruntime",
+         "openai", "peft", "pypdfium2", "tantivy", "tokenizers", "torch",
+         "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)
