@@ -33,9 +33,9 @@ from kgrag.api import KnowledgeBase
 from kgrag.asking.knowledge import CurrentSettings, Knowledge
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
+from kgrag.intake import Intake, Use
 from kgrag.retrieval.grim import Grim, preset
 from kgrag.store.store import Store
-from kgrag.taking_in import Intake, Use
 
 _WARM_UP, _OTHER = 50, 1_000_000  # questions asked first, and their numbers
 _CHANGES = 5

@@ -23,8 +23,9 @@ from kgrag.ingestion.imports import ImportReport
 from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
+from kgrag.intake import Intake, Paths, Use, calls_file, paths_of, reembedding
 from kgrag.limits import check_query, check_whole, checked_results, checked_text
-from kgrag.looking import facts_around, find_document
+from kgrag.lookup import facts_around, find_document
 from kgrag.networks import to_networkx
 from kgrag.notices import answer_notices
 from kgrag.repairing import repair
@@ -35,7 +36,6 @@ from kgrag.retrieval.grim import preset
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
-from kgrag.taking_in import Intake, Paths, Use, calls_file, paths_of, reembedding
 from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class KnowledgeBase:
         return find_document(self.store, name)
 
     def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
-        """Return an entity and the facts around it; see `kgrag.looking.facts_around`."""
+        """Return an entity and the facts around it; see `kgrag.lookup.facts_around`."""
         return facts_around(self.store, name, hops=hops, limit=limit)
 
     def to_networkx(self) -> "MultiDiGraph[str]":

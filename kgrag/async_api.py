@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from kgrag.api import KnowledgeBase
 from kgrag.ingestion.report import IngestReport
-from kgrag.taking_in import Paths
+from kgrag.intake import Paths
 from kgrag.types import Answer, ScoredChunk
 
 

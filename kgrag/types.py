@@ -6,7 +6,7 @@ from typing import Literal
 
 SegmentKind = Literal["page", "paragraph", "line"]
 NodeKind = Literal["chunk", "summary", "document", "fact"]
-Route = Literal["text", "path"]
+TextField = Literal["text", "path"]
 
 
 @dataclass(frozen=True, slots=True)

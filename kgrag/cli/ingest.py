@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kgrag.api import KnowledgeBase
     from kgrag.ingestion.imports import ImportReport
-    from kgrag.taking_in import Use
+    from kgrag.intake import Use
 
 
 @click.command()
@@ -109,7 +109,7 @@ def _plan(
     from tempfile import TemporaryDirectory
 
     from kgrag.errors import NoKnowledgeBaseError
-    from kgrag.taking_in import keeping_calls
+    from kgrag.intake import keeping_calls
 
     try:
         with opened(ctx, kb) as base:

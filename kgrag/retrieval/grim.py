@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from kgrag.errors import ConfigError
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
-from kgrag.retrieval.evidence import Evidence, Found, Fuse, Reciprocal, Route
 from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
 from kgrag.retrieval.fill import fill
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
@@ -24,6 +23,13 @@ from kgrag.retrieval.merge import Families, merge
 from kgrag.retrieval.ranking import best_first, drop_nested
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
+from kgrag.retrieval.weighted_fusion import (
+    Fusion,
+    ReciprocalRankFusion,
+    RetrieverRanking,
+    WeightedFusion,
+    WeightedRetriever,
+)
 from kgrag.store.searched import SearchedStore
 from kgrag.types import ScoredChunk
 
@@ -42,8 +48,8 @@ class Grim:
         steps: Applied in order to the best candidates.
     """
 
-    routes: tuple[Route, ...]
-    fuse: Fuse
+    routes: tuple[WeightedRetriever, ...]
+    fuse: Fusion
     steps: tuple[Step, ...] = ()
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
@@ -72,7 +78,7 @@ class Grim:
             ScoredChunk(by_id[f.chunk_id], f.score, f.via) for f in fused if f.chunk_id in by_id
         ]
 
-    def _found(self, search: Search) -> list[Found]:
+    def _found(self, search: Search) -> list[RetrieverRanking]:
         """Ask the routes; those that begin something before are asked last."""
         begun = [route.begin for route in self.routes if route.begin]
         if len(begun) < len(self.routes):
@@ -123,28 +129,28 @@ def merge_and_fill_best(results: Sequence[ScoredChunk], store: SearchedStore) ->
 # other half, on other questions over it, on passages of an encyclopedia, and on English ones with
 # another encoder. The optimum is flat: a fifth more or less of any weight moves no mean by more
 # than a point.
-_WORDS = Route(words_in_text, weight=0.8, unit="best", margin=10.0, weak_factor=2.0)
-_PATH = Route(words_in_path, weight=0.5, unit="best", weak_factor=4.0)
-_TITLES = Route(titles_in_text, weight=20.0, unit="present")
-_DENSE = Route(
+_WORDS = WeightedRetriever(words_in_text, weight=0.8, unit="best", margin=10.0, weak_factor=2.0)
+_PATH = WeightedRetriever(words_in_path, weight=0.5, unit="best", weak_factor=4.0)
+_TITLES = WeightedRetriever(titles_in_text, weight=20.0, unit="present")
+_DENSE = WeightedRetriever(
     similar_chunks, weight=1.75, unit="spread", weak_factor=0.1, begin=begin_similar_chunks
 )
-_SUMMARIES = Route(summarised_chunks, weight=1.0, unit="best")
-_FACTS = Route(chunks_of_facts, weight=4.0, unit="own")
-_SIMILAR_FACTS = Route(
+_SUMMARIES = WeightedRetriever(summarised_chunks, weight=1.0, unit="best")
+_FACTS = WeightedRetriever(chunks_of_facts, weight=4.0, unit="own")
+_SIMILAR_FACTS = WeightedRetriever(
     chunks_of_similar_facts,
     weight=0.5,
     unit="best",
     weak_factor=0.1,
     begin=begin_chunks_of_similar_facts,
 )
-_CITED = Route(cited_documents, weight=24.0, unit="present")
+_CITED = WeightedRetriever(cited_documents, weight=24.0, unit="present")
 # A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.
-_QUERIED = Route(queried_chunks, weight=2.0, unit="present")
+_QUERIED = WeightedRetriever(queried_chunks, weight=2.0, unit="present")
 _LEXICAL_ONLY = (
-    Route(words_in_coarse_text),
-    Route(words_in_coarse_path),
-    Route(titles_in_coarse_text, weight=100.0, unit="present"),
+    WeightedRetriever(words_in_coarse_text),
+    WeightedRetriever(words_in_coarse_path),
+    WeightedRetriever(titles_in_coarse_text, weight=100.0, unit="present"),
 )
 
 # Without the graph, words must weigh more. Chosen among a hundred settings on the same half, with
@@ -155,10 +161,12 @@ _LEXICAL_ONLY = (
 # heavier paths do not. A quoted title fills 20 results with its document: R@5 of such questions
 # is 95.9, 96.8 with 40 results.
 _HYBRID = (
-    Route(words_in_text, weight=1.0, unit="best", margin=15.0, weak_factor=2.0),
-    Route(words_in_path_above_cut, weight=1.25, unit="best", weak_factor=1.6),
+    WeightedRetriever(words_in_text, weight=1.0, unit="best", margin=15.0, weak_factor=2.0),
+    WeightedRetriever(words_in_path_above_cut, weight=1.25, unit="best", weak_factor=1.6),
     _TITLES,
-    Route(similar_chunks, weight=2.0, unit="spread", weak_factor=0.1, begin=begin_similar_chunks),
+    WeightedRetriever(
+        similar_chunks, weight=2.0, unit="spread", weak_factor=0.1, begin=begin_similar_chunks
+    ),
 )
 
 _ALL = (
@@ -168,20 +176,21 @@ _ALL = (
 
 PRESETS: Mapping[str, Grim] = MappingProxyType(
     {
-        "grim": Grim(_ALL, Evidence(), (merge_and_fill_best,)),
-        "grim-no-merge": Grim(_ALL, Evidence()),
+        "grim": Grim(_ALL, WeightedFusion(), (merge_and_fill_best,)),
+        "grim-no-merge": Grim(_ALL, WeightedFusion()),
         "grim-no-summary": Grim(
-            tuple(r for r in _ALL if r is not _SUMMARIES), Evidence(), (merge_and_fill_best,)
+            tuple(r for r in _ALL if r is not _SUMMARIES), WeightedFusion(), (merge_and_fill_best,)
         ),
-        "bm25": Grim(_LEXICAL_ONLY, Evidence(title_weight=100.0, place_weight=0.0)),
-        "vector": Grim((_DENSE,), Reciprocal()),
-        "hybrid": Grim(_HYBRID, Evidence()),
+        "bm25": Grim(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
+        "vector": Grim((_DENSE,), ReciprocalRankFusion()),
+        "hybrid": Grim(_HYBRID, WeightedFusion()),
         "recursive": Grim(
-            (Route(chunks_and_summaries),), Evidence(title_weight=0.0, place_weight=0.0)
+            (WeightedRetriever(chunks_and_summaries),),
+            WeightedFusion(title_weight=0.0, place_weight=0.0),
         ),
         "kg-vector": Grim(
             (_DENSE, _FACTS, _SIMILAR_FACTS, _QUERIED),
-            Evidence(title_weight=0.0, place_weight=0.0),
+            WeightedFusion(title_weight=0.0, place_weight=0.0),
         ),
     }
 )

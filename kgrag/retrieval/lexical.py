@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from kgrag.ids import document_of
 from kgrag.retrieval.search import Ranking, Reasons, Search
-from kgrag.types import Route
+from kgrag.types import TextField
 from kgrag.vectors.vector import Hit
 
 
@@ -54,7 +54,7 @@ def titles_in_coarse_text(search: Search) -> Ranking:
     return _phrases(search, size=search.settings.coarse)
 
 
-def _words(search: Search, *, route: Route, size: int) -> Ranking:
+def _words(search: Search, *, route: TextField, size: int) -> Ranking:
     if not search.terms:
         return Ranking((), {})
     top_k = search.settings.depth

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kgrag.ids import document_of
 from kgrag.store.searched import SearchedStore, StatedTriple, Stating, T, Triple
-from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
+from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Summary, TextField
 from kgrag.vectors.vector import Hit, Vector
 
 _ALL = 1_000_000  # documents that bear a title: looked at before those that are searched are taken
@@ -58,7 +58,7 @@ class Within:
         self,
         terms: Mapping[str, float],
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -72,7 +72,7 @@ class Within:
         self,
         phrase: str,
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,

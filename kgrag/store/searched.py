@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Route, Summary
+from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Summary, TextField
 from kgrag.vectors.vector import Hit, Vector
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class SearchedStore(Protocol):
         self,
         terms: Mapping[str, float],
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -91,7 +91,7 @@ class SearchedStore(Protocol):
         self,
         phrase: str,
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,

@@ -19,13 +19,13 @@ from kgrag.store.neo4j.statements import of_base
 from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
-from kgrag.types import Route
+from kgrag.types import TextField
 from kgrag.vectors.vector import Hit
 
 logger = logging.getLogger(__name__)
 
-_WORD_FIELDS: Mapping[Route, str] = {"text": "words", "path": "path_words"}
-_PAIR_FIELDS: Mapping[Route, str] = {"text": "pairs", "path": "path_pairs"}
+_WORD_FIELDS: Mapping[TextField, str] = {"text": "words", "path": "path_words"}
+_PAIR_FIELDS: Mapping[TextField, str] = {"text": "pairs", "path": "path_pairs"}
 _MOST_TERMS = 800  # of a query; Lucene takes 1024 clauses
 _MOST_DOCUMENTS = 200  # that a query names beside its terms; of more, hits are sifted
 _SPARE = 32  # hits fetched beyond those asked for, to see the end of a tie
@@ -47,7 +47,7 @@ class LexicalIndexes:
         self,
         terms: Mapping[str, float],
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -65,7 +65,7 @@ class LexicalIndexes:
         self,
         phrase: str,
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,

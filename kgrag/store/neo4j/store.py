@@ -27,8 +27,8 @@ from kgrag.types import (
     Heading,
     Mention,
     NodeKind,
-    Route,
     Summary,
+    TextField,
 )
 from kgrag.vectors.vector import Hit, Vector
 
@@ -224,7 +224,7 @@ class Neo4jStore:
         self,
         terms: Mapping[str, float],
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -239,7 +239,7 @@ class Neo4jStore:
         self,
         phrase: str,
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,

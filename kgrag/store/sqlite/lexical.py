@@ -24,7 +24,7 @@ from kgrag.store.sqlite.lexical_view import (
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
-from kgrag.types import Route
+from kgrag.types import TextField
 from kgrag.vectors.vector import Hit
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ logger = logging.getLogger(__name__)
 _FORMAT = "2"  # raise it when the schema of the index changes
 _MOST_DEAD = 0.2  # share of deleted chunks above which an index is built anew
 
-_WORD_FIELDS: Mapping[Route, str] = {"text": "text", "path": "path"}
-_PAIR_FIELDS: Mapping[Route, str] = {"text": "pairs", "path": "path_pairs"}
+_WORD_FIELDS: Mapping[TextField, str] = {"text": "text", "path": "path"}
+_PAIR_FIELDS: Mapping[TextField, str] = {"text": "pairs", "path": "path_pairs"}
 
 
 class LexicalIndex:
@@ -60,7 +60,7 @@ class LexicalIndex:
         connection: sqlite3.Connection,
         terms: Mapping[str, float],
         *,
-        route: Route,
+        route: TextField,
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
@@ -78,7 +78,7 @@ class LexicalIndex:
         connection: sqlite3.Connection,
         phrase: str,
         *,
-        route: Route,
+        route: TextField,
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:

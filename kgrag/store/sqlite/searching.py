@@ -9,7 +9,7 @@ from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
-from kgrag.types import NodeKind, Route
+from kgrag.types import NodeKind, TextField
 from kgrag.vectors.vector import KINDS, Hit, Vector
 
 
@@ -58,7 +58,7 @@ class Searching:
         self,
         terms: Mapping[str, float],
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -73,7 +73,7 @@ class Searching:
         self,
         phrase: str,
         *,
-        route: Route,
+        route: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,

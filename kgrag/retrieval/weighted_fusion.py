@@ -28,7 +28,7 @@ class Retriever(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class WeightedRetriever:
     """A retriever and how much its scores count.
 
     Attributes:
@@ -55,8 +55,8 @@ class Route:
     begin: Callable[[Search], None] | None = None
 
 
-Found = tuple[Route, Ranking]
-Said = tuple[Mapping[str, str], Mapping[str, float]]  # reason and score by chunk
+RetrieverRanking = tuple[WeightedRetriever, Ranking]
+ReasonsAndScores = tuple[Mapping[str, str], Mapping[str, float]]  # reason and score by chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Fused:
 
 
 @dataclass(frozen=True, slots=True)
-class Reciprocal:
+class ReciprocalRankFusion:
     """Fusion by ranks alone.
 
     Attributes:
@@ -91,7 +91,9 @@ class Reciprocal:
 
     k: int = 10
 
-    def __call__(self, search: Search, routes: Sequence[Found], *, top_k: int) -> list[Fused]:
+    def __call__(
+        self, search: Search, routes: Sequence[RetrieverRanking], *, top_k: int
+    ) -> list[Fused]:
         """Return at most `top_k` of the chunks found, best first."""
         fused = reciprocal_rank_fusion(
             [ranking.hits for _, ranking in routes],
@@ -105,7 +107,7 @@ class Reciprocal:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class WeightedFusion:
     """Fusion by weighted evidence: which route to trust follows from the question.
 
     A quoted title that a document bears, or a text holds, decides; a place that the question
@@ -120,9 +122,13 @@ class Evidence:
     title_weight: float = 20.0
     place_weight: float = 1.0
 
-    def __call__(self, search: Search, routes: Sequence[Found], *, top_k: int) -> list[Fused]:
+    def __call__(
+        self, search: Search, routes: Sequence[RetrieverRanking], *, top_k: int
+    ) -> list[Fused]:
         """Return at most `top_k` of the chunks found, best first, ties by chunk id."""
-        said: list[Said] = [(r.reasons, _scaled(search, route, r)) for route, r in routes]
+        said: list[ReasonsAndScores] = [
+            (r.reasons, _scaled(search, route, r)) for route, r in routes
+        ]
         totals: dict[str, float] = {}
         for _, scores in said:
             _add(totals, scores)
@@ -137,7 +143,7 @@ class Evidence:
             for c, total in ranked(totals, top_k=top_k)
         ]
 
-    def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> Said:
+    def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> ReasonsAndScores:
         """Return what each chunk's document adds to it."""
         asks_for_places = not search.query.titles and (search.query.places or search.query.national)
         if not (search.titled or asks_for_places):
@@ -174,17 +180,17 @@ def _add(totals: dict[str, float], scores: Mapping[str, float]) -> None:
         totals[chunk_id] = totals.get(chunk_id, 0.0) + score
 
 
-def _weight(search: Search, route: Route) -> float:
+def _weight(search: Search, route: WeightedRetriever) -> float:
     """Return how much a route counts for this question."""
     return route.weight * (route.weak_factor if search.settings.weak_encoder else 1.0)
 
 
-def _of_a_cosine(search: Search, route: Route) -> float:
+def _of_a_cosine(search: Search, route: WeightedRetriever) -> float:
     """Return how much a cosine of 1 counts for this question."""
     return _weight(search, route) / search.settings.spread
 
 
-def _scaled(search: Search, route: Route, ranking: Ranking) -> dict[str, float]:
+def _scaled(search: Search, route: WeightedRetriever, ranking: Ranking) -> dict[str, float]:
     """Return how much each hit of a route counts."""
     if not ranking.hits:
         return {}
@@ -206,8 +212,13 @@ def _scaled(search: Search, route: Route, ranking: Ranking) -> dict[str, float]:
 
 
 def _other_similarities(
-    search: Search, route: Route, ranking: Ranking, totals: Mapping[str, float], *, top_k: int
-) -> Said:
+    search: Search,
+    route: WeightedRetriever,
+    ranking: Ranking,
+    totals: Mapping[str, float],
+    *,
+    top_k: int,
+) -> ReasonsAndScores:
     """Return the similarity of what only other routes found.
 
     What could not come among the best `top_k` with any similarity that the route left out is
@@ -226,4 +237,4 @@ def _other_similarities(
     }
 
 
-Fuse = Reciprocal | Evidence
+Fusion = ReciprocalRankFusion | WeightedFusion

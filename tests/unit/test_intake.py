@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from kgrag import taking_in
+from kgrag import intake
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, IngestionError, ModelMismatchError
-from kgrag.taking_in import calls_file, extract_settings, keeping_calls, requests_of
+from kgrag.intake import calls_file, extract_settings, keeping_calls, requests_of
 
 
 def test_calls_are_kept_in_the_folder_of_the_knowledge_base():
@@ -76,15 +76,15 @@ def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path
     """What another process records after the look at it stays; new vectors are refused."""
     for name in ("a", "b"):
         (tmp_path / f"{name}.txt").write_text(f"{name}方案\n推进节能。", "utf-8")
-    check = vars(taking_in)["check_encoder"]
+    check = vars(intake)["check_encoder"]
 
     def late(given, recorded):
         check(given, recorded)
         if recorded:
             with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(32)) as other:
-                taking_in.reembedding(other.store, HashEmbedder(32), other.sizes, Config()).run()
+                intake.reembedding(other.store, HashEmbedder(32), other.sizes, Config()).run()
 
-    monkeypatch.setattr(taking_in, "check_encoder", late)
+    monkeypatch.setattr(intake, "check_encoder", late)
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:
         assert base.ingest([tmp_path / "a.txt"], model="none").counts == {"added": 1}
         assert base.store.get_meta("embedder") == "hash-64"
@@ -106,7 +106,7 @@ SUMMARY = {"doc": "a", "start": 0, "end": 9, "summary": "节能五万吨"}
 def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch, command, record):
     """They take the half of it where there are many; no question waits for them."""
     now = [0.0]
-    monkeypatch.setattr(taking_in, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(intake, "time", SimpleNamespace(monotonic=lambda: now[0]))
     (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
     (tmp_path / "given.jsonl").write_text(json.dumps(record), "utf-8")
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(16)) as base:
