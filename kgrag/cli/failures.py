@@ -28,6 +28,7 @@ _GO_ON: Mapping[str, str] = MappingProxyType(
         "copy": "each document that was copied is whole: run it again to go on",
         "import-facts": "what was imported is whole: run it again to go on",
         "import-summaries": "what was imported is whole: run it again to go on",
+        "drop": "what is left cannot be opened any more: run it again to delete it",
         "models": "no model was changed: run it again",
     }
 )

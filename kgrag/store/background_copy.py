@@ -48,6 +48,7 @@ class BackgroundCopy:
         self._warm = warm
         self._asked = 0
         self._from: float = FIRST
+        self._has_answered = False
         self._lock = threading.Lock()
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
@@ -71,6 +72,7 @@ class BackgroundCopy:
             if self._ending.is_set() or self._is_working():
                 return None
             here = self._copy.at_hand(state) if self._copy else None
+            self._has_answered |= here is not None
             if here is None and state.can_be_copied:
                 self._begin(state)
             return here
@@ -83,6 +85,10 @@ class BackgroundCopy:
             thread, self._thread = self._thread, None
         if thread:
             thread.join()
+        self._discard()
+
+    def _discard(self) -> None:
+        """Delete what was copied: half a copy helps nobody, and may be what fills the disk."""
         if self._copy:
             self._copy.close()
         if self._folder:
@@ -117,6 +123,8 @@ class BackgroundCopy:
         except (OSError, StoreError, Timeout, RuntimeError) as exc:
             logger.info("%s: no copy of the knowledge base: %s", self._parent, exc)
             self._later()
+            if not self._has_answered:  # else a question may be under way there
+                self._discard()
 
     def _is_small(self) -> bool:
         return sum(self._server.counts().chunks.values()) <= MOST_CHUNKS

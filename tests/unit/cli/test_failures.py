@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import sqlite3
 import sys
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli import ask, failures
+from kgrag.cli.failures import say_stopped
 from kgrag.cli.main import main
 from kgrag.errors import StoreError
 
@@ -190,3 +192,9 @@ def test_another_error_of_python_on_a_whole_knowledge_base_is_not_damage(folder,
 
     monkeypatch.setattr(KnowledgeBase, "search", fail)
     assert repr(run(folder, "search", "绿色工厂").exception) == "TypeError('ours')"
+
+
+@pytest.mark.parametrize("command", ["ingest", "reembed", "copy", "import-facts", "drop"])
+def test_who_stops_what_goes_on_is_told_so(command, capsys):
+    say_stopped(command)
+    assert re.fullmatch(r"kgrag: stopped; .*run it again.*\n", capsys.readouterr().err)

@@ -88,6 +88,34 @@ def test_where_it_cannot_be_made_few_questions_pay_for_that(copied, server, tmp_
     assert not [r for r in caplog.records if r.levelname == "WARNING"], "nobody asked for it"
 
 
+def test_half_a_copy_does_not_stay_on_a_full_disk(copied, server, tmp_path):
+    def full(doc_id):
+        raise OSError(28, "No space left on device")
+
+    server.meanwhile = full
+    begun(copied)
+    assert list((tmp_path / "copies").iterdir()) == []
+    server.meanwhile = lambda doc_id: None
+    asked(copied, FIRST + 2)
+    copied.wait()
+    assert list(copied.current().export()) == list(server.store.export())
+
+
+def test_a_copy_that_has_answered_stays_where_catching_up_fails(copied, server, make):
+    """A question may be under way there; the next attempt goes on from it."""
+    begun(copied)
+    store = copied.current()
+
+    def gone(doc_id):
+        raise StoreError("gone")
+
+    server.put(make.bundle("d", "新的文件。"))
+    server.meanwhile = gone
+    assert copied.current() is None
+    copied.wait()
+    assert list(store.document_cards())
+
+
 def test_a_server_that_cannot_be_asked_is_said(copied, server, monkeypatch):
     asked(copied, FIRST)
 
