@@ -13,11 +13,11 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, SearchConfig
 from kgrag.embedding.choose import open_embedder
 from kgrag.embedding.embedder import Task, Vectors
+from kgrag.results import ScoredChunk
 from kgrag.store.background_copy import FIRST
 from kgrag.store.neo4j.address import Address
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.store import Store
-from kgrag.types import ScoredChunk
 from kgrag.vectors.vector import Hit, Vector
 
 _TOP_K = 20  # chunks

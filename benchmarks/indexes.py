@@ -11,9 +11,9 @@ from storing import Given
 from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import RunResult, from_ranking
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.store.neo4j.connection import Database, Row
-from kgrag.types import ScoredChunk
 from kgrag.vectors.vector import Hit, Vector
 
 _TOP_K = 20  # chunks

@@ -6,8 +6,9 @@ if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.config import Config
     from kgrag.errors import KgragError
+    from kgrag.results import Answer, Citation, ScoredChunk
     from kgrag.retrieval.filter import Filter
-    from kgrag.types import Answer, Chunk, Citation, Document, Fact, ScoredChunk
+    from kgrag.types import Chunk, Document, Fact
 
     __version__: str
 
@@ -26,10 +27,13 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Answer": "kgrag.results",
+    "Citation": "kgrag.results",
     "Config": "kgrag.config",
     "Filter": "kgrag.retrieval.filter",
     "KgragError": "kgrag.errors",
     "KnowledgeBase": "kgrag.api",
+    "ScoredChunk": "kgrag.results",
 }
 
 

@@ -29,6 +29,7 @@ from kgrag.lookup import facts_around, find_document
 from kgrag.networks import to_networkx
 from kgrag.notices import answer_notices
 from kgrag.repairing import repair
+from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
@@ -36,7 +37,7 @@ from kgrag.retrieval.grim import preset
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
-from kgrag.types import Answer, Document, Entity, Fact, ScoredChunk
+from kgrag.types import Document, Entity, Fact
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph

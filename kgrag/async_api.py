@@ -8,7 +8,7 @@ from typing import Any, Self
 from kgrag.api import KnowledgeBase
 from kgrag.ingestion.report import IngestReport
 from kgrag.intake import Paths
-from kgrag.types import Answer, ScoredChunk
+from kgrag.results import Answer, ScoredChunk
 
 
 class AsyncKnowledgeBase:

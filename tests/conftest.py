@@ -9,17 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.types import (
-    Chunk,
-    Document,
-    Entity,
-    Evidence,
-    Fact,
-    Heading,
-    Mention,
-    Segment,
-    Summary,
-)
+from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Segment, Summary
 
 # A shell has its background jobs ignore Ctrl-C, which tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)

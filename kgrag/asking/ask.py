@@ -18,9 +18,10 @@ from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.llm.prompts import Language
 from kgrag.llm.tokens import estimate_tokens
+from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
 from kgrag.retrieval.grim import Grim, preset
 from kgrag.text import is_latin
-from kgrag.types import Answer, Context, Query, ScoredChunk, Step, Verdict
+from kgrag.types import Query
 from kgrag.verification.attempt import Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.store.store import Store
-from kgrag.types import Document, Fact, Heading, Query, ScoredChunk
+from kgrag.types import Document, Fact, Heading, Query
 
 
 class CurrentSettings:

@@ -11,13 +11,14 @@ from kgrag.asking.options import AskOptions
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.counting import Counted
+from kgrag.results import ScoredChunk, Step
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.expansion import expand, hypothetical
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph, chunks_of_rows, rows_as_text
 from kgrag.retrieval.grim import Grim
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.several import retrieve_several
-from kgrag.types import Query, ScoredChunk, Step
+from kgrag.types import Query
 
 LEFT_OUT = "left out: "  # begins the detail of a step that a model could not do
 _ROWS = 20  # of a graph query that an answer may draw from

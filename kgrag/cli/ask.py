@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.asking.options import Writer
     from kgrag.generation.follow_up import Turn
+    from kgrag.results import Answer, Citation, Verdict
     from kgrag.retrieval.filter import Filter
-    from kgrag.types import Answer, Citation, Verdict
 
 _END = ("/quit", "/exit", "退出")
 _NEW = ("/new", "重新开始")

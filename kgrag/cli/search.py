@@ -12,8 +12,9 @@ from kgrag.whole_file import write_whole
 
 if TYPE_CHECKING:
     from kgrag.api import Analysis, KnowledgeBase
+    from kgrag.results import ScoredChunk
     from kgrag.retrieval.filter import Filter
-    from kgrag.types import Fact, ScoredChunk
+    from kgrag.types import Fact
 
 
 @click.command()

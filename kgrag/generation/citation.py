@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from kgrag.headings import HeadingTree
-from kgrag.types import Citation, Document, Heading
+from kgrag.results import Citation
+from kgrag.types import Document, Heading
 
 
 def citation(

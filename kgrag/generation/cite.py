@@ -10,8 +10,9 @@ from kgrag.generation.marks import REPEATED, cited_passages, normalise
 from kgrag.generation.searched import Searched, wording
 from kgrag.generation.support import Support, find_support
 from kgrag.headings import HeadingTree
+from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
 from kgrag.text import is_latin
-from kgrag.types import Answer, Citation, Context, Document, Heading, Passage, ScoredChunk
+from kgrag.types import Document, Heading
 
 _SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
 # Share of a sentence without [n] that its neighbour's passage must hold: of 378 true sentences over

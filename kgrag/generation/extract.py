@@ -11,8 +11,9 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.sentences import Sentence, sentences
+from kgrag.results import Answer, ScoredChunk
 from kgrag.text import normalize_name, words
-from kgrag.types import Answer, Document, Heading, Query, ScoredChunk
+from kgrag.types import Document, Heading, Query
 
 METHOD = "extractive"
 _CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")

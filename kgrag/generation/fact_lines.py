@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Sequence
 
 from kgrag.answer_text import without_marks
+from kgrag.results import Passage
 from kgrag.text import normalize
-from kgrag.types import Fact, Passage
+from kgrag.types import Fact
 
 
 def fact_line(fact: Fact, numbers: Sequence[int]) -> str:

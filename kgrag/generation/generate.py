@@ -12,7 +12,8 @@ from kgrag.generation.render import facts_block, passages_block
 from kgrag.llm.chat import ChatModel, OnText, Request
 from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import ask_text
-from kgrag.types import Context, Query
+from kgrag.results import Context
+from kgrag.types import Query
 
 Template = Literal["normal", "focused", "markdown", "steps"]
 TEMPLATES: dict[Template, str] = {

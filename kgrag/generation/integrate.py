@@ -10,8 +10,9 @@ from kgrag.generation.render import passage_block
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import ask_text
+from kgrag.results import Context
 from kgrag.text import character_pairs
-from kgrag.types import Context, Query
+from kgrag.types import Query
 
 _KEPT = 0.9  # of the first answer's character pairs, at least
 

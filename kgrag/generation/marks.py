@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from kgrag.answer_text import MARK, marks
-from kgrag.types import Context
+from kgrag.results import Context
 
 _RANGE = re.compile(r"(\d+)\D{0,12}?[\-–—~～至]\D{0,12}?(\d+)")
 _DIGITS = re.compile(r"\d+")

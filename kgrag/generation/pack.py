@@ -7,8 +7,9 @@ from kgrag.generation.compress import GAP, compress
 from kgrag.generation.fact_lines import fact_line, fact_lines, row_lines, take_lines
 from kgrag.generation.render import facts_block, passage_block, passages_block
 from kgrag.headings import HeadingTree
+from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text import words
-from kgrag.types import Context, Document, Fact, Heading, Passage, Query, ScoredChunk
+from kgrag.types import Document, Fact, Heading, Query
 
 _FACTS_SHARE = 0.15  # of the budget, at most
 _SHARES = (0.8, 0.6, 0.4, 0.25, 0.15, 0.08)  # tried in turn on a first passage that is too long

@@ -2,7 +2,7 @@
 
 from kgrag.answer_text import without_marks
 from kgrag.llm.prompts import fence
-from kgrag.types import Context, Passage
+from kgrag.results import Context, Passage
 
 
 def passage_block(passage: Passage) -> str:

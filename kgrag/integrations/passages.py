@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from kgrag.api import KnowledgeBase
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.grim import preset
-from kgrag.types import Chunk, Document, ScoredChunk
+from kgrag.types import Chunk, Document
 
 
 @dataclass(frozen=True, slots=True)

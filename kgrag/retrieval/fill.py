@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from kgrag.ids import chunk_id
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.store.searched import SearchedStore
-from kgrag.types import ScoredChunk
 
 
 def fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChunk]:

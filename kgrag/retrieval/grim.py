@@ -6,6 +6,7 @@ from functools import partial
 from types import MappingProxyType
 
 from kgrag.errors import ConfigError
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
 from kgrag.retrieval.fill import fill
@@ -31,7 +32,6 @@ from kgrag.retrieval.weighted_fusion import (
     WeightedRetriever,
 )
 from kgrag.store.searched import SearchedStore
-from kgrag.types import ScoredChunk
 
 Step = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
 _POOL = 2  # candidates that go into the steps, for each result asked for

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.store.searched import SearchedStore
-from kgrag.types import Chunk, ScoredChunk
+from kgrag.types import Chunk
 
 
 @dataclass(frozen=True, slots=True)

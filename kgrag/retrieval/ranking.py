@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from kgrag.types import ScoredChunk
+from kgrag.results import ScoredChunk
 
 
 def best_first(results: Iterable[ScoredChunk]) -> list[ScoredChunk]:

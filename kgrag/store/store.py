@@ -6,15 +6,7 @@ from typing import Literal, Protocol
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem, SourceState
 from kgrag.store.searched import SearchedStore
 from kgrag.store.staged import StagedVectors
-from kgrag.types import (
-    Chunk,
-    Document,
-    Entity,
-    Fact,
-    Heading,
-    Mention,
-    Summary,
-)
+from kgrag.types import Chunk, Document, Entity, Fact, Heading, Mention, Summary
 from kgrag.vectors.vector import Hit, Vector
 
 QueryLanguage = Literal["sql", "cypher"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kgrag.answer_text import marks, without_marks
 from kgrag.llm.prompts import fence
-from kgrag.types import Answer, Citation, Context, Passage, Step, Verdict
+from kgrag.results import Answer, Citation, Context, Passage, Step, Verdict
 
 _ASTRAY = "[?]"  # a citation that leads to none of the references
 

@@ -9,8 +9,8 @@ from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.counting import Counted
 from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
+from kgrag.results import Step
 from kgrag.text import is_latin
-from kgrag.types import Step
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
 from kgrag.verification.loop import Assessment, Revision, improve, unverified

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from kgrag.answer_text import Statement, marks, statements
+from kgrag.results import Answer, SentenceCheck
 from kgrag.text import is_latin
-from kgrag.types import Answer, SentenceCheck
 from kgrag.verification.claims import Source, missing_claims, numbers_missing
 
 _MISSING = ("〔引文中没有：{}〕", " [not in the cited text: {}]")

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from kgrag.llm.chat import ChatModel
-from kgrag.types import Verdict
+from kgrag.results import Verdict
 from kgrag.verification.attempt import Attempt, Try, Verified
 from kgrag.verification.budget import Budget
 from kgrag.verification.chats_grid import chats_grid

@@ -9,8 +9,8 @@ from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.llm.tokens import estimate_tokens
+from kgrag.results import ScoredChunk
 from kgrag.text import is_latin
-from kgrag.types import ScoredChunk
 from kgrag.verification.scores import as_object
 
 HIGHEST = 10  # Chats-Grid, Table I: all that is needed to answer

@@ -1,5 +1,5 @@
 from kgrag.asking.knowledge import Held, facts_in
-from kgrag.types import ScoredChunk
+from kgrag.results import ScoredChunk
 
 
 def test_facts_of_a_merged_chunk_are_those_of_its_leaves(kb):

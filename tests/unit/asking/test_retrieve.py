@@ -8,9 +8,9 @@ from kgrag.asking.models import QuestionModels
 from kgrag.asking.retrieve import retrieve
 from kgrag.config import Config, SearchConfig
 from kgrag.errors import ModelOutputError, ModelUnavailableError
+from kgrag.results import Step
 from kgrag.retrieval.grim import preset
 from kgrag.testing.scripted import ScriptedChat
-from kgrag.types import Step
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 ALL = Config(search=SearchConfig(hyde="on", graph_query="on", expansions=2))

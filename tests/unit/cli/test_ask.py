@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kgrag.cli.ask import answer_json, is_done, print_answer, saying
-from kgrag.types import Answer, Citation, Step, Verdict
+from kgrag.results import Answer, Citation, Step, Verdict
 
 PATH = ("一、目标", "长标题" * 20)
 CITATION = Citation(1, "d-1", "甲方案", "a.pdf", PATH, 3, 5, 9, "500家", "d-1:256:0")

@@ -6,7 +6,8 @@ import pytest
 
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.run import RunResult, from_ranking, read_run, run_line, write_run
-from kgrag.types import Chunk, ScoredChunk
+from kgrag.results import ScoredChunk
+from kgrag.types import Chunk
 
 RESULT = RunResult(
     doc_id="d-1",

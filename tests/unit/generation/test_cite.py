@@ -3,7 +3,8 @@ import pytest
 from kgrag.answer_text import NOT_FOUND
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
-from kgrag.types import Chunk, Context, Document, Heading, Passage, ScoredChunk
+from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.types import Chunk, Document, Heading
 
 A = (
     "甲规划\n一、目标\n到2025年，创建绿色工厂500家。\n到2030年，创建绿色工厂800家。\n"

@@ -1,5 +1,6 @@
 from kgrag.generation.fact_lines import fact_line, fact_lines, row_lines, take_lines
-from kgrag.types import Entity, Evidence, Fact, Passage
+from kgrag.results import Passage
+from kgrag.types import Entity, Evidence, Fact
 
 PASSAGES = [
     Passage(1, "d", "甲", (), 0, 50, "", "d:256:0"),

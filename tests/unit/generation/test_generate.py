@@ -8,9 +8,9 @@ from kgrag.generation.follow_up import Turn
 from kgrag.generation.generate import generate, is_language
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
+from kgrag.results import Context, Passage
 from kgrag.retrieval.query import analyse
 from kgrag.testing.scripted import ScriptedChat
-from kgrag.types import Context, Passage
 
 TEXT = "到2025年，创建绿色工厂500家。"
 CONTEXT = Context(

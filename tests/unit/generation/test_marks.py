@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.generation.marks import cited_passages, normalise
-from kgrag.types import Context, Passage
+from kgrag.results import Context, Passage
 
 CONTEXT = Context(tuple(Passage(n, "d", "t", (), 0, 1, "x", "c") for n in (1, 2)))
 

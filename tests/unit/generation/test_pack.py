@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 
 from kgrag.generation.pack import pack
 from kgrag.ids import entity_id, fact_id
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.query import analyse
-from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, ScoredChunk
+from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading
 
 TEXTS = {
     "a": "甲规划\n一、目标\n" + "".join(f"第{i}项工作稳步推进。" for i in range(20)),

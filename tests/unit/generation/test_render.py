@@ -1,7 +1,7 @@
 import re
 
 from kgrag.generation.render import facts_block, passage_block, passages_block
-from kgrag.types import Context, Passage
+from kgrag.results import Context, Passage
 
 
 def passage(text="正文。", title="甲规划", number=1):

@@ -1,7 +1,8 @@
 import pytest
 
 from kgrag.generation.sentences import joined_spans, sentences
-from kgrag.types import Chunk, ScoredChunk
+from kgrag.results import ScoredChunk
+from kgrag.types import Chunk
 
 
 def cut(text, start=100):

@@ -44,7 +44,7 @@ def store(tmp_path):
 @pytest.fixture
 def hit(store):
     """Return a function that makes a scored chunk from the store."""
-    from kgrag.types import ScoredChunk
+    from kgrag.results import ScoredChunk
 
     def make(chunk_id, score, *via):
         return ScoredChunk(store.chunks([chunk_id])[0], score, via)

@@ -1,7 +1,8 @@
 import pytest
 
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.merge import Families, merge
-from kgrag.types import Chunk, ScoredChunk
+from kgrag.types import Chunk
 from tests.fixtures.double import Double
 
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from kgrag.results import Answer, Citation, Context, Passage, SentenceCheck, Step
 from kgrag.testing.scripted import ScriptedChat
-from kgrag.types import Answer, Citation, Context, Passage, SentenceCheck, Step
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.budget import Budget
 

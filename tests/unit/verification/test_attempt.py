@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from kgrag.types import Context
+from kgrag.results import Context
 from kgrag.verification.attempt import material, supported_share
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.answer_text import NOT_FOUND
-from kgrag.types import Answer, Citation, SentenceCheck
+from kgrag.results import Answer, Citation, SentenceCheck
 from kgrag.verification.checks import check, mark
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.types import Answer
+from kgrag.results import Answer
 from kgrag.verification.checks import check
 
 POLICY = Path(__file__).resolve().parents[4] / "shared" / "data" / "policy"

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kgrag.errors import ModelUnavailableError
-from kgrag.types import Context
+from kgrag.results import Context
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.cov import cov, cov_two_stage
 

@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.errors import ModelError, StoreError
-from kgrag.types import Step
+from kgrag.results import Step
 from kgrag.verification.loop import Assessment, Revision, improve, unverified
 
 

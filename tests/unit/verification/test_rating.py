@@ -3,8 +3,9 @@ import json
 import pytest
 
 from kgrag.errors import ModelUnavailableError
+from kgrag.results import ScoredChunk
 from kgrag.testing.scripted import ScriptedChat
-from kgrag.types import Chunk, ScoredChunk
+from kgrag.types import Chunk
 from kgrag.verification.rating import rate
 
 

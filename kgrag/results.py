@@ -1,0 +1,183 @@
+"""What asking gives back: retrieved chunks, a context, an answer with its citations and checks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kgrag.types import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A retrieved chunk and how it came.
+
+    Attributes:
+        chunk: The chunk.
+        score: Higher is better; comparable within one ranking only.
+        via: Reasons, strongest first, e.g. `vector 0.71`, `fact: A - cites - B`,
+            `merged from 5 of 8`, `filled between 3 and 5`.
+    """
+
+    chunk: Chunk
+    score: float
+    via: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A numbered piece of a context.
+
+    Attributes:
+        number: The [n] by which an answer cites it, from 1.
+        doc_id: The document.
+        title: Its title.
+        heading_path: Sections around its start, outermost first.
+        start: First character in the document's text.
+        end: Offset after the last.
+        text: What a model reads: `document.text[start:end]`, or less where it was compressed.
+        chunk_id: The retrieved chunk that it is made of.
+    """
+
+    number: int
+    doc_id: str
+    title: str
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    chunk_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an answer may draw from.
+
+    Attributes:
+        passages: In document order: documents by their best rank, then by place.
+        facts: Triples of the graph that bear on the question, as lines of text.
+        tokens: Their length, estimated.
+        best: Number of the passage that was ranked first; 0 where there is none.
+    """
+
+    passages: tuple[Passage, ...]
+    facts: tuple[str, ...] = ()
+    tokens: int = 0
+    best: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a sentence of an answer rests on.
+
+    Attributes:
+        number: The [n] in the answer, from 1.
+        doc_id: The document.
+        title: Its title.
+        file: Its file as ingested.
+        heading_path: Sections around the quote, outermost first.
+        page: 1-based page, where the file has pages.
+        start: First character of the quote in the document's text.
+        end: Offset after the quote.
+        quote: `document.text[start:end]`, verbatim.
+        chunk_id: The retrieved chunk that holds the quote.
+    """
+
+    number: int
+    doc_id: str
+    title: str
+    file: str
+    heading_path: tuple[str, ...]
+    page: int | None
+    start: int
+    end: int
+    quote: str
+    chunk_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCheck:
+    """What the offline checks say of one sentence of an answer.
+
+    Attributes:
+        start: First character of the sentence in the answer's text.
+        end: Offset after it.
+        numbers: The [n] that it carries.
+        missing: Numbers, dates and names in it that its cited text does not hold, as written.
+        cited: Whether it carries a citation that leads to a passage, or needs none.
+        elsewhere: Numbers in it that stand in the cited passage, but not in what is quoted of
+            it: they may belong to something else.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    missing: tuple[str, ...]
+    cited: bool
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def supported(self) -> bool:
+        """Return whether nothing speaks against the sentence."""
+        return self.cited and not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of asking, for people who want to see how an answer came about.
+
+    Attributes:
+        name: What was done, e.g. `analyse`, `retrieve`, `generate`, `verify`, `revise`.
+        detail: What came of it, on one or more lines.
+        calls: Calls of a model that it took.
+    """
+
+    name: str
+    detail: str
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What verification says of an answer.
+
+    Attributes:
+        method: `cov`, `cov-two-stage`, `chats-grid` or `none`.
+        passed: Whether the answer may stand.
+        scores: By measure, each in [0, 1].
+        reason: Why, in words.
+        revised_question: A better question to retrieve with; empty where there is none.
+        rounds: How often was answered, at least 1.
+    """
+
+    method: str
+    passed: bool
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    revised_question: str = ""
+    rounds: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its citations.
+
+    Attributes:
+        question: As asked.
+        text: The answer; each sentence ends in its [n].
+        citations: In the order of their numbers; empty when not `found`.
+        found: False when nothing in the documents supports an answer.
+        method: Who wrote it: `extractive`, or a model's name.
+        notes: What the reader should know, e.g. that the stand-in encoder was used.
+        checks: Of each sentence that says something, in order.
+        verdict: What verification says; None where it was not asked.
+        steps: How it came about.
+    """
+
+    question: str
+    text: str
+    citations: tuple[Citation, ...]
+    found: bool
+    method: str
+    notes: tuple[str, ...] = ()
+    checks: tuple[SentenceCheck, ...] = ()
+    verdict: Verdict | None = None
+    steps: tuple[Step, ...] = ()
