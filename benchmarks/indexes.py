@@ -56,13 +56,13 @@ def compare_analyzers(pair: Pair, gold: _Gold) -> dict[str, object]:
 
     def words(question: str) -> Sequence[Hit]:
         terms = knowledge.search(knowledge.query(question)).terms
-        return base.store.search_words(terms, route="text", size=coarse, top_k=_TOP_K)
+        return base.store.search_words(terms, field="text", size=coarse, top_k=_TOP_K)
 
     def words_and_path(question: str) -> Sequence[Hit]:
         terms = knowledge.search(knowledge.query(question)).terms
         scores: dict[str, float] = {}
-        for route in ("text", "path"):
-            found = base.store.search_words(terms, route=route, size=coarse, top_k=5 * _TOP_K)
+        for field in ("text", "path"):
+            found = base.store.search_words(terms, field=field, size=coarse, top_k=5 * _TOP_K)
             for chunk_id, score in found:
                 scores[chunk_id] = scores.get(chunk_id, 0.0) + score
         return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:_TOP_K]

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from kgrag.store.searched import SearchedStore
+from kgrag.store.store import SearchedStore
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Query
 

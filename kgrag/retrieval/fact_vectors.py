@@ -4,7 +4,7 @@ import math
 
 from kgrag.retrieval.graph import worded
 from kgrag.retrieval.search import Ranking, Reasons, Search
-from kgrag.store.searched import Triple
+from kgrag.store.graph import Triple
 from kgrag.titles import CITING_PREDICATES
 
 # Of a route's depth: further facts are hardly like the question. On 100 questions of MuSiQue, over

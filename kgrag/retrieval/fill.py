@@ -6,7 +6,7 @@ from itertools import pairwise
 from kgrag.ids import chunk_id
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.ranking import best_first
-from kgrag.store.searched import SearchedStore
+from kgrag.store.store import SearchedStore
 
 
 def fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChunk]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from kgrag.ids import chunk_id
 from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Reasons, Search
-from kgrag.store.searched import Triple
+from kgrag.store.graph import Triple
 from kgrag.text import normalize, normalize_name
 from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Fact

@@ -14,7 +14,8 @@ from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import Language, fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
-from kgrag.store.store import QueryLanguage, Store
+from kgrag.store.store import Store
+from kgrag.store.whole import QueryLanguage
 from kgrag.text import is_latin
 from kgrag.types import Chunk
 

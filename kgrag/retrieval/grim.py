@@ -31,7 +31,7 @@ from kgrag.retrieval.weighted_fusion import (
     WeightedFusion,
     WeightedRetriever,
 )
-from kgrag.store.searched import SearchedStore
+from kgrag.store.store import SearchedStore
 
 Step = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
 _POOL = 2  # candidates that go into the steps, for each result asked for

@@ -14,12 +14,12 @@ from kgrag.vectors.vector import Hit
 
 def words_in_text(search: Search) -> Ranking:
     """Return leaf chunks by BM25 of the question's words in their text."""
-    return _words(search, route="text", size=search.settings.leaf)
+    return _words(search, field="text", size=search.settings.leaf)
 
 
 def words_in_path(search: Search) -> Ranking:
     """Return leaf chunks by BM25 of the question's words in title and headings."""
-    return _words(search, route="path", size=search.settings.leaf)
+    return _words(search, field="path", size=search.settings.leaf)
 
 
 def words_in_path_above_cut(search: Search) -> Ranking:
@@ -36,12 +36,12 @@ def words_in_path_above_cut(search: Search) -> Ranking:
 
 def words_in_coarse_text(search: Search) -> Ranking:
     """Return coarse chunks by BM25 of the question's words in their text."""
-    return _words(search, route="text", size=search.settings.coarse)
+    return _words(search, field="text", size=search.settings.coarse)
 
 
 def words_in_coarse_path(search: Search) -> Ranking:
     """Return coarse chunks by BM25 of the question's words in title and headings."""
-    return _words(search, route="path", size=search.settings.coarse)
+    return _words(search, field="path", size=search.settings.coarse)
 
 
 def titles_in_text(search: Search) -> Ranking:
@@ -54,18 +54,18 @@ def titles_in_coarse_text(search: Search) -> Ranking:
     return _phrases(search, size=search.settings.coarse)
 
 
-def _words(search: Search, *, route: TextField, size: int) -> Ranking:
+def _words(search: Search, *, field: TextField, size: int) -> Ranking:
     if not search.terms:
         return Ranking((), {})
     top_k = search.settings.depth
-    hits = dict(search.store.search_words(search.terms, route=route, size=size, top_k=top_k))
+    hits = dict(search.store.search_words(search.terms, field=field, size=size, top_k=top_k))
     beyond = min(hits.values()) if len(hits) >= top_k else 0.0
     if search.titled:  # what the question names is searched to the bottom
         within = search.store.search_words(
-            search.terms, route=route, size=size, top_k=top_k, doc_ids=list(search.titled)
+            search.terms, field=field, size=size, top_k=top_k, doc_ids=list(search.titled)
         )
         hits.update(within)
-    label = "words" if route == "text" else "path"
+    label = "words" if field == "text" else "path"
     return _ranking(hits, Reasons(hits, f"{label} {{:.1f}}".format), beyond)
 
 
@@ -74,7 +74,7 @@ def _phrases(search: Search, *, size: int) -> Ranking:
     reasons: dict[str, str] = {}
     for title in search.query.titles:
         found = search.store.search_phrase(
-            title, route="text", size=size, top_k=search.settings.depth
+            title, field="text", size=size, top_k=search.settings.depth
         )
         for chunk_id, score in found:
             if document_of(chunk_id) in search.titled:

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.ranking import best_first
-from kgrag.store.searched import SearchedStore
+from kgrag.store.store import SearchedStore
 from kgrag.types import Chunk
 
 

@@ -14,7 +14,7 @@ from kgrag.places import with_places_inside
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.within import Within
-from kgrag.store.searched import SearchedStore
+from kgrag.store.store import SearchedStore
 from kgrag.text import words
 from kgrag.types import NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector

@@ -4,7 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.ids import document_of
-from kgrag.store.searched import SearchedStore, StatedTriple, Stating, T, Triple
+from kgrag.store.graph import StatedTriple, Stating, Triple
+from kgrag.store.search import T
+from kgrag.store.store import SearchedStore
 from kgrag.types import Chunk, Document, Entity, Fact, NodeKind, Summary, TextField
 from kgrag.vectors.vector import Hit, Vector
 
@@ -58,28 +60,28 @@ class Within:
         self,
         terms: Mapping[str, float],
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
         """Return chunks by BM25 of weighted words."""
         return self._store.search_words(
-            terms, route=route, size=size, top_k=top_k, doc_ids=self._both(doc_ids)
+            terms, field=field, size=size, top_k=top_k, doc_ids=self._both(doc_ids)
         )
 
     def search_phrase(
         self,
         phrase: str,
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
         """Return chunks that hold a phrase as one."""
         return self._store.search_phrase(
-            phrase, route=route, size=size, top_k=top_k, doc_ids=self._both(doc_ids)
+            phrase, field=field, size=size, top_k=top_k, doc_ids=self._both(doc_ids)
         )
 
     def search_vectors(

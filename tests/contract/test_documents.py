@@ -163,7 +163,7 @@ def test_upsert_replaces_the_document_of_the_same_id(store, make):
     assert ids(store.chunks_of(["d-a"], size=make.LEAF)) == ["d-a:8:0", "d-a:8:1"]
     assert store.summaries() == []
     assert store.find_entities(["绿色工厂", "500家"]) == []
-    assert store.search_phrase("绿色工厂", route="text", size=make.LEAF, top_k=5) == []
+    assert store.search_phrase("绿色工厂", field="text", size=make.LEAF, top_k=5) == []
     assert store.verify() == []
 
 
@@ -296,5 +296,5 @@ def test_change_counter_grows_with_content_only(store, make):
     store.set_meta({"a": "b"})
     store.add_knowledge("d-a", vectors=[bundle.vectors[0]])
     store.delete_document("d-x")
-    store.search_words({"工厂": 1.0}, route="text", size=make.LEAF, top_k=3)
+    store.search_words({"工厂": 1.0}, field="text", size=make.LEAF, top_k=3)
     assert store.change_counter() == seen[-1]

@@ -9,7 +9,7 @@ import pytest
 from kgrag.errors import StoreError
 from kgrag.vectors.vector import KINDS
 
-ROUTES = ("text", "path")
+FIELDS = ("text", "path")
 WORDS = [
     *("绿色", "工厂", "节能", "降碳", "标准", "体系", "建设", "目标"),
     *("清洁", "能源", "钢铁", "水泥", "监测", "考核", "责任", "资金"),
@@ -21,14 +21,14 @@ def put(store, bundle):
     return bundle
 
 
-def words(store, *terms, route="text", size=8, top_k=10, **more):
+def words(store, *terms, field="text", size=8, top_k=10, **more):
     return store.search_words(
-        dict.fromkeys(terms, 1.0), route=route, size=size, top_k=top_k, **more
+        dict.fromkeys(terms, 1.0), field=field, size=size, top_k=top_k, **more
     )
 
 
-def phrase(store, text, *, route="text", size=8, top_k=10, **more):
-    hits = store.search_phrase(text, route=route, size=size, top_k=top_k, **more)
+def phrase(store, text, *, field="text", size=8, top_k=10, **more):
+    hits = store.search_phrase(text, field=field, size=size, top_k=top_k, **more)
     return [c for c, _ in hits]
 
 
@@ -44,7 +44,7 @@ def test_words_rank_by_how_many_and_how_rare(store, make):
     assert found(words(store, "节能", "工厂"))[0] == "d-a:8:1"
     assert found(words(store, "降碳", "节能", "不在"))[0] == "d-b:8:0"
     assert words(store, "不在") == []
-    assert store.search_words({}, route="text", size=8, top_k=5) == []
+    assert store.search_words({}, field="text", size=8, top_k=5) == []
 
 
 def test_words_weigh_as_told(store, make):
@@ -53,7 +53,7 @@ def test_words_weigh_as_told(store, make):
 
     def best(green):
         terms = {"绿色": green, "节能": 1.0}
-        return store.search_words(terms, route="text", size=8, top_k=1)[0]
+        return store.search_words(terms, field="text", size=8, top_k=1)[0]
 
     assert best(2.0)[0] == "d-a:8:0"
     assert best(0.5)[0] == "d-a:8:1"
@@ -69,9 +69,9 @@ def test_words_search_one_group_and_one_route(store, make):
     assert sorted(found(words(store, "节能", size=24))) == ["d-a:24:0", "d-a:24:1"]
     assert all(c.startswith("d-a:8:") for c in found(words(store, "节能")))
     assert words(store, "水泥") == []
-    assert len(words(store, "水泥", route="path")) == 4
-    assert len(words(store, "钢铁", route="path")) == 4
-    assert words(store, "节能", route="path") == []
+    assert len(words(store, "水泥", field="path")) == 4
+    assert len(words(store, "钢铁", field="path")) == 4
+    assert words(store, "节能", field="path") == []
     assert words(store, "节能", size=7) == []
 
 
@@ -92,13 +92,13 @@ def test_phrases_within_documents(store, make):
         put(store, make.bundle(name, "绿色工厂，节能。碳" + name))
 
     for text in ("绿色工厂", "节能", "碳"):
-        for route in ROUTES:
-            everywhere = phrase(store, text, route=route, top_k=99)
+        for field in FIELDS:
+            everywhere = phrase(store, text, field=field, top_k=99)
             wanted = [c for c in everywhere if not c.startswith("d-a")]
             within = {"doc_ids": {"d-b", "d-x", "d-c"}}
-            assert phrase(store, text, route=route, top_k=99, **within) == wanted
-            assert phrase(store, text, route=route, top_k=1, **within) == wanted[:1]
-            assert phrase(store, text, route=route, doc_ids=[]) == []
+            assert phrase(store, text, field=field, top_k=99, **within) == wanted
+            assert phrase(store, text, field=field, top_k=1, **within) == wanted[:1]
+            assert phrase(store, text, field=field, doc_ids=[]) == []
     assert len(phrase(store, "绿色工厂", doc_ids={"d-b", "d-c"})) == 2
 
 
@@ -162,9 +162,9 @@ def test_a_phrase_in_the_path_does_not_run_from_title_to_heading(store, make):
     """Title and headings are separate texts."""
     put(store, make.bundle("a", "办法细则，正文内容。", title="关于节能", headings=["办法细则"]))
 
-    assert len(phrase(store, "关于节能", route="path")) == 2
-    assert len(phrase(store, "办法细则", route="path")) == 2
-    assert phrase(store, "节能办法", route="path") == []
+    assert len(phrase(store, "关于节能", field="path")) == 2
+    assert len(phrase(store, "办法细则", field="path")) == 2
+    assert phrase(store, "节能办法", field="path") == []
 
 
 def test_short_phrases(store, make):
@@ -362,13 +362,13 @@ def searches(store, make):
     """Return many hits of each kind of search, with what was asked."""
     out: dict[Any, Any] = {}
     for size in (make.LEAF, make.PARENT):
-        for route in ROUTES:
+        for field in FIELDS:
             for word in WORDS:
-                out[size, route, word] = words(
-                    store, word, "工厂", route=route, size=size, top_k=99
+                out[size, field, word] = words(
+                    store, word, "工厂", field=field, size=size, top_k=99
                 )
-                out[size, route, word, "phrase"] = store.search_phrase(
-                    word, route=route, size=size, top_k=99
+                out[size, field, word, "phrase"] = store.search_phrase(
+                    word, field=field, size=size, top_k=99
                 )
     for kind in KINDS:
         out[kind] = store.search_vectors(make.unit_vector("问"), kind=kind, top_k=50)

@@ -90,7 +90,7 @@ def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, change
             added[i].add(n)
     assert store.verify() == []
     left = exported(store)
-    found = store.search_words({"工厂": 1.0, "节能": 2.0}, route="text", size=24, top_k=99)
+    found = store.search_words({"工厂": 1.0, "节能": 2.0}, field="text", size=24, top_k=99)
 
     fresh = new_store()
     todo = list(versions.items())
@@ -101,7 +101,7 @@ def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, change
             doc_id, knowledge = knowledge_of(make, i, version, n)
             fresh.add_knowledge(doc_id, **knowledge)
     assert exported(fresh) == left
-    again = fresh.search_words({"工厂": 1.0, "节能": 2.0}, route="text", size=24, top_k=99)
+    again = fresh.search_words({"工厂": 1.0, "节能": 2.0}, field="text", size=24, top_k=99)
     assert dict(again) == pytest.approx(dict(found), rel=1e-3)
 
 
@@ -166,7 +166,7 @@ def test_threads_search_while_one_writes(store, make):
 
     def read(n):
         for _ in range(CALLS):
-            hits = store.search_words({"工厂": 1.0}, route="text", size=24, top_k=50)
+            hits = store.search_words({"工厂": 1.0}, field="text", size=24, top_k=50)
             assert hits
             assert store.search_vectors(make.unit_vector(str(n)), kind="chunk", top_k=50)
             found = [c.chunk_id for c in store.chunks_of(["d-0"], size=make.LEAF)]
@@ -204,7 +204,7 @@ def test_closed_is_closed(store, make):
         store.verify,
         lambda: list(store.export()),
         lambda: put(store, make, 1, 0),
-        lambda: store.search_words({"工厂": 1.0}, route="text", size=8, top_k=1),
+        lambda: store.search_words({"工厂": 1.0}, field="text", size=8, top_k=1),
         lambda: store.search_vectors(make.unit_vector("x"), kind="chunk", top_k=1),
         lambda: store.begin_search_vectors(make.unit_vector("x"), kind="chunk", top_k=1)(),
     ):

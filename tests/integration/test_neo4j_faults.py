@@ -238,10 +238,10 @@ def reads(make):
         "summaries": lambda s: s.summaries(),
         "find_documents": lambda s: s.find_documents("国家方案", top_k=3),
         "search_words": lambda s: s.search_words(
-            {"工厂": 1.0}, route="text", size=make.LEAF, top_k=5
+            {"工厂": 1.0}, field="text", size=make.LEAF, top_k=5
         ),
         "search_phrase": lambda s: s.search_phrase(
-            "绿色工厂", route="path", size=make.LEAF, top_k=5
+            "绿色工厂", field="path", size=make.LEAF, top_k=5
         ),
         "search_vectors": lambda s: s.search_vectors(vector, kind="chunk", top_k=5),
         "begin_search_vectors": lambda s: s.begin_search_vectors(vector, kind="chunk", top_k=5)(),

@@ -51,7 +51,7 @@ def begin_switch(store):
 def test_between_the_steps_nothing_wrong_is_found(store, make):
     """Searches by vectors and writers are told to wait; words are found as ever."""
     query, words = make.unit_vector(TEXT[:8]), {"工信部": 1.0, "节能": 1.0}
-    found = store.search_words(words, route="text", size=make.LEAF, top_k=9)
+    found = store.search_words(words, field="text", size=make.LEAF, top_k=9)
     begin_switch(store)
 
     for search in (
@@ -64,7 +64,7 @@ def test_between_the_steps_nothing_wrong_is_found(store, make):
     ):
         with pytest.raises(StoreUnavailableError, match="changed to another encoder just now"):
             search()
-    assert store.search_words(words, route="text", size=make.LEAF, top_k=9) == found
+    assert store.search_words(words, field="text", size=make.LEAF, top_k=9) == found
     assert store.get_meta("embedder") == "old"
 
 

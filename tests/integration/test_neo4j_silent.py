@@ -89,7 +89,7 @@ def write(store, make):
 WAYS = {
     "open": lambda store, make, uri: lambda: Neo4jStore.open(uri),
     "search": lambda store, make, uri: (
-        lambda: store.search_words({"绿色": 1.0}, route="text", size=8, top_k=5)
+        lambda: store.search_words({"绿色": 1.0}, field="text", size=8, top_k=5)
     ),
     "search in a thread": lambda store, make, uri: (
         lambda: store.begin_search_vectors(make.unit_vector("x"), kind="chunk", top_k=3)()

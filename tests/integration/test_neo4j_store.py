@@ -125,8 +125,8 @@ def put(store, *bundles):
         store.upsert_document(bundle, source=f"/archive/{bundle.document.file}")
 
 
-def words(store, *terms, size=8, top_k=100, route="text"):
-    return store.search_words(dict.fromkeys(terms, 1.0), route=route, size=size, top_k=top_k)
+def words(store, *terms, size=8, top_k=100, field="text"):
+    return store.search_words(dict.fromkeys(terms, 1.0), field=field, size=size, top_k=top_k)
 
 
 def test_an_empty_database_is_no_knowledge_base_until_it_is_made_one(opened, run):
@@ -367,8 +367,8 @@ def test_too_many_dead_words_are_left_behind(opened, run, make, neo4j_uri):
 
     store.refresh(sizes=[8])
     assert run("MATCH (k:KgragKnowledgeBase) RETURN k.dead_terms") == [[0]]
-    scores = [words(store, "节能", "标准"), words(store, "号", route="path")]
-    phrase = store.search_phrase("绿色标准", route="text", size=8, top_k=100)
+    scores = [words(store, "节能", "标准"), words(store, "号", field="path")]
+    phrase = store.search_phrase("绿色标准", field="text", size=8, top_k=100)
     assert all([*scores, phrase])
     assert store.verify() == []
 
@@ -377,8 +377,8 @@ def test_too_many_dead_words_are_left_behind(opened, run, make, neo4j_uri):
     fresh = opened()
     put(fresh, *archive(make, range(1, 20, 2)))
     fresh.refresh(sizes=[8])
-    assert [words(fresh, "节能", "标准"), words(fresh, "号", route="path")] == scores
-    assert fresh.search_phrase("绿色标准", route="text", size=8, top_k=100) == phrase
+    assert [words(fresh, "节能", "标准"), words(fresh, "号", field="path")] == scores
+    assert fresh.search_phrase("绿色标准", field="text", size=8, top_k=100) == phrase
 
 
 def test_few_dead_words_stay(opened, run, make):

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from kgrag.store.bundles import StatedFact, assemble_knowledge
+from kgrag.store.graph import Triple
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.knowledge import Knowledge, Place, is_whole, statements_in
-from kgrag.store.searched import Triple
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention
 

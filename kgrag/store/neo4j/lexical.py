@@ -47,7 +47,7 @@ class LexicalIndexes:
         self,
         terms: Mapping[str, float],
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -56,7 +56,7 @@ class LexicalIndexes:
         if not terms or top_k < 1 or (doc_ids is not None and not doc_ids):
             return []
         most = sorted(terms.items(), key=lambda item: (-item[1], item[0]))[:_MOST_TERMS]
-        query = _weighted(_WORD_FIELDS[route], most)
+        query = _weighted(_WORD_FIELDS[field], most)
         if not query:
             return []
         return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
@@ -65,7 +65,7 @@ class LexicalIndexes:
         self,
         phrase: str,
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -79,10 +79,10 @@ class LexicalIndexes:
             return []
         if len(pairs[0]) < 2:
             single = dict.fromkeys(words(phrase), 1.0)
-            return self.search_words(single, route=route, size=size, top_k=top_k, doc_ids=doc_ids)
+            return self.search_words(single, field=field, size=size, top_k=top_k, doc_ids=doc_ids)
         if any(pair.split() != [pair] for pair in pairs):
             return []  # blanks are in no pair
-        query = f"{_PAIR_FIELDS[route]}:{quoted(' '.join(pairs))}"
+        query = f"{_PAIR_FIELDS[field]}:{quoted(' '.join(pairs))}"
         return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
 
     def refresh(self, sizes: Collection[int]) -> None:

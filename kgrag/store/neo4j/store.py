@@ -6,6 +6,7 @@ from functools import partial
 
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem, SourceState
 from kgrag.store.copied import ServerState
+from kgrag.store.graph import StatedTriple, Stating, Triple
 from kgrag.store.neo4j import graph_read, labels, names, read, schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.bundle import read_bundle
@@ -17,8 +18,8 @@ from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
 from kgrag.store.neo4j.statements import own_labels
 from kgrag.store.neo4j.verify import verify
-from kgrag.store.searched import StatedTriple, Stating, T, Triple
-from kgrag.store.store import QueryLanguage
+from kgrag.store.search import T
+from kgrag.store.whole import QueryLanguage
 from kgrag.types import (
     Chunk,
     Document,
@@ -224,7 +225,7 @@ class Neo4jStore:
         self,
         terms: Mapping[str, float],
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -232,14 +233,14 @@ class Neo4jStore:
         """Return chunks by BM25 of weighted words."""
         self._check_open()
         return self._lexical.search_words(
-            terms, route=route, size=size, top_k=top_k, doc_ids=doc_ids
+            terms, field=field, size=size, top_k=top_k, doc_ids=doc_ids
         )
 
     def search_phrase(
         self,
         phrase: str,
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -247,7 +248,7 @@ class Neo4jStore:
         """Return chunks that hold a phrase as one."""
         self._check_open()
         return self._lexical.search_phrase(
-            phrase, route=route, size=size, top_k=top_k, doc_ids=doc_ids
+            phrase, field=field, size=size, top_k=top_k, doc_ids=doc_ids
         )
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:

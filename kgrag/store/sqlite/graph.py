@@ -5,7 +5,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from kgrag.store.searched import StatedTriple, Stating, Triple
+from kgrag.store.graph import StatedTriple, Stating, Triple
 from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.read import summaries_of
 from kgrag.text import normalize_name

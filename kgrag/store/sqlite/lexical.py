@@ -60,7 +60,7 @@ class LexicalIndex:
         connection: sqlite3.Connection,
         terms: Mapping[str, float],
         *,
-        route: TextField,
+        field: TextField,
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
@@ -69,7 +69,7 @@ class LexicalIndex:
             return []
 
         def query(view: View) -> "tantivy.Query":
-            return view.words(_WORD_FIELDS[route], terms, doc_ids)
+            return view.words(_WORD_FIELDS[field], terms, doc_ids)
 
         return self._searched(connection, query, top_k)
 
@@ -78,7 +78,7 @@ class LexicalIndex:
         connection: sqlite3.Connection,
         phrase: str,
         *,
-        route: TextField,
+        field: TextField,
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
@@ -91,9 +91,11 @@ class LexicalIndex:
             return []
         if len(pairs[0]) < 2:
             single = dict.fromkeys(words(phrase), 1.0)
-            return self.search_words(connection, single, route=route, top_k=top_k, doc_ids=doc_ids)
-        field = _PAIR_FIELDS[route]
-        return self._searched(connection, lambda view: view.phrase(field, pairs, doc_ids), top_k)
+            return self.search_words(connection, single, field=field, top_k=top_k, doc_ids=doc_ids)
+        pairs_field = _PAIR_FIELDS[field]
+        return self._searched(
+            connection, lambda view: view.phrase(pairs_field, pairs, doc_ids), top_k
+        )
 
     def view(self, connection: sqlite3.Connection) -> View:
         """Return the index in the state that the connection sees from now on.

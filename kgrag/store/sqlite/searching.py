@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from kgrag.store.searched import T
+from kgrag.store.search import T
 from kgrag.store.sqlite import embeddings, names
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -58,7 +58,7 @@ class Searching:
         self,
         terms: Mapping[str, float],
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -66,14 +66,14 @@ class Searching:
         """Return chunks by BM25 of weighted words."""
         with self._database.read() as connection:
             return self._lexical_index(size).search_words(
-                connection, terms, route=route, top_k=top_k, doc_ids=doc_ids
+                connection, terms, field=field, top_k=top_k, doc_ids=doc_ids
             )
 
     def search_phrase(
         self,
         phrase: str,
         *,
-        route: TextField,
+        field: TextField,
         size: int,
         top_k: int,
         doc_ids: Collection[str] | None = None,
@@ -81,7 +81,7 @@ class Searching:
         """Return chunks that hold a phrase as one."""
         with self._database.read() as connection:
             return self._lexical_index(size).search_phrase(
-                connection, phrase, route=route, top_k=top_k, doc_ids=doc_ids
+                connection, phrase, field=field, top_k=top_k, doc_ids=doc_ids
             )
 
     def search_vectors(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem, SourceState
-from kgrag.store.searched import StatedTriple, Stating, Triple
+from kgrag.store.graph import StatedTriple, Stating, Triple
 from kgrag.store.sqlite import embeddings, graph, names, read, write
 from kgrag.store.sqlite.bundle import read_bundle
 from kgrag.store.sqlite.cache import CacheFolder
@@ -19,8 +19,16 @@ from kgrag.store.sqlite.staged import SQLiteStagedVectors
 from kgrag.store.sqlite.verify import verify
 from kgrag.store.sqlite.verify_seals import check_file_header, check_log, readable
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
-from kgrag.store.store import QueryLanguage
-from kgrag.types import Chunk, Document, Entity, Fact, Heading, Mention, Summary
+from kgrag.store.whole import QueryLanguage
+from kgrag.types import (
+    Chunk,
+    Document,
+    Entity,
+    Fact,
+    Heading,
+    Mention,
+    Summary,
+)
 from kgrag.vectors.vector import Hit, Vector
 
 CACHE_FOLDER = "cache"

@@ -17,9 +17,9 @@ class Hits(Double):
     def __init__(self, hits):
         self.hits = hits
 
-    def search_words(self, terms, *, route, size, top_k, doc_ids=None):
+    def search_words(self, terms, *, field, size, top_k, doc_ids=None):
         """Return the first of them, for paths of leaves."""
-        assert (route, size) == ("path", 256)
+        assert (field, size) == ("path", 256)
         return [h for h in self.hits if doc_ids is None or document_of(h[0]) in doc_ids][:top_k]
 
 

@@ -26,7 +26,7 @@ from kgrag.retrieval.lexical import (
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.retrieval.within import Within
-from kgrag.store.searched import SearchedStore
+from kgrag.store.store import SearchedStore
 
 TEXTS = {
     "a": "云岭省节能规划\n根据《节能法》，落实《青川市节能方案》。\n绿色工厂达到50家。",

@@ -104,17 +104,17 @@ def asked(call, **more):
     return recorder.asked[0]["query"] if recorder.asked else None
 
 
-@pytest.mark.parametrize(("route", "field"), [("text", "words"), ("path", "path_words")])
-def test_words_search_the_field_of_their_route(route, field):
+@pytest.mark.parametrize(("field", "indexed"), [("text", "words"), ("path", "path_words")])
+def test_words_search_the_field_of_their_name(field, indexed):
     """Heaviest first, so that the most of them are kept."""
-    query = asked(LexicalIndexes.search_words, terms={"节能": 1.0, "工厂": 2.0}, route=route)
-    assert query == f'{field}:"工厂"^2.000000 {field}:"节能"^1.000000'
+    query = asked(LexicalIndexes.search_words, terms={"节能": 1.0, "工厂": 2.0}, field=field)
+    assert query == f'{indexed}:"工厂"^2.000000 {indexed}:"节能"^1.000000'
 
 
 def test_words_within_documents_do_not_score_by_the_document():
     """Its key must match and adds nothing."""
     query = asked(
-        LexicalIndexes.search_words, terms={"节能": 1.0}, route="text", doc_ids=['x" OR words:y']
+        LexicalIndexes.search_words, terms={"节能": 1.0}, field="text", doc_ids=['x" OR words:y']
     )
     assert re.fullmatch(r'\+doc_key:\("[0-9a-f]{16}"\)\^0 \+\(words:"节能"\^1\.000000\)', query)
 
@@ -126,7 +126,7 @@ def test_of_more_documents_than_a_query_may_name_hits_are_sifted(top_k):
     wanted = [f"c{i:03}" for i in range(300, 307)]
     hits = LexicalIndexes(recorder).search_words(
         {"a": 1.0},
-        route="text",
+        field="text",
         size=8,
         top_k=top_k,
         doc_ids={*wanted, *map(str, range(_MOST_DOCUMENTS))},
@@ -135,11 +135,11 @@ def test_of_more_documents_than_a_query_may_name_hits_are_sifted(top_k):
     assert "doc_key" not in recorder.asked[0]["query"]
 
 
-@pytest.mark.parametrize(("route", "field"), [("text", "pairs"), ("path", "path_pairs")])
-def test_a_phrase_is_its_pairs_in_a_row(route, field):
+@pytest.mark.parametrize(("field", "indexed"), [("text", "pairs"), ("path", "path_pairs")])
+def test_a_phrase_is_its_pairs_in_a_row(field, indexed):
     """Marks of the question do not reach Lucene."""
-    query = asked(LexicalIndexes.search_phrase, phrase='节能" 办"法', route=route)
-    assert query == f'{field}:"节能 能办 办法"'
+    query = asked(LexicalIndexes.search_phrase, phrase='节能" 办"法', field=field)
+    assert query == f'{indexed}:"节能 能办 办法"'
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_phrase_is_its_pairs_in_a_row(route, field):
 )
 def test_what_nothing_can_match_is_not_asked(call, given_):
     """An empty query is an error for Lucene."""
-    assert asked(call, route="text", **given_) is None
+    assert asked(call, field="text", **given_) is None
 
 
 @pytest.mark.parametrize("n", [6, 40, 200])
@@ -163,7 +163,7 @@ def test_a_tie_is_seen_to_its_end(n):
     """However long it is: more are fetched until a lower score comes, or no more."""
     recorder = Recorder([2.0, *[1.0] * n, 0.5])
     recorder.scores[1:-1] = recorder.scores[1:-1][::-1]
-    hits = LexicalIndexes(recorder).search_words({"a": 1.0}, route="text", size=8, top_k=5)
+    hits = LexicalIndexes(recorder).search_words({"a": 1.0}, field="text", size=8, top_k=5)
 
     assert [chunk for chunk, _ in hits] == ["c000", "c001", "c002", "c003", "c004"]
     assert recorder.asked[-1]["limit"] > n or len(recorder.asked) == 1

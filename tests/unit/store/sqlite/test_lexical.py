@@ -15,7 +15,7 @@ LOGGER = "kgrag.store.sqlite.lexical"
 
 
 def hits(store, word="节能"):
-    return store.search_words({word: 1.0}, route="text", size=24, top_k=99)
+    return store.search_words({word: 1.0}, field="text", size=24, top_k=99)
 
 
 def content(folder):
@@ -285,7 +285,7 @@ def test_indexes_that_are_missing_are_built_together(store, builds):
     builds()
     store.refresh(sizes=[8, 24, 48])
     assert builds() == 1
-    assert store.search_words({"节能": 1.0}, route="text", size=8, top_k=99)
+    assert store.search_words({"节能": 1.0}, field="text", size=8, top_k=99)
     assert builds() == 0
 
 
@@ -299,7 +299,7 @@ def test_indexes_that_were_built_together_are_those_built_alone(folder, put):
             for sizes in together:
                 store.refresh(sizes=sizes)
             found.append(
-                [store.search_words({"节能": 1.0}, route="text", size=s, top_k=99) for s in (8, 24)]
+                [store.search_words({"节能": 1.0}, field="text", size=s, top_k=99) for s in (8, 24)]
             )
     assert found[0] == found[1]
     assert all(found[0])

@@ -1,0 +1,101 @@
+"""Documents with their chunks and summaries: what is stored of a file."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
+from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
+
+
+class SearchedDocuments(Protocol):
+    """What the routes of retrieval may ask of documents."""
+
+    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with empty `text` and `segments`: cheap lists of titles and files."""
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return chunks in the order asked."""
+        ...
+
+    def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return one group of children, ordered by parent as asked, then position."""
+        ...
+
+    def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
+        """Return parents, each followed by all its children, larger groups first, by position.
+
+        Ids of chunks that have a parent themselves are left out.
+        """
+        ...
+
+    def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
+        """Return summaries in the order asked (all, ordered by document and place, for None)."""
+        ...
+
+
+class DocumentStore(SearchedDocuments, Protocol):
+    """Documents of a knowledge base: reading and writing them."""
+
+    # writing
+
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+        """Store a document whole, in one transaction, replacing its old self.
+
+        Replaced are the document of the same id and, if no other source holds it, the
+        document that `source` held before. What only they supported goes with them.
+
+        Raises:
+            ModelMismatchError: If its vectors are of another encoder than is recorded.
+        """
+        ...
+
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record that `source` holds a document that is stored already.
+
+        The document that `source` held before is deleted if no other source holds it.
+        """
+        ...
+
+    def delete_document(self, doc_id: str) -> bool:
+        """Delete a document and exactly what nothing else supports; False if not held."""
+        ...
+
+    def add_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact] = (),
+        mentions: Sequence[Mention] = (),
+        summaries: Sequence[Summary] = (),
+        vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
+    ) -> None:
+        """Add facts, mentions and summaries to a stored document in one transaction.
+
+        Idempotent: what is there already (same ids, same evidence) stays as it is.
+
+        Raises:
+            NotFoundError: If the document is not held.
+            ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
+                `embedder` is not compared.
+        """
+        ...
+
+    # reading
+
+    def sources(self) -> list[SourceState]:
+        """Return every known source, ordered by source."""
+        ...
+
+    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with text, in the order asked (all, ordered by id, for None)."""
+        ...
+
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents in text order, by document."""
+        ...
+
+    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return a group's chunks of documents, ordered by document as asked, then position."""
+        ...

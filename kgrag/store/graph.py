@@ -1,0 +1,102 @@
+"""The knowledge graph: entities, and facts with their evidence."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from kgrag.types import Entity, Fact, Mention, Summary
+from kgrag.vectors.vector import Hit
+
+
+class Triple(NamedTuple):
+    """A fact without its evidence.
+
+    Attributes:
+        fact_id: The fact.
+        subject: The entity that it is about.
+        predicate: The relation.
+        object: The entity at the other end.
+    """
+
+    fact_id: str
+    subject: Entity
+    predicate: str
+    object: Entity
+
+
+Stating = tuple[str, str]
+StatedTriple = tuple[Triple, tuple[str, ...]]
+
+
+class SearchedGraph(Protocol):
+    """What the routes of retrieval may ask of the graph."""
+
+    def find_entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return entities whose normalised name is one of `names` normalised, ordered by id."""
+        ...
+
+    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of facts around each entity that is held."""
+        ...
+
+    def facts_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Fact]:
+        """Return facts whose subject or object is one of the entities.
+
+        Ordered by the entity's place in `entity_ids`, then fact id; at most `limit` for each.
+        With `doc_ids`, only facts that one of these documents states, with all their evidence.
+        """
+        ...
+
+    def triples_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Triple]:
+        """Return the facts of `facts_around`, in the same order, without their evidence.
+
+        To choose from: most facts around an entity that much is said of do not matter to a
+        question.
+        """
+        ...
+
+    def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
+        """Return (fact id, chunk id) of the evidence of facts, in any order."""
+        ...
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts in the order asked, each once, with the ids of the chunks that state them.
+
+        The ids are in any order, one for each piece of evidence.
+        """
+        ...
+
+    def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with all their evidence, in the order asked, each once."""
+        ...
+
+
+class GraphStore(SearchedGraph, Protocol):
+    """The knowledge graph of a knowledge base."""
+
+    def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
+        """Return (entity_id, score) of entities whose name contains, or is like, `text`."""
+        ...
+
+    def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
+        """Return entities in the order asked."""
+        ...
+
+    def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with evidence in these chunks, ordered by fact id."""
+        ...
+
+    def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
+        """Return what is known from one document, with evidence in this document only."""
+        ...

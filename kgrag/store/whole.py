@@ -1,0 +1,94 @@
+"""A knowledge base as a whole: its settings, its state, everything in it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, Protocol
+
+from kgrag.store.contents import Counts, DocumentBundle, Problem
+
+QueryLanguage = Literal["sql", "cypher"]
+
+
+class WholeStore(Protocol):
+    """A knowledge base as a whole."""
+
+    # settings and state
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a setting that the knowledge base records, or None."""
+        ...
+
+    def all_meta(self) -> dict[str, str]:
+        """Return every setting that the knowledge base records, ordered by key."""
+        ...
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Record settings, all or none."""
+        ...
+
+    def change_counter(self) -> int:
+        """Return a number that grows with every committed change of content."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; further calls raise StoreError."""
+        ...
+
+    # everything that is stored
+
+    def bundle(self, doc_id: str) -> DocumentBundle | None:
+        """Return everything that one document brings, or None if it is not held.
+
+        Nothing is lost: an empty store with the same settings that is given the bundle of every
+        document exports the same records. A fact comes once for each wording, every vector with
+        its numbers; see `kgrag.store.bundles.assemble_knowledge`.
+        """
+        ...
+
+    def counts(self) -> Counts:
+        """Return how many of each are stored."""
+        ...
+
+    def count_foreign(self) -> int:
+        """Return how many nodes of other programs are beside ours, under labels that ours have."""
+        ...
+
+    def verify(self) -> list[Problem]:
+        """Check every invariant; an empty list means that all hold."""
+        ...
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield every record as JSON-ready mappings, in a fixed order, without file paths.
+
+        Two knowledge bases with the same content give the same lines.
+        """
+        ...
+
+    # the store's own query language
+
+    @property
+    def query_language(self) -> QueryLanguage:
+        """Return the language of `run_query`."""
+        ...
+
+    def own_labels(self, text: str) -> str:
+        """Return words about the graph with the names that it has in this knowledge base.
+
+        Args:
+            text: With those of the documentation: Document, Chunk, Summary, Entity.
+        """
+        ...
+
+    def run_query(
+        self, text: str, /, *, max_rows: int, timeout_s: float
+    ) -> list[dict[str, object]]:
+        """Return the rows of one statement that only reads, in the store's own language.
+
+        Args:
+            text: Of a person or a model: nothing in it is trusted.
+            max_rows: At most so many rows.
+            timeout_s: Seconds after which it is stopped.
+
+        Raises:
+            StatementError: If it is refused, malformed or stopped.
+        """
+        ...
