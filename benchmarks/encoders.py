@@ -20,8 +20,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.card import ModelCard
+from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.onnx import OnnxEmbedder
 
 _SAMPLES = Path(__file__).parents[1] / "ingestion" / "samples"

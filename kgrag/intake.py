@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+from kgrag.cache_folder import cache_folder
 from kgrag.config import STAGES, Config
-from kgrag.embedding.cache import cache_folder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.cache_folder import cache_folder
 from kgrag.config import Config
-from kgrag.embedding.cache import cache_folder
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ModelError

@@ -147,7 +147,7 @@ def add(
 @click.argument("name")
 def remove(name: str) -> None:
     """Take an installed model off this machine."""
-    from kgrag.embedding.cache import remove_model
+    from kgrag.embedding.installed import remove_model
 
     remove_model(name)
     echo(f"removed {name}")

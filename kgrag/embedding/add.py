@@ -4,11 +4,11 @@ import dataclasses
 from pathlib import Path
 
 from kgrag.embedding.archive import unpacked
-from kgrag.embedding.cache import installed_models, installing, move_into_place
 from kgrag.embedding.card import POOLINGS, ModelCard, Pooling
 from kgrag.embedding.catalog import CATALOG, known_card
 from kgrag.embedding.check import check_model, measured, with_files
 from kgrag.embedding.folder import read_folder
+from kgrag.embedding.installed import installed_models, installing, move_into_place
 from kgrag.embedding.model_files import (
     copy_onnx,
     hub_folder,

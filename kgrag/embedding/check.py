@@ -3,9 +3,9 @@
 import dataclasses
 from pathlib import Path
 
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CatalogEntry
+from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
 from kgrag.embedding.onnx_file import read_onnx_file
 from kgrag.errors import ModelError
 from kgrag.ids import digest

@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from kgrag.cache_folder import cache_folder
 from kgrag.config import EmbeddingConfig
-from kgrag.embedding.cache import cache_folder, installed_models, models_folder, read_card
 from kgrag.embedding.card import Format
 from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Embedder
+from kgrag.embedding.installed import installed_models, models_folder, read_card
 from kgrag.embedding.late import late
 from kgrag.embedding.recorded import differences
 from kgrag.embedding.truncated import truncated
@@ -111,9 +112,9 @@ def open_embedder(
 
 def _open_endpoint(config: EmbeddingConfig, recorded: str | None) -> Embedder:
     from kgrag.embedding.endpoint import open_endpoint
-    from kgrag.embedding.kept import FILE_NAME, KeptEmbedder
+    from kgrag.embedding.vector_cache import FILE_NAME, CachedEmbedder
 
-    return KeptEmbedder(open_endpoint(config, recorded=recorded), cache_folder() / FILE_NAME)
+    return CachedEmbedder(open_endpoint(config, recorded=recorded), cache_folder() / FILE_NAME)
 
 
 def _open_whole(name: str, *, threads: int | None) -> Embedder:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.embedding.cache import MODEL_FILE, files_bytes, model_folders, read_card
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CATALOG, remedy
+from kgrag.embedding.installed import MODEL_FILE, files_bytes, model_folders, read_card
 from kgrag.embedding.onnx_file import read_onnx_file
 from kgrag.errors import ModelError
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kgrag.embedding.archive import check_room
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE
+from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE
 from kgrag.embedding.onnx_file import read_onnx_file
 from kgrag.errors import ModelError
 

@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, file_sha256, read_card
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, file_sha256, read_card
 from kgrag.embedding.onnx_graph import OnnxGraph
 from kgrag.embedding.pieces import Piece, lowered, pieces
 from kgrag.embedding.tokens import TextTokenizer

@@ -7,10 +7,10 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from kgrag.embedding.cache import MODEL_FILE
 from kgrag.embedding.card import Pooling
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.embedder import Vectors
+from kgrag.embedding.installed import MODEL_FILE
 from kgrag.errors import ModelError
 
 _Ids = NDArray[np.int64]

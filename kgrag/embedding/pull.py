@@ -12,7 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kgrag.embedding.add import gather
-from kgrag.embedding.cache import (
+from kgrag.embedding.card import ModelCard
+from kgrag.embedding.catalog import CatalogEntry, find_entry
+from kgrag.embedding.check import check_model, with_files
+from kgrag.embedding.download import Limits, Progress, download
+from kgrag.embedding.installed import (
     MODEL_FILE,
     TOKENIZER_FILE,
     installing,
@@ -21,10 +25,6 @@ from kgrag.embedding.cache import (
     move_into_place,
     read_card,
 )
-from kgrag.embedding.card import ModelCard
-from kgrag.embedding.catalog import CatalogEntry, find_entry
-from kgrag.embedding.check import check_model, with_files
-from kgrag.embedding.download import Limits, Progress, download
 from kgrag.errors import ModelError
 
 _log = logging.getLogger(__name__)

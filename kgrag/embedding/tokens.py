@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from kgrag.embedding.cache import TOKENIZER_FILE
+from kgrag.embedding.installed import TOKENIZER_FILE
 from kgrag.errors import ModelError
 
 _Offsets = list[tuple[int, int]]

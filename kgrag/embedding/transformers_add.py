@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from kgrag.embedding.cache import TOKENIZER_FILE
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.check import check_dimension
 from kgrag.embedding.folder import (
@@ -16,6 +15,7 @@ from kgrag.embedding.folder import (
     read_folder,
     read_json,
 )
+from kgrag.embedding.installed import TOKENIZER_FILE
 from kgrag.embedding.tokens import TextTokenizer
 from kgrag.embedding.transformers_files import copy_files, precision, seal
 from kgrag.embedding.transformers_load import convert_tokenizer, knows

@@ -5,10 +5,10 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from kgrag.embedding.cache import TOKENIZER_FILE, file_sha256
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.folder import ADAPTER_CONFIG_FILE, CONFIG_FILE, read_json
+from kgrag.embedding.installed import TOKENIZER_FILE, file_sha256
 from kgrag.embedding.model_files import check_sizes
 from kgrag.errors import ModelError, ModelNotFoundError
 from kgrag.ids import digest

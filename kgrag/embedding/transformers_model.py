@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kgrag.embedding.cache import CARD_FILE, read_card
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.installed import CARD_FILE, read_card
 from kgrag.embedding.pieces import lowered, pieces
 from kgrag.embedding.tokens import TextTokenizer
 from kgrag.embedding.transformers_files import check_files

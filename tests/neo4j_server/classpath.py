@@ -8,6 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from kgrag.cache_folder import cache_folder
+
 VERSION = "5.26.28"  # the one that pom.xml names
 POM = Path(__file__).with_name("pom.xml")
 MAVEN_SECONDS = 900  # 154 MB the first time
@@ -20,19 +22,13 @@ def classpath() -> str:
         RuntimeError: If Maven is missing or fails.
     """
     pom = POM.read_bytes()
-    folder = _cache() / "neo4j-test" / VERSION / hashlib.sha256(pom).hexdigest()[:12]
+    folder = cache_folder() / "neo4j-test" / VERSION / hashlib.sha256(pom).hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):
         kept = folder / "classpath.txt"
         if not _is_whole(kept):
             _resolve(kept)
         return kept.read_text("utf-8")
-
-
-def _cache() -> Path:
-    if chosen := os.environ.get("KGRAG_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kgrag"
 
 
 def _is_whole(kept: Path) -> bool:

@@ -19,7 +19,8 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher"),
-    ("kgrag.answer_text", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
+    ("kgrag.answer_text", "kgrag.cache_folder",
+     "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
      "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page",
      "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.limits",
      "kgrag.places", "kgrag.private", "kgrag.quantities", "kgrag.segmenter", "kgrag.text",
@@ -56,9 +57,10 @@ THIRD_PARTY = {
     "onnxruntime": ("kgrag.embedding.onnx_graph",),
     "openai": ("kgrag.embedding.endpoint", "kgrag.endpoint.*", "kgrag.llm.openai_chat"),
     "peft": ("kgrag.embedding.transformers_load",),
+    "platformdirs": ("kgrag.cache_folder",),
     "pypdfium2": ("kgrag.ingestion.load.pdf",),
     # not third-party, but as much of an adapter's concern
-    "sqlite3": ("kgrag.embedding.kept", "kgrag.llm.calls", "kgrag.store.sqlite.*"),
+    "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.llm.calls", "kgrag.store.sqlite.*"),
     "tantivy": ("kgrag.store.sqlite.*",),
     "tenacity": ("kgrag.endpoint.retrying",),
     "tokenizers": ("kgrag.embedding.tokens",),
@@ -66,8 +68,8 @@ THIRD_PARTY = {
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
-HEAVY = {"docx", "faiss", "jieba", "json_repair", "lxml", "networkx", "numpy", "onnxruntime",
-         "openai", "peft", "pypdfium2", "tantivy", "tokenizers", "torch",
+HEAVY = {"docx", "faiss", "jieba", "json_repair", "lxml", "networkx", "numpy",
+         "onnxruntime", "openai", "peft", "pypdfium2", "tantivy", "tokenizers", "torch",
          "transformers"}  # fmt: skip
 
 

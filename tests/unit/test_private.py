@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from kgrag.embedding.kept import VectorFile
+from kgrag.embedding.vector_cache import VectorCache
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Usage
 from kgrag.private import make_private
@@ -54,7 +54,7 @@ def test_calls_of_an_earlier_version_are_closed_when_opened(tmp_path):
 
 def test_vectors_that_are_kept_are_closed_to_others(tmp_path):
     """They are made of texts."""
-    kept = VectorFile(tmp_path / "vectors.db")
+    kept = VectorCache(tmp_path / "vectors.db")
     kept.keep({"k": np.array([1.0, 0.0], np.float32)})
 
     assert rights(tmp_path) == {"vectors.db": "0o600"}

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.embedding.cache import write_card
 from kgrag.embedding.card import ModelCard
+from kgrag.embedding.installed import write_card
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
 from kgrag.embedding.card import ModelCard
 from kgrag.embedding.catalog import CatalogEntry
+from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "绿", "色")
 STATES = (

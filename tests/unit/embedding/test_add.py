@@ -11,8 +11,8 @@ import pytest
 
 from kgrag.embedding import add, archive, catalog
 from kgrag.embedding.add import add_model
-from kgrag.embedding.cache import CARD_FILE, MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.embedding.choose import open_embedder
+from kgrag.embedding.installed import CARD_FILE, MODEL_FILE, TOKENIZER_FILE, installed_models
 from kgrag.errors import GarbledTextError, ModelError
 
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from kgrag.embedding.cache import MODEL_FILE, file_sha256
 from kgrag.embedding.check import check_model, measured, with_files
+from kgrag.embedding.installed import MODEL_FILE, file_sha256
 from kgrag.errors import ModelError
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.add import add_model
-from kgrag.embedding.cache import CARD_FILE
 from kgrag.embedding.choose import (
     built_with,
     configured_embedder,
@@ -14,6 +13,7 @@ from kgrag.embedding.choose import (
 )
 from kgrag.embedding.endpoint import open_endpoint
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.embedding.installed import CARD_FILE
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import (
     ModelError,

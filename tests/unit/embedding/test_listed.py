@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from kgrag.embedding.cache import CARD_FILE, MODEL_FILE, installing, move_into_place
+from kgrag.embedding.installed import CARD_FILE, MODEL_FILE, installing, move_into_place
 from kgrag.embedding.listed import listed_models
 
 

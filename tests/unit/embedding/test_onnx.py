@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.embedding.cache import (
+from kgrag.embedding.installed import (
     MODEL_FILE,
     TOKENIZER_FILE,
     file_sha256,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kgrag.embedding.cache import MODEL_FILE
+from kgrag.embedding.installed import MODEL_FILE
 from kgrag.embedding.onnx_graph import OnnxGraph
 from kgrag.errors import ModelError
 

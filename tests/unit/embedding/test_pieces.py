@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kgrag.embedding.cache import TOKENIZER_FILE
+from kgrag.embedding.installed import TOKENIZER_FILE
 from kgrag.embedding.pieces import lowered, pieces
 from kgrag.embedding.tokens import TextTokenizer
 from kgrag.errors import ModelError

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.embedding.cache import MODEL_FILE, TOKENIZER_FILE, installed_models, is_intact
 from kgrag.embedding.download import Limits
+from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, installed_models, is_intact
 from kgrag.embedding.pull import pull_entry, pull_model
 from kgrag.errors import ModelError, ModelNotFoundError
 

@@ -3,7 +3,7 @@
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from kgrag.embedding.cache import TOKENIZER_FILE
+from kgrag.embedding.installed import TOKENIZER_FILE
 from kgrag.embedding.tokens import TextTokenizer
 from kgrag.errors import ModelError
 

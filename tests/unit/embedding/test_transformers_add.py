@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kgrag.embedding.cache import write_card
 from kgrag.embedding.folder import read_folder
+from kgrag.embedding.installed import write_card
 from kgrag.embedding.transformers_add import add_transformers
 from kgrag.embedding.transformers_model import TransformersEmbedder
 from kgrag.errors import ModelError

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.embedding.cache import read_card, write_card
 from kgrag.embedding.folder import read_folder
+from kgrag.embedding.installed import read_card, write_card
 from kgrag.embedding.spans import windows
 from kgrag.embedding.transformers_add import add_transformers
 from kgrag.embedding.transformers_model import TransformersEmbedder, batches

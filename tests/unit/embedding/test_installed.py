@@ -4,12 +4,11 @@ import contextlib
 import dataclasses
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from kgrag.embedding.cache import (
+from kgrag.embedding.installed import (
     CARD_FILE,
     MODEL_FILE,
     TOKENIZER_FILE,
@@ -25,47 +24,11 @@ from kgrag.embedding.cache import (
 from kgrag.errors import ModelError, ModelNotFoundError
 
 
-def test_models_folder_is_in_the_folder_that_the_user_names(monkeypatch, tmp_path):
-    """KGRAG_CACHE comes before the platform's place."""
+def test_models_folder_is_in_the_users_cache(monkeypatch, tmp_path):
+    """Beside the vectors and the copies."""
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
 
     assert models_folder() == tmp_path / "models"
-
-
-@pytest.mark.parametrize(
-    ("platform", "variables", "expected"),
-    [
-        ("linux", {}, "home/.cache/kgrag/models"),
-        ("linux", {"XDG_CACHE_HOME": "xdg"}, "xdg/kgrag/models"),
-        ("darwin", {}, "home/Library/Caches/kgrag/models"),
-        ("win32", {"LOCALAPPDATA": "local"}, "local/kgrag/models"),
-        ("win32", {}, "home/AppData/Local/kgrag/models"),
-    ],
-)
-def test_models_folder_is_the_platforms_place(monkeypatch, platform, variables, expected):
-    """Each system has its own place for what can be fetched again."""
-    for name in ("KGRAG_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(Path, "home", lambda: Path("home"))
-    monkeypatch.setattr(sys, "platform", platform)
-
-    assert models_folder() == Path(expected)
-
-
-def test_models_folder_names_the_remedy_when_there_is_no_home(monkeypatch):
-    """A user without a home folder, as in some containers, is told what to set."""
-
-    def no_home() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    for name in ("KGRAG_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", no_home)
-
-    with pytest.raises(ModelError, match="KGRAG_CACHE"):
-        models_folder()
 
 
 def test_remove_model_takes_it_away_damaged_or_not(cache, tiny_folder, tiny_card):

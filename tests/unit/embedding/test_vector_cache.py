@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.endpoint import EndpointEmbedder
-from kgrag.embedding.kept import KeptEmbedder, VectorFile
+from kgrag.embedding.vector_cache import CachedEmbedder, VectorCache
 from kgrag.errors import ModelError
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
@@ -48,7 +48,7 @@ def file(tmp_path):
 
 
 def kept(file, embedder=None, **options):
-    return KeptEmbedder(embedder or CountingEmbedder(), file, **options)
+    return CachedEmbedder(embedder or CountingEmbedder(), file, **options)
 
 
 def expected(texts, dimension=DIMENSION):
@@ -118,13 +118,14 @@ def test_a_kill_loses_what_is_under_way_only(file):
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from tests.unit.embedding.test_kept import CountingEmbedder, KeptEmbedder, TEXTS\n"
-        "class Killed(CountingEmbedder):\n"
+        "from tests.unit.embedding import test_vector_cache as cached\n"
+        "class Killed(cached.CountingEmbedder):\n"
         "    def embed_batches(self, texts, task):\n"
         "        for number, batch in enumerate(super().embed_batches(texts, task)):\n"
         "            if number == 2: os._exit(9)\n"
         "            yield batch\n"
-        "KeptEmbedder(Killed(), Path(sys.argv[1])).embed(TEXTS, 'passage')\n"
+        "embedder = cached.CachedEmbedder(Killed(), Path(sys.argv[1]))\n"
+        "embedder.embed(cached.TEXTS, 'passage')\n"
     )
     ended = subprocess.run([sys.executable, "-c", code, str(file)], check=False)
     assert ended.returncode == 9
@@ -148,7 +149,7 @@ def test_an_endpoint_is_paid_once(file):
 def write(path, prefix):
     texts = [f"{prefix}{n}" for n in range(30)]
     for text in texts:
-        VectorFile(path).keep({text: vector(text)})
+        VectorCache(path).keep({text: vector(text)})
 
 
 def test_many_threads_and_processes_share_a_file(file):
@@ -162,7 +163,7 @@ def test_many_threads_and_processes_share_a_file(file):
     for process in processes:
         process.join()
     keys = [f"{prefix}{n}" for prefix in "abcd" for n in range(30)]
-    assert set(VectorFile(file).find(keys, dimension=DIMENSION)) == set(keys)
+    assert set(VectorCache(file).find(keys, dimension=DIMENSION)) == set(keys)
 
 
 @pytest.mark.parametrize("damage", [b"no database", b"SQLite format 3\x00" + b"\xff" * 70_000])
@@ -181,11 +182,11 @@ def test_a_damaged_file_is_set_aside(file, damage, caplog):
 def test_a_file_damaged_in_the_middle_is_set_aside(file, caplog):
     """When the damage is met, be it late."""
     texts = [f"第{n}号" for n in range(3000)]
-    VectorFile(file).keep({text: vector(text, 64) for text in texts})
+    VectorCache(file).keep({text: vector(text, 64) for text in texts})
     data = bytearray(file.read_bytes())
     data[40_000 : len(data)] = bytes(len(data) - 40_000)
     file.write_bytes(data)
-    found = VectorFile(file).find(texts, dimension=64)
+    found = VectorCache(file).find(texts, dimension=64)
     assert len(found) < len(texts)
     assert "set aside" in caplog.text
 
@@ -231,7 +232,7 @@ def test_the_oldest_go_when_the_file_is_full(file):
     """It does not grow without end; what was kept last stays."""
     dimension, most_bytes = 1024, 1_000_000  # some 200 vectors
     keys = [f"第{n}号" for n in range(400)]
-    store = VectorFile(file, most_bytes=most_bytes)
+    store = VectorCache(file, most_bytes=most_bytes)
     for start in range(0, len(keys), 20):
         store.keep({key: vector(key, dimension) for key in keys[start : start + 20]})
     found = store.find(keys, dimension=dimension)

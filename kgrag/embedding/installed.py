@@ -1,4 +1,4 @@
-"""The user's folder of models: where it is, what it holds, how a model gets into it."""
+"""The models installed for this user: where they lie, and how one gets there whole."""
 
 import contextlib
 import dataclasses
@@ -6,12 +6,12 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import filelock
 
+from kgrag.cache_folder import cache_folder
 from kgrag.embedding.card import FORMATS, POOLINGS, ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.names import STAGING
@@ -33,32 +33,6 @@ def models_folder() -> Path:
         ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.
     """
     return cache_folder() / "models"
-
-
-def cache_folder() -> Path:
-    """Return the user's folder for what kgrag keeps; it may not exist yet.
-
-    It is `$KGRAG_CACHE`, or the platform's place for caches.
-
-    Raises:
-        ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.
-    """
-    chosen = os.environ.get("KGRAG_CACHE")
-    return Path(chosen) if chosen else _platform_cache()
-
-
-def _platform_cache() -> Path:
-    try:
-        if sys.platform == "win32":
-            local = os.environ.get("LOCALAPPDATA")
-            return (Path(local) if local else Path.home() / "AppData" / "Local") / "kgrag"
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Caches" / "kgrag"
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kgrag"
-    except RuntimeError as exc:
-        raise ModelError(
-            f"there is no place for models and caches: {exc} Remedy: set KGRAG_CACHE to a folder"
-        ) from exc
 
 
 def installed_models() -> list[ModelCard]:

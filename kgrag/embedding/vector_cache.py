@@ -1,4 +1,4 @@
-"""Pay for a vector once: keep it by its text, for all knowledge bases of this user."""
+"""A cache of vectors by text, so that each is paid for once, for all knowledge bases of a user."""
 
 import json
 import logging
@@ -38,8 +38,8 @@ class BatchEmbedder(Embedder, Protocol):
         ...
 
 
-class KeptEmbedder:
-    """An encoder whose vectors are kept in a file, and given again for the same text.
+class CachedEmbedder:
+    """An encoder in front of which a file keeps vectors, to give them again for the same text.
 
     What a request brings is kept before the next is waited for: a run that is killed pays again
     only for the requests under way. The file is a cache that any number of processes share:
@@ -63,10 +63,10 @@ class KeptEmbedder:
         self.languages = embedder.languages
         self.settings: Mapping[str, str] = embedder.settings
         self._embedder = embedder
-        self._kept = VectorFile(file, most_bytes=most_bytes)
+        self._cache = VectorCache(file, most_bytes=most_bytes)
 
     def __repr__(self) -> str:
-        return f"KeptEmbedder({self._embedder!r})"
+        return f"CachedEmbedder({self._embedder!r})"
 
     @cached_property
     def name(self) -> str:
@@ -85,11 +85,11 @@ class KeptEmbedder:
             ModelError: As the encoder does; what it gave before is kept.
         """
         keys = {text: embedding_key(self.name, f"{task}\n{text}") for text in texts if text.strip()}
-        by_key = self._kept.find(list(keys.values()), dimension=self.dimension)
+        by_key = self._cache.find(list(keys.values()), dimension=self.dimension)
         missing = [text for text, key in keys.items() if key not in by_key]
         for places, vectors in self._embedder.embed_batches(missing, task):
             new = {keys[missing[at]]: row for at, row in zip(places, vectors, strict=True)}
-            self._kept.keep(new)
+            self._cache.keep(new)
             by_key.update(new)
         table = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in enumerate(texts):
@@ -98,7 +98,7 @@ class KeptEmbedder:
         return table
 
 
-class VectorFile:
+class VectorCache:
     """One SQLite file of vectors by key; errors are logged, and never stop anything.
 
     It is opened for each use, so that nothing has to be closed, and threads and processes need
