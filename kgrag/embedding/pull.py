@@ -91,35 +91,32 @@ def _from_hub_cache(
     entry: CatalogEntry, staging: Path, limits: Limits, progress: Progress | None
 ) -> None:
     """Copy the files that huggingface_hub has left on this machine."""
-    snapshots = _hub_cache() / f"models--{entry.hub_repo.replace('/', '--')}" / "snapshots"
-    for snapshot in sorted(snapshots.glob("*")):
-        model, tokenizer = snapshot / entry.hub_model, snapshot / entry.hub_tokenizer
-        if model.is_file() and tokenizer.is_file():
-            shutil.copyfile(model, staging / MODEL_FILE)
-            shutil.copyfile(tokenizer, staging / TOKENIZER_FILE)
-            return
-    raise ModelError(f"not in {snapshots}")
+    from huggingface_hub import try_to_load_from_cache
 
-
-def _hub_cache() -> Path:
-    """Return the folder where huggingface_hub keeps repositories, by its own rules."""
-    if cache := os.environ.get("HF_HUB_CACHE"):
-        return Path(cache)
-    home = os.environ.get("HF_HOME")
-    return (Path(home) if home else Path("~/.cache/huggingface").expanduser()) / "hub"
+    for path, name in _hub_files(entry):
+        found = try_to_load_from_cache(entry.hub_repo, path)
+        if not isinstance(found, str):
+            raise ModelError(f"it has no {path} of {entry.hub_repo}")
+        shutil.copyfile(found, staging / name)
 
 
 def _from_hub(
     entry: CatalogEntry, staging: Path, limits: Limits, progress: Progress | None
 ) -> None:
+    from huggingface_hub import hf_hub_url
+
     endpoint = (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
     if {"@", "?", "#"} & set(endpoint):  # it stands in what is said of failures
         raise ModelError("HF_ENDPOINT must hold no user, password or query (after @, ? or #)")
     deadline = time.monotonic() + limits.total_s
-    # the small file first: where the hub is out of reach, that shows at once
-    for path, name in ((entry.hub_tokenizer, TOKENIZER_FILE), (entry.hub_model, MODEL_FILE)):
-        url = f"{endpoint}/{entry.hub_repo}/resolve/main/{path}"
+    for path, name in _hub_files(entry):
+        url = hf_hub_url(entry.hub_repo, path, endpoint=endpoint)
         download(url, staging / name, limits=limits, deadline=deadline, progress=progress)
+
+
+def _hub_files(entry: CatalogEntry) -> tuple[tuple[str, str], ...]:
+    """Return (path in the repository, name here); the small one first, to fail at once."""
+    return (entry.hub_tokenizer, TOKENIZER_FILE), (entry.hub_model, MODEL_FILE)
 
 
 def _from_maven(

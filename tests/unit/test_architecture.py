@@ -43,6 +43,7 @@ THIRD_PARTY = {
     "docx": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.numbering"),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
+    "huggingface_hub": ("kgrag.embedding.download", "kgrag.embedding.pull"),
     "jieba": ("kgrag.segmenter",),
     "json_repair": ("kgrag.llm.json_text",),
     "llama_index": ("kgrag.integrations.*",),
@@ -68,7 +69,7 @@ THIRD_PARTY = {
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
-HEAVY = {"docx", "faiss", "jieba", "json_repair", "lxml", "networkx", "numpy",
+HEAVY = {"docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml", "networkx", "numpy",
          "onnxruntime", "openai", "peft", "pypdfium2", "tantivy", "tokenizers", "torch",
          "transformers"}  # fmt: skip
 

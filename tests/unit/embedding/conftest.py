@@ -1,5 +1,6 @@
 """A tiny encoder, made here: its vector of a text is a fixed function of its characters."""
 
+import hashlib
 import itertools
 import os
 import shutil
@@ -164,8 +165,9 @@ def tiny_folder(tiny_files: Path, tiny_card: ModelCard, tmp_path: Path) -> Path:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of models, and no other place where models could be."""
-    for name in ("HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    # the library has read the environment, if anything has imported it
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -173,12 +175,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Hub(ThreadingHTTPServer):
-    """A web server on this machine, with faults.
+    """A web server on this machine that answers as a hub does, with faults.
 
     Attributes:
         files: What it has, by path.
-        faults: What goes wrong, by path: a status to answer with, `hang`, `cut` or `endless`.
-        asked: Paths in the order of the requests.
+        faults: What goes wrong, by path: a status to answer with; `hang` before any answer or
+            `stall` in the middle of it; `cut` in the middle; `endless`; `other` for a body that
+            is not the one that was stated.
+        states_size: Whether it says with a file how long it is; it does where only that is asked.
+        asked: Paths in the order of the requests for files.
+        tokens: The `Authorization` of every request that had one.
     """
 
     daemon_threads = True
@@ -187,7 +193,9 @@ class Hub(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, bytes] = {}
         self.faults: dict[str, int | str] = {}
+        self.states_size = True
         self.asked: list[str] = []
+        self.tokens: list[str] = []
         self.closing = threading.Event()
 
     @property
@@ -202,8 +210,15 @@ class Hub(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Hub
 
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
+        self._answer(with_body=True)
+
+    def _answer(self, *, with_body: bool) -> None:
+        self.server.tokens += filter(None, [self.headers.get("Authorization")])
         fault = self.server.faults.get(self.path)
         if fault == "hang":
             self.server.closing.wait()
@@ -211,14 +226,22 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, int) or self.path not in self.server.files:
             self.send_error(fault if isinstance(fault, int) else 404)
             return
-        self._send(self.server.files[self.path], fault)
-
-    def _send(self, body: bytes, fault: str | None) -> None:
+        body = self.server.files[self.path]
         self.send_response(200)
-        if fault != "endless":
+        self.send_header("X-Repo-Commit", "0" * 40)
+        self.send_header("X-Linked-ETag", f'"{hashlib.sha256(body).hexdigest()}"')
+        if (self.server.states_size or not with_body) and fault != "endless":
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if fault == "cut" else body)
+        if with_body:
+            self._send(body, fault)
+
+    def _send(self, body: bytes, fault: str | None) -> None:
+        if fault == "other":
+            body = b"x" * len(body)
+        self.wfile.write(body[: len(body) // 2] if fault in ("cut", "stall") else body)
+        if fault == "stall":
+            self.server.closing.wait()
         while fault == "endless" and not self.server.closing.is_set():
             self.wfile.write(body)
 

@@ -4,6 +4,7 @@ import dataclasses
 import re
 import sys
 import zipfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -78,23 +79,57 @@ def test_pull_mends_a_damaged_model(full_hub, cache, tiny_entry):
     assert is_intact(cache / "tiny")
 
 
-@pytest.mark.parametrize("variable", ["HF_HUB_CACHE", "HF_HOME", "HOME"])
-def test_pull_looks_first_where_huggingface_hub_keeps_files(
-    hub, tiny_entry, tiny_files, tmp_path, monkeypatch, variable
-):
+def in_hub_cache(folder: Path, files: Mapping[str, Path]) -> None:
+    """Lay files down as huggingface_hub keeps those of `maker/tiny`."""
+    repo = folder / "models--maker--tiny"
+    (repo / "refs").mkdir(parents=True)
+    (repo / "refs" / "main").write_text("1")
+    for path, file in files.items():
+        kept = repo / "snapshots" / "1" / path
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(file.read_bytes())
+
+
+def test_pull_looks_first_where_huggingface_hub_keeps_files(hub, tiny_entry, tiny_files, tmp_path):
     """What another program has downloaded is not downloaded again."""
-    below = {"HF_HUB_CACHE": "", "HF_HOME": "hub", "HOME": ".cache/huggingface/hub"}[variable]
-    monkeypatch.setenv(variable, str(tmp_path / "hf"))
-    repo = tmp_path / "hf" / below / "models--maker--tiny" / "snapshots"
-    (repo / "0-incomplete").mkdir(parents=True)
-    (repo / "1" / "onnx").mkdir(parents=True)
-    (repo / "1" / "onnx" / "model_quantized.onnx").write_bytes(
-        (tiny_files / MODEL_FILE).read_bytes()
+    in_hub_cache(
+        tmp_path / "hub",
+        {
+            "onnx/model_quantized.onnx": tiny_files / MODEL_FILE,
+            "tokenizer.json": tiny_files / TOKENIZER_FILE,
+        },
     )
-    (repo / "1" / "tokenizer.json").write_bytes((tiny_files / TOKENIZER_FILE).read_bytes())
 
     assert pull_entry(tiny_entry, limits=PATIENT).identity == tiny_entry.card.identity
     assert hub.asked == []
+
+
+def test_pull_asks_the_hub_for_what_its_cache_has_half(full_hub, tiny_entry, tiny_files, tmp_path):
+    """A tokenizer without its model is of no use."""
+    in_hub_cache(tmp_path / "hub", {"tokenizer.json": tiny_files / TOKENIZER_FILE})
+
+    assert pull_entry(tiny_entry, limits=PATIENT).identity == tiny_entry.card.identity
+    assert full_hub.asked == [TOKENIZER_URL, MODEL_URL]
+
+
+def test_pull_shows_the_hub_no_token(full_hub, tiny_entry, monkeypatch):
+    """The models of the catalogue are public, and an endpoint may be anyone's."""
+    monkeypatch.setenv("HF_TOKEN", "hf_of_the_user")
+    pull_entry(tiny_entry, limits=PATIENT)
+
+    assert full_hub.tokens == []
+
+
+@pytest.mark.parametrize("endpoint", ["http://user:word@{}", "http://{}/?key=1", "http://{}/#a"])
+def test_pull_refuses_an_endpoint_that_holds_a_secret(full_hub, tiny_entry, monkeypatch, endpoint):
+    """It would stand in what is said of failures."""
+    where = full_hub.url.removeprefix("http://")
+    monkeypatch.setenv("HF_ENDPOINT", endpoint.format(where))
+
+    with pytest.raises(ModelError, match="HF_ENDPOINT must hold no user") as caught:
+        pull_entry(tiny_entry, limits=PATIENT)
+    assert where not in str(caught.value)
+    assert full_hub.asked == []
 
 
 def test_pull_accepts_another_file_of_the_hub_that_passes_the_checks(
@@ -122,14 +157,21 @@ def test_pull_refuses_another_file_of_the_hub_that_fails_them(
 @pytest.mark.parametrize("path", [TOKENIZER_URL, MODEL_URL])
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [(404, "404"), (500, "500"), ("hang", "timed out"), ("cut", "broke off|IncompleteRead")],
+    [
+        (404, "404"),
+        (500, "500"),
+        ("hang", "timed out"),
+        ("stall", "timed out"),
+        ("cut", r"\d+ bytes"),
+        ("other", "the hub states sha256"),
+    ],
 )
 def test_pull_tells_every_sources_reason_and_what_to_do(
     full_hub, cache, tiny_entry, path, fault, reason
 ):
     """Nothing half-finished stays; the text names the files to bring by hand."""
     full_hub.faults[path] = fault
-    limits = Limits(wait_s=0.3) if fault == "hang" else PATIENT
+    limits = Limits(wait_s=0.3) if fault in ("hang", "stall") else PATIENT
 
     with pytest.raises(ModelError) as caught:
         pull_entry(tiny_entry, limits=limits)
@@ -137,7 +179,7 @@ def test_pull_tells_every_sources_reason_and_what_to_do(
 
     assert text.count("\n  the hub: ") == 1
     assert re.search(reason, text)
-    assert "the hub's cache on this machine: not in " in text
+    assert "the hub's cache on this machine: it has no tokenizer.json of maker/tiny" in text
     assert "Maven Central: mvn is not on PATH" in text
     assert "kgrag models add FOLDER --name tiny" in text
     assert [left for left in cache.iterdir() if left.is_dir()] == []
