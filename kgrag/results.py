@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from kgrag.types import Chunk
+
+VerdictStatus = Literal["passed", "failed", "unverified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,14 @@ class Step:
         name: What was done, e.g. `analyse`, `retrieve`, `generate`, `verify`, `revise`.
         detail: What came of it, on one or more lines.
         calls: Calls of a model that it took.
+        failed: Whether a model could not do it, so that it was left out or done by rule; whether
+            an answer could be verified, its verdict says.
     """
 
     name: str
     detail: str
     calls: int = 0
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,8 @@ class Verdict:
 
     Attributes:
         method: `cov`, `cov-two-stage`, `chats-grid` or `none`.
-        passed: Whether the answer may stand.
+        status: `passed` where the answer may stand, `failed` where it may not, `unverified`
+            where it could not be checked.
         scores: By measure, each in [0, 1].
         reason: Why, in words.
         revised_question: A better question to retrieve with; empty where there is none.
@@ -149,11 +156,16 @@ class Verdict:
     """
 
     method: str
-    passed: bool
+    status: VerdictStatus
     scores: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     revised_question: str = ""
     rounds: int = 1
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the answer may stand."""
+        return self.status == "passed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +182,7 @@ class Answer:
         checks: Of each sentence that says something, in order.
         verdict: What verification says; None where it was not asked.
         steps: How it came about.
+        fallback: Whether sentences were quoted by rule because the model could not answer.
     """
 
     question: str
@@ -181,3 +194,4 @@ class Answer:
     checks: tuple[SentenceCheck, ...] = ()
     verdict: Verdict | None = None
     steps: tuple[Step, ...] = ()
+    fallback: bool = False

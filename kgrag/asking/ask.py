@@ -22,12 +22,11 @@ from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
 from kgrag.retrieval.grim import Grim, preset
 from kgrag.text import is_latin
 from kgrag.types import Query
-from kgrag.verification.attempt import Attempt, Verified
+from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
 from kgrag.verification.rating import rate
 
-FALL_BACK = "fall back"  # name of the step where rules take over from the model
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
 NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
@@ -91,8 +90,9 @@ def ask(
         note = told.format(str(exc).rstrip("."))
         text = quoted.text if quoted.found else _NO_ANSWER[is_latin(question)]
         used = Step("used", models.usage())
-        steps = (*asking.steps, Step(FALL_BACK, note), *quoted.steps, used)
-        return replace(quoted, text=text, notes=(note, *quoted.notes), steps=steps)
+        steps = (*asking.steps, Step("fall back", note), *quoted.steps, used)
+        notes = (note, *quoted.notes)
+        return replace(quoted, text=text, notes=notes, steps=steps, fallback=True)
 
 
 def _quoted(
@@ -176,8 +176,8 @@ class _Asking:
             )
         except KgragError as exc:
             verified = unchecked(first)
-            reason = f"not verified: {exc}; {verified.verdict.reason}"
-            verdict = replace(verified.verdict, passed=False, reason=reason)
+            reason = f"{NOT_VERIFIED}{exc}; {verified.verdict.reason}"
+            verdict = replace(verified.verdict, status="unverified", reason=reason)
             return replace(verified, verdict=verdict)
 
     def _understand(self) -> None:
@@ -187,13 +187,13 @@ class _Asking:
             try:
                 model = self._models.of("analyse")
                 self.question = rewrite_follow_up(self.question, self._history, model=model)
-                told = self.question
+                told, failed = self.question, False
             except ModelError as exc:
                 if self._models.answers_like("analyse"):
                     raise
                 self.question = carry_over(self.question, self._history)
-                told = f"{LEFT_OUT}{exc}\nby rule: {self.question}"
-            self.steps.append(Step("understand", told, self._models.calls - before))
+                told, failed = f"{LEFT_OUT}{exc}\nby rule: {self.question}", True
+            self.steps.append(Step("understand", told, self._models.calls - before, failed))
         self.understood = True
 
     def _attempt(self, wording: str, on_text: OnText | None = None) -> Attempt:
@@ -226,7 +226,7 @@ class _Asking:
         try:
             model = self._models.of("verify")
         except ModelError as exc:
-            self.steps.append(Step("rate", f"{LEFT_OUT}{exc}"))
+            self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
             return results
         rated = rate(self.question, results, model=model, titles=titles)
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
@@ -282,10 +282,10 @@ def _with_checks(verdict: Verdict, answer: Answer) -> Verdict:
     if not verdict.passed or not bad:
         return verdict
     told = _UNSUPPORTED[is_latin(answer.question)].format(bad, len(answer.checks))
-    return replace(verdict, passed=False, reason=told)
+    return replace(verdict, status="failed", reason=told)
 
 
 def _left_out(steps: Sequence[Step]) -> list[str]:
     """Return a note for each step that a model could not do, each once."""
-    failed = (step for step in steps if step.detail.startswith(LEFT_OUT))
+    failed = (step for step in steps if step.failed)
     return list(dict.fromkeys(f"{step.name}: {step.detail}" for step in failed))

@@ -20,7 +20,7 @@ from kgrag.retrieval.search import Search
 from kgrag.retrieval.several import retrieve_several
 from kgrag.types import Query
 
-LEFT_OUT = "left out: "  # begins the detail of a step that a model could not do
+LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
 _ROWS = 20  # of a graph query that an answer may draw from
 _T = TypeVar("_T")
 
@@ -124,14 +124,14 @@ class _Readers:
         def run() -> tuple[_T, Step, ModelError | None]:
             if not allowed:
                 told = f"{LEFT_OUT}the calls are kept for the answer (verify.max_calls)"
-                return otherwise, Step(name, told), None
+                return otherwise, Step(name, told, failed=True), None
             counted: Counted | None = None
             try:
                 counted = Counted(self._models.of("analyse"))
                 value, detail = work(counted)
             except ModelError as exc:
                 calls = counted.calls if counted else 0
-                return otherwise, Step(name, f"{LEFT_OUT}{exc}", calls), exc
+                return otherwise, Step(name, f"{LEFT_OUT}{exc}", calls, failed=True), exc
             return value, Step(name, detail, counted.calls), None
 
         return self._pool.submit(run)

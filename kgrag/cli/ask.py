@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _END = ("/quit", "/exit", "退出")
 _NEW = ("/new", "重新开始")
-_UNVERIFIED = "not verified: "  # begins the reason where an answer could not be checked
 _HEADING = 30  # characters of a heading that are shown: some are whole provisions
 _SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
     {  # Chinese, English
@@ -237,20 +236,25 @@ def saying(question: str, name: str) -> str:
 
 def is_done(answer: "Answer") -> bool:
     """Say whether the model that was to answer and the one that was to verify did."""
-    from kgrag.asking.ask import FALL_BACK
-
-    verified = answer.verdict is None or not answer.verdict.reason.startswith(_UNVERIFIED)
-    return verified and all(step.name != FALL_BACK for step in answer.steps)
+    verified = answer.verdict is None or answer.verdict.status != "unverified"
+    return verified and not answer.fallback
 
 
 def answer_json(answer: "Answer") -> dict[str, object]:
-    """Return an answer as a JSON-ready mapping."""
+    """Return an answer as a JSON-ready mapping, with the keys that it always had."""
     from dataclasses import asdict, replace
 
     verdict = answer.verdict
     if verdict is not None:
-        answer = replace(answer, verdict=replace(verdict, scores=dict(verdict.scores)))
-    return asdict(answer)
+        verdict = replace(verdict, scores=dict(verdict.scores))
+    data = asdict(replace(answer, verdict=verdict))
+    del data["fallback"]
+    for step in data["steps"]:
+        del step["failed"]
+    if verdict is not None:
+        passed = {"method": verdict.method, "passed": verdict.passed}
+        data["verdict"] = passed | {k: v for k, v in data["verdict"].items() if k != "status"}
+    return data
 
 
 def print_answer(answer: "Answer", *, explain: bool) -> None:
@@ -288,9 +292,11 @@ def _shortened(heading: str) -> str:
 
 def _verdict(question: str, verdict: "Verdict") -> str:
     """Return what verification says; scores stand among the steps."""
-    if verdict.reason.startswith(_UNVERIFIED):
+    from kgrag.verification.attempt import NOT_VERIFIED
+
+    if verdict.status == "unverified":
         told = saying(question, "unverified").format(verdict.method)
-        return f"{told}: {verdict.reason.removeprefix(_UNVERIFIED)}"
+        return f"{told}: {verdict.reason.removeprefix(NOT_VERIFIED)}"
     names = ("unchecked", "checked") if verdict.method == "none" else ("failed", "passed")
     told = saying(question, names[verdict.passed]).format(verdict.method)
     if verdict.rounds > 1:

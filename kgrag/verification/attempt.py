@@ -7,6 +7,7 @@ from kgrag.answer_text import marks, without_marks
 from kgrag.llm.prompts import fence
 from kgrag.results import Answer, Citation, Context, Passage, Step, Verdict
 
+NOT_VERIFIED = "not verified: "  # begins the reason of such a verdict, for a reader
 _ASTRAY = "[?]"  # a citation that leads to none of the references
 
 

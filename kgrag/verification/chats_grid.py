@@ -55,7 +55,7 @@ def chats_grid(
         mean = fmean(scores.values())
         reason = f"self-check {mean:.2f}, passes above {PASS_ABOVE}"
         return Assessment(
-            passed=mean > PASS_ABOVE,
+            status="passed" if mean > PASS_ABOVE else "failed",
             rank=(mean,),
             scores=scores,
             reason=reason,

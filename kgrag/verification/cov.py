@@ -49,7 +49,7 @@ def cov(question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: B
         return Revision(verification.revised_question)
 
     check = _check(question, _COV, revise, model=budget.bound(model))
-    return _settled(improve("cov", question, first, try_, check=check, budget=budget))
+    return improve("cov", question, first, try_, check=check, budget=budget)
 
 
 def cov_two_stage(
@@ -77,18 +77,7 @@ def cov_two_stage(
         return _revision(question, attempt, verification, tried=tried, model=examiner)
 
     check = _check(question, _COV_SCORES, revise, model=examiner)
-    return _settled(improve("cov-two-stage", question, first, try_, check=check, budget=budget))
-
-
-def _settled(verified: Verified) -> Verified:
-    """Return what is left; an answer that found nothing, and was not judged false, may stand.
-
-    Within the loop it does not pass: another wording may find something.
-    """
-    verdict = verified.verdict
-    if not verdict.reason.startswith(_NOTHING):
-        return verified
-    return replace(verified, verdict=replace(verdict, passed=True, reason=_NOTHING))
+    return improve("cov-two-stage", question, first, try_, check=check, budget=budget)
 
 
 def _read_scores(data: Json) -> Verification:
@@ -198,18 +187,16 @@ def _assessment(
     detail = f"judged {verification.judgement}: {in_words(scores)}"
     if verification.revised_question:
         detail += f"\nrevised question: {verification.revised_question}"
+    nothing = not found and verification.judgement != "false"
     return Assessment(
-        passed=verification.judgement == "true",
+        status="passed" if verification.judgement == "true" else "failed",
         rank=(_ORDER[verification.judgement], (sum(good) + 1 - scores["bias"]) / (len(good) + 1)),
         scores=scores,
-        reason=(
-            f"judged {verification.judgement}"
-            if found or verification.judgement == "false"
-            else _NOTHING
-        ),
+        reason=_NOTHING if nothing else f"judged {verification.judgement}",
         step=Step("verify", detail, calls),
         revise=revise,
         revised=verification.revised_question,
+        may_stand=nothing,  # within the loop it does not pass: another wording may find something
     )
 
 

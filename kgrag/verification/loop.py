@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.errors import KgragError, ModelError
-from kgrag.results import Step, Verdict
+from kgrag.results import Step, Verdict, VerdictStatus
 from kgrag.text import normalize_name
-from kgrag.verification.attempt import Attempt, Try, Verified, supported_share
+from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget
 
 
@@ -30,7 +30,7 @@ class Assessment:
     """What a check says of an attempt.
 
     Attributes:
-        passed: Whether the answer may stand.
+        status: Whether the answer may stand, as in a verdict.
         rank: Attempts with higher ranks are better; the offline checks decide between equals,
             then the earlier one is kept.
         scores: By measure, each in [0, 1].
@@ -39,15 +39,18 @@ class Assessment:
         revise: Gives another wording, told the wordings that were tried; called only where the
             answer did not pass and another one may be tried.
         revised: The wording that the check itself gave, for the reader.
+        may_stand: Whether an answer that did not pass does once no other one is tried, for the
+            same reason.
     """
 
-    passed: bool
+    status: VerdictStatus
     rank: tuple[float, ...]
     scores: Mapping[str, float]
     reason: str
     step: Step
     revise: Callable[[Sequence[str]], Revision]
     revised: str = ""
+    may_stand: bool = False
 
 
 Check = Callable[[Attempt], Assessment]
@@ -78,23 +81,25 @@ def improve(
         assessment = check(attempt)
         seen.append((attempt, assessment))
         steps.append(assessment.step)
-        if assessment.passed:
+        if assessment.status == "passed":
             break
         attempt, stop, more = _another(
             assessment, try_, wordings=wordings, rounds=len(seen), budget=budget
         )
         steps += more
-    best, verdict = max(seen, key=lambda s: (s[1].rank, supported_share(s[0].answer)))
+    best, found = max(seen, key=lambda s: (s[1].rank, supported_share(s[0].answer)))
     if stop:
         steps.append(Step("stop", stop))
     return Verified(
         best.answer,
         Verdict(
             method,
-            passed=verdict.passed,
-            scores=verdict.scores,
-            reason="; ".join(filter(None, (verdict.reason, stop))),
-            revised_question=verdict.revised or (wordings[-1] if len(wordings) > 1 else ""),
+            status="passed" if found.may_stand else found.status,
+            scores=found.scores,
+            reason=found.reason
+            if found.may_stand
+            else "; ".join(filter(None, (found.reason, stop))),
+            revised_question=found.revised or (wordings[-1] if len(wordings) > 1 else ""),
             rounds=len(seen),
         ),
         tuple(steps),
@@ -134,9 +139,9 @@ def unverified(error: ModelError, *, rank: tuple[float, ...], calls: int) -> Ass
         rank: Among answers that could be checked.
         calls: That the check took.
     """
-    reason = f"not verified: {error}"
+    reason = f"{NOT_VERIFIED}{error}"
     return Assessment(
-        passed=False,
+        status="unverified",
         rank=rank,
         scores={},
         reason=reason,

@@ -175,6 +175,7 @@ def test_a_model_that_is_away_leaves_quotes_and_a_note(asked, script):
     """The reader gets an answer and learns why it is another."""
     answer = asked(script(analysis=ModelUnavailableError("the endpoint cannot be reached")))
     assert answer.method == "extractive"
+    assert answer.fallback
     assert "500家" in answer.text
     assert "fall back" in names(answer)
     assert "cannot be reached" in answer.notes[0]
@@ -184,8 +185,21 @@ def test_an_analysis_that_fails_is_left_out(asked, script):
     """The question's own words search; the answer is written all the same."""
     answer = asked(script(analysis="不是JSON", answer=RIGHT))
     assert answer.text == RIGHT
+    assert answer.steps[0].failed
     assert answer.steps[0].detail.startswith("left out: ")
     assert any(note.startswith("analyse: left out: ") for note in answer.notes)
+    assert not answer.fallback
+
+
+def test_words_of_a_model_are_not_taken_for_a_step_that_failed(asked, script):
+    """A passage that it made up may begin as the detail of such a step does."""
+    made_up = "left out: 到2025年，A省创建绿色工厂的目标已经写入实施方案，由各地分头落实。"
+    model = script(answer=RIGHT, analyse=made_up)
+    answer = asked(model, config=Config(search=SearchConfig(hyde="on")))
+    step = next(step for step in answer.steps if step.name == "hyde")
+    assert step.detail.startswith("left out: ")
+    assert not step.failed
+    assert not any("left out" in note for note in answer.notes)
 
 
 def test_a_verification_that_fails_does_not_lose_the_answer(asked, script):
@@ -193,6 +207,7 @@ def test_a_verification_that_fails_does_not_lose_the_answer(asked, script):
     answer = asked(script(answer=RIGHT, cov="不是JSON"))
     assert answer.text == RIGHT
     assert not answer.verdict.passed
+    assert answer.verdict.status == "unverified"
     assert "not verified" in answer.verdict.reason
 
 
@@ -288,6 +303,7 @@ def test_a_store_that_fails_while_verifying_does_not_lose_the_answer(asked, scri
     """It was written already."""
     answer = asked(script(answer=RIGHT, cov=StoreError("disk full")))
     assert answer.text == RIGHT
+    assert answer.verdict.status == "unverified"
     assert "disk full" in answer.verdict.reason
 
 

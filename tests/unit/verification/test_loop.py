@@ -1,13 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from kgrag.errors import ModelError, StoreError
-from kgrag.results import Step
+from kgrag.results import Step, VerdictStatus
 from kgrag.verification.loop import Assessment, Revision, improve, unverified
 
 
 def assessment(rank, *, passed=False, revised="另一问？"):
+    status: VerdictStatus = "passed" if passed else "failed"
     return Assessment(
-        passed, (rank,), {"mean": rank}, f"rank {rank}", Step("verify", f"{rank}", 1),
+        status, (rank,), {"mean": rank}, f"rank {rank}", Step("verify", f"{rank}", 1),
         revise=lambda tried: Revision(revised),
     )  # fmt: skip
 
@@ -101,10 +104,18 @@ def test_an_answer_is_kept_where_trying_again_fails(run, made, error):
     assert done.verdict.rounds == 1
 
 
+def test_an_answer_that_may_stand_passes_in_the_end_for_its_own_reason(run):
+    """Within the loop it did not: another wording might have found something."""
+    done, _ = run(replace(assessment(0), may_stand=True), rounds=1)
+    assert done.verdict.status == "passed"
+    assert done.verdict.reason == "rank 0"
+    assert done.steps[-1].name == "stop"
+
+
 def test_an_unverified_answer_stands_but_does_not_pass():
     """Its reason begins so that a reader knows."""
     found = unverified(ModelError("no"), rank=(0.0,), calls=2)
-    assert not found.passed
+    assert found.status == "unverified"
     assert found.reason == "not verified: no"
     assert found.step.calls == 2
     assert found.revise(()).question == ""
