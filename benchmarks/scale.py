@@ -34,7 +34,8 @@ from kgrag.asking.knowledge import CurrentSettings, Knowledge
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.intake import Intake, Use
-from kgrag.retrieval.grim import Grim, preset
+from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.systems import preset
 from kgrag.store.store import Store
 
 _WARM_UP, _OTHER = 50, 1_000_000  # questions asked first, and their numbers
@@ -109,9 +110,7 @@ def take_in(
 ) -> None:
     """Take a corpus in, with its facts."""
     reader = Reader(writer, leaf=base.sizes.leaf)
-    intake = IntakeWithFacts(
-        base.store, base.embedder, base.sizes, base.config, lambda: base.calls, reader
-    )
+    intake = IntakeWithFacts(base.store, base.embedder, base.sizes, base.config, base.chat, reader)
     report = intake.ingest([corpus], model="auto", progress=progress)
     if any(outcome.status == "failed" for outcome in report.outcomes):
         raise SystemExit(f"not taken in: {report.outcomes[0]}")
@@ -282,7 +281,7 @@ def profile(job: Job) -> list[str]:
     gc.freeze()  # as above
     stages, methods = Clock(), Clock()
     pipeline = preset("grim")
-    pipeline = Grim(
+    pipeline = Pipeline(
         tuple(
             replace(
                 r,

@@ -1,8 +1,8 @@
 """The knowledge base: where stages are put together."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -11,9 +11,11 @@ from kgrag.asking.current import Current
 from kgrag.asking.knowledge import Knowledge
 from kgrag.asking.models import reading_model
 from kgrag.asking.options import AskOptions, Writer
+from kgrag.chat_models import ChatModels
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.given import PlainEmbedder, checked
 from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.run import Run, run_of
@@ -23,32 +25,30 @@ from kgrag.ingestion.imports import ImportReport
 from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
-from kgrag.intake import Intake, Paths, Use, calls_file, paths_of, reembedding
-from kgrag.limits import check_query, check_whole, checked_results, checked_text
-from kgrag.lookup import facts_around, find_document
-from kgrag.networks import to_networkx
+from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
+from kgrag.limits import checked_results, checked_text
 from kgrag.notices import answer_notices
 from kgrag.repairing import repair
 from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
-from kgrag.retrieval.grim import preset
-from kgrag.store.contents import Counts, Problem
+from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
-from kgrag.types import Document, Entity, Fact
+from kgrag.stored import Stored
 
 if TYPE_CHECKING:
-    from networkx import MultiDiGraph
-
     from kgrag.llm.calls import Calls
+    from kgrag.llm.chat import ChatModel
+    from kgrag.llm.given import GivenModels
     from kgrag.llm.models import Models
 
 Analysis = Literal["rules", "model"]
 
 
-class KnowledgeBase:
+class KnowledgeBase(Stored):
     """Documents, their graph and their search, in one folder or on one server.
 
     Use `KnowledgeBase.open`; close it, or use it as a context manager.
@@ -56,6 +56,7 @@ class KnowledgeBase:
     Attributes:
         store: The storage.
         config: Settings.
+        chat: Its chat models.
     """
 
     def __init__(
@@ -65,10 +66,13 @@ class KnowledgeBase:
         config: Config,
         choose_embedder: Callable[[str | None], Embedder],
         location: str | Path = "kb",
+        model: "ChatModel | None" = None,
+        systems: Systems = NO_SYSTEMS,
     ) -> None:
-        self.store = store
+        super().__init__(store)
         self.config = config
-        self._location = location
+        self.chat = ChatModels(config, location, model)
+        self._systems = systems
         self._choose_embedder = choose_embedder
         self._current = Current(store, config, choose_embedder, location)
 
@@ -79,35 +83,48 @@ class KnowledgeBase:
         *,
         create: bool = True,
         config: Config | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | PlainEmbedder | None = None,
+        model: "ChatModel | None" = None,
+        systems: Mapping[str, Pipeline] | None = None,
     ) -> Self:
-        """Return the knowledge base at a place.
+        """Return the knowledge base at a place; see docs/plugins.md for what it may be given.
 
         Args:
             location: A folder.
             create: Make a new one where there is none.
             config: Settings; the defaults for None.
             embedder: Encoder; for None the one that the knowledge base was built with, or for
-                a new one the configured one.
+                a new one the configured one. Its vectors may be lists of numbers.
+            model: Chat model of every stage; for None those of the settings.
+            systems: Retrieval pipelines by name, besides the presets.
 
         Raises:
+            ConfigError: If `model` is none, or a system has no form or name that it may have.
+            ModelError: If `embedder` is none.
             StoreUnavailableError: If it cannot be opened, or is not there and `create` is off.
         """
         config = config or Config()
+        encoder = None if embedder is None else checked(embedder)
+        pipelines = checked_systems(systems or {})
         store = open_store(location, create=create)
 
         def choose(recorded: str | None) -> Embedder:
-            return embedder or configured_embedder(config.embedding, recorded)
+            return encoder or configured_embedder(config.embedding, recorded)
 
-        return cls(store, config=config, choose_embedder=choose, location=location)
+        return cls(
+            store,
+            config=config,
+            choose_embedder=choose,
+            location=location,
+            model=model,
+            systems=pipelines,
+        )
 
     repair = staticmethod(repair)  # before it can be opened
 
     def close(self) -> None:
         """Release files and connections."""
-        for name in ("models", "calls"):
-            if name in self.__dict__:  # opened
-                self.__dict__.pop(name).close()
+        self.chat.close()
         self._current.close()
         self.store.close()
 
@@ -127,19 +144,19 @@ class KnowledgeBase:
         """
         return self._current.embedder(self.store)
 
-    @cached_property
+    @property
     def calls(self) -> "Calls":
         """The file that keeps what models answered, and the ledger of their calls."""
-        from kgrag.llm.calls import Calls
+        return self.chat.calls
 
-        return Calls.open(calls_file(self._location, self.config))
-
-    @cached_property
-    def models(self) -> "Models":
+    @property
+    def models(self) -> "Models | GivenModels":
         """The chat model of every stage that has one."""
-        from kgrag.llm.models import Models
+        return self.chat.models
 
-        return Models(self.config.model_of, calls=self.calls)
+    def system(self, name: str) -> Pipeline:
+        """Return a retrieval pipeline by name; see `kgrag.retrieval.systems.preset`."""
+        return preset(name, self._systems)
 
     @property
     def sizes(self) -> ChunkSizes:
@@ -202,7 +219,7 @@ class KnowledgeBase:
         )
 
     def _intake(self) -> Intake:
-        return Intake(self.store, self.embedder, self.sizes, self.config, lambda: self.calls)
+        return Intake(self.store, self.embedder, self.sizes, self.config, self.chat)
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `kgrag.ingestion.imports.import_facts`."""
@@ -224,12 +241,6 @@ class KnowledgeBase:
         # What an endpoint gave before is what may have changed.
         known = None if self.config.embedding.is_endpoint else self.store.get_meta("embedder")
         return reembedding(self.store, self._choose_embedder(known), self.sizes, self.config)
-
-    def delete(self, name: str) -> Document:
-        """Delete a document, found as `find_document` does, and return its card."""
-        card = self.find_document(name)
-        self.store.delete_document(card.doc_id)
-        return card
 
     def search(
         self,
@@ -256,7 +267,7 @@ class KnowledgeBase:
         """
         checked_text("question", question)
         top_k = checked_results(top_k) or self.config.search.top_k
-        pipeline = preset(system or self.config.search.system)
+        pipeline = self.system(system or self.config.search.system)
         knowledge = self._knowledge.within(within)
         query = knowledge.query(question)
         if analysis == "model":
@@ -295,7 +306,13 @@ class KnowledgeBase:
             NotFoundError: If no document fits `within`.
         """
         options = AskOptions.from_config(
-            self.config, writer=writer, system=system, top_k=top_k, template=template, verify=verify
+            self.config,
+            writer=writer,
+            system=system,
+            top_k=top_k,
+            template=template,
+            verify=verify,
+            has_model=self.chat.has("answer"),
         )
         knowledge = self._knowledge
         found = ask(
@@ -305,6 +322,7 @@ class KnowledgeBase:
             stages=self.models if options.writer == "model" else None,
             history=history,
             on_text=on_text,
+            systems=self._systems,
         )
         return replace(found, notes=(*found.notes, *self._notices(knowledge, within)))
 
@@ -325,46 +343,6 @@ class KnowledgeBase:
     @property
     def _knowledge(self) -> Knowledge:
         return self._current.knowledge()
-
-    def documents(self) -> list[Document]:
-        """Return the cards of all documents (empty text), ordered by file."""
-        return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
-
-    def find_document(self, name: str) -> Document:
-        """Return the card of the one document with this id, file, file name or title.
-
-        Raises:
-            NotFoundError: If no document, or more than one, is called so.
-        """
-        return find_document(self.store, name)
-
-    def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
-        """Return an entity and the facts around it; see `kgrag.lookup.facts_around`."""
-        return facts_around(self.store, name, hops=hops, limit=limit)
-
-    def to_networkx(self) -> "MultiDiGraph[str]":
-        """Return the graph as one of networkx; see `kgrag.networks.to_networkx`."""
-        return to_networkx(self.store)
-
-    def counts(self) -> Counts:
-        """Return how many of each are stored."""
-        return self.store.counts()
-
-    def query(
-        self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
-    ) -> list[dict[str, object]]:
-        """Return the rows of a query that only reads: Cypher on Neo4j, SQL in a folder."""
-        check_whole("query", text)
-        check_query(max_rows, timeout_s)
-        return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
-
-    def verify(self) -> list[Problem]:
-        """Check every invariant; an empty list means that all hold."""
-        return self.store.verify()
-
-    def export(self) -> Iterator[dict[str, object]]:
-        """Yield every record as JSON-ready mappings, in a fixed order."""
-        return self.store.export()
 
     def run(
         self,

@@ -3,6 +3,7 @@
 KgragError
 ├── ConfigError                 a setting is unknown or out of range
 ├── MissingDependencyError      an optional package is not installed
+├── PluginError                 what another package adds cannot be used
 ├── StoreError                  the knowledge base refuses or is damaged
 │   ├── StoreUnavailableError   it cannot be opened, reached or locked
 │   └── StatementError          a query to it was refused
@@ -41,6 +42,7 @@ __all__ = [
     "ModelUnreachableError",
     "NotFoundError",
     "OutOfRangeError",
+    "PluginError",
     "RateLimitError",
     "StatementError",
     "StoreError",
@@ -60,6 +62,10 @@ class ConfigError(KgragError):
 
 class MissingDependencyError(KgragError):
     """An optional package is not installed; the text has the extra that brings it."""
+
+
+class PluginError(KgragError):
+    """What another package adds cannot be used; names entry point, package and remedy."""
 
 
 class StoreError(KgragError):

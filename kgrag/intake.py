@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from kgrag.cache_folder import cache_folder
+from kgrag.chat_models import ChatModels
 from kgrag.config import STAGES, Config
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError
-from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import Progress, ingest
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
     from kgrag.ingestion.extract import Facts
     from kgrag.ingestion.reading import Calls as CallsAsked
     from kgrag.ingestion.reading import ExtractSettings
-    from kgrag.llm.calls import Calls
     from kgrag.llm.chat import Request, Stage, Usage
-    from kgrag.llm.models import Models
     from kgrag.llm.prediction import Prediction
 
 Use = Literal["auto", "none"]
@@ -49,34 +46,6 @@ def paths_of(paths: Paths) -> list[Path]:
     return [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
 
 
-def calls_file(location: str | Path, config: Config) -> Path:
-    """Return the file that keeps the answers of models and their ledger.
-
-    Args:
-        location: Of the knowledge base: a folder, or the address of a server.
-        config: Settings; `calls` of `[llm]` goes first.
-
-    Raises:
-        ModelError: If it belongs into the user's cache folder and there is none.
-    """
-    if config.llm.calls:
-        return Path(config.llm.calls)
-    if "://" in str(location):
-        return cache_folder() / f"calls-{digest('calls', str(location))}.db"
-    return Path(location) / "calls.db"
-
-
-def keeping_calls(config: Config, location: str | Path) -> Config:
-    """Return settings by which any knowledge base keeps its calls where this one will.
-
-    Args:
-        config: Settings.
-        location: Of a knowledge base that is not there yet.
-    """
-    calls = str(calls_file(location, config))
-    return replace(config, llm=replace(config.llm, calls=calls))
-
-
 @dataclass(frozen=True, slots=True)
 class Intake:
     """Takes documents into a knowledge base.
@@ -86,14 +55,14 @@ class Intake:
         embedder: Its encoder.
         sizes: Its chunk sizes.
         config: Settings.
-        calls: Gives the file of kept answers; not called where no model is asked.
+        chat: Gives chat models, and the file of their kept answers.
     """
 
     store: Store
     embedder: Embedder
     sizes: ChunkSizes
     config: Config
-    calls: "Callable[[], Calls]"
+    chat: ChatModels
 
     @property
     def vectors(self) -> VectorSet:
@@ -239,12 +208,12 @@ class Intake:
         from kgrag.llm.prediction import predict
 
         requests = (r for bundle in planned.bundles() for r in enricher.requests(bundle))
-        models = self._models()
+        models = self.chat.fresh()
         return predict(
             (request for request in requests if request.stage == stage),
-            model=models.endpoint(stage).model,
+            model=models.model_name(stage),
             parameters=models.parameters(stage),
-            calls=self.calls(),
+            calls=self.chat.calls,
         )
 
     def _finished(
@@ -274,13 +243,13 @@ class Intake:
             return
         from kgrag.ingestion.enrich import Enricher, stages_of
 
-        settings, models = extract_settings(self.config), self._models()
+        settings, models = extract_settings(self.config), self.chat.fresh()
         stages = stages_of(settings)
         try:
             yield Enricher(
                 settings=settings,
                 sizes=self.sizes,
-                models={stage: models.endpoint(stage).model for stage in stages},
+                models={stage: models.model_name(stage) for stage in stages},
                 model_of=models.of,
                 workers=max(self.config.model_of(stage).concurrency for stage in stages),
                 stop=models.stop,
@@ -290,21 +259,17 @@ class Intake:
 
     def _has_models(self) -> bool:
         """Return whether every stage that is to read documents has a model."""
-        if not any(self.config.model_of(stage).is_configured for stage in STAGES):
+        if not any(map(self.chat.has, STAGES)):
             return False  # and nothing of it is imported
         from kgrag.ingestion.enrich import stages_of
 
         stages = stages_of(extract_settings(self.config))
-        return all(self.config.model_of(stage).is_configured for stage in stages)
-
-    def _models(self) -> "Models":
-        """Return models that have not been asked: one that was out of reach may be back."""
-        from kgrag.llm.models import Models
-
-        return Models(self.config.model_of, calls=self.calls())
+        return all(map(self.chat.has, stages))
 
     def _cost(self, usages: "Mapping[str, Usage]") -> dict[str, float]:
         """Return what stages cost together, by currency; empty if a price is not known."""
+        if self.chat.given is not None:
+            return {}
         from kgrag.llm.prediction import cost
         from kgrag.llm.providers import settings_for
 

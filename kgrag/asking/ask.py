@@ -19,7 +19,8 @@ from kgrag.llm.chat import OnText
 from kgrag.llm.prompts import Language
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
-from kgrag.retrieval.grim import Grim, preset
+from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
 from kgrag.text import is_latin
 from kgrag.types import Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
@@ -50,6 +51,7 @@ def ask(
     stages: StageModels | None,
     history: Sequence[Turn] = (),
     on_text: OnText | None = None,
+    systems: Systems = NO_SYSTEMS,
 ) -> Answer:
     """Return an answer that a model wrote, with citations, checks and a verdict.
 
@@ -64,6 +66,7 @@ def ask(
         history: Earlier turns, oldest first: the question may lean on them.
         on_text: Called with each piece of the first answer as it comes, before citations are
             resolved; a later answer that replaces it is not streamed.
+        systems: Pipelines of the program, which `options.system` may name.
 
     Raises:
         OutOfRangeError: If the question is too long.
@@ -71,7 +74,7 @@ def ask(
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
-    pipeline = preset(options.system)
+    pipeline = preset(options.system, systems)
     if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)
     models = QuestionModels(
@@ -98,7 +101,7 @@ def ask(
 def _quoted(
     question: str,
     knowledge: Knowledge,
-    pipeline: Grim,
+    pipeline: Pipeline,
     options: AskOptions,
     history: Sequence[Turn],
 ) -> Answer:
@@ -132,7 +135,7 @@ class _Asking:
         self,
         question: str,
         knowledge: Knowledge,
-        pipeline: Grim,
+        pipeline: Pipeline,
         options: AskOptions,
         models: QuestionModels,
         history: Sequence[Turn],

@@ -67,6 +67,7 @@ class AskOptions:
         top_k: int | None = None,
         template: str | None = None,
         verify: str | None = None,
+        has_model: bool | None = None,
     ) -> Self:
         """Return the options that settings give, with what is said for one question.
 
@@ -77,6 +78,7 @@ class AskOptions:
             top_k: Chunks; 30 for a model, 10 for quotes for None.
             template: The configured one for None.
             verify: The configured method for None.
+            has_model: Whether there is a model to write; whether settings name one for None.
 
         Raises:
             ConfigError: If there is no such template or method, a share is out of range, or
@@ -90,7 +92,9 @@ class AskOptions:
             )
         if not 0 < config.answer.compress <= 1:
             raise ConfigError(f"answer.compress must be in (0, 1], got {config.answer.compress}")
-        writer = _writer(config, writer)
+        if has_model is None:
+            has_model = config.model_of("answer").is_configured
+        writer = _writer(writer, has_model=has_model)
         grid = chosen == "chats-grid" and not config.search.expansions
         return cls(
             writer=writer,
@@ -111,16 +115,15 @@ class AskOptions:
         )
 
 
-def _writer(config: Config, wanted: Writer | None) -> Writer:
-    """Return who writes; the model where one is configured and nobody says otherwise."""
-    configured = config.model_of("answer").is_configured
-    if wanted == "model" and not configured:
+def _writer(wanted: Writer | None, *, has_model: bool) -> Writer:
+    """Return who writes; the model where there is one and nobody says otherwise."""
+    if wanted == "model" and not has_model:
         raise ConfigError(
             "no chat model is configured: name one in kgrag.toml, for example [llm] with "
             'provider = "glm", and its key in the environment variable ZHIPUAI_API_KEY; '
             "docs/models.md lists providers"
         )
-    return wanted or ("model" if configured else "quotes")
+    return wanted or ("model" if has_model else "quotes")
 
 
 def _template(name: str) -> Template:

@@ -15,7 +15,7 @@ from kgrag.results import ScoredChunk, Step
 from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.expansion import expand, hypothetical
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph, chunks_of_rows, rows_as_text
-from kgrag.retrieval.grim import Grim
+from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.several import retrieve_several
 from kgrag.types import Query
@@ -44,7 +44,7 @@ def retrieve(
     question: str,
     *,
     knowledge: Knowledge,
-    pipeline: Grim,
+    pipeline: Pipeline,
     options: AskOptions,
     models: QuestionModels,
     steps: list[Step],

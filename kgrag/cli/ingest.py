@@ -108,8 +108,8 @@ def _plan(
     """Say what would be done; a knowledge base that is not there is not made."""
     from tempfile import TemporaryDirectory
 
+    from kgrag.chat_models import keeping_calls
     from kgrag.errors import NoKnowledgeBaseError
-    from kgrag.intake import keeping_calls
 
     try:
         with opened(ctx, kb) as base:

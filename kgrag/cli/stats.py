@@ -55,8 +55,8 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
 
 def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
     """Print what the ledger says; it may be there before the knowledge base is: --sample."""
+    from kgrag.chat_models import calls_file
     from kgrag.errors import NoKnowledgeBaseError
-    from kgrag.intake import calls_file
     from kgrag.llm.calls import Calls
 
     files = {}

@@ -10,9 +10,10 @@ from kgrag.config import EmbeddingConfig
 from kgrag.embedding.card import Format
 from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Embedder
+from kgrag.embedding.given import open_plugin, plugin_of
 from kgrag.embedding.installed import installed_models, models_folder, read_card
 from kgrag.embedding.late import late
-from kgrag.embedding.recorded import differences
+from kgrag.embedding.recorded import came_from, differences
 from kgrag.embedding.truncated import truncated
 from kgrag.errors import (
     ModelMismatchError,
@@ -86,9 +87,9 @@ def open_embedder(
     """Return an encoder of this machine.
 
     Args:
-        name: `hash` (or `hash-1024`) is the stand-in; else an installed model's name, or an
-            identity as a knowledge base records it. None is `bge-small-zh` where it is
-            installed, the stand-in where it is not.
+        name: `hash` (or `hash-1024`) is the stand-in; else the name of an installed model or of
+            a plugin's, or an identity as a knowledge base records it. None is `bge-small-zh`
+            where it is installed, the stand-in where it is not.
         threads: Texts encoded at once; the cores that this process may use for None.
         dimension: Length to cut vectors to, whatever an identity says; 0 for that.
 
@@ -96,6 +97,7 @@ def open_embedder(
         ModelNotFoundError: If that model is not installed; the text has the command.
         ModelError: If it is installed, but damaged, or its vectors are shorter.
         MissingDependencyError: If it needs an extra that is not installed.
+        PluginError: If it is a plugin's, and the plugin cannot be used.
     """
     if name is None:
         # A damaged installation is an error: it must not turn into the stand-in unnoticed.
@@ -133,9 +135,10 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
 
 
 def is_here(name: str) -> bool:
-    """Return whether this is the stand-in, or a model that is installed."""
+    """Return whether this is the stand-in, a model that is installed, or a plugin's."""
     cards = installed_models()
-    return bool(_STAND_IN.fullmatch(name)) or any(name in (c.name, c.identity) for c in cards)
+    known = _STAND_IN.fullmatch(name) or any(name in (c.name, c.identity) for c in cards)
+    return bool(known) or plugin_of(name) is not None
 
 
 def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embedder:
@@ -155,6 +158,11 @@ def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embed
         embedder = choose()
         is_another = identity is not None and identity != embedder.name  # an endpoint is asked
     except ModelNotFoundError as exc:
+        origin = came_from(meta)
+        if origin:
+            exc = ModelNotFoundError(
+                f"{exc}\nThis knowledge base was built with {identity}, which came from {origin}."
+            )
         raise ModelNotFoundError(
             f"{exc}\n{WITHOUT_ENCODER} To change a knowledge base to an encoder that is there: "
             "kgrag reembed --model NAME."
@@ -183,6 +191,9 @@ def _open_model(name: str, *, threads: int | None) -> Embedder:
     if (models_folder() / _short(name)).is_dir():
         # it is there, but its card cannot be read, or is another: say that
         read_card(models_folder() / _short(name))
+    plugin = plugin_of(name)
+    if plugin is not None:
+        return open_plugin(plugin, name)
     seen = ", ".join(card.identity for card in cards) or "none"
     raise ModelNotFoundError(
         f"the model {name!r} is not installed; installed: {seen}. {remedy(_short(name))}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from kgrag.embedding.embedder import Embedder
 
 _IDENTITY, _SETTINGS = "embedder", "embedder_settings"
+PLUGIN, CLASS = "plugin", "class"  # settings of encoders that others than kgrag give
 _UNSET = {"late chunking": "off"}  # what a setting is called that is not there; else "none"
 
 
@@ -22,6 +23,22 @@ def encoder_meta(embedder: Embedder) -> dict[str, str]:
         "stand_in": "yes" if embedder.is_stand_in else "no",
         _SETTINGS: json.dumps(settings, ensure_ascii=False, sort_keys=True),
     }
+
+
+def came_from(meta: Mapping[str, str]) -> str:
+    """Return where the recorded encoder came from, and the remedy where that is not there.
+
+    Empty for an installed model, an endpoint and the stand-in.
+
+    Args:
+        meta: Of the knowledge base.
+    """
+    settings: dict[str, str] = json.loads(meta.get(_SETTINGS, "{}"))
+    if package := settings.get(PLUGIN):
+        return f"the plugin {package}. Remedy: pip install {package}"
+    if given := settings.get(CLASS):
+        return f"a program, as {given}. Remedy: KnowledgeBase.open(embedder=…) with that encoder"
+    return ""
 
 
 def differences(meta: Mapping[str, str], embedder: Embedder) -> list[str]:

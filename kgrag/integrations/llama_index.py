@@ -61,7 +61,7 @@ class GrimRetriever(BaseRetriever):
             ConfigError: If there is no such preset.
             ValueError: If top_k < 1.
         """
-        check_choice(system, top_k)
+        check_choice(kb, system, top_k)
         super().__init__(callback_manager=callback_manager)
         self._kb = kb
         self._system = system

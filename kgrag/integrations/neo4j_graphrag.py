@@ -47,7 +47,7 @@ class GrimRetriever(Retriever):
             ConfigError: If there is no such preset.
         """
         # not super().__init__: it asks for a driver, and there is none to a folder
-        check_choice(system, 1)
+        check_choice(kb, system, 1)
         self.neo4j_database = None
         self._kb = kb
         self._system = system

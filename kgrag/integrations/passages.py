@@ -6,7 +6,6 @@ from pathlib import PurePath
 
 from kgrag.api import KnowledgeBase
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.grim import preset
 from kgrag.types import Chunk, Document
 
 
@@ -27,14 +26,14 @@ class Passage:
     page: int | None
 
 
-def check_choice(system: str, top_k: int) -> None:
+def check_choice(kb: KnowledgeBase, system: str, top_k: int) -> None:
     """Raise at once what a search would raise later.
 
     Raises:
         ConfigError: If there is no such preset.
         ValueError: If top_k < 1.
     """
-    preset(system)
+    kb.system(system)
     if top_k < 1:
         raise ValueError(f"top_k must be at least 1, got {top_k}")
 
@@ -48,7 +47,7 @@ def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> li
         system: Name of a preset.
         top_k: Results at most, at least 1.
     """
-    check_choice(system, top_k)
+    check_choice(kb, system, top_k)
     results = kb.search(question, system=system, top_k=top_k)
     doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
     documents = {d.doc_id: d for d in kb.store.documents(doc_ids)}

@@ -71,6 +71,14 @@ class Models:
             )
         return settings_for(config)
 
+    def model_name(self, stage: str) -> str:
+        """Return the name of a stage's model, as its endpoint knows it; needs no key.
+
+        Raises:
+            ConfigError: As `endpoint`.
+        """
+        return self.endpoint(stage).model
+
     def are_together(self, one: str, other: str) -> bool:
         """Return whether two stages ask the same endpoint."""
         if not (self.is_configured(one) and self.is_configured(other)):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from kgrag.errors import ConfigError
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
@@ -39,7 +38,7 @@ _FOUND = 6  # best candidates that count as found when children are merged
 
 
 @dataclass(frozen=True, slots=True)
-class Grim:
+class Pipeline:
     """A retrieval pipeline; an ablation is another tuple.
 
     Attributes:
@@ -174,34 +173,23 @@ _ALL = (
     *(_FACTS, _SIMILAR_FACTS, _CITED, _QUERIED),
 )
 
-PRESETS: Mapping[str, Grim] = MappingProxyType(
+PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
-        "grim": Grim(_ALL, WeightedFusion(), (merge_and_fill_best,)),
-        "grim-no-merge": Grim(_ALL, WeightedFusion()),
-        "grim-no-summary": Grim(
+        "grim": Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,)),
+        "grim-no-merge": Pipeline(_ALL, WeightedFusion()),
+        "grim-no-summary": Pipeline(
             tuple(r for r in _ALL if r is not _SUMMARIES), WeightedFusion(), (merge_and_fill_best,)
         ),
-        "bm25": Grim(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
-        "vector": Grim((_DENSE,), ReciprocalRankFusion()),
-        "hybrid": Grim(_HYBRID, WeightedFusion()),
-        "recursive": Grim(
+        "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
+        "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),
+        "hybrid": Pipeline(_HYBRID, WeightedFusion()),
+        "recursive": Pipeline(
             (WeightedRetriever(chunks_and_summaries),),
             WeightedFusion(title_weight=0.0, place_weight=0.0),
         ),
-        "kg-vector": Grim(
+        "kg-vector": Pipeline(
             (_DENSE, _FACTS, _SIMILAR_FACTS, _QUERIED),
             WeightedFusion(title_weight=0.0, place_weight=0.0),
         ),
     }
 )
-
-
-def preset(name: str) -> Grim:
-    """Return a pipeline by name.
-
-    Raises:
-        ConfigError: If there is none of this name; lists them.
-    """
-    if name not in PRESETS:
-        raise ConfigError(f"no system is called {name!r}; there are {', '.join(PRESETS)}")
-    return PRESETS[name]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.fusion import reciprocal_rank_fusion
-from kgrag.retrieval.grim import Grim
+from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 
 # Weight of all further wordings together; the question's own is 1. Measured on 62 questions with
@@ -15,7 +15,7 @@ _SHOWN = 40  # characters of a wording in a reason
 
 
 def retrieve_several(
-    pipeline: Grim, searches: Sequence[Search], *, top_k: int
+    pipeline: Pipeline, searches: Sequence[Search], *, top_k: int
 ) -> list[ScoredChunk]:
     """Return at most `top_k` chunks that a question and further wordings of it find.
 

@@ -20,15 +20,7 @@ from kgrag.store.sqlite.verify import verify
 from kgrag.store.sqlite.verify_seals import check_file_header, check_log, readable
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
 from kgrag.store.whole import QueryLanguage
-from kgrag.types import (
-    Chunk,
-    Document,
-    Entity,
-    Fact,
-    Heading,
-    Mention,
-    Summary,
-)
+from kgrag.types import Chunk, Document, Entity, Fact, Heading, Mention, Summary
 from kgrag.vectors.vector import Hit, Vector
 
 CACHE_FOLDER = "cache"

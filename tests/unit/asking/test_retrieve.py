@@ -9,7 +9,7 @@ from kgrag.asking.retrieve import retrieve
 from kgrag.config import Config, SearchConfig
 from kgrag.errors import ModelOutputError, ModelUnavailableError
 from kgrag.results import Step
-from kgrag.retrieval.grim import preset
+from kgrag.retrieval.systems import preset
 from kgrag.testing.scripted import ScriptedChat
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"

@@ -57,9 +57,9 @@ def test_citation_leaves_out_what_there_is_not():
     assert line == "通知 (a.jsonl#7, characters 0-5)"
 
 
-def test_check_choice_refuses_what_no_search_takes():
+def test_check_choice_refuses_what_no_search_takes(kb):
     """A typo is told when the retriever is made, not when it is asked."""
     with pytest.raises(ConfigError, match="grim"):
-        check_choice("gram", 5)
+        check_choice(kb, "gram", 5)
     with pytest.raises(ValueError, match="got 0"):
-        check_choice("grim", 0)
+        check_choice(kb, "grim", 0)

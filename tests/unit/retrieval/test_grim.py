@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.retrieval.grim import PRESETS, Grim, merge_and_fill
+from kgrag.retrieval.grim import PRESETS, Pipeline, merge_and_fill
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.weighted_fusion import WeightedFusion, WeightedRetriever
@@ -99,7 +99,7 @@ def asked(store):
         pipeline = tuple(route(name) for name in routes)
         query = Query("问题", ("问题",))
         search = Search(query, store=store, embed=HashEmbedder, settings=Settings())
-        found = Grim(pipeline, WeightedFusion()).retrieve(search, top_k=9)
+        found = Pipeline(pipeline, WeightedFusion()).retrieve(search, top_k=9)
         return events, {r.chunk.chunk_id: r.via for r in found}
 
     return ask
@@ -130,5 +130,5 @@ def test_routes_are_as_deep_as_results_are_asked_for(store, top_k, depth):
         return Ranking((), {})
 
     search = Search(Query("问题", ("问题",)), store=store, embed=HashEmbedder, settings=Settings())
-    Grim((WeightedRetriever(retrieve),), WeightedFusion()).retrieve(search, top_k=top_k)
+    Pipeline((WeightedRetriever(retrieve),), WeightedFusion()).retrieve(search, top_k=top_k)
     assert asked == [depth]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from kgrag.retrieval.grim import Grim, merge_and_fill
+from kgrag.retrieval.grim import Pipeline, merge_and_fill
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.several import retrieve_several
@@ -34,7 +34,7 @@ def listed(search):
 @pytest.fixture
 def several(store):
     def ask(*questions, steps=(), top_k=10):
-        pipeline = Grim((WeightedRetriever(listed),), ReciprocalRankFusion(), steps)
+        pipeline = Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion(), steps)
         searches = [Asked(store, analyse(q)) for q in questions]
         return pipeline, searches, retrieve_several(pipeline, searches, top_k=top_k)
 
@@ -89,4 +89,6 @@ def test_no_more_than_asked_for(several):
 def test_a_question_is_needed():
     """Wordings of nothing are nothing."""
     with pytest.raises(ValueError, match="own"):
-        retrieve_several(Grim((WeightedRetriever(listed),), ReciprocalRankFusion()), [], top_k=1)
+        retrieve_several(
+            Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion()), [], top_k=1
+        )

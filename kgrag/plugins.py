@@ -1,0 +1,157 @@
+"""What other packages add: entry points, looked up where kgrag has nothing of a name itself.
+
+Nothing is looked up at start-up, and a plugin is imported when it is asked for by name. See
+docs/plugins.md.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Literal, TypeVar
+
+from kgrag.errors import KgragError, PluginError
+
+Group = Literal["kgrag.systems", "kgrag.routes", "kgrag.embedders", "kgrag.loaders"]
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An entry point of another package.
+
+    Attributes:
+        group: What it adds to.
+        name: Its name there.
+        value: Where it is, as `module:object`.
+        package: The distribution that has it; empty where its metadata do not say.
+        version: Of the distribution.
+    """
+
+    group: Group
+    name: str
+    value: str
+    package: str
+    version: str
+
+    def __str__(self) -> str:
+        """Return which one it is, for messages."""
+        package = " ".join(filter(None, (self.package, self.version))) or "an unknown package"
+        return f"the plugin {self.name!r} of {package} ({self.group}: {self.value})"
+
+    def load(self) -> object:
+        """Import and return the object that it names.
+
+        Raises:
+            PluginError: If that fails.
+        """
+        from importlib.metadata import EntryPoint
+
+        try:
+            return EntryPoint(self.name, self.value, self.group).load()
+        except Exception as exc:  # whatever its module does when it is imported
+            raise self.error(f"cannot be imported: {_told(exc)}") from exc
+
+    def error(self, what: str) -> PluginError:
+        """Return the error for what is wrong with the plugin, with the remedy."""
+        name = self.package or "it"
+        return PluginError(
+            f"{self} {what}. Remedy: install a version of {name} that fits this kgrag, or remove "
+            f"it: pip uninstall {self.package or 'PACKAGE'}"
+        )
+
+    def guarded(self, function: Callable[..., _T], wanted: type[_T]) -> Callable[..., _T]:
+        """Return a function of the plugin whose errors name it, and whose result is checked.
+
+        Args:
+            function: Of the plugin; errors that kgrag knows pass as they are.
+            wanted: What it must return.
+
+        Raises:
+            PluginError: By what is returned, if it fails or returns something else.
+        """
+
+        def call(*args: object, **options: object) -> _T:
+            try:
+                given = function(*args, **options)
+            except KgragError:
+                raise
+            except Exception as exc:
+                raise self.error(f"failed: {_told(exc)}") from exc
+            if not isinstance(given, wanted):
+                raise self.error(f"gave {type(given).__name__} where {wanted.__name__} is wanted")
+            return given
+
+        call.__name__ = getattr(function, "__name__", self.name)
+        return call
+
+
+def find(group: Group, name: str, *, taken: Collection[str] = ()) -> Plugin | None:
+    """Return the plugin of a name; None where there is none. Nothing is imported.
+
+    Args:
+        group: What it adds to.
+        name: As the user names it.
+        taken: Names of what kgrag has itself, which no plugin can replace.
+
+    Raises:
+        PluginError: If two have this name; names both.
+    """
+    found = by_name(group, taken=taken).get(name, ())
+    if len(found) > 1:
+        first, *others = found
+        raise PluginError(
+            f"two plugins have the name {name!r}: {first}, and {others[0]}. Remedy: remove one "
+            f"of them: pip uninstall {others[0].package or 'PACKAGE'}"
+        )
+    return found[0] if found else None
+
+
+def by_name(group: Group, *, taken: Collection[str] = ()) -> Mapping[str, tuple[Plugin, ...]]:
+    """Return all plugins of a group by name, sorted; more than one of a name is a mistake.
+
+    Those that bear the name of something built in are left out, and the log says so.
+    """
+    return _by_name(group, frozenset(taken), tuple(sys.path))
+
+
+def installed(group: Group) -> list[Plugin]:
+    """Return all plugins of a group, sorted by name, those that cannot be used included."""
+    return list(_installed(group, tuple(sys.path)))
+
+
+@cache
+def _by_name(
+    group: Group, taken: frozenset[str], path: Sequence[str]
+) -> Mapping[str, tuple[Plugin, ...]]:
+    found: dict[str, tuple[Plugin, ...]] = {}
+    for plugin in _installed(group, path):
+        if plugin.name in taken:
+            _log.warning("%s is not used: kgrag has the name itself", plugin)
+        else:
+            found[plugin.name] = (*found.get(plugin.name, ()), plugin)
+    return MappingProxyType(found)
+
+
+@cache  # `path` is sys.path: where it has changed, other packages may be there
+def _installed(group: Group, path: Sequence[str]) -> tuple[Plugin, ...]:
+    from importlib.metadata import entry_points
+
+    def plugin(name: str, value: str, package: str, version: str) -> Plugin:
+        # files of both `rst` and `.RST` are meant by the suffix
+        shown = name.lower().removeprefix(".") if group == "kgrag.loaders" else name
+        return Plugin(group, shown, value, package, version)
+
+    found = (
+        plugin(e.name, e.value, e.dist.name if e.dist else "", e.dist.version if e.dist else "")
+        for e in entry_points(group=group)
+    )
+    return tuple(sorted(found, key=lambda p: (p.name, p.package, p.value)))
+
+
+def _told(exc: Exception) -> str:
+    return f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__

@@ -1,0 +1,104 @@
+"""Retrieval pipelines by name: built in, given by a program, or of a plugin; `NAME+ROUTE`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import cast
+
+from kgrag.errors import ConfigError
+from kgrag.plugins import Plugin, by_name, find
+from kgrag.retrieval.grim import PRESETS, Pipeline
+from kgrag.retrieval.search import Ranking
+from kgrag.retrieval.weighted_fusion import Retriever, WeightedRetriever
+
+Systems = Mapping[str, Pipeline]
+
+NO_SYSTEMS: Systems = MappingProxyType({})
+
+
+def preset(name: str, given: Systems = NO_SYSTEMS) -> Pipeline:
+    """Return a pipeline by name.
+
+    Args:
+        name: Of a preset, of what is given, or of a plugin; `NAME+ROUTE` is that with a
+            plugin's route added, and more may follow.
+        given: Pipelines of the program itself, by name.
+
+    Raises:
+        ConfigError: If there is none of this name, or no such route; lists them.
+        PluginError: If the plugin of this name cannot be used.
+    """
+    system, *routes = name.split("+")
+    pipeline = _system(system, given)
+    if not routes:
+        return pipeline
+    return replace(pipeline, routes=(*pipeline.routes, *map(_route, routes)))
+
+
+def checked_systems(given: Mapping[str, object]) -> dict[str, Pipeline]:
+    """Return the pipelines of a program.
+
+    Args:
+        given: By name.
+
+    Raises:
+        ConfigError: If a name is taken or cannot be asked for, or one is no pipeline.
+    """
+    for name, pipeline in given.items():
+        if name in PRESETS:
+            raise ConfigError(f"kgrag has a system {name!r} itself: give yours another name")
+        if not name or "+" in name or "," in name:
+            raise ConfigError(f"a system cannot be called {name!r}: + and , join names")
+        wrong = _wrong_with(pipeline)
+        if wrong:
+            raise ConfigError(f"the system {name!r} {wrong}")
+    return cast("dict[str, Pipeline]", dict(given))
+
+
+def _system(name: str, given: Systems) -> Pipeline:
+    if name in given:
+        return given[name]
+    if name in PRESETS:
+        return PRESETS[name]
+    plugin = find("kgrag.systems", name, taken=PRESETS)
+    if plugin is None:
+        names = dict.fromkeys((*PRESETS, *given, *by_name("kgrag.systems", taken=PRESETS)))
+        raise ConfigError(f"no system is called {name!r}; there are {', '.join(names)}")
+    pipeline = plugin.load()
+    if not isinstance(pipeline, Pipeline) or _wrong_with(pipeline):
+        raise plugin.error(_wrong_with(pipeline))
+    return replace(pipeline, routes=tuple(_guarded(r, plugin) for r in pipeline.routes))
+
+
+def _route(name: str) -> WeightedRetriever:
+    plugin = find("kgrag.routes", name)
+    if plugin is None:
+        names = ", ".join(by_name("kgrag.routes")) or "none"
+        raise ConfigError(f"no plugin has a route {name!r}; routes of plugins: {names}")
+    route = plugin.load()
+    if not isinstance(route, WeightedRetriever) or not callable(route.retrieve):
+        raise plugin.error(f"is no WeightedRetriever, but {_kind(route)}")
+    return _guarded(route, plugin)
+
+
+def _guarded(route: WeightedRetriever, plugin: Plugin) -> WeightedRetriever:
+    """Return a route whose errors name the plugin; one of kgrag's own as it is."""
+    if getattr(route.retrieve, "__module__", "").startswith("kgrag."):
+        return route
+    retrieve: Callable[..., Ranking] = plugin.guarded(route.retrieve, Ranking)
+    return replace(route, retrieve=cast("Retriever", retrieve))
+
+
+def _wrong_with(pipeline: object) -> str:
+    """Return what is wrong with the form of a pipeline; empty if nothing is."""
+    if not isinstance(pipeline, Pipeline):
+        return f"is no Pipeline, but {_kind(pipeline)}"
+    if not pipeline.routes or not all(isinstance(r, WeightedRetriever) for r in pipeline.routes):
+        return "has routes that are no WeightedRetrievers, or none"
+    if not callable(pipeline.fuse) or not all(map(callable, pipeline.steps)):
+        return "has a fusion or step that cannot be called"
+    return ""
+
+
+def _kind(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__

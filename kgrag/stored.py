@@ -1,0 +1,71 @@
+"""What a knowledge base holds, to be listed, looked up, checked and deleted; nothing is encoded."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kgrag.limits import check_query, check_whole
+from kgrag.lookup import facts_around, find_document
+from kgrag.networks import to_networkx
+from kgrag.store.contents import Counts, Problem
+from kgrag.store.store import Store
+from kgrag.types import Document, Entity, Fact
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
+
+
+class Stored:
+    """What a store holds.
+
+    Attributes:
+        store: The storage.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def documents(self) -> list[Document]:
+        """Return the cards of all documents (empty text), ordered by file."""
+        return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
+
+    def find_document(self, name: str) -> Document:
+        """Return the card of the one document with this id, file, file name or title.
+
+        Raises:
+            NotFoundError: If no document, or more than one, is called so.
+        """
+        return find_document(self.store, name)
+
+    def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
+        """Return an entity and the facts around it; see `kgrag.lookup.facts_around`."""
+        return facts_around(self.store, name, hops=hops, limit=limit)
+
+    def to_networkx(self) -> "MultiDiGraph[str]":
+        """Return the graph as one of networkx; see `kgrag.networks.to_networkx`."""
+        return to_networkx(self.store)
+
+    def counts(self) -> Counts:
+        """Return how many of each are stored."""
+        return self.store.counts()
+
+    def query(
+        self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
+    ) -> list[dict[str, object]]:
+        """Return the rows of a query that only reads: Cypher on Neo4j, SQL in a folder."""
+        check_whole("query", text)
+        check_query(max_rows, timeout_s)
+        return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
+
+    def verify(self) -> list[Problem]:
+        """Check every invariant; an empty list means that all hold."""
+        return self.store.verify()
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield every record as JSON-ready mappings, in a fixed order."""
+        return self.store.export()
+
+    def delete(self, name: str) -> Document:
+        """Delete a document, found as `find_document` does, and return its card."""
+        card = self.find_document(name)
+        self.store.delete_document(card.doc_id)
+        return card
