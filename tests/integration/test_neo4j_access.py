@@ -3,7 +3,6 @@
 import json
 import logging
 import socket
-import time
 from contextlib import closing
 
 import pytest
@@ -21,7 +20,6 @@ from tests.neo4j_server.plugin import driver_of
 pytestmark = pytest.mark.neo4j
 
 PASSWORD = "Geheim-密码-7"
-SECONDS = 15  # within which a wrong address is told, at the latest
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +30,9 @@ def no_credentials(monkeypatch):
 
 
 def refused(location, remedy):
-    """Say that a place is refused soon, with a remedy; return the message."""
-    began = time.monotonic()
+    """Say that a place is refused, with a remedy; return the message."""
     with pytest.raises(StoreUnavailableError, match=remedy) as caught:
         Neo4jStore.open(location).close()
-    assert time.monotonic() - began < SECONDS
     return str(caught.value)
 
 
@@ -119,10 +115,8 @@ def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server):
             lambda: base.delete(base.documents()[0].doc_id),
             lambda: base.store.attach_source("/x", base.documents()[0].doc_id),
         ):
-            began = time.monotonic()
             with pytest.raises(StoreError, match="may only be read"):
                 write()
-            assert time.monotonic() - began < 3 * SECONDS
         assert answers(base, question) == expected
 
 

@@ -33,7 +33,7 @@ def test_calls_give_what_those_of_the_knowledge_base_give(tmp_path):
 def test_the_event_loop_goes_on_meanwhile(tmp_path, monkeypatch):
     """A search that waits for the loop would wait in vain if it ran in it."""
     told = threading.Event()
-    monkeypatch.setattr(KnowledgeBase, "search", lambda *_, **__: [] if told.wait(20) else None)
+    monkeypatch.setattr(KnowledgeBase, "search", lambda *_, **__: [] if told.wait(60) else None)
 
     async def talk():
         async with await AsyncKnowledgeBase.open(tmp_path / "kb") as kb:

@@ -134,7 +134,7 @@ def test_a_call_that_can_wait_fails_with_its_own_error_when_two_trials_failed(ci
 
 def test_calls_that_wait_go_on_when_a_trial_was_answered(time):
     """All of them, with all their tries."""
-    resting, back = threading.Barrier(3, timeout=20), threading.Event()
+    resting, back = threading.Barrier(3, timeout=60), threading.Event()
 
     def sleep(seconds):
         if not back.is_set():
@@ -159,7 +159,7 @@ def test_calls_that_wait_go_on_when_a_trial_was_answered(time):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert sorted(texts) == ["回", "好", "好"]
     assert (len(inner.requests), len(trial.requests)) == (2, 1)
 

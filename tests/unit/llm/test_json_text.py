@@ -1,5 +1,4 @@
 import json
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -150,9 +149,12 @@ def test_nothing_is_repaired_where_only_whole_json_counts():
             find_json(text)
 
 
-def test_long_damage_is_not_worked_on_for_ever():
+def test_long_damage_is_not_worked_on(monkeypatch):
     """Repairing takes more than linear time; such answers are asked for again."""
-    began = time.perf_counter()
+    worked_on = []
+    monkeypatch.setattr("json_repair.loads", lambda text, **_: worked_on.append(text) or FACTS)
     with pytest.raises(ModelOutputError):
         read_json('{"a": "' + 'x"y' * 40_000 + '"}')
-    assert time.perf_counter() - began < 1
+    assert not worked_on
+    assert read_json('{"a": "' + 'x"y' * 4_000 + '"}') == FACTS
+    assert worked_on

