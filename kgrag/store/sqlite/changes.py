@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from kgrag.store.sqlite.statements import run, run_each
+
 Part = Literal["chunks", "vectors", "knowledge"]
 ALL_PARTS: tuple[Part, ...] = ("chunks", "vectors", "knowledge")
 
@@ -29,28 +31,23 @@ def record_change(
     """Note in the running transaction that parts of documents change."""
     seq = current_mark(connection).seq + 1
     # A random stamp, not a clock: it is no content, and two copies of a folder must differ.
-    connection.execute("INSERT INTO commits VALUES (?, ?)", (seq, secrets.token_hex(8)))
-    connection.executemany(
-        "INSERT OR REPLACE INTO changes VALUES (?, ?, ?)",
-        [(doc_id, part, seq) for doc_id in doc_ids for part in parts],
-    )
+    run(connection, "add_commit", seq, secrets.token_hex(8))
+    rows = [(doc_id, part, seq) for doc_id in doc_ids for part in parts]
+    run_each(connection, "put_change", rows)
 
 
 def current_mark(connection: sqlite3.Connection) -> Mark:
     """Return the latest commit that the connection sees."""
-    row = connection.execute("SELECT seq, stamp FROM commits ORDER BY seq DESC LIMIT 1").fetchone()
+    row = run(connection, "latest_mark").fetchone()
     return Mark(*row) if row else Mark()
 
 
 def is_known(connection: sqlite3.Connection, mark: Mark) -> bool:
     """Return whether the mark is a commit of this database."""
-    row = connection.execute("SELECT stamp FROM commits WHERE seq = ?", (mark.seq,)).fetchone()
+    row = run(connection, "stamp", mark.seq).fetchone()
     return mark == Mark() if row is None else row[0] == mark.stamp
 
 
 def changed_since(connection: sqlite3.Connection, mark: Mark, part: Part) -> list[str]:
     """Return the documents whose part changed after the mark, deleted ones too, in order."""
-    rows = connection.execute(
-        "SELECT doc_id FROM changes WHERE part = ? AND seq > ? ORDER BY doc_id", (part, mark.seq)
-    )
-    return [doc_id for (doc_id,) in rows]
+    return [doc_id for (doc_id,) in run(connection, "changed_since", part, mark.seq)]

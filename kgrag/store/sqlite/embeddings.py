@@ -1,6 +1,5 @@
 """Vectors as rows: each distinct text's once, however many nodes share it."""
 
-import json
 import re
 import sqlite3
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from kgrag.store.checks import damaged_setting
 from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.seals import seal_of_vector
 from kgrag.store.sqlite.settle import Touched
+from kgrag.store.sqlite.statements import json_list, run, run_each
 from kgrag.vectors.vector import Vector, best_of_each, check_vector, cosines, other_dimension
 
 _DIMENSION = re.compile("[1-9][0-9]{0,5}")
@@ -36,18 +36,12 @@ def add_vectors(
     for key, vector in given.items():
         check_vector(vector, key)
     _check_dimension(connection, given)
-    connection.executemany(
-        "INSERT INTO embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [sealed_row(key, vector) for key, vector in given.items()],
-    )
+    run_each(connection, "add_embedding", [sealed_row(key, v) for key, v in given.items()])
     touched.keys.update(v.key for v in vectors)
     _check_keys(connection, sorted({v.key for v in vectors}))
     before = connection.total_changes
-    connection.executemany(
-        "INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (node_id, doc_id) DO NOTHING",
-        [(v.node_id, v.kind, doc_id, v.key) for v in vectors],
-    )
+    rows = [(v.node_id, v.kind, doc_id, v.key) for v in vectors]
+    run_each(connection, "add_node_vector", rows)
     return connection.total_changes > before
 
 
@@ -57,7 +51,7 @@ def stored_dimension(connection: sqlite3.Connection) -> int | None:
     Raises:
         StoreError: If what is recorded is no dimension.
     """
-    row = connection.execute("SELECT value FROM state WHERE key = 'dimension'").fetchone()
+    row = run(connection, "dimension").fetchone()
     if row is None:
         return None
     if not _DIMENSION.fullmatch(str(row[0])):
@@ -94,10 +88,7 @@ def from_blob(blob: bytes) -> Vector:
 
 def read_vectors(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Vector]:
     """Return stored vectors by key."""
-    rows = connection.execute(
-        "SELECT e.key, e.vector FROM json_each(?) j CROSS JOIN embeddings e ON e.key = j.value",
-        (json.dumps(list(keys)),),
-    )
+    rows = run(connection, "vectors", json_list(keys))
     return {key: from_blob(blob) for key, blob in rows}
 
 
@@ -125,12 +116,7 @@ def vectors_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> dict[
 
 
 def _blobs_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> list[tuple[str, bytes]]:
-    return connection.execute(
-        "SELECT n.node_id, e.vector FROM json_each(?) j"
-        " CROSS JOIN node_vectors n ON n.node_id = j.value"
-        " CROSS JOIN embeddings e ON e.key = n.key",
-        (json.dumps(list(node_ids)),),
-    ).fetchall()
+    return run(connection, "vectors_of", json_list(node_ids)).fetchall()
 
 
 def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -> None:
@@ -138,15 +124,12 @@ def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -
     for key, vector in given.items():
         if dimension is None:
             dimension = vector.size
-            connection.execute("INSERT INTO state VALUES ('dimension', ?)", (str(dimension),))
+            run(connection, "set_dimension", str(dimension))
         if vector.size != dimension:
             raise other_dimension(f"vector {key}", vector, dimension)
 
 
 def _check_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> None:
-    missing = connection.execute(
-        "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM embeddings) LIMIT 1",
-        (json.dumps(list(keys)),),
-    ).fetchone()
+    missing = run(connection, "missing_key", json_list(keys)).fetchone()
     if missing:
         raise StoreError(f"vector {missing[0]} is not stored: give it with its numbers")

@@ -1,231 +1,181 @@
 """Reading the knowledge graph: entities, facts and what is known from where."""
 
-import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from kgrag.store.graph import StatedTriple, Stating, Triple
+from kgrag.store.likeness import most_alike
+from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.known_entities import KnownEntities
-from kgrag.store.sqlite.read import summaries_of
+from kgrag.store.sqlite.role import Row
+from kgrag.store.sqlite.settle import id_list
+from kgrag.store.sqlite.statements import json_list
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
+from kgrag.vectors.vector import Hit
 
-_EVIDENCE_COLUMNS = "e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence"
-_EVIDENCE_ORDER = "e.doc_id, e.start, e.end, e.extractor, e.chunk_id"
-_STATED_WITHIN = (
-    "AND EXISTS (SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id"
-    " AND e.doc_id IN (SELECT value FROM json_each(:documents)))"
-)
-
-_Row = tuple[str, str, str, str]  # fact, subject, predicate, object
+_TRIGRAM = 3  # shortest key of FTS5's trigram index
+_CANDIDATES = 10  # names compared for each one wanted; FTS5's ranking is coarser than Dice
 
 
-def find_entities(connection: sqlite3.Connection, names: Sequence[str]) -> list[Entity]:
-    """Return entities that bear one of the names, ordered by id."""
-    normalized = sorted({normalize_name(name) for name in names})
-    rows = connection.execute(
-        "SELECT e.entity_id, e.name, e.type FROM json_each(?) j"
-        " CROSS JOIN entities e ON e.normalized = j.value ORDER BY e.entity_id",
-        (json.dumps(normalized),),
-    )
-    return [Entity(*row) for row in rows]
+class Graph(Documents):
+    """Reading the knowledge graph; see `kgrag.store.graph` for what each method promises."""
 
+    def __init__(self, database: Database, cache: CacheFolder) -> None:
+        super().__init__(database, cache)
+        self._known_entities = KnownEntities()
 
-def entities(connection: sqlite3.Connection, entity_ids: Sequence[str]) -> list[Entity]:
-    """Return entities in the order asked."""
-    rows = connection.execute(
-        "SELECT e.entity_id, e.name, e.type FROM json_each(?) j"
-        " CROSS JOIN entities e ON e.entity_id = j.value ORDER BY j.key",
-        (json.dumps(list(entity_ids)),),
-    )
-    return [Entity(*row) for row in rows]
+    def find_entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return entities that bear one of the names, ordered by id."""
+        normalized = {normalize_name(name) for name in names}
+        return self._read(_entity, "find_entities", id_list(normalized))
 
+    def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
+        """Return (entity_id, likeness in (0, 1]) of names that contain or resemble a text.
 
-def facts_around(
-    connection: sqlite3.Connection,
-    entity_ids: Sequence[str],
-    limit: int,
-    doc_ids: Collection[str] | None = None,
-) -> list[Fact]:
-    """Return at most `limit` facts around each entity that documents state, each fact once."""
-    return _with_evidence(connection, _around(connection, entity_ids, limit, doc_ids))
-
-
-def triples_around(
-    connection: sqlite3.Connection,
-    entity_ids: Sequence[str],
-    limit: int,
-    doc_ids: Collection[str] | None = None,
-    *,
-    known: KnownEntities,
-) -> list[Triple]:
-    """Return the same facts, without evidence."""
-    return _named(connection, _around(connection, entity_ids, limit, doc_ids), known)
-
-
-def stated_triples(
-    connection: sqlite3.Connection, fact_ids: Iterable[str], *, known: KnownEntities
-) -> list[StatedTriple]:
-    """Return facts in the order asked, each once, with the chunks that state them."""
-    stating: dict[str, list[str]] = {fact_id: [] for fact_id in fact_ids}
-    rows = connection.execute(
-        "SELECT f.fact_id, f.subject_id, f.predicate, f.object_id, e.chunk_id FROM json_each(?) j"
-        " CROSS JOIN facts f ON f.fact_id = j.value CROSS JOIN evidence e ON e.fact_id = j.value",
-        (json.dumps(list(stating)),),
-    )
-    found: dict[str, _Row] = {}
-    for *row, chunk_id in rows:
-        found[row[0]] = (row[0], row[1], row[2], row[3])
-        stating[row[0]].append(chunk_id)
-    triples = _named(connection, [found[f] for f in stating if f in found], known)
-    return [(t, tuple(stating[t.fact_id])) for t in triples]
-
-
-def facts(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Fact]:
-    """Return facts with all their evidence, in the order asked, each once."""
-    return _with_evidence(connection, _by_id(connection, fact_ids))
-
-
-def stating_chunks(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[Stating]:
-    """Return (fact id, chunk id) of evidence, in no order."""
-    rows = connection.execute(
-        "SELECT e.fact_id, e.chunk_id FROM json_each(?) j"
-        " CROSS JOIN evidence e ON e.fact_id = j.value",
-        (json.dumps(list(fact_ids)),),
-    )
-    return rows.fetchall()
-
-
-def _around(
-    connection: sqlite3.Connection,
-    entity_ids: Sequence[str],
-    limit: int,
-    doc_ids: Collection[str] | None,
-) -> list[_Row]:
-    """Return at most `limit` facts around each entity, in order, each once."""
-    within = "" if doc_ids is None else _STATED_WITHIN
-    columns = "g.fact_id, g.subject_id, g.predicate, g.object_id"
-    # Both branches come in order of fact_id from their index, so a hub costs no more than `limit`.
-    statement = (
-        f"SELECT {columns} FROM facts g WHERE g.subject_id = :entity {within}"
-        f" UNION ALL SELECT {columns} FROM facts g"
-        f" WHERE g.object_id = :entity AND g.subject_id <> :entity {within}"
-        " ORDER BY 1 LIMIT :limit"
-    )
-    given = {"limit": max(limit, 0), "documents": json.dumps(sorted(doc_ids or ()))}
-    found: dict[str, _Row] = {}
-    for entity_id in entity_ids:
-        for row in connection.execute(statement, {**given, "entity": entity_id}):
-            found.setdefault(row[0], row)
-    return list(found.values())
-
-
-def _by_id(connection: sqlite3.Connection, fact_ids: Iterable[str]) -> list[_Row]:
-    """Return facts in the order asked, each once."""
-    ids = list(dict.fromkeys(fact_ids))
-    rows = connection.execute(
-        "SELECT f.fact_id, f.subject_id, f.predicate, f.object_id FROM json_each(?) j"
-        " CROSS JOIN facts f ON f.fact_id = j.value",
-        (json.dumps(ids),),
-    )
-    by_id = {row[0]: row for row in rows}
-    return [by_id[fact_id] for fact_id in ids if fact_id in by_id]
-
-
-def _named(
-    connection: sqlite3.Connection, rows: Sequence[_Row], known: KnownEntities
-) -> list[Triple]:
-    """Return triples with the entities at both ends, each of which is read once."""
-    ends = {end for _, subject, _, object_ in rows for end in (subject, object_)}
-    named = known.of(connection, ends)
-    return [
-        Triple(fact_id, named[subject], predicate, named[object_])
-        for fact_id, subject, predicate, object_ in rows
-    ]
-
-
-def _with_evidence(connection: sqlite3.Connection, rows: Sequence[_Row]) -> list[Fact]:
-    """Return facts with all their evidence in order."""
-    evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for fact_id, *place in connection.execute(
-        f"SELECT e.fact_id, {_EVIDENCE_COLUMNS} FROM json_each(?) j"
-        " CROSS JOIN evidence e ON e.fact_id = j.value",
-        (json.dumps([row[0] for row in rows]),),
-    ):
-        evidence[fact_id].append(Evidence(*place))
-    for several in evidence.values():
-        if len(several) > 1:
-            several.sort(key=lambda e: (e.doc_id, e.start, e.end, e.extractor, e.chunk_id))
-    named = _named(connection, rows, KnownEntities())
-    return [Fact(*found, tuple(evidence[found.fact_id])) for found in named]
-
-
-def facts_of_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[str]) -> list[Fact]:
-    """Return facts with evidence in the chunks, with all their evidence, ordered by id."""
-    rows = connection.execute(
-        "SELECT DISTINCT e.fact_id FROM json_each(?) j"
-        " CROSS JOIN evidence e ON e.chunk_id = j.value ORDER BY e.fact_id",
-        (json.dumps(list(chunk_ids)),),
-    )
-    return facts(connection, [fact_id for (fact_id,) in rows])
-
-
-def entity_degrees(connection: sqlite3.Connection, entity_ids: Sequence[str]) -> dict[str, int]:
-    """Return the number of facts around each entity; one about itself counts once."""
-    rows = connection.execute(
+        Likeness is the Dice coefficient of character pairs, or the share of the name that the
+        text makes up where it is contained, whichever is more; 1 for the name itself. Best first,
+        ties by entity id.
         """
-        SELECT e.entity_id,
-               (SELECT count(*) FROM facts WHERE subject_id = e.entity_id)
-               + (SELECT count(*) FROM facts
-                  WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
-        FROM json_each(?) j CROSS JOIN entities e ON e.entity_id = j.value
-        """,
-        (json.dumps(list(entity_ids)),),
-    )
-    return dict(rows.fetchall())
+        wanted = normalize_name(text)
+        if not wanted or top_k < 1:
+            return []
+        with self.snapshot() as here:
+            if len(wanted) < _TRIGRAM:
+                names = here._short_names(wanted, top_k)
+            else:
+                names = dict(here._rows("names_containing", _quoted(wanted), top_k))
+                if len(names) < top_k:
+                    # by BM25 of three-character pieces
+                    limit = top_k * _CANDIDATES
+                    names |= dict(here._rows("names_sharing", _any_piece(wanted), limit))
+        return most_alike(wanted, names, top_k)
+
+    def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
+        """Return entities in the order asked."""
+        return self._read(_entity, "entities", json_list(entity_ids))
+
+    def facts_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Fact]:
+        """Return facts around entities, at most `limit` for each, each fact once."""
+        with self.snapshot() as here:
+            return here._with_evidence(here._around(entity_ids, limit, doc_ids))
+
+    def triples_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Triple]:
+        """Return facts around entities without their evidence."""
+        with self.snapshot() as here:
+            return here._named(here._around(entity_ids, limit, doc_ids))
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts in the order asked, each once, with the chunks that state them."""
+        stating: dict[str, list[str]] = {fact_id: [] for fact_id in fact_ids}
+        found: dict[str, Row] = {}
+        with self.snapshot() as here:
+            for *row, chunk_id in here._rows("stated_triples", json_list(stating)):
+                found[row[0]] = tuple(row)
+                stating[row[0]].append(chunk_id)
+            triples = here._named([found[f] for f in stating if f in found])
+        return [(t, tuple(stating[t.fact_id])) for t in triples]
+
+    def facts(self, fact_ids: Iterable[str]) -> list[Fact]:
+        """Return facts with all their evidence, in the order asked, each once."""
+        ids = list(dict.fromkeys(fact_ids))
+        with self.snapshot() as here:
+            by_id = {row[0]: row for row in here._rows("facts", json_list(ids))}
+            return here._with_evidence([by_id[f] for f in ids if f in by_id])
+
+    def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
+        """Return (fact id, chunk id) of the evidence of facts, in no order."""
+        return self._read(_pair, "stating_chunks", json_list(fact_ids))
+
+    def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with evidence in chunks, with all their evidence, ordered by id."""
+        with self.snapshot() as here:
+            return here.facts(f for (f,) in here._rows("facts_of_chunks", json_list(chunk_ids)))
+
+    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of facts around each entity; one about itself counts once."""
+        return dict(self._rows("entity_degrees", json_list(entity_ids)))
+
+    def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
+        """Return facts, mentions and summaries of one document, in its own wording.
+
+        Where the document writes a name in several ways, the smallest is given, and a type other
+        than `entity` if there is one.
+        """
+        with self.snapshot() as here:
+            names = {row[0]: Entity(*row) for row in here._rows("names_in_document", doc_id)}
+            facts = _facts_of_document(here._rows("facts_in_document", doc_id), names)
+            mentions = [
+                Mention(names[entity_id], Evidence(*place))
+                for entity_id, *place in here._rows("mentions_in_document", doc_id)
+            ]
+            return facts, mentions, here.summaries_of(doc_id)
+
+    def _short_names(self, wanted: str, top_k: int) -> dict[str, str]:
+        """Return the shortest names that begin with the text; if too few, that contain it."""
+        beyond = wanted + chr(0x10FFFF)
+        names: dict[str, str] = dict(self._rows("names_beginning", wanted, beyond, top_k))
+        if len(names) >= top_k:
+            return names
+        return names | dict(self._rows("short_names_containing", wanted, top_k))
+
+    def _around(
+        self, entity_ids: Sequence[str], limit: int, doc_ids: Collection[str] | None
+    ) -> list[Row]:
+        """Return at most `limit` facts around each entity, in order, each once."""
+        name = "facts_around" if doc_ids is None else "facts_around_stated"
+        documents = [] if doc_ids is None else [id_list(doc_ids)]
+        found: dict[str, Row] = {}
+        for entity_id in entity_ids:
+            for row in self._rows(name, entity_id, max(limit, 0), *documents):
+                found.setdefault(row[0], row)
+        return list(found.values())
+
+    def _named(self, rows: Sequence[Row], known: KnownEntities | None = None) -> list[Triple]:
+        """Return triples with the entities at both ends, each of which is read once."""
+        ends = {end for _, subject, _, object_ in rows for end in (subject, object_)}
+        with self._reading() as connection:
+            named = (known or self._known_entities).of(connection, ends)
+        return [
+            Triple(fact_id, named[subject], predicate, named[object_])
+            for fact_id, subject, predicate, object_ in rows
+        ]
+
+    def _with_evidence(self, rows: Sequence[Row]) -> list[Fact]:
+        """Return facts with all their evidence in order."""
+        evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
+        for fact_id, *place in self._rows("evidence", json_list(row[0] for row in rows)):
+            evidence[fact_id].append(Evidence(*place))
+        for several in evidence.values():
+            if len(several) > 1:
+                several.sort(key=lambda e: (e.doc_id, e.start, e.end, e.extractor, e.chunk_id))
+        named = self._named(rows, KnownEntities())
+        return [Fact(*found, tuple(evidence[found.fact_id])) for found in named]
 
 
-def knowledge_of(
-    connection: sqlite3.Connection, doc_id: str
-) -> tuple[list[Fact], list[Mention], list[Summary]]:
-    """Return facts, mentions and summaries of one document, in its own wording.
-
-    Where the document writes a name in several ways, the smallest is given, and a type other
-    than `entity` if there is one.
-    """
-    surfaces = _surfaces(connection, doc_id)
-    facts = _facts_of_document(connection, doc_id, surfaces)
-    mentions = [
-        Mention(surfaces[entity_id], Evidence(*evidence))
-        for entity_id, *evidence in connection.execute(
-            f"SELECT e.entity_id, {_EVIDENCE_COLUMNS} FROM mentions e WHERE e.doc_id = ?"
-            f" ORDER BY e.entity_id, {_EVIDENCE_ORDER}",
-            (doc_id,),
-        )
-    ]
-    return facts, mentions, summaries_of(connection, doc_id)
+def _entity(row: Row) -> Entity:
+    return Entity(*row)
 
 
-def _surfaces(connection: sqlite3.Connection, doc_id: str) -> dict[str, Entity]:
-    """Return the entities that a document names, as it names them."""
-    rows = connection.execute(
-        "SELECT entity_id, min(name), coalesce(min(nullif(type, 'entity')), 'entity')"
-        " FROM entity_names WHERE doc_id = ? GROUP BY entity_id",
-        (doc_id,),
-    )
-    return {row[0]: Entity(*row) for row in rows}
+def _pair(row: Row) -> tuple[str, str]:
+    return row[0], row[1]
 
 
-def _facts_of_document(
-    connection: sqlite3.Connection, doc_id: str, surfaces: dict[str, Entity]
-) -> list[Fact]:
-    rows = connection.execute(
-        f"SELECT e.fact_id, f.subject_id, f.object_id, e.predicate, {_EVIDENCE_COLUMNS}"
-        " FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?"
-        f" ORDER BY e.fact_id, {_EVIDENCE_ORDER}",
-        (doc_id,),
-    ).fetchall()
+def _facts_of_document(rows: Sequence[Row], names: dict[str, Entity]) -> list[Fact]:
     ends = {fact_id: (subject, object_) for fact_id, subject, object_, *_ in rows}
     predicates: dict[str, str] = {}
     evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
@@ -234,8 +184,18 @@ def _facts_of_document(
         evidence[fact_id].append(Evidence(*place))
     return [
         Fact(
-            fact_id, surfaces[subject], predicates[fact_id], surfaces[object_],
-            tuple(evidence[fact_id]),
+            fact_id, names[subject], predicates[fact_id], names[object_], tuple(evidence[fact_id])
         )
         for fact_id, (subject, object_) in ends.items()
     ]  # fmt: skip
+
+
+def _any_piece(wanted: str) -> str:
+    """Return an FTS5 query for any three characters in a row."""
+    pieces = sorted({wanted[i : i + _TRIGRAM] for i in range(len(wanted) - _TRIGRAM + 1)})
+    return " OR ".join(map(_quoted, pieces))
+
+
+def _quoted(text: str) -> str:
+    """Return an FTS5 string: nothing in it is an operator."""
+    return '"' + text.replace('"', '""') + '"'

@@ -1,11 +1,11 @@
 """Entities that were read lately: questions about one field meet the same ones again."""
 
-import json
 import sqlite3
 import threading
 from collections.abc import Collection
 
 from kgrag.store.sqlite.changes import Mark, current_mark
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.types import Entity
 
 _MOST = 50_000  # entities, some 10 MB
@@ -29,10 +29,6 @@ class KnownEntities:
             known = self._known
         missing = [entity_id for entity_id in entity_ids if entity_id not in known]
         if missing:
-            rows = connection.execute(
-                "SELECT e.entity_id, e.name, e.type FROM json_each(?) j"
-                " CROSS JOIN entities e ON e.entity_id = j.value",
-                (json.dumps(missing),),
-            )
+            rows = run(connection, "entities", json_list(missing))
             known.update((row[0], Entity(*row)) for row in rows)
         return known

@@ -22,6 +22,7 @@ from kgrag.store.sqlite.lexical_view import (
     writing_index,
 )
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
+from kgrag.store.sqlite.statements import run
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
 from kgrag.types import TextField
@@ -179,8 +180,7 @@ class LexicalIndex:
         return View(mark, searcher, index.schema, searcher.num_docs, 0)
 
     def _count(self, connection: sqlite3.Connection) -> int:
-        row = connection.execute("SELECT count(*) FROM chunks WHERE size = ?", (self.size,))
-        return int(row.fetchone()[0])
+        return int(run(connection, "count_chunks", self.size).fetchone()[0])
 
 
 def build_missing(indexes: Sequence[LexicalIndex], connection: sqlite3.Connection) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from kgrag.store.sqlite.cache import CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.vectors.vector import Hit
 from kgrag.visible import shown_path
 
@@ -220,11 +221,7 @@ def _chunk_ids(
     known = view.chunk_ids
     missing = [number for number in numbers if number not in known]
     if missing:
-        rows = connection.execute(
-            "SELECT c.number, c.chunk_id FROM json_each(?) j"
-            " CROSS JOIN chunks c ON c.number = j.value",
-            (json.dumps(missing),),
-        )
+        rows = run(connection, "chunk_ids", json_list(missing))
         found = dict.fromkeys(missing) | dict(rows.fetchall())
         if len(known) + len(found) <= _MOST_KNOWN:
             known.update(found)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgrag.store.sqlite.room import check_room, spare_bytes
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.terms import pair_terms, word_terms
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def lexical_schema() -> "tantivy.Schema":
 
 def all_documents(connection: sqlite3.Connection) -> list[str]:
     """Return the ids of all documents in order."""
-    return [d for (d,) in connection.execute("SELECT doc_id FROM documents ORDER BY doc_id")]
+    return [d for (d,) in run(connection, "doc_ids")]
 
 
 def write_documents(
@@ -87,12 +88,8 @@ def _write(
     for doc_id in doc_ids:
         writer.delete_documents_by_term("doc", doc_id)
     path = _Path()
-    for number, doc_id, title, heading_path, text in connection.execute(
-        "SELECT c.number, c.doc_id, d.title, c.heading_path, c.text FROM json_each(?) j"
-        " CROSS JOIN documents d ON d.doc_id = j.value"
-        " CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.size = ? ORDER BY j.key, c.position",
-        (json.dumps(list(doc_ids)), size),
-    ):
+    rows = run(connection, "indexed_chunks", json_list(doc_ids), size)
+    for number, doc_id, title, heading_path, text in rows:
         document = tantivy.Document()
         document.add_unsigned("number", number)
         document.add_text("doc", doc_id)

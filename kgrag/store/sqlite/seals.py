@@ -11,42 +11,20 @@ from typing import Literal
 
 from kgrag.store.checks import damaged_setting
 from kgrag.store.sqlite.faults import is_damage
+from kgrag.store.sqlite.statements import run, run_each
 
 Part = Literal["text", "chunks", "summaries", "knowledge", "vectors", "sources", "log"]
 
-# What each part of a document is, all of its columns in a fixed order. How entities and facts
-# are called is left out: it follows from what documents write, and is compared with that.
+# What each part of a document is; see `sql/seals.sql`.
 _STATEMENTS: Mapping[Part, tuple[str, ...]] = MappingProxyType(
     {
-        "text": (
-            "SELECT title, normalized_title, media_type, content_hash, fingerprint, characters,"
-            " warnings, metadata, segments, text FROM documents WHERE doc_id = ?",
-            'SELECT position, start, "end", level, text FROM headings WHERE doc_id = ?'
-            " ORDER BY position",
-        ),
-        "chunks": (
-            'SELECT number, chunk_id, size, position, start, "end", parent_id, heading_path, text'
-            " FROM chunks WHERE doc_id = ? ORDER BY size DESC, position",
-        ),
-        "summaries": (
-            'SELECT summary_id, start, "end", level, source, target_ids, text'
-            " FROM summaries WHERE doc_id = ? ORDER BY summary_id",
-        ),
-        "knowledge": (
-            "SELECT entity_id, name, type FROM entity_names WHERE doc_id = ?"
-            " ORDER BY entity_id, name, type",
-            'SELECT e.fact_id, e.start, e."end", e.extractor, e.chunk_id, e.confidence,'
-            " e.predicate, f.subject_id, f.object_id FROM evidence e"
-            " LEFT JOIN facts f ON f.fact_id = e.fact_id WHERE e.doc_id = ?"
-            ' ORDER BY e.fact_id, e.start, e."end", e.extractor, e.chunk_id',
-            'SELECT entity_id, start, "end", extractor, chunk_id, confidence FROM mentions'
-            ' WHERE doc_id = ? ORDER BY entity_id, start, "end", extractor, chunk_id',
-        ),
-        "vectors": (
-            "SELECT number, node_id, kind, key FROM node_vectors WHERE doc_id = ? ORDER BY node_id",
-        ),
-        "sources": ("SELECT source FROM sources WHERE doc_id = ? ORDER BY source",),
-        "log": ("SELECT part, seq FROM changes WHERE doc_id = ? ORDER BY part",),
+        "text": ("sealed_text", "sealed_headings"),
+        "chunks": ("sealed_chunks",),
+        "summaries": ("sealed_summaries",),
+        "knowledge": ("sealed_names", "sealed_facts", "sealed_mentions"),
+        "vectors": ("sealed_vectors",),
+        "sources": ("sealed_sources",),
+        "log": ("sealed_log",),
     }
 )
 PARTS: tuple[Part, ...] = tuple(_STATEMENTS)
@@ -83,14 +61,12 @@ def seal_documents(
     The log of a deleted document stays, and is sealed.
     """
     for doc_id in doc_ids:
-        held = connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+        held = run(connection, "is_held", doc_id).fetchone()
         if held is None:
-            connection.execute("DELETE FROM seals WHERE subject = ?", (doc_id,))
+            run(connection, "delete_seals", doc_id)
         sealed: Sequence[Part] = parts if held else ("log",)
-        connection.executemany(
-            "INSERT OR REPLACE INTO seals VALUES (?, ?, ?)",
-            [(doc_id, p, _seal(doc_id, p, _sum(connection, doc_id, p))) for p in sealed],
-        )
+        rows = [(doc_id, p, _seal(doc_id, p, _sum(connection, doc_id, p))) for p in sealed]
+        run_each(connection, "put_seal", rows)
 
 
 def seal_settings(connection: sqlite3.Connection) -> None:
@@ -101,10 +77,8 @@ def seal_settings(connection: sqlite3.Connection) -> None:
         known = _seals_of(connection, table)
         if wanted == known:
             continue
-        connection.execute("DELETE FROM seals WHERE subject = ?", (table,))
-        connection.executemany(
-            "INSERT INTO seals VALUES (?, ?, ?)", [(table, k, seal) for k, seal in wanted.items()]
-        )
+        run(connection, "delete_seals", table)
+        run_each(connection, "put_seal", [(table, key, seal) for key, seal in wanted.items()])
 
 
 def seal_all(connection: sqlite3.Connection) -> None:
@@ -112,7 +86,7 @@ def seal_all(connection: sqlite3.Connection) -> None:
     connection.create_function("seal_of_vector", 2, seal_of_vector, deterministic=True)
     for table in ("embeddings", "staged_embeddings"):
         connection.execute(f"UPDATE {table} SET seal = seal_of_vector(key, vector)")
-    rows = connection.execute("SELECT doc_id FROM documents UNION SELECT doc_id FROM changes")
+    rows = run(connection, "sealed_documents")
     seal_documents(connection, [doc_id for (doc_id,) in rows.fetchall()])
     seal_settings(connection)
 
@@ -139,10 +113,10 @@ def fits(seal: bytes, rows: object) -> bool:
 def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
     """Yield what of documents is not as it was sealed, in order."""
     sealed: defaultdict[str, dict[str, object]] = defaultdict(dict)
-    for subject, part, seal in connection.execute("SELECT subject, part, seal FROM seals"):
+    for subject, part, seal in run(connection, "seals"):
         sealed[str(subject)][str(part)] = seal
-    held = {d for (d,) in connection.execute("SELECT doc_id FROM documents")}
-    gone = {d for (d,) in connection.execute("SELECT doc_id FROM changes")} - held
+    held = {d for (d,) in run(connection, "doc_ids")}
+    gone = {d for (d,) in run(connection, "logged_documents")} - held
     for doc_id in sorted({*held, *gone, *sealed} - {*SETTINGS}, key=str):
         seals = sealed[doc_id]
         due: Sequence[Part] = PARTS if doc_id in held else ("log",)
@@ -191,7 +165,7 @@ def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") ->
 
 
 def _seals_of(connection: sqlite3.Connection, subject: str) -> dict[str, object]:
-    rows = connection.execute("SELECT part, seal FROM seals WHERE subject = ?", (subject,))
+    rows = run(connection, "seals_of", subject)
     return dict(rows.fetchall())
 
 
@@ -222,7 +196,7 @@ def _seen(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes | No
 
 def _sum(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes:
     """Return the checksum of a part of a document."""
-    found = [connection.execute(sql, (doc_id,)).fetchall() for sql in _STATEMENTS[part]]
+    found = [run(connection, name, doc_id).fetchall() for name in _STATEMENTS[part]]
     return _of(found)
 
 

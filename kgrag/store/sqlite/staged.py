@@ -8,10 +8,11 @@ from types import MappingProxyType
 from kgrag.store.checks import damaged_setting
 from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.changes import record_change
-from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.embeddings import from_blob, sealed_row
+from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.seals import seal_documents, seal_settings
 from kgrag.store.sqlite.settle import id_list
+from kgrag.store.sqlite.statements import run, run_each, statements
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.vectors.vector import Vector, check_vector, other_dimension
 
@@ -24,40 +25,28 @@ _EMPTIED: Mapping[Kept, tuple[str, ...]] = MappingProxyType(
 _SECURE_DELETE = ("OFF", "ON", "FAST")  # as SQLite numbers them
 
 
-class SQLiteStagedVectors:
+class Staged(Role):
     """Staged vectors of a file; see `kgrag.store.staged.StagedVectors`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def meta(self) -> dict[str, str] | None:
         """Return what decides the vectors that are staged."""
-        with self._database.read() as connection:
+        with self._reading() as connection:
             return _meta(connection)
 
     def begin(self, meta: Mapping[str, str]) -> None:
         """Make ready for vectors of an encoder."""
         with self._database.write() as connection:
             _empty(connection, _EMPTIED[kept_of(_meta(connection), meta)])
-            connection.execute(
-                "INSERT OR REPLACE INTO state VALUES (?, ?)", (_META, json.dumps(dict(meta)))
-            )
+            run(connection, "put_note", _META, json.dumps(dict(meta)))
             seal_settings(connection)
 
     def doc_ids(self) -> set[str]:
         """Return the documents that are staged."""
-        with self._database.read() as connection:
-            return {d for (d,) in connection.execute("SELECT doc_id FROM staged_documents")}
+        return {doc_id for (doc_id,) in self._rows("staged_documents")}
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return staged vectors by key."""
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT e.key, e.vector FROM json_each(?) j"
-                " CROSS JOIN staged_embeddings e ON e.key = j.value",
-                (id_list(keys),),
-            )
-            return {key: from_blob(blob) for key, blob in rows}
+        return {key: from_blob(blob) for key, blob in self._rows("staged_vectors", id_list(keys))}
 
     def put(
         self,
@@ -75,26 +64,20 @@ class SQLiteStagedVectors:
             _add_embeddings(connection, given)
             for doc_id in _unchanged(connection, vectors, as_of):
                 forget_staged(connection, doc_id)
-                connection.execute("INSERT INTO staged_documents VALUES (?)", (doc_id,))
-                connection.executemany(
-                    "INSERT INTO staged_nodes (doc_id, node_id, kind, key) VALUES (?, ?, ?, ?)",
-                    [(doc_id, v.node_id, v.kind, v.key) for v in vectors[doc_id]],
-                )
+                run(connection, "add_staged_document", doc_id)
+                nodes = [(doc_id, v.node_id, v.kind, v.key) for v in vectors[doc_id]]
+                run_each(connection, "add_staged_node", nodes)
 
     def switch(self, meta: Mapping[str, str]) -> bool:
         """Let staged vectors take over in one transaction."""
         with self._database.write() as connection:
             check_staging(meta, _meta(connection))
-            if connection.execute(
-                "SELECT 1 FROM documents WHERE doc_id NOT IN (SELECT doc_id FROM staged_documents)"
-                " LIMIT 1"
-            ).fetchone():
+            if run(connection, "unstaged_document").fetchone():
                 return False
             _take_over(connection)
-            connection.execute("DELETE FROM state WHERE key = ?", (_META,))
-            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
-            rows = connection.execute("SELECT doc_id FROM documents ORDER BY doc_id")
-            every = [doc_id for (doc_id,) in rows.fetchall()]
+            run(connection, "delete_note", _META)
+            run_each(connection, "put_setting", meta.items())
+            every = [doc_id for (doc_id,) in run(connection, "doc_ids").fetchall()]
             record_change(connection, every, ["vectors"])
             seal_documents(connection, every, ["vectors", "log"])
             seal_settings(connection)
@@ -109,17 +92,17 @@ class SQLiteStagedVectors:
 
 def empty_staged(connection: sqlite3.Connection) -> None:
     """Forget everything that is staged; the caller seals what the store notes for itself."""
-    connection.execute("DELETE FROM state WHERE key = ?", (_META,))
+    run(connection, "delete_note", _META)
     _empty(connection, _STAGED)
 
 
 def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
     """Let a document that changes be staged no more; its vectors stay by key."""
-    connection.execute("DELETE FROM staged_documents WHERE doc_id = ?", (doc_id,))
+    run(connection, "delete_staged_document", doc_id)
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:
-    row = connection.execute("SELECT value FROM state WHERE key = ?", (_META,)).fetchone()
+    row = run(connection, "note", _META).fetchone()
     if row is None:
         return None
     try:
@@ -130,27 +113,20 @@ def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:
 
 
 def _add_embeddings(connection: sqlite3.Connection, given: Mapping[str, Vector]) -> None:
-    row = connection.execute("SELECT length(vector) / 4 FROM staged_embeddings LIMIT 1").fetchone()
+    row = run(connection, "staged_dimension").fetchone()
     dimension = row[0] if row else None
     for key, vector in given.items():
         dimension = dimension or vector.size
         if vector.size != dimension:
             raise other_dimension(f"vector {key}", vector, dimension)
-    connection.executemany(
-        "INSERT INTO staged_embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [sealed_row(key, vector) for key, vector in given.items()],
-    )
+    run_each(connection, "add_staged_embedding", [sealed_row(k, v) for k, v in given.items()])
 
 
 def _unchanged(
     connection: sqlite3.Connection, doc_ids: Mapping[str, object], as_of: int
 ) -> list[str]:
     """Return the documents that are held as they were at a commit."""
-    rows = connection.execute(
-        "SELECT d.doc_id FROM json_each(?) j CROSS JOIN documents d ON d.doc_id = j.value"
-        " WHERE NOT EXISTS (SELECT 1 FROM changes c WHERE c.doc_id = d.doc_id AND c.seq > ?)",
-        (id_list(doc_ids), as_of),
-    )
+    rows = run(connection, "unchanged_documents", id_list(doc_ids), as_of)
     return [doc_id for (doc_id,) in rows]
 
 
@@ -161,30 +137,26 @@ def _take_over(connection: sqlite3.Connection) -> None:
     that are deleted and inserted put all the old and all the new vectors into the write-ahead
     log. Only rows of nodes are copied, which are small, and get numbers that were never used.
     """
+    named = statements()
     create_nodes, *index_nodes = _schema(connection, "node_vectors")
-    numbered = connection.execute(
-        "SELECT name, seq FROM sqlite_sequence WHERE name = 'node_vectors'"
-    ).fetchall()
+    numbered = run(connection, "last_node_number").fetchall()
     create_staged = [sql for table in _STAGED for sql in _schema(connection, table)]
-    _run(
+    _change_tables(
         connection,
         # Nodes name embeddings: they go first and come last.
         "DROP TABLE node_vectors",
         "DROP TABLE embeddings",
-        "ALTER TABLE staged_embeddings RENAME TO embeddings",
+        named["rename_staged_embeddings"],
         create_nodes,
     )
-    connection.executemany("INSERT INTO sqlite_sequence VALUES (?, ?)", numbered)
-    _run(
+    run_each(connection, "put_last_number", numbered)
+    _change_tables(
         connection,
-        "INSERT INTO node_vectors (node_id, kind, doc_id, key)"
-        " SELECT node_id, kind, doc_id, key FROM staged_nodes ORDER BY doc_id, node_id",
+        named["take_staged_nodes"],
         *index_nodes,  # of rows that are there they are written in order
-        # Of documents that changed after they were encoded.
-        "DELETE FROM embeddings WHERE rowid IN (SELECT e.rowid FROM embeddings e"
-        " WHERE NOT EXISTS (SELECT 1 FROM node_vectors n WHERE n.key = e.key))",
-        "DELETE FROM state WHERE key = 'dimension'",
-        "INSERT INTO state SELECT 'dimension', length(vector) / 4 FROM embeddings LIMIT 1",
+        named["delete_left_embeddings"],
+        named["delete_dimension"],
+        named["find_dimension"],
         *(f"DROP TABLE {table}" for table in _NODES),
         *create_staged,
     )
@@ -193,10 +165,10 @@ def _take_over(connection: sqlite3.Connection) -> None:
 def _empty(connection: sqlite3.Connection, tables: Sequence[str]) -> None:
     """Drop tables and make them anew; who names another comes before it."""
     create = [sql for table in tables for sql in _schema(connection, table)]
-    _run(connection, *(f"DROP TABLE {table}" for table in tables), *create)
+    _change_tables(connection, *(f"DROP TABLE {table}" for table in tables), *create)
 
 
-def _run(connection: sqlite3.Connection, *statements: str) -> None:
+def _change_tables(connection: sqlite3.Connection, *texts: str) -> None:
     """Run statements, leaving pages that they free as they are.
 
     Some builds of SQLite (Debian's) fill them with zeros, so that what was deleted cannot be
@@ -205,17 +177,12 @@ def _run(connection: sqlite3.Connection, *statements: str) -> None:
     (before,) = connection.execute("PRAGMA secure_delete").fetchone()
     connection.execute("PRAGMA secure_delete = FAST")
     try:
-        for statement in statements:
-            connection.execute(statement)
+        for text in texts:
+            connection.execute(text)
     finally:
         connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[before]}")
 
 
 def _schema(connection: sqlite3.Connection, table: str) -> list[str]:
     """Return the statements that made a table and, after it, its indexes."""
-    rows = connection.execute(
-        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL"
-        " ORDER BY type = 'index', name",
-        (table,),
-    )
-    return [sql for (sql,) in rows]
+    return [sql for (sql,) in run(connection, "schema_of", table)]

@@ -1,6 +1,5 @@
 """Vectors of documents as the database holds them, read in the order in which they were stored."""
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from kgrag.errors import StoreError
 from kgrag.store.sqlite.settle import id_list
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.types import NodeKind
 from kgrag.vectors.blocks import Block, in_memory
 from kgrag.vectors.files import Streamed
@@ -20,13 +20,7 @@ def lengths_of(
     connection: sqlite3.Connection, kind: NodeKind, doc_ids: Sequence[str]
 ) -> dict[str, int]:
     """Return the number of vectors of each document that has any, the first stored first."""
-    rows = connection.execute(
-        "SELECT n.doc_id, count(*) FROM json_each(?) j"
-        " CROSS JOIN node_vectors n ON n.doc_id = j.value AND n.kind = ?"
-        " GROUP BY n.doc_id ORDER BY min(n.number)",
-        (id_list(doc_ids), kind),
-    )
-    return dict(rows.fetchall())
+    return dict(run(connection, "vector_counts", id_list(doc_ids), kind).fetchall())
 
 
 def stream(
@@ -38,12 +32,7 @@ def stream(
         StoreError: If the database does not hold them whole.
     """
     for batch in _batches(lengths):
-        rows = connection.execute(
-            "SELECT n.number, n.node_id, e.vector FROM json_each(?) j"
-            " CROSS JOIN node_vectors n ON n.doc_id = j.value AND n.kind = ?"
-            " CROSS JOIN embeddings e ON e.key = n.key ORDER BY j.key, n.number",
-            (json.dumps(batch), kind),
-        ).fetchall()
+        rows = run(connection, "indexed_vectors", json_list(batch), kind).fetchall()
         data = b"".join(blob for _, _, blob in rows)
         if len(rows) != sum(lengths[d] for d in batch) or len(data) != 4 * dimension * len(rows):
             raise StoreError(

@@ -1,6 +1,5 @@
 """Dense search: exact, or over a large number of vectors by codes and then exact."""
 
-import json
 import logging
 import math
 import os
@@ -17,6 +16,7 @@ from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.embeddings import check_query, read_vectors, stored_dimension
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.sqlite.vector_list import read_list, remove_unlisted, segments_folder, write_list
 from kgrag.store.sqlite.vector_source import lengths_of, read_block, stream
 from kgrag.types import NodeKind
@@ -324,10 +324,7 @@ def _found(
 
 def _numbers(connection: sqlite3.Connection, node_ids: Iterable[str]) -> Numbers:
     """Return the rows of nodes."""
-    rows = connection.execute(
-        "SELECT n.number FROM json_each(?) j CROSS JOIN node_vectors n ON n.node_id = j.value",
-        (json.dumps(list(node_ids)),),
-    )
+    rows = run(connection, "vector_numbers", json_list(node_ids))
     return np.fromiter((number for (number,) in rows), np.int64)
 
 
@@ -336,11 +333,7 @@ def _hits(connection: sqlite3.Connection, numbers: Sequence[int], query: Vector)
 
     Each vector is read once, however many rows share it: a fact that many documents state.
     """
-    rows = connection.execute(
-        "SELECT n.number, n.node_id, n.key FROM json_each(?) j"
-        " CROSS JOIN node_vectors n ON n.number = j.value",
-        (json.dumps(numbers),),
-    ).fetchall()
+    rows = run(connection, "vector_nodes", json_list(numbers)).fetchall()
     stored = read_vectors(connection, list({key for _, _, key in rows}))
     scores = cosines(np.array(list(stored.values())), query).tolist()
     by_key = dict(zip(stored, scores, strict=True))

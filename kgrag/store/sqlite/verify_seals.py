@@ -9,6 +9,7 @@ from kgrag.store.contents import Problem
 from kgrag.store.sqlite.connection import connect, make_schema
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.seals import Broken, broken_seals, broken_settings, broken_vectors
+from kgrag.store.sqlite.statements import run
 
 _REMEDY = "run `kgrag repair`, or restore the folder from a backup"
 _WORDS = {
@@ -86,7 +87,7 @@ def _wanted() -> dict[str, str]:
 
 def _schema(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the statement of each object by its name, without what SQLite writes as it likes."""
-    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    rows = run(connection, "schema")
     return {
         str(name): " ".join(f"{kind} {table} {sql}".replace('"', "").split())
         for kind, name, table, sql in rows

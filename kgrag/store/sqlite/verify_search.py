@@ -12,6 +12,7 @@ from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.lexical import LexicalIndex, sums_of
 from kgrag.store.sqlite.lexical_view import IndexDamagedError, open_view, reading_index
+from kgrag.store.sqlite.statements import run
 from kgrag.store.sqlite.vector_source import stream
 from kgrag.store.sqlite.vectors import VectorIndex
 from kgrag.vectors.blocks import Block
@@ -25,7 +26,7 @@ _REMEDY = "run `kgrag repair`, or ingest the document again"
 def verify_vectors(connection: sqlite3.Connection) -> Iterator[Problem]:
     """Check that vectors are finite, of unit length (or zero) and of one dimension."""
     dimension = stored_dimension(connection)
-    for key, blob in connection.execute("SELECT key, vector FROM embeddings ORDER BY key"):
+    for key, blob in run(connection, "export_embeddings"):
         if len(blob) != 4 * (dimension or 0):
             detail = f"has {len(blob)} bytes, not those of dimension {dimension}: {_REMEDY}"
             yield Problem("vector-dimension", key, detail)
@@ -76,7 +77,7 @@ def _lexical_agrees(connection: sqlite3.Connection, index: LexicalIndex) -> bool
             held = view.searcher.fast_field_values("number", addresses)
     except IndexDamagedError:
         return True  # rebuilt when it is next searched
-    rows = connection.execute("SELECT number FROM chunks WHERE size = ?", (index.size,))
+    rows = run(connection, "chunk_numbers", index.size)
     return len(held) == len(set(held)) and set(held) == {number for (number,) in rows}
 
 
@@ -118,9 +119,7 @@ def _vectors_agree(connection: sqlite3.Connection, index: VectorIndex) -> bool:
     changed = changed_since(connection, state.mark, "vectors")
     blocks = [block.without(changed) for block in state.blocks]
     held = [doc_id for block in blocks for doc_id in block.standing()]
-    stored = connection.execute(
-        "SELECT DISTINCT doc_id FROM node_vectors WHERE kind = ?", (index.kind,)
-    )
+    stored = run(connection, "documents_with_vectors", index.kind)
     known = {doc_id for (doc_id,) in stored} - set(changed)
     if len(held) != len(set(held)) or set(held) != known:
         return False

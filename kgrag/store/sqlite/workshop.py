@@ -13,7 +13,6 @@ from typing import cast
 
 from kgrag.errors import StoreError
 from kgrag.store.contents import DocumentBundle
-from kgrag.store.sqlite.bundle import read_bundle
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark, record_change
 from kgrag.store.sqlite.connection import FILE_NAME, Database, connect
@@ -128,8 +127,7 @@ class Workshop:
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:
         """Return a document; its encoder is not known where the setting of it is damaged."""
-        with self.database.read() as connection:
-            return read_bundle(connection, doc_id, embedder="")
+        return self.store.bundle(doc_id, embedder="")
 
     def keep_sources(self, doc_id: str, names: Sequence[str]) -> None:
         """Let these be the files of a document; with none, its list is left as it is."""

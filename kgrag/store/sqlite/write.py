@@ -1,4 +1,4 @@
-"""Storing and deleting documents, each call within one transaction of the caller's."""
+"""Storing and deleting documents, each call in one transaction."""
 
 import json
 import sqlite3
@@ -9,123 +9,126 @@ from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
-from kgrag.store.sqlite.read import get_meta
 from kgrag.store.sqlite.seals import refuse_damaged_settings, seal_documents, seal_settings
+from kgrag.store.sqlite.settings import Settings
 from kgrag.store.sqlite.settle import Touched, settle
 from kgrag.store.sqlite.staged import forget_staged
+from kgrag.store.sqlite.statements import run, run_each
 from kgrag.text import normalize_name
-from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Summary
+from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 
-def set_meta(connection: sqlite3.Connection, items: Iterable[tuple[str, str]]) -> None:
-    """Record settings."""
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(items))
-    seal_settings(connection)
+class Writing(Settings):
+    """Storing documents; see `kgrag.store.documents` for what each method promises."""
 
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+        """Store a document in place of its old self and of what only `source` held.
 
-def upsert_document(connection: sqlite3.Connection, bundle: DocumentBundle, *, source: str) -> None:
-    """Store a document in place of its old self and of what only `source` held.
+        Raises:
+            ValueError: If a part of the bundle belongs to another document, or a fact lacks
+                evidence.
+            ModelMismatchError: If its vectors are of another encoder than is recorded.
+        """
+        doc_id = bundle.document.doc_id
+        with self._database.write() as connection:
+            check_bundle(bundle)
+            self._check_encoder(connection, bundle.embedder)
+            touched = Touched()
+            changed = {doc_id, *_release_source(connection, source, touched, keep=doc_id)}
+            sources = {source, *_sources_of(connection, doc_id)}
+            _remove(connection, doc_id, touched)
+            _add_document(connection, bundle, sources)
+            _add_knowledge(
+                connection, doc_id, bundle.facts, bundle.mentions, bundle.summaries, touched
+            )
+            add_vectors(connection, doc_id, bundle.vectors, touched)
+            settle(connection, touched)
+            record_change(connection, sorted(changed))
+            seal_documents(connection, sorted(changed))
+            seal_settings(connection)
 
-    Raises:
-        ValueError: If a part of the bundle belongs to another document, or a fact lacks evidence.
-        ModelMismatchError: If its vectors are of another encoder than is recorded.
-    """
-    doc_id = bundle.document.doc_id
-    check_bundle(bundle)
-    check_encoder(bundle.embedder, get_meta(connection, "embedder"))
-    touched = Touched()
-    changed = {doc_id, *_release_source(connection, source, touched, keep=doc_id)}
-    sources = {source, *_sources_of(connection, doc_id)}
-    _remove(connection, doc_id, touched)
-    _add_document(connection, bundle.document, bundle.fingerprint)
-    connection.executemany("INSERT INTO sources VALUES (?, ?)", [(s, doc_id) for s in sources])
-    _add_headings(connection, doc_id, bundle.headings)
-    _add_chunks(connection, bundle.chunks)
-    _add_knowledge(connection, doc_id, bundle.facts, bundle.mentions, bundle.summaries, touched)
-    add_vectors(connection, doc_id, bundle.vectors, touched)
-    settle(connection, touched)
-    record_change(connection, sorted(changed))
-    seal_documents(connection, sorted(changed))
-    seal_settings(connection)
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record that `source` holds a stored document, and drop what only it held before.
 
+        Raises:
+            NotFoundError: If the document is not held.
+        """
+        with self._database.write() as connection:
+            refuse_damaged_settings(connection, "meta")
+            _check_held(connection, doc_id)
+            touched = Touched()
+            removed = _release_source(connection, source, touched, keep=doc_id)
+            run(connection, "put_source", source, doc_id)
+            if removed:
+                settle(connection, touched)
+                record_change(connection, removed)
+            seal_documents(connection, removed)
+            seal_documents(connection, [doc_id], ["sources"])
+            seal_settings(connection)
 
-def attach_source(connection: sqlite3.Connection, source: str, doc_id: str) -> None:
-    """Record that `source` holds a stored document, and drop what only it held before.
+    def delete_document(self, doc_id: str) -> bool:
+        """Delete a document and what nothing else supports; return whether it was held."""
+        with self._database.write() as connection:
+            refuse_damaged_settings(connection, "meta")
+            touched = Touched()
+            held = _remove(connection, doc_id, touched)
+            if held:
+                settle(connection, touched)
+                record_change(connection, [doc_id])
+                seal_documents(connection, [doc_id])
+                seal_settings(connection)
+            return held
 
-    Raises:
-        NotFoundError: If the document is not held.
-    """
-    refuse_damaged_settings(connection, "meta")
-    _check_held(connection, doc_id)
-    touched = Touched()
-    removed = _release_source(connection, source, touched, keep=doc_id)
-    connection.execute("INSERT OR REPLACE INTO sources VALUES (?, ?)", (source, doc_id))
-    if removed:
-        settle(connection, touched)
-        record_change(connection, removed)
-    seal_documents(connection, removed)
-    seal_documents(connection, [doc_id], ["sources"])
-    seal_settings(connection)
+    def add_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact] = (),
+        mentions: Sequence[Mention] = (),
+        summaries: Sequence[Summary] = (),
+        vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
+    ) -> None:
+        """Add to a stored document what it does not have yet.
 
+        Raises:
+            NotFoundError: If the document is not held.
+            ValueError: If something belongs to another document, or a fact lacks evidence.
+            ModelMismatchError: If the vectors are of another encoder than is recorded.
+        """
+        with self._database.write() as connection:
+            _check_held(connection, doc_id)
+            self._check_encoder(connection, embedder)
+            check_knowledge(doc_id, facts, mentions, summaries)
+            touched = Touched()
+            parts: list[Part] = []
+            before = connection.total_changes
+            _add_knowledge(connection, doc_id, facts, mentions, summaries, touched)
+            if connection.total_changes > before:
+                parts.append("knowledge")
+            if add_vectors(connection, doc_id, vectors, touched):
+                parts.append("vectors")
+            settle(connection, touched)
+            if parts:
+                forget_staged(connection, doc_id)
+                record_change(connection, [doc_id], parts)
+                seal_documents(connection, [doc_id], ["summaries", "knowledge", "vectors", "log"])
+                seal_settings(connection)
 
-def delete_document(connection: sqlite3.Connection, doc_id: str) -> bool:
-    """Delete a document and what nothing else supports; return whether it was held."""
-    refuse_damaged_settings(connection, "meta")
-    touched = Touched()
-    held = _remove(connection, doc_id, touched)
-    if held:
-        settle(connection, touched)
-        record_change(connection, [doc_id])
-        seal_documents(connection, [doc_id])
-        seal_settings(connection)
-    return held
-
-
-def add_knowledge(
-    connection: sqlite3.Connection,
-    doc_id: str,
-    *,
-    facts: Sequence[Fact],
-    mentions: Sequence[Mention],
-    summaries: Sequence[Summary],
-    vectors: Sequence[NodeVector],
-    embedder: str = "",
-) -> None:
-    """Add to a stored document what it does not have yet.
-
-    Raises:
-        NotFoundError: If the document is not held.
-        ValueError: If something belongs to another document, or a fact lacks evidence.
-        ModelMismatchError: If the vectors are of another encoder than is recorded.
-    """
-    _check_held(connection, doc_id)
-    check_encoder(embedder, get_meta(connection, "embedder"))
-    check_knowledge(doc_id, facts, mentions, summaries)
-    touched = Touched()
-    parts: list[Part] = []
-    before = connection.total_changes
-    _add_knowledge(connection, doc_id, facts, mentions, summaries, touched)
-    if connection.total_changes > before:
-        parts.append("knowledge")
-    if add_vectors(connection, doc_id, vectors, touched):
-        parts.append("vectors")
-    settle(connection, touched)
-    if parts:
-        forget_staged(connection, doc_id)
-        record_change(connection, [doc_id], parts)
-        seal_documents(connection, [doc_id], ["summaries", "knowledge", "vectors", "log"])
-        seal_settings(connection)
+    def _check_encoder(self, connection: sqlite3.Connection, embedder: str) -> None:
+        with self._on(connection) as here:
+            check_encoder(embedder, here.get_meta("embedder"))
 
 
 def _release_source(
     connection: sqlite3.Connection, source: str, touched: Touched, *, keep: str
 ) -> list[str]:
     """Take the source from the document that it held; return that document if it had to go."""
-    row = connection.execute("SELECT doc_id FROM sources WHERE source = ?", (source,)).fetchone()
+    row = run(connection, "document_of", source).fetchone()
     if row is None or row[0] == keep:
         return []
     previous = str(row[0])
-    connection.execute("DELETE FROM sources WHERE source = ?", (source,))
+    run(connection, "delete_source", source)
     if _sources_of(connection, previous):
         seal_documents(connection, [previous], ["sources"])
         return []
@@ -134,69 +137,51 @@ def _release_source(
 
 
 def _sources_of(connection: sqlite3.Connection, doc_id: str) -> list[str]:
-    rows = connection.execute("SELECT source FROM sources WHERE doc_id = ?", (doc_id,))
-    return [source for (source,) in rows]
+    return [source for (source,) in run(connection, "sources_of", doc_id)]
 
 
 def _remove(connection: sqlite3.Connection, doc_id: str, touched: Touched) -> bool:
     """Delete a document's rows and note what they may leave without support."""
     touched.note_document(connection, doc_id)
-    # Everything that names the document goes with it (ON DELETE CASCADE).
-    cursor = connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,))
-    return cursor.rowcount > 0
+    return run(connection, "delete_document", doc_id).rowcount > 0
 
 
 def _check_held(connection: sqlite3.Connection, doc_id: str) -> None:
-    if not connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone():
+    if not run(connection, "is_held", doc_id).fetchone():
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
 
 
-def _add_document(connection: sqlite3.Connection, document: Document, fingerprint: str) -> None:
-    segments = [(s.start, s.end, s.kind, s.number) for s in document.segments]
-    connection.execute(
-        "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            document.doc_id,
-            document.title,
-            normalize_name(document.title),
-            document.media_type,
-            document.content_hash,
-            fingerprint,
-            len(document.text),
-            to_json(list(document.warnings)),
-            to_json(dict(document.metadata)),
-            to_json(segments),
-            document.text,
-        ),
+def _add_document(
+    connection: sqlite3.Connection, bundle: DocumentBundle, sources: Iterable[str]
+) -> None:
+    """Insert a document, its files, headings and chunks."""
+    doc_id = bundle.document.doc_id
+    run(connection, "add_document", *_document_row(bundle.document, bundle.fingerprint))
+    run_each(connection, "add_source", [(source, doc_id) for source in sources])
+    headings = [(doc_id, i, h.start, h.end, h.level, h.text) for i, h in enumerate(bundle.headings)]
+    run_each(connection, "add_heading", headings)
+    run_each(connection, "add_chunk", map(_chunk_row, bundle.chunks))
+
+
+def _document_row(document: Document, fingerprint: str) -> tuple[str | int, ...]:
+    return (
+        document.doc_id,
+        document.title,
+        normalize_name(document.title),
+        document.media_type,
+        document.content_hash,
+        fingerprint,
+        len(document.text),
+        to_json(list(document.warnings)),
+        to_json(dict(document.metadata)),
+        to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
+        document.text,
     )
 
 
-def _add_headings(connection: sqlite3.Connection, doc_id: str, headings: Sequence[Heading]) -> None:
-    connection.executemany(
-        "INSERT INTO headings VALUES (?, ?, ?, ?, ?, ?)",
-        [(doc_id, i, h.start, h.end, h.level, h.text) for i, h in enumerate(headings)],
-    )
-
-
-def _add_chunks(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> None:
-    connection.executemany(
-        "INSERT INTO chunks (chunk_id, doc_id, size, position, start, end, parent_id,"
-        " heading_path, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                c.chunk_id,
-                c.doc_id,
-                c.size,
-                c.position,
-                c.start,
-                c.end,
-                c.parent_id,
-                to_json(c.heading_path),
-                c.text,
-            )
-            for c in chunks
-        ],
-    )
+def _chunk_row(c: Chunk) -> tuple[str | int | None, ...]:
+    path = to_json(c.heading_path)
+    return (c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end, c.parent_id, path, c.text)
 
 
 def _add_knowledge(
@@ -212,38 +197,25 @@ def _add_knowledge(
     _add_entities(connection, doc_id, entities)
     touched.entities.update(e.entity_id for e in entities)
     touched.facts.update(f.fact_id for f in facts)
-    connection.executemany(
-        "INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(f.fact_id, f.subject.entity_id, f.object.entity_id, f.predicate) for f in facts],
-    )
-    connection.executemany(
-        "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(f.fact_id, *_evidence_row(e), f.predicate) for f in facts for e in f.evidence],
-    )
-    connection.executemany(
-        "INSERT INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(m.entity.entity_id, *_evidence_row(m.evidence)) for m in mentions],
-    )
-    connection.executemany(
-        "INSERT INTO summaries VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [
-            (s.summary_id, doc_id, s.start, s.end, s.level, s.source, to_json(s.target_ids), s.text)
-            for s in summaries
-        ],
-    )
+    rows = [(f.fact_id, f.subject.entity_id, f.object.entity_id, f.predicate) for f in facts]
+    run_each(connection, "add_fact", rows)
+    evidence = [(f.fact_id, *_evidence_row(e), f.predicate) for f in facts for e in f.evidence]
+    run_each(connection, "add_evidence", evidence)
+    mentioned = [(m.entity.entity_id, *_evidence_row(m.evidence)) for m in mentions]
+    run_each(connection, "add_mention", mentioned)
+    said = [
+        (s.summary_id, doc_id, s.start, s.end, s.level, s.source, to_json(s.target_ids), s.text)
+        for s in summaries
+    ]
+    run_each(connection, "add_summary", said)
 
 
 def _add_entities(connection: sqlite3.Connection, doc_id: str, entities: Sequence[Entity]) -> None:
-    distinct = {(e.entity_id, e.name, e.type) for e in entities}
-    connection.executemany(
-        "INSERT INTO entities (entity_id, normalized, name, type) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (entity_id) DO NOTHING",
-        [(e, normalize_name(name), name, type_) for e, name, type_ in sorted(distinct)],
-    )
-    connection.executemany(
-        "INSERT INTO entity_names VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(e, doc_id, name, type_) for e, name, type_ in sorted(distinct)],
-    )
+    distinct = sorted({(e.entity_id, e.name, e.type) for e in entities})
+    rows = [(e, normalize_name(name), name, type_) for e, name, type_ in distinct]
+    run_each(connection, "add_entity", rows)
+    named = [(e, doc_id, name, type_) for e, name, type_ in distinct]
+    run_each(connection, "add_entity_name", named)
 
 
 def _evidence_row(e: Evidence) -> tuple[str, int, int, str, str, float]:

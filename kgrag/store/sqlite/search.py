@@ -4,24 +4,27 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kgrag.store.search import T
-from kgrag.store.sqlite import embeddings, names
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.embeddings import read_vectors, similarities, vectors_of
 from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
+from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
+from kgrag.text import normalize_name
 from kgrag.types import NodeKind, TextField
 from kgrag.vectors.vector import KINDS, Hit, Vector
 
+_LEAST_TITLE = 2  # a single character is part of too many titles to name one
 
-class Searching:
-    """What a store's searches need: the database, and the caches beside it.
 
-    Searches bring their caches up to date first.
+class Search(Role):
+    """Searching; see `kgrag.store.search` for what each method promises.
+
+    Searches bring their caches up to date first, and answer from the latest state.
     """
 
     def __init__(self, database: Database, cache: CacheFolder) -> None:
-        self._database = database
-        self._cache = cache
+        super().__init__(database, cache)
         self._lexical: dict[int, LexicalIndex] = {}
         self._lexical_lock = threading.Lock()
         self._threads = scanning_threads()
@@ -51,8 +54,10 @@ class Searching:
 
     def find_documents(self, name: str, *, top_k: int) -> list[str]:
         """Return ids of documents whose title contains a name, shortest first."""
-        with self._database.read() as connection:
-            return names.find_documents(connection, name, top_k)
+        wanted = normalize_name(name)
+        if len(wanted) < _LEAST_TITLE:
+            return []
+        return [doc_id for (doc_id,) in self._rows("find_documents", wanted, max(top_k, 0))]
 
     def search_words(
         self,
@@ -124,8 +129,18 @@ class Searching:
             found = self._vectors["chunk"].similarities(connection, vector, node_ids)
             others = [node_id for node_id in node_ids if node_id not in found]
             if others:
-                found.update(embeddings.similarities(connection, vector, others))
+                found.update(similarities(connection, vector, others))
             return found
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return stored vectors by key."""
+        with self._reading() as connection:
+            return read_vectors(connection, keys)
+
+    def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the vector of each node that has one."""
+        with self._reading() as connection:
+            return vectors_of(connection, node_ids)
 
     def _vector_indexes(self) -> dict[NodeKind, VectorIndex]:
         return {kind: VectorIndex(kind, self._cache, threads=self._threads) for kind in KINDS}

@@ -3,21 +3,26 @@ from typing import Any
 
 import pytest
 
-from kgrag.store.sqlite import cards, read
+from kgrag.store.sqlite import documents
 from kgrag.store.sqlite.store import SQLiteStore
 
 
 @pytest.fixture
 def readings(monkeypatch):
     """Return which documents' cards were read since the last call; None stands for all."""
-    asked = []
-    original = vars(cards)["document_cards"]
+    asked: list[Any] = []
+    one_by_one, every = documents._cards_of, documents._all_cards
 
-    def document_cards(connection, doc_ids=None):
+    def cards_of(connection, doc_ids):
         asked.append(doc_ids)
-        return original(connection, doc_ids)
+        return one_by_one(connection, doc_ids)
 
-    monkeypatch.setattr(cards, "document_cards", document_cards)
+    def all_cards(connection):
+        asked.append(None)
+        return every(connection)
+
+    monkeypatch.setattr(documents, "_cards_of", cards_of)
+    monkeypatch.setattr(documents, "_all_cards", all_cards)
 
     def since():
         found = list(asked)
@@ -58,9 +63,9 @@ def test_a_file_that_moves_is_shown_where_it_is(store):
 def test_lists_of_documents_are_read_without_the_pages_of_their_texts(store, method):
     """An index has all that they show: with many documents their pages lie all over the file."""
     plans: list[Any] = []
-    with store._database.read() as connection:
+    with store.snapshot() as here, here._reading() as connection:
         connection.set_trace_callback(plans.append)
-        getattr(read, method)(connection)
+        getattr(here, method)()
         connection.set_trace_callback(None)
         (statement,) = (plan for plan in plans if "documents" in plan)
         steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]

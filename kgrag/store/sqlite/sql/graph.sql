@@ -1,0 +1,95 @@
+-- Reading entities, facts and their evidence.
+
+-- name: find_entities
+SELECT e.entity_id, e.name, e.type
+FROM json_each(?) j CROSS JOIN entities e ON e.normalized = j.value
+ORDER BY e.entity_id;
+
+-- name: entities
+SELECT e.entity_id, e.name, e.type
+FROM json_each(?) j CROSS JOIN entities e ON e.entity_id = j.value
+ORDER BY j.key;
+
+-- name: names_beginning
+SELECT entity_id, normalized FROM entities WHERE normalized >= ?1 AND normalized < ?2
+ORDER BY length(normalized), entity_id LIMIT ?3;
+
+-- name: short_names_containing
+-- No index has keys this short: a scan of the names.
+SELECT entity_id, normalized FROM entities WHERE instr(normalized, ?) > 0
+ORDER BY length(normalized), entity_id LIMIT ?;
+
+-- name: names_containing
+SELECT e.entity_id, e.normalized
+FROM entity_search s JOIN entities e ON e.number = s.rowid
+WHERE entity_search MATCH ?
+ORDER BY length(e.normalized), e.entity_id LIMIT ?;
+
+-- name: names_sharing
+SELECT e.entity_id, e.normalized
+FROM entity_search s JOIN entities e ON e.number = s.rowid
+WHERE entity_search MATCH ?
+ORDER BY bm25(entity_search), e.entity_id LIMIT ?;
+
+-- name: facts_around
+-- Both branches come in order of fact_id from their index, so a hub costs no more than the limit.
+SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g WHERE g.subject_id = ?1
+UNION ALL
+SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
+WHERE g.object_id = ?1 AND g.subject_id <> ?1
+ORDER BY 1 LIMIT ?2;
+
+-- name: facts_around_stated
+-- The same of facts that some documents state.
+SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
+WHERE g.subject_id = ?1 AND EXISTS (
+  SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
+  AND e.doc_id IN (SELECT value FROM json_each(?3)))
+UNION ALL
+SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
+WHERE g.object_id = ?1 AND g.subject_id <> ?1 AND EXISTS (
+  SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
+  AND e.doc_id IN (SELECT value FROM json_each(?3)))
+ORDER BY 1 LIMIT ?2;
+
+-- name: stated_triples
+SELECT f.fact_id, f.subject_id, f.predicate, f.object_id, e.chunk_id
+FROM json_each(?) j
+CROSS JOIN facts f ON f.fact_id = j.value CROSS JOIN evidence e ON e.fact_id = j.value;
+
+-- name: facts
+SELECT f.fact_id, f.subject_id, f.predicate, f.object_id
+FROM json_each(?) j CROSS JOIN facts f ON f.fact_id = j.value;
+
+-- name: evidence
+SELECT e.fact_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+FROM json_each(?) j CROSS JOIN evidence e ON e.fact_id = j.value;
+
+-- name: stating_chunks
+SELECT e.fact_id, e.chunk_id FROM json_each(?) j CROSS JOIN evidence e ON e.fact_id = j.value;
+
+-- name: facts_of_chunks
+SELECT DISTINCT e.fact_id FROM json_each(?) j CROSS JOIN evidence e ON e.chunk_id = j.value
+ORDER BY e.fact_id;
+
+-- name: entity_degrees
+SELECT e.entity_id,
+  (SELECT count(*) FROM facts WHERE subject_id = e.entity_id)
+  + (SELECT count(*) FROM facts WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
+FROM json_each(?) j CROSS JOIN entities e ON e.entity_id = j.value;
+
+-- name: names_in_document
+-- How a document calls its entities: the smallest of its names, and a type if it gives any.
+SELECT entity_id, min(name), coalesce(min(nullif(type, 'entity')), 'entity')
+FROM entity_names WHERE doc_id = ? GROUP BY entity_id;
+
+-- name: facts_in_document
+SELECT e.fact_id, f.subject_id, f.object_id, e.predicate,
+  e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?
+ORDER BY e.fact_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id;
+
+-- name: mentions_in_document
+SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+FROM mentions e WHERE e.doc_id = ?
+ORDER BY e.entity_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id;

@@ -1,0 +1,44 @@
+"""The SQL statements of the folder `sql`, by name."""
+
+import functools
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from kgrag.store.named_statements import read_folder
+
+
+@functools.cache
+def statements() -> Mapping[str, str]:
+    """Return all statements by name, as after `-- name:` in one of the files."""
+    folder = resources.files("kgrag.store.sqlite").joinpath("sql")
+    return MappingProxyType(read_folder(folder, ".sql", comment="--"))
+
+
+def run(connection: sqlite3.Connection, name: str, *values: object) -> sqlite3.Cursor:
+    """Run a statement by name and return its rows.
+
+    Args:
+        connection: Where.
+        name: Of the statement.
+        values: For its parameters, in order; text, numbers and bytes.
+
+    Raises:
+        KeyError: If there is no such statement.
+    """
+    return connection.execute(statements()[name], values)
+
+
+def run_each(
+    connection: sqlite3.Connection, name: str, rows: Iterable[Sequence[Any]]
+) -> sqlite3.Cursor:
+    """Run a statement by name for each of some rows of values."""
+    return connection.executemany(statements()[name], rows)
+
+
+def json_list(ids: Iterable[object]) -> str:
+    """Return ids as the JSON that `json_each(?)` reads: any number in one parameter."""
+    return json.dumps(list(ids))

@@ -1,0 +1,78 @@
+import sqlite3
+
+import pytest
+
+from kgrag.errors import StoreError
+from kgrag.store.bundles import content_records
+from kgrag.store.sqlite import graph
+
+
+def test_a_snapshot_shows_one_state(store, put):
+    """What others store meanwhile is seen after it; its own store goes on with the latest."""
+    with store.snapshot() as here:
+        assert here.counts().documents == 4
+        put(store, 4)
+        assert here.counts().documents == 4
+        assert len(here.documents()) == len(here.document_cards()) == 4
+        assert here.bundle("d-04") is None
+        with here.snapshot() as inner:
+            assert len(inner.documents()) == 4
+        assert store.counts().documents == 5
+    assert len(store.documents()) == len(store.document_cards()) == 5
+
+
+def test_a_snapshot_that_has_ended_is_not_read(store):
+    """Its connection may be another reader's by then."""
+    with store.snapshot() as here:
+        assert here.documents()
+    for read in (here.documents, here.counts, lambda: here.facts_around(["e"], limit=1)):
+        with pytest.raises(RuntimeError, match="snapshot has ended"):
+            read()
+    assert store.documents()
+
+
+def test_what_reads_in_several_statements_reads_one_state(store, put, monkeypatch):
+    """A document that is deleted between the statements of a bundle is whole in it."""
+    whole = list(content_records(store.bundle("d-01")))
+    reader = store.__class__._knowledge
+
+    def deleting(here, doc_id):
+        assert store.delete_document(doc_id)
+        return reader(here, doc_id)
+
+    monkeypatch.setattr(store.__class__, "_knowledge", deleting)
+    assert list(content_records(store.bundle("d-01"))) == whole
+    assert store.bundle("d-01") is None
+
+
+def test_facts_and_their_evidence_are_of_one_state(store, monkeypatch):
+    """The same of what is read of the graph."""
+    entity = store.find_entities(["绿色"])[0]
+    before = store.facts_around([entity.entity_id], limit=9)
+    reader = graph.Graph._with_evidence
+
+    def deleting(here, rows):
+        store.delete_document("d-01")
+        return reader(here, rows)
+
+    monkeypatch.setattr(graph.Graph, "_with_evidence", deleting)
+    assert store.facts_around([entity.entity_id], limit=9) == before
+    assert store.facts_around([entity.entity_id], limit=9) != before
+
+
+def test_an_export_is_of_one_state(store, put):
+    """However slowly it is read."""
+    whole = list(store.export())
+    records = store.export()
+    first = next(records)
+    put(store, 9)
+    store.delete_document("d-00")
+    assert [first, *records] == whole
+
+
+def test_errors_within_a_snapshot_are_the_stores_own(store, damage):
+    """What SQLite says comes with a remedy."""
+    damage("DROP TABLE mentions")
+    with pytest.raises(StoreError, match="mentions") as caught, store.snapshot() as here:
+        here.counts()
+    assert isinstance(caught.value.__cause__, sqlite3.Error)

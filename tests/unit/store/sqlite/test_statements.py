@@ -1,0 +1,63 @@
+"""The SQL statements: each is one that SQLite takes, and that somebody runs."""
+
+import re
+import sqlite3
+from contextlib import closing
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from kgrag.store.sqlite.connection import connect, make_schema
+from kgrag.store.sqlite.statements import json_list, run, statements
+from kgrag.store.sqlite.verify import _CHECKS
+
+ROOT = Path(__file__).parents[4]
+FILES = ("documents", "graph", "seals", "search", "staged", "verify", "whole", "write")
+# Only where a switch of encoders has taken the table away whose name they use.
+IN_THE_MIDDLE_OF_A_SWITCH = {"rename_staged_embeddings": "DROP TABLE embeddings"}
+
+
+@pytest.fixture
+def empty():
+    """A database with our tables."""
+    with closing(connect(":memory:")) as connection:
+        make_schema(connection)
+        yield connection
+
+
+def n_parameters(text):
+    numbered = [int(number) for number in re.findall(r"\?(\d)", text)]
+    return max(numbered) if numbered else text.count("?")
+
+
+@pytest.mark.parametrize("name", sorted(statements()))
+def test_each_statement_fits_the_schema(empty, name):
+    """A slip of the pen, a table or column that is not there, or two statements in one."""
+    if name in IN_THE_MIDDLE_OF_A_SWITCH:
+        empty.execute(IN_THE_MIDDLE_OF_A_SWITCH[name])
+    text = statements()[name]
+    assert empty.execute(f"EXPLAIN {text}", [None] * n_parameters(text)).fetchall()
+    assert ";" not in text
+
+
+def test_all_files_are_there():
+    """They are data of the package."""
+    folder = resources.files("kgrag.store.sqlite").joinpath("sql")
+    assert sorted(file.name for file in folder.iterdir()) == [f"{name}.sql" for name in FILES]
+
+
+def test_each_statement_is_run_by_name():
+    """One that nobody names is left over."""
+    sources = [p.read_text("utf-8") for p in (ROOT / "kgrag" / "store" / "sqlite").glob("*.py")]
+    named = set(re.findall(r'"(\w+)"', "\n".join(sources))) | {c.statement for c in _CHECKS}
+    assert statements().keys() <= named
+
+
+def test_lists_of_ids_are_one_parameter(empty):
+    """Whatever they hold, and however many they are."""
+    ids = ["'; DROP TABLE documents; --", '"', *map(str, range(50_000))]
+    assert run(empty, "documents", json_list(ids)).fetchall() == []
+    assert run(empty, "doc_ids").fetchall() == []
+    with pytest.raises(sqlite3.ProgrammingError):
+        run(empty, "documents")
