@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
-from kgrag.ingestion.incoming import Ready
+from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.report import ModelReport, Outcome
 from kgrag.store.contents import DocumentBundle
 from kgrag.text import character_pairs, read_word_list
@@ -181,11 +181,11 @@ class Reader:
         self._leaf = leaf
 
     def enrich(
-        self, items: Iterator[tuple[int, Ready | Outcome]], *, waiting: object = None
-    ) -> Iterator[tuple[int, Ready | Outcome]]:
+        self, items: Iterator[tuple[int, PreparedDocument | Outcome]], *, waiting: object = None
+    ) -> Iterator[tuple[int, PreparedDocument | Outcome]]:
         """Yield documents with their facts."""
         for number, item in items:
-            if isinstance(item, Ready) and item.bundle is not None:
+            if isinstance(item, PreparedDocument) and item.bundle is not None:
                 yield number, replace(item, bundle=self._with_facts(item.bundle))
             else:
                 yield number, item

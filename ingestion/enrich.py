@@ -16,11 +16,11 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.failure_streak import FailureStreak
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.hopeless import Streak
 from kgrag.ingestion.imports import EXTRACTOR as IMPORTED
-from kgrag.ingestion.incoming import Ready
 from kgrag.ingestion.passages import Passage, passages
 from kgrag.ingestion.reading import (
     ExtractSettings,
@@ -40,7 +40,7 @@ from kgrag.types import Evidence, Fact
 _WINDOW = 16
 _TICK_S = 0.5  # how often the caller hears that it is waiting
 
-Numbered = tuple[int, Ready | Outcome]
+Numbered = tuple[int, PreparedDocument | Outcome]
 Waiting = Callable[[Numbered], None]
 
 _STAGES: dict[str, tuple[Stage, ...]] = {
@@ -109,7 +109,7 @@ class Enricher:
         self._meter = Meter()
         self._workers = workers
         self._stop = stop
-        self._streak = Streak()
+        self._streak = FailureStreak()
         self._given: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
+from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.incoming import Incoming, Ready
 from kgrag.ingestion.load import Discovery, discover
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
@@ -62,10 +62,10 @@ def ingest(
     started = time.monotonic()
     found = discover(paths, follow_links=follow_links)
     model = enricher.identity if enricher else ""
-    incoming = _incoming(store, sizes=sizes, model=model)
+    detector = _detector(store, sizes=sizes, model=model)
     outcomes = _not_read(found)
     outcomes += store_all(
-        _read_all(found, incoming, None if enricher else progress),
+        _read_all(found, detector, None if enricher else progress),
         n_files=len(found.sources),
         store=store,
         embedder=embedder,
@@ -77,7 +77,7 @@ def ingest(
         tuple(outcomes),
         time.monotonic() - started,
         model=enricher.report() if enricher else None,
-        waiting=incoming.waiting,
+        waiting=detector.waiting,
     )
 
 
@@ -88,7 +88,7 @@ def survey(
     sizes: ChunkSizes,
     model: str = "",
     follow_links: bool = False,
-) -> Iterator[Ready | Outcome]:
+) -> Iterator[PreparedDocument | Outcome]:
     """Yield what `ingest` would make of files and folders.
 
     Files are read; nothing is asked, encoded or stored.
@@ -102,8 +102,8 @@ def survey(
     """
     found = discover(paths, follow_links=follow_links)
     yield from _not_read(found)
-    incoming = _incoming(store, sizes=sizes, model=model)
-    for _, item in _read_all(found, incoming, None):
+    detector = _detector(store, sizes=sizes, model=model)
+    for _, item in _read_all(found, detector, None):
         yield item
 
 
@@ -112,7 +112,7 @@ def rules_digest(sizes: ChunkSizes) -> str:
     return digest(RULES_VERSION, repr(sizes))  # vectors are not of it: reembed changes them
 
 
-def chunks_to_embed(ready: Ready, vectors: VectorSet) -> int:
+def chunks_to_embed(ready: PreparedDocument, vectors: VectorSet) -> int:
     """Return how many chunks of a document are encoded at most."""
     return sum(c.size in vectors.sizes for c in ready.bundle.chunks) if ready.bundle else 0
 
@@ -139,7 +139,7 @@ def store_all(
         progress: As for `ingest`; without models only at the end.
     """
     outcomes: list[Outcome] = []
-    waiting: list[Ready] = []
+    waiting: list[PreparedDocument] = []
 
     def tell(item: "Numbered") -> None:
         if progress and enricher:
@@ -174,21 +174,21 @@ def _not_read(found: Discovery) -> list[Outcome]:
 
 
 def _read_all(
-    found: Discovery, incoming: Incoming, progress: Progress | None
+    found: Discovery, detector: ChangeDetector, progress: Progress | None
 ) -> "Generator[Numbered, None, None]":
     for number, source in enumerate(found.sources):
         if progress:
             progress(source.name, number, len(found.sources))
-        for item in incoming.read(source):
+        for item in detector.read(source):
             yield number, item
 
 
-def _incoming(store: Store, *, sizes: ChunkSizes, model: str) -> Incoming:
-    return Incoming(store, settings=rules_digest(sizes), model=model, sizes=sizes)
+def _detector(store: Store, *, sizes: ChunkSizes, model: str) -> ChangeDetector:
+    return ChangeDetector(store, settings=rules_digest(sizes), model=model, sizes=sizes)
 
 
 def _store(
-    waiting: Sequence[Ready], *, store: Store, embedder: Embedder, vectors: VectorSet
+    waiting: Sequence[PreparedDocument], *, store: Store, embedder: Embedder, vectors: VectorSet
 ) -> list[Outcome]:
     """Encode the texts of several documents together, then store one after the other."""
     texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]

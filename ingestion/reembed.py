@@ -237,9 +237,9 @@ class Reembedding:
         """Return the seconds that a character takes."""
         if not sample:
             return 0.0
-        embed(sample[:1], embedder=self.embedder, store=_Nothing())  # what is loaded once
+        embed(sample[:1], embedder=self.embedder, store=_EmptyStore())  # what is loaded once
         began = time.monotonic()
-        embed(sample, embedder=self.embedder, store=_Nothing())
+        embed(sample, embedder=self.embedder, store=_EmptyStore())
         return (time.monotonic() - began) / max(1, sum(len(text.text) for text in sample))
 
 
@@ -267,7 +267,7 @@ class _Known:
         return [text for text in texts if vector_key(text, encoder) not in found]
 
 
-class _Nothing:
+class _EmptyStore:
     """Holds no vectors."""
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from kgrag.llm.counting import Spent
+from kgrag.llm.counting import StageUsage
 
 if TYPE_CHECKING:
     from kgrag.llm.prediction import Prediction
@@ -59,14 +59,14 @@ class ModelReport:
     summaries: int = 0
     dropped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     failed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    spent: Mapping[str, Spent] = field(default_factory=lambda: MappingProxyType({}))
+    spent: Mapping[str, StageUsage] = field(default_factory=lambda: MappingProxyType({}))
     cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     unavailable: str = ""
 
     @property
-    def total(self) -> Spent:
+    def total(self) -> StageUsage:
         """Return calls and tokens of all stages."""
-        return sum(self.spent.values(), Spent())
+        return sum(self.spent.values(), StageUsage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ class Plan:
     passages: int = 0
     predictions: "Mapping[str, Prediction]" = field(default_factory=lambda: MappingProxyType({}))
     cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    sampled: Mapping[str, Spent] = field(default_factory=lambda: MappingProxyType({}))
+    sampled: Mapping[str, StageUsage] = field(default_factory=lambda: MappingProxyType({}))
     sample_cost: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
-    def sample_total(self) -> Spent:
+    def sample_total(self) -> StageUsage:
         """Return calls and tokens of the sample."""
-        return sum(self.sampled.values(), Spent())
+        return sum(self.sampled.values(), StageUsage())

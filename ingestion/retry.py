@@ -6,10 +6,10 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from kgrag.embedding.embedder import Embedder
+from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.enrich import Enricher, Numbered
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.incoming import Ready
 from kgrag.ingestion.pipeline import Progress, store_all
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
@@ -82,7 +82,9 @@ def _items(
         if bundle is not None:  # else deleted by another process meanwhile
             yield (
                 number,
-                Ready(state.source, Outcome(state.source, "retried", state.doc_id), bundle),
+                PreparedDocument(
+                    state.source, Outcome(state.source, "retried", state.doc_id), bundle
+                ),
             )
 
 

@@ -16,7 +16,7 @@ from kgrag.errors import ConfigError, IngestionError
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import Progress, ingest
-from kgrag.ingestion.planned import Planned
+from kgrag.ingestion.planning import PlanBuilder
 from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
@@ -177,7 +177,7 @@ class Intake:
             follow_links: As for `ingest`.
         """
         with self._enricher(model) as enricher:
-            planned = Planned(
+            planned = PlanBuilder(
                 paths,
                 store=self.store,
                 sizes=self.sizes,
@@ -203,7 +203,9 @@ class Intake:
             sample_cost=self._cost({stage: spent.usage for stage, spent in sampled.items()}),
         )
 
-    def _predicted(self, stage: "Stage", enricher: "Enricher", planned: Planned) -> "Prediction":
+    def _predicted(
+        self, stage: "Stage", enricher: "Enricher", planned: PlanBuilder
+    ) -> "Prediction":
         """Return what a stage will take; reads the documents."""
         from kgrag.llm.prediction import predict
 

@@ -8,7 +8,7 @@ from kgrag.cli.printing import echo, print_json
 
 if TYPE_CHECKING:
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
-    from kgrag.llm.counting import Spent
+    from kgrag.llm.counting import StageUsage
 
 
 def print_plan(plan: "Plan", as_json: bool) -> None:
@@ -116,7 +116,7 @@ def _basis(n_calls: int) -> str:
     return "by rule of thumb; --sample 30 asks the model itself"
 
 
-def _spent(spent: "Spent") -> str:
+def _spent(spent: "StageUsage") -> str:
     kept = f" ({spent.kept} more had been paid before)" if spent.kept else ""
     cached = f" ({spent.cached:,} of them cached)" if spent.cached else ""
     calls = f"{amount(spent.calls, 'call')}{kept}"
@@ -179,7 +179,7 @@ def _report_record(report: "IngestReport") -> dict[str, object]:
     return record
 
 
-def _spent_record(spent: "Mapping[str, Spent]") -> dict[str, object]:
+def _spent_record(spent: "Mapping[str, StageUsage]") -> dict[str, object]:
     return {
         stage: {
             "calls": s.calls,

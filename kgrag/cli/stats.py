@@ -13,7 +13,7 @@ from kgrag.cli.query import table
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.config import Config
-    from kgrag.llm.calls import Total
+    from kgrag.llm.calls import UsageTotal
     from kgrag.llm.providers import Price
 
 _MOST_DOCUMENTS = 20  # shown; JSON has all
@@ -67,8 +67,8 @@ def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
     except NoKnowledgeBaseError:
         if not ledger.exists():
             raise
-    stages: list[Total] = []
-    documents: list[Total] = []
+    stages: list[UsageTotal] = []
+    documents: list[UsageTotal] = []
     if ledger.exists():
         with closing(Calls.open(ledger)) as calls:
             stages, documents = calls.totals("stage"), calls.totals("doc_id")
@@ -113,7 +113,9 @@ def _prices(config: "Config") -> "dict[str, Price]":
     return {name: price for name, price in prices.items() if name not in unknown}
 
 
-def _row(kind: str, total: "Total", name: str, prices: "dict[str, Price]") -> dict[str, object]:
+def _row(
+    kind: str, total: "UsageTotal", name: str, prices: "dict[str, Price]"
+) -> dict[str, object]:
     spent = _money(total, prices)
     return {
         kind: name,
@@ -130,7 +132,7 @@ def _row(kind: str, total: "Total", name: str, prices: "dict[str, Price]") -> di
     }
 
 
-def _money(total: "Total", prices: "dict[str, Price]") -> tuple[float, str] | None:
+def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str] | None:
     """Return (amount, currency); None where the model's price is not known."""
     from kgrag.llm.prediction import cost
 
@@ -143,7 +145,7 @@ def _money(total: "Total", prices: "dict[str, Price]") -> tuple[float, str] | No
     return amount, price.currency
 
 
-def _print_sums(totals: "Sequence[Total]", prices: "dict[str, Price]") -> None:
+def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> None:
     amounts: dict[str, float] = {}
     for total in totals:
         amount, currency = _money(total, prices) or (0.0, "")

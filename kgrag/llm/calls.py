@@ -54,7 +54,7 @@ class CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class UsageTotal:
     """What a stage, a document or a model took of one model.
 
     Attributes:
@@ -191,7 +191,9 @@ class Calls:
         """
         self._run("UPDATE ledger SET outcome = ? WHERE number = ?", outcome, number)
 
-    def totals(self, by: Literal["stage", "doc_id", "model"], *, since: float = 0.0) -> list[Total]:
+    def totals(
+        self, by: Literal["stage", "doc_id", "model"], *, since: float = 0.0
+    ) -> list[UsageTotal]:
         """Return sums of the ledger, by group and model, in alphabetical order.
 
         Args:
@@ -214,7 +216,9 @@ class Calls:
             since,
         )
         return [
-            Total(group, model, sent, hits, failed, Usage(p, out, c, bool(guessed)), float(seconds))
+            UsageTotal(
+                group, model, sent, hits, failed, Usage(p, out, c, bool(guessed)), float(seconds)
+            )
             for group, model, sent, hits, failed, p, out, c, guessed, seconds in rows
         ]
 

@@ -51,7 +51,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class StageUsage:
     """Calls and their tokens.
 
     Attributes:
@@ -73,9 +73,9 @@ class Spent:
         """Return the tokens as prices are put on them."""
         return Usage(self.prompt, self.completion, self.cached)
 
-    def __add__(self, other: "Spent") -> "Spent":
+    def __add__(self, other: "StageUsage") -> "StageUsage":
         """Return both together."""
-        return Spent(
+        return StageUsage(
             self.calls + other.calls,
             self.kept + other.kept,
             self.prompt + other.prompt,
@@ -88,11 +88,11 @@ class Meter:
     """Adds up over all models that it is given to; unlike `Counted` it keeps no answers."""
 
     def __init__(self) -> None:
-        self._spent: defaultdict[str, Spent] = defaultdict(Spent)
+        self._spent: defaultdict[str, StageUsage] = defaultdict(StageUsage)
         self._lock = threading.Lock()
 
     @property
-    def spent(self) -> Mapping[str, Spent]:
+    def spent(self) -> Mapping[str, StageUsage]:
         """Return what was spent so far, by stage."""
         with self._lock:
             return dict(self._spent)
@@ -101,9 +101,9 @@ class Meter:
         """Add one answer."""
         usage = completion.usage
         one = (
-            Spent(kept=1)
+            StageUsage(kept=1)
             if completion.from_cache
-            else Spent(1, 0, usage.prompt, usage.completion, usage.cached)
+            else StageUsage(1, 0, usage.prompt, usage.completion, usage.cached)
         )
         with self._lock:
             self._spent[stage] += one

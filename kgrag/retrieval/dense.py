@@ -15,10 +15,11 @@ def similar_chunks(search: Search) -> Ranking:
     """Return leaf chunks by cosine; documents named by the question are searched apart, too."""
     top_k = search.settings.depth
     hits = nearest_leaves(search, top_k=top_k)
-    beyond = math.inf  # the mean of the chunks around a leaf may be above that of any chunk found
+    # The mean of the chunks around a leaf may be above the cosine of any chunk found.
+    bound = math.inf
     if search.settings.only_leaves_embedded:
-        beyond = min(hits.values(), default=beyond)
+        bound = min(hits.values(), default=bound)
     if search.titled:
         hits.update(nearest_leaves(search, top_k=top_k, doc_ids=list(search.titled)))
     ordered = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), Reasons(hits, "vector {:.2f}".format), beyond)
+    return Ranking(tuple(ordered), Reasons(hits, "vector {:.2f}".format), bound)

@@ -132,7 +132,7 @@ _WORDS = WeightedRetriever(words_in_text, weight=0.8, unit="best", margin=10.0, 
 _PATH = WeightedRetriever(words_in_path, weight=0.5, unit="best", weak_factor=4.0)
 _TITLES = WeightedRetriever(titles_in_text, weight=20.0, unit="present")
 _DENSE = WeightedRetriever(
-    similar_chunks, weight=1.75, unit="spread", weak_factor=0.1, begin=begin_similar_chunks
+    similar_chunks, weight=1.75, unit="z-score", weak_factor=0.1, begin=begin_similar_chunks
 )
 _SUMMARIES = WeightedRetriever(summarised_chunks, weight=1.0, unit="best")
 _FACTS = WeightedRetriever(chunks_of_facts, weight=4.0, unit="own")
@@ -164,7 +164,7 @@ _HYBRID = (
     WeightedRetriever(words_in_path_above_cut, weight=1.25, unit="best", weak_factor=1.6),
     _TITLES,
     WeightedRetriever(
-        similar_chunks, weight=2.0, unit="spread", weak_factor=0.1, begin=begin_similar_chunks
+        similar_chunks, weight=2.0, unit="z-score", weak_factor=0.1, begin=begin_similar_chunks
     ),
 )
 

@@ -30,7 +30,7 @@ def words_in_path_above_cut(search: Search) -> Ranking:
     route that found fewer than it might has cut off nothing: its scores stay.
     """
     found = words_in_path(search)
-    above = tuple((c, max(score - found.beyond, 0.0)) for c, score in found.hits)
+    above = tuple((c, max(score - found.unseen_score_bound, 0.0)) for c, score in found.hits)
     return Ranking(above, found.reasons)
 
 
@@ -59,14 +59,14 @@ def _words(search: Search, *, field: TextField, size: int) -> Ranking:
         return Ranking((), {})
     top_k = search.settings.depth
     hits = dict(search.store.search_words(search.terms, field=field, size=size, top_k=top_k))
-    beyond = min(hits.values()) if len(hits) >= top_k else 0.0
+    unseen_score_bound = min(hits.values()) if len(hits) >= top_k else 0.0
     if search.titled:  # what the question names is searched to the bottom
         within = search.store.search_words(
             search.terms, field=field, size=size, top_k=top_k, doc_ids=list(search.titled)
         )
         hits.update(within)
     label = "words" if field == "text" else "path"
-    return _ranking(hits, Reasons(hits, f"{label} {{:.1f}}".format), beyond)
+    return _ranking(hits, Reasons(hits, f"{label} {{:.1f}}".format), unseen_score_bound)
 
 
 def _phrases(search: Search, *, size: int) -> Ranking:
@@ -85,7 +85,7 @@ def _phrases(search: Search, *, size: int) -> Ranking:
 
 
 def _ranking(
-    hits: Mapping[str, float], reasons: Mapping[str, str], beyond: float = math.inf
+    hits: Mapping[str, float], reasons: Mapping[str, str], unseen_score_bound: float = math.inf
 ) -> Ranking:
     ordered: list[Hit] = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), reasons, beyond)
+    return Ranking(tuple(ordered), reasons, unseen_score_bound)

@@ -26,31 +26,27 @@ _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
 _EXPANDED = 0.5
 
 
-Said = TypeVar("Said")
+Detail = TypeVar("Detail")
 
 
-class Reasons(Mapping[str, str], Generic[Said]):
-    """How chunks came, put in words when asked: most are never shown.
+class Reasons(Mapping[str, str], Generic[Detail]):
+    """How chunks came, put in words when asked: most are never shown."""
 
-    Attributes:
-        said: What there is to say, by chunk id.
-    """
-
-    def __init__(self, said: Mapping[str, Said], word: Callable[[Said], str]) -> None:
-        self.said = said
+    def __init__(self, details: Mapping[str, Detail], word: Callable[[Detail], str]) -> None:
+        self._details = details
         self._word = word
 
     def __getitem__(self, chunk_id: str) -> str:
         """Return how a chunk came."""
-        return self._word(self.said[chunk_id])
+        return self._word(self._details[chunk_id])
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the chunks."""
-        return iter(self.said)
+        return iter(self._details)
 
     def __len__(self) -> int:
         """Return the number of chunks."""
-        return len(self.said)
+        return len(self._details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +56,13 @@ class Ranking:
     Attributes:
         hits: (chunk id, score), best first, no id twice.
         reasons: How a chunk came, by id, in words for the user.
-        beyond: No chunk that is not among the hits has a higher score; but one that an
-            approximate index overlooked.
+        unseen_score_bound: No chunk outside the hits scores higher; infinite where that is not
+            known. An approximate index may overlook one.
     """
 
     hits: tuple[Hit, ...]
     reasons: Mapping[str, str]
-    beyond: float = math.inf
+    unseen_score_bound: float = math.inf
 
 
 class Search:

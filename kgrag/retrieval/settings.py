@@ -12,8 +12,8 @@ from kgrag.text import has_han, is_latin, normalize_name
 from kgrag.titles import document_name
 from kgrag.types import Document
 
-_NO_SPREAD = 0.01  # below, all texts are one to the encoder: no unit to count in
-_SAMPLE = 128  # chunks of which the spread of cosines is measured
+_LEAST_STD = 0.01  # below, all texts are one to the encoder: no unit to count in
+_SAMPLE = 128  # chunks whose cosines are compared with each other
 _LEAST_SAMPLE = 16
 _CHINESE = ("chi", "cmn", "yue")  # codes of it that do not begin with zh
 
@@ -27,7 +27,7 @@ class Settings:
         coarse: Size of the chunks that plain BM25 ranks.
         embedded: Sizes of the chunks that carry vectors; none for the leaves alone.
         depth: Hits that each route gives.
-        spread: Standard deviation of the cosine between passages that have nothing to do with
+        cosine_std: Standard deviation of the cosine between passages that have nothing to do with
             each other; the unit in which similarities are counted. Encoders differ in it.
         weak_encoder: Whether similarities are worth little, so that words must decide: with
             the stand-in, and for questions in a language that the encoder does not read.
@@ -42,7 +42,7 @@ class Settings:
     coarse: int = 512
     embedded: tuple[int, ...] = ()
     depth: int = 100
-    spread: float = 0.08
+    cosine_std: float = 0.08
     weak_encoder: bool = False
     languages: tuple[str, ...] = ()
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -76,7 +76,7 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         leaf=leaf,
         coarse=coarse,
         embedded=embedded,
-        spread=_spread(store, [c.doc_id for c in cards], size=min(embedded, default=leaf)),
+        cosine_std=_cosine_std(store, [c.doc_id for c in cards], size=min(embedded, default=leaf)),
         weak_encoder=meta.get("stand_in") == "yes",
         languages=tuple(filter(None, meta.get("languages", "").split(","))),
         places=places,
@@ -91,8 +91,8 @@ def _cited_as(title: str) -> str:
     return normalize_name(document_name(title))
 
 
-def _spread(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
-    """Return the spread of the cosines between the first chunks of documents.
+def _cosine_std(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
+    """Return the standard deviation of the cosines between the first chunks of documents.
 
     Of more chunks of each where there are few documents; the default where chunks are few.
     """
@@ -102,11 +102,11 @@ def _spread(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
         [chunk_id(d, size, position) for d in some for position in range(each)]
     )
     if len(found) < _LEAST_SAMPLE:
-        return Settings().spread
+        return Settings().cosine_std
     matrix = np.stack([found[node_id] for node_id in sorted(found)])  # sums depend on the order
     cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
-    spread = round(float(cosines.std()), 6)
-    return spread if spread > _NO_SPREAD else Settings().spread
+    deviation = round(float(cosines.std()), 6)
+    return deviation if deviation > _LEAST_STD else Settings().cosine_std
 
 
 def for_language(settings: Settings, question: str) -> Settings:

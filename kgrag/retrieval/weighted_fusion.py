@@ -11,7 +11,7 @@ from kgrag.retrieval.leaves import leaf_similarities
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.vectors.vector import Hit
 
-Unit = Literal["spread", "best", "present", "own"]
+Unit = Literal["z-score", "best", "present", "own"]
 
 _ROUNDING = 1e-9
 _LONGEST_LEAD = 0.8  # of a route's best over its tenth; one that finds fewer than ten leads by all
@@ -34,7 +34,7 @@ class WeightedRetriever:
     Attributes:
         retrieve: The retriever.
         weight: Factor on its scores.
-        unit: What a score is divided by: `spread`, the spread of cosines between
+        unit: What a score is divided by: `z-score`, the standard deviation of cosines between
             unrelated texts, and every chunk that any route found gets its cosine; `best`,
             the route's best score; `present`, the score itself, so that every hit counts the
             same; `own`, nothing.
@@ -135,7 +135,7 @@ class WeightedFusion:
         said.append(self._about_documents(search, totals))
         _add(totals, said[-1][1])
         for route, ranking in routes:
-            if route.unit == "spread":
+            if route.unit == "z-score":
                 said.append(_other_similarities(search, route, ranking, totals, top_k=top_k))
                 _add(totals, said[-1][1])
         return [
@@ -187,7 +187,7 @@ def _weight(search: Search, route: WeightedRetriever) -> float:
 
 def _of_a_cosine(search: Search, route: WeightedRetriever) -> float:
     """Return how much a cosine of 1 counts for this question."""
-    return _weight(search, route) / search.settings.spread
+    return _weight(search, route) / search.settings.cosine_std
 
 
 def _scaled(search: Search, route: WeightedRetriever, ranking: Ranking) -> dict[str, float]:
@@ -199,7 +199,7 @@ def _scaled(search: Search, route: WeightedRetriever, ranking: Ranking) -> dict[
     match route.unit:
         case "present":
             return dict.fromkeys(dict(ranking.hits), factor)
-        case "spread":
+        case "z-score":
             factor = _of_a_cosine(search, route)
         case "best" if best <= 0:
             return {}
@@ -229,7 +229,7 @@ def _other_similarities(
     best = sorted((totals[c] for c in known), reverse=True)[:top_k]
     least = best[-1] if len(best) == top_k else -math.inf
     # Where it could only take away, what is above the least must be looked up nevertheless.
-    enough = least - factor * max(ranking.beyond, 0.0) - _ROUNDING
+    enough = least - factor * max(ranking.unseen_score_bound, 0.0) - _ROUNDING
     wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
     cosines = leaf_similarities(search, wanted)
     return Reasons(cosines, "vector {:.2f}".format), {

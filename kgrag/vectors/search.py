@@ -32,7 +32,7 @@ _MARGIN = 2e-6  # cosines closer than that are put in order after rounding
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class VectorQuery:
     """What is looked for.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wanted:
 class Scans:
     """Scans of the codes of blocks: begun in other threads, or made when they are asked for."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: VectorQuery) -> None:
         self.wanted = wanted
         self._begun: dict[int, Future[Scanned]] = {}
 
@@ -144,7 +144,7 @@ def _depth(block: Block, n_rows: int) -> int:
     return math.ceil(share * max(_FINE_DEPTH, _FINE_DEPTH_OF_EACH * n_rows))
 
 
-def _allowed(block: Block, wanted: Wanted) -> Mask:
+def _allowed(block: Block, wanted: VectorQuery) -> Mask:
     """Return which rows are wanted."""
     allowed = block.alive
     if wanted.doc_ids is not None:
@@ -155,7 +155,7 @@ def _allowed(block: Block, wanted: Wanted) -> Mask:
     return allowed & ~np.isin(block.segment.numbers, wanted.without)
 
 
-def _reach(block: Block, allowed: Mask, wanted: Wanted) -> int:
+def _reach(block: Block, allowed: Mask, wanted: VectorQuery) -> int:
     """Return how deep to scan a block's codes; 0 where all rows that are allowed are looked at."""
     n_allowed = int(np.count_nonzero(allowed))
     depth = _depth(block, wanted.n_rows)

@@ -26,7 +26,7 @@ from kgrag.vectors.files import FORMAT, fill_segment
 from kgrag.vectors.plan import LIMITS, Limits, parts, rewritten
 from kgrag.vectors.search import (
     Scans,
-    Wanted,
+    VectorQuery,
     coded_candidates,
     exact_candidates,
     similarities_of,
@@ -179,12 +179,12 @@ class VectorIndex:
         vector: Vector,
         top_k: int,
         doc_ids: Collection[str] | None,
-    ) -> tuple[State, Wanted]:
+    ) -> tuple[State, VectorQuery]:
         state = self.state(connection)
         check_query(connection, vector)
         n_rows = math.ceil(_SPARE * top_k) if self.kind == "fact" else top_k
         query = np.ascontiguousarray(vector, dtype=np.float32)
-        return state, Wanted(query, max(n_rows, 1), doc_ids)
+        return state, VectorQuery(query, max(n_rows, 1), doc_ids)
 
     def state(self, connection: sqlite3.Connection) -> State:
         """Return the vectors in the state that the connection sees from now on.

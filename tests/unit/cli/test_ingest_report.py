@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.cli.ingest_report import print_plan, print_report
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
-from kgrag.llm.counting import Spent
+from kgrag.llm.counting import StageUsage
 from kgrag.llm.prediction import Prediction
 
 ADDED = Outcome("a.txt", "added", "d-1")
@@ -11,7 +11,7 @@ ADDED = Outcome("a.txt", "added", "d-1")
 @pytest.mark.parametrize(("n", "files"), [(1, "1 file in"), (2, "2 files in")])
 def test_one_of_a_thing_is_told_as_one(capsys, n, files):
     """Files, passages, facts, summaries, calls."""
-    model = ModelReport(passages=n, facts=n, summaries=n, spent={"extract": Spent(n, 0, 9, 9)})
+    model = ModelReport(passages=n, facts=n, summaries=n, spent={"extract": StageUsage(n, 0, 9, 9)})
     print_report(IngestReport((ADDED,) * n, 0.1, model=model, waiting=n), as_json=False)
     out, err = capsys.readouterr()
 
@@ -53,7 +53,7 @@ def test_a_plan_says_what_its_sample_took(capsys):
         passages=4,
         predictions={"extract": Prediction(3, 1, 3000, 0, 900, 1)},
         cost={"CNY": 0.5},
-        sampled={"extract": Spent(1, 0, 1000, 300)},
+        sampled={"extract": StageUsage(1, 0, 1000, 300)},
         sample_cost={"CNY": 0.125},
     )
     print_plan(plan, as_json=False)

@@ -12,23 +12,23 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.incoming import Ready
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.reading import ExtractSettings
 from kgrag.ingestion.report import Outcome
-from kgrag.llm.counting import Spent
+from kgrag.llm.counting import StageUsage
 from kgrag.types import Document
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 
 
 def ready(name, text, *, failed=(), status="added"):
-    """Return a document as `Incoming` gives it; nothing of it is stored."""
+    """Return a document as `ChangeDetector` gives it; nothing of it is stored."""
     document = Document(f"d-{name}", name, text, f"{name}.txt", "txt", digest(text))
     fingerprint = Fingerprint("off", "mod", failed)
     store: Any = None  # is asked where something failed before
     bundle = prepare(document, fingerprint=fingerprint, sizes=SIZES, store=store)
-    return Ready(f"/{name}.txt", Outcome(f"{name}.txt", status, document.doc_id), bundle)
+    return PreparedDocument(f"/{name}.txt", Outcome(f"{name}.txt", status, document.doc_id), bundle)
 
 
 def numbered(*items):
@@ -51,7 +51,10 @@ def test_documents_come_back_in_order_with_what_was_read():
             late.set()
         return facts_in(request)
 
-    skipped, copy = Outcome("x", "skipped"), Ready("/c", Outcome("c", "duplicate", "d-a"), None)
+    skipped, copy = (
+        Outcome("x", "skipped"),
+        PreparedDocument("/c", Outcome("c", "duplicate", "d-a"), None),
+    )
     reader, _ = enricher(script)
     items = numbered(ready("a", policy(0)), skipped, copy, ready("b", policy(20, 30)))
     found = list(reader.enrich(items))
@@ -325,7 +328,7 @@ def test_sample_reads_some_passages_the_same_each_time():
 
     assert len(model.requests) == 5
     assert {r.messages for r in model.requests} == {r.messages for r in again.requests}
-    assert first.report().total == Spent(5, 0, *_tokens(model))
+    assert first.report().total == StageUsage(5, 0, *_tokens(model))
 
     def script(request):
         raise ModelUnavailableError("not there")

@@ -6,8 +6,8 @@ import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
+from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.ingestion.incoming import Ready
 from kgrag.ingestion.pipeline import chunks_to_embed, ingest, rules_digest, survey
 from kgrag.ingestion.report import Outcome
 from kgrag.ingestion.vector_set import VectorSet
@@ -123,7 +123,7 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
 def test_only_chunks_of_the_sizes_with_vectors_are_encoded(store, docs):
     """Counted before they are."""
     (ready,) = survey([docs / "a.txt"], store=store, sizes=SIZES)
-    assert isinstance(ready, Ready)
+    assert isinstance(ready, PreparedDocument)
     assert ready.bundle
     sizes = [chunk.size for chunk in ready.bundle.chunks]
     for chosen in ((16,), (32, 16), (64,)):

@@ -1,5 +1,5 @@
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome
-from kgrag.llm.counting import Spent
+from kgrag.llm.counting import StageUsage
 
 
 def test_report_counts_files_and_names_those_to_look_at():
@@ -14,7 +14,7 @@ def test_report_counts_files_and_names_those_to_look_at():
 
 def test_model_report_adds_up_its_stages():
     """Nothing spent is nothing, not an error."""
-    spent = {"extract": Spent(1, 0, 10, 5), "summarize": Spent(2, 1, 20, 6)}
+    spent = {"extract": StageUsage(1, 0, 10, 5), "summarize": StageUsage(2, 1, 20, 6)}
 
-    assert ModelReport(spent=spent).total == Spent(3, 1, 30, 11)
-    assert ModelReport().total == Spent()
+    assert ModelReport(spent=spent).total == StageUsage(3, 1, 30, 11)
+    assert ModelReport().total == StageUsage()

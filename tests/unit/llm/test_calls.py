@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.llm.calls import CallRecord, Calls, Total
+from kgrag.llm.calls import CallRecord, Calls, UsageTotal
 from kgrag.llm.chat import Completion, Usage
 
 ANSWER = Completion("答", "m-2024", "stop", Usage(10, 5, cached=2))
@@ -115,7 +115,7 @@ def test_totals_add_up_what_was_sent(calls):
     calls.record(replace(SENT, outcome="RateLimitError", usage=Usage(), seconds=0.5))
     calls.record(replace(SENT, outcome="cached", seconds=0.0))
     usage = Usage(200, 47, cached=10, estimated=True)
-    assert calls.totals("stage") == [Total("extract", "m", 3, 1, 2, usage, 3.5)]
+    assert calls.totals("stage") == [UsageTotal("extract", "m", 3, 1, 2, usage, 3.5)]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from kgrag.errors import BudgetExceededError, TransientModelError
 from kgrag.llm.chat import OK, Completion, Message, Request, Usage
-from kgrag.llm.counting import Counted, Meter, Metered, Spent
+from kgrag.llm.counting import Counted, Meter, Metered, StageUsage
 from kgrag.testing.scripted import ScriptedChat
 
 REQUEST = Request((Message("user", "甲"),), "extract")
@@ -56,7 +56,10 @@ def test_meter_adds_up_by_stage():
     Metered(script, meter, stage="summarize").complete(REQUEST).report(OK)
     model.complete(REQUEST).report(OK)
 
-    assert meter.spent == {"extract": Spent(1, 1, 10, 4, 3), "summarize": Spent(1, 0, 10, 4, 3)}
+    assert meter.spent == {
+        "extract": StageUsage(1, 1, 10, 4, 3),
+        "summarize": StageUsage(1, 0, 10, 4, 3),
+    }
     assert model.name == "scripted"
 
 
@@ -69,10 +72,12 @@ def test_meter_counts_answers_that_cannot_be_used():
     for _ in range(2):
         model.complete(REQUEST).report("invalid")
 
-    assert meter.spent == {"extract": Spent(1, 0, 10, 4, 3)}
+    assert meter.spent == {"extract": StageUsage(1, 0, 10, 4, 3)}
 
 
 def test_spent_adds_up():
     """Each number by itself; tokens are what is priced."""
-    assert Spent(1, 2, 3, 4, 5) + Spent(10, 20, 30, 40, 50) == Spent(11, 22, 33, 44, 55)
-    assert Spent(1, 2, 3, 4, 5).usage == Usage(3, 4, 5)
+    assert StageUsage(1, 2, 3, 4, 5) + StageUsage(10, 20, 30, 40, 50) == StageUsage(
+        11, 22, 33, 44, 55
+    )
+    assert StageUsage(1, 2, 3, 4, 5).usage == Usage(3, 4, 5)

@@ -68,14 +68,14 @@ def test_hybrid_asks_words_titles_and_vectors_alone():
 
 @pytest.mark.parametrize(("others", "first"), [(1.0, "a:10:11"), (8.0, "b:10:0")])
 def test_hybrid_follows_words_that_stand_out_and_vectors_otherwise(store, others, first):
-    """A chunk that words find at 9, the others at 1 or at 8; vectors put two spreads before it."""
+    """Words find a chunk at 9, the others at 1 or at 8; vectors put b 2 deviations before it."""
     by_words = [("a:10:11", 9.0), *((f"a:10:{i}", others) for i in range(10))]
     by_vector = [("b:10:0", 0.6), ("a:10:11", 0.4), *((f"a:10:{i}", 0.1) for i in range(10))]
     hits = {"words_in_text": by_words, "similar_chunks": by_vector}
     hybrid = PRESETS["hybrid"]
     found = [(r, Ranking(tuple(hits.get(r.retrieve.__name__, ())), {})) for r in hybrid.routes]
     query = Query("问题", ("问题",))
-    search = Search(query, store=store, embed=HashEmbedder, settings=Settings(spread=0.1))
+    search = Search(query, store=store, embed=HashEmbedder, settings=Settings(cosine_std=0.1))
     assert hybrid.fuse(search, found, top_k=3)[0].chunk_id == first
 
 

@@ -27,29 +27,29 @@ class Held(Double):
         return {n: np.float32(self.vectors[n]) for n in node_ids if n in self.vectors}
 
 
-def test_settings_measure_the_spread_of_cosines():
+def test_settings_measure_the_deviation_of_cosines():
     """Half of the chunks point one way, half another: cosines are 0 or 1."""
     vectors = {f"d{i:03d}:10:0": (1.0, 0.0) if i % 2 else (0.0, 1.0) for i in range(16)}
     pairs = [float(i % 2 == j % 2) for i in range(16) for j in range(i)]
-    spread = settings_of(Held(16, vectors), leaf=10, coarse=40).spread
-    assert spread == pytest.approx(np.std(pairs))
+    deviation = settings_of(Held(16, vectors), leaf=10, coarse=40).cosine_std
+    assert deviation == pytest.approx(np.std(pairs))
     narrow = {n: (np.sqrt(0.9), *(np.sqrt(0.1) * np.array(v))) for n, v in vectors.items()}
-    close = settings_of(Held(16, narrow), leaf=10, coarse=40).spread
-    assert close == pytest.approx(spread / 10, rel=1e-4)
+    close = settings_of(Held(16, narrow), leaf=10, coarse=40).cosine_std
+    assert close == pytest.approx(deviation / 10, rel=1e-4)
 
 
 @pytest.mark.parametrize("n", [0, 15])
-def test_settings_of_few_chunks_take_the_usual_spread(n):
+def test_settings_of_few_chunks_take_the_usual_deviation(n):
     """So few cosines say nothing; nor do any number that are all alike."""
     few = {f"d{i:03d}:10:0": (i, 1.0) for i in range(n)}
-    assert settings_of(Held(n, few), leaf=10, coarse=40).spread == Settings().spread
+    assert settings_of(Held(n, few), leaf=10, coarse=40).cosine_std == Settings().cosine_std
     alike = {f"d{i:03d}:10:0": (1.0, 0.0) for i in range(20)}
-    assert settings_of(Held(20, alike), leaf=10, coarse=40).spread == Settings().spread
+    assert settings_of(Held(20, alike), leaf=10, coarse=40).cosine_std == Settings().cosine_std
     near = {f"d{i:03d}:10:0": (1.0, 1e-3 * i) for i in range(20)}
-    assert settings_of(Held(20, near), leaf=10, coarse=40).spread == Settings().spread
+    assert settings_of(Held(20, near), leaf=10, coarse=40).cosine_std == Settings().cosine_std
 
 
-def test_spread_does_not_depend_on_the_order_of_vectors():
+def test_deviation_does_not_depend_on_the_order_of_vectors():
     """Stores give them in any order; scores must be the same to the last bit."""
     rng = np.random.default_rng(1)
     vectors = {f"d{i:03d}:10:0": rng.standard_normal(8) for i in range(40)}
@@ -60,10 +60,10 @@ def test_spread_does_not_depend_on_the_order_of_vectors():
             """Return them in the order that they were given in."""
             return {n: np.float32(v) for n, v in self.vectors.items() if n in set(node_ids)}
 
-    spreads = {
-        settings_of(Reversed(40, given), leaf=10, coarse=40).spread for given in (vectors, back)
+    deviations = {
+        settings_of(Reversed(40, given), leaf=10, coarse=40).cosine_std for given in (vectors, back)
     }
-    assert len(spreads) == 1
+    assert len(deviations) == 1
 
 
 def test_settings_sample_all_over_the_knowledge_base():

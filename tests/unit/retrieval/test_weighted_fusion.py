@@ -69,10 +69,10 @@ class Cosines:
         return {node_id: self.cosines[node_id] for node_id in node_ids if node_id in self.cosines}
 
 
-def test_evidence_counts_similarities_in_their_spread():
+def test_evidence_counts_similarities_as_z_scores():
     """0.9 / 0.1 of what the route found; what only others found gets its cosine, too."""
-    routes = [route([("a:10:0", 0.9)], unit="spread", weight=2.0), route([("b:10:0", 7.0)])]
-    found = search(Cosines({"a:10:0": 0.9, "b:10:0": 0.5}), spread=0.1)
+    routes = [route([("a:10:0", 0.9)], unit="z-score", weight=2.0), route([("b:10:0", 7.0)])]
+    found = search(Cosines({"a:10:0": 0.9, "b:10:0": 0.5}), cosine_std=0.1)
     fused = WeightedFusion()(found, routes, top_k=20)
     assert scores(fused) == {"a:10:0": 18.0, "b:10:0": 7.0 + 10.0}
     assert fused[1].via == ("vector 0.50", "rb:10:0")
@@ -92,9 +92,9 @@ def test_evidence_looks_up_no_similarity_that_could_not_matter():
         cosines = {f"a:10:{i}": rng.uniform(-1, low) for i in range(60)}
         best = sorted(cosines.items(), key=lambda hit: -hit[1])[:20]
         words = [(c, rng.random() * 3) for c in rng.sample(sorted(cosines), 30)]
-        dense, ranking = route(best, unit="spread")
-        cut = (dense, replace(ranking, beyond=best[-1][1]))
-        found = search(Watched(cosines), spread=0.5)
+        dense, ranking = route(best, unit="z-score")
+        cut = (dense, replace(ranking, unseen_score_bound=best[-1][1]))
+        found = search(Watched(cosines), cosine_std=0.5)
 
         pruned = WeightedFusion()(found, [cut, route(words)], top_k=5)
         few = asked.pop()

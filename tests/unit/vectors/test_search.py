@@ -12,7 +12,7 @@ from kgrag.vectors.nodes import NodeIds
 from kgrag.vectors.rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.vectors.search import (
     Scans,
-    Wanted,
+    VectorQuery,
     coded_candidates,
     exact_candidates,
     similarities_of,
@@ -23,7 +23,7 @@ QUERY = np.array([1.0, 0.0], np.float32)
 
 
 def scans(*wanted):
-    return Scans(Wanted(*wanted))
+    return Scans(VectorQuery(*wanted))
 
 
 def exact(matrix, *, per_document=1):

@@ -18,7 +18,7 @@ from kgrag.visible import shown_path
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedDocument:
     """A document that waits to be stored, or a copy of one that waits for it to be.
 
     Attributes:
@@ -32,7 +32,7 @@ class Ready:
     bundle: DocumentBundle | None
 
 
-class Incoming:
+class ChangeDetector:
     """Reads files and tells what is new; remembers what the run has met.
 
     Attributes:
@@ -59,7 +59,7 @@ class Incoming:
         self._met: set[str] = set()
         self.waiting = 0
 
-    def read(self, source: Source) -> Iterator[Ready | Outcome]:
+    def read(self, source: Source) -> Iterator[PreparedDocument | Outcome]:
         """Yield what a file holds, ready to be stored, or what became of it."""
         if source.media_type != "jsonl":
             try:
@@ -78,7 +78,7 @@ class Incoming:
             else:
                 yield self._ready(document)
 
-    def _ready(self, document: Document) -> Ready | Outcome:
+    def _ready(self, document: Document) -> PreparedDocument | Outcome:
         clash = self._clash(document)
         if clash is not None:
             return Outcome(document.file, "failed", document.doc_id, clash)
@@ -94,9 +94,11 @@ class Incoming:
         )
         self._note(source, document.doc_id, wanted)
         outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)
-        return Ready(source, outcome, bundle)
+        return PreparedDocument(source, outcome, bundle)
 
-    def _known(self, file: str, doc_id: str, content_hash: str) -> Ready | Outcome | None:
+    def _known(
+        self, file: str, doc_id: str, content_hash: str
+    ) -> PreparedDocument | Outcome | None:
         """Return what becomes of a document that is held just so; None for a new one."""
         held = self._held.get(doc_id)
         if held is None or not held.covers(self._wanted(content_hash)):
@@ -109,7 +111,7 @@ class Incoming:
             return Outcome(file, "unchanged", doc_id)
         self._note(source, doc_id, held)
         detail = f"same name and content as {self._source_of[doc_id]}"
-        return Ready(source, Outcome(file, "duplicate", doc_id, detail), None)
+        return PreparedDocument(source, Outcome(file, "duplicate", doc_id, detail), None)
 
     def _clash(self, document: Document) -> str | None:
         """Return what is wrong if a record's id is taken by another record."""

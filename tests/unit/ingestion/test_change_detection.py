@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kgrag.ingestion.incoming import Incoming
+from kgrag.ingestion.change_detection import ChangeDetector
 from kgrag.ingestion.load import discover
 from kgrag.ingestion.report import Outcome
 from kgrag.store.sqlite.store import SQLiteStore
@@ -19,7 +19,7 @@ def store(tmp_path):
 
 def met(store, *paths, model="", rename=None):
     """Return what becomes of files, and store what is ready; with how many passages wait."""
-    incoming = Incoming(store, settings="s", model=model, sizes=SIZES)
+    incoming = ChangeDetector(store, settings="s", model=model, sizes=SIZES)
     statuses = []
     for source in discover(paths).sources:
         for item in incoming.read(source):

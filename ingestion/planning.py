@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
 
 
-class Planned:
+class PlanBuilder:
     """What a run would do, gathered from its documents.
 
     They are read anew each time, so that no more than one is held.

@@ -10,7 +10,7 @@ _DOCUMENTS = 3  # that they come from, once the model has shown that it can answ
 _NONSENSE = frozenset(["malformed", "empty", "repeating", "invalid"])
 
 
-class Streak:
+class FailureStreak:
     """Passages in a row whose answers were of no use; safe for threads.
 
     A model that answers nonsense costs as much as a good one. It counts as hopeless after 20

@@ -1,14 +1,14 @@
 import pytest
 
 from kgrag.errors import ModelOutputError, ModelUnavailableError, TransientModelError
-from kgrag.ingestion.hopeless import Streak
+from kgrag.ingestion.failure_streak import FailureStreak
 
 NONSENSE = ModelOutputError("no JSON", kind="malformed")
 
 
 def after(n, *, documents=1, error=NONSENSE, streak=None):
     """Return a streak after so many failures, spread over so many documents."""
-    streak = streak or Streak()
+    streak = streak or FailureStreak()
     for i in range(n):
         streak.failed(f"d-{i % documents}", error)
     return streak
@@ -23,7 +23,7 @@ def test_nothing_but_nonsense_is_hopeless_even_in_one_document():
 @pytest.mark.parametrize(("documents", "is_hopeless"), [(1, False), (2, False), (3, True)])
 def test_after_a_good_answer_it_takes_three_documents(documents, is_hopeless):
     """One document with bad tables does not stop the others."""
-    streak = Streak()
+    streak = FailureStreak()
     streak.succeeded()
     after(20, documents=documents, streak=streak)
     assert (streak.error() is not None) is is_hopeless
