@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
+from typing import Self
 
 from kgrag.testing.reply import Body, Reply, envelope, stand_in, wants_usage
 
@@ -72,7 +73,7 @@ class FakeServer:
         self._http: _Server | None = None
         self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> "FakeServer":
+    def __enter__(self) -> Self:
         """Begin to listen."""
         self._http = _Server(self._port, self)
         self._thread = threading.Thread(

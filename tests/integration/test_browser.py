@@ -8,6 +8,7 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ STILL = """() => {
 class Browser:
     """Neo4j Browser in a page of Chromium, connected."""
 
-    page: object
+    page: Any
 
     def drop(self, name, content):
         """Drag a file onto the page."""
@@ -181,7 +182,7 @@ def test_query_fills_a_table(browser, number):
 
 def rule(selector):
     """Return the (fill colour, radius) that the style sheet gives to a kind of node."""
-    text = re.search(rf"^{selector} \{{([^}}]+)", style_sheet(), re.M)[1]
+    (text,) = re.findall(rf"^{selector} \{{([^}}]+)", style_sheet(), re.M)
     values = dict(re.findall(r"([\w-]+): (.+);", text))
     return values["color"], str(int(values["diameter"].removesuffix("px")) / 2).removesuffix(".0")
 

@@ -121,9 +121,11 @@ def test_copy_killed_at_random_points_ends_as_if_undisturbed(original, place):
     for _ in range(KILLS):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             for _ in range(rng.randrange(1, RECORDS // 2)):
+                assert process.stdout
                 process.stdout.readline()
             time.sleep(rng.uniform(0, 0.02))
             process.kill()
+            assert process.stdout
             process.stdout.close()
     lines, _ = whole(place)
     done = run("copy", "--from", original, "--to", place, "--check")

@@ -109,7 +109,8 @@ def outcome(database, text):
 @pytest.mark.slow
 def test_nothing_that_passes_the_gate_does_more_than_read(database):
     """Neither by the server's own parser nor by what happens when it runs."""
-    counts, failures, before = Counter(), [], contents(database)
+    counts: Counter[str] = Counter()
+    failures, before = [], contents(database)
     with listener() as (port, requests), Reader() as reader:
         for text in itertools.islice(statements(random.Random(SEED)), STATEMENTS):
             text = text.replace("{port}", str(port))

@@ -11,7 +11,7 @@ if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import NodeRelationship
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
@@ -47,7 +47,11 @@ def test_query_engine_answers_from_what_kgrag_finds(kb):
     for node in response.source_nodes:
         # ids lead on: the parent holds the child, the neighbours touch it
         (chunk,) = kb.store.chunks([node.node_id])
-        related = {kind: info.node_id for kind, info in node.node.relationships.items()}
+        related = {
+            kind: info.node_id
+            for kind, info in node.node.relationships.items()
+            if isinstance(info, RelatedNodeInfo)
+        }
         assert [d.doc_id for d in kb.store.documents([related[NodeRelationship.SOURCE]])]
         if NodeRelationship.PARENT in related:
             (parent,) = kb.store.chunks([related[NodeRelationship.PARENT]])

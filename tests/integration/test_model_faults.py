@@ -6,6 +6,7 @@ import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -211,7 +212,7 @@ def test_an_answer_that_takes_too_long_is_tried_again(model_at, on_text):
 )
 def test_a_stream_that_breaks_off_is_said_to_and_not_begun_again(model_at, fault):
     """The reader has seen half an answer; the cache must not keep it."""
-    seen = []
+    seen: list[Any] = []
     with FakeServer(scripted(fault, GOOD)) as server:
         model = model_at(server.base_url)
         with pytest.raises(TransientModelError, match="the answer broke off"):

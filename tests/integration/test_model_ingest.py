@@ -11,7 +11,8 @@ from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
 from kgrag.ingestion.samples import sample_folder
-from kgrag.testing.server import FakeServer, Reply, stand_in
+from kgrag.testing.reply import Reply, stand_in
+from kgrag.testing.server import FakeServer
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.testing.server import FakeServer, stand_in
+from kgrag.testing.reply import stand_in
+from kgrag.testing.server import FakeServer
 
 KILLS = 5
 CONCURRENCY = 4
@@ -32,9 +33,9 @@ with KnowledgeBase.open(kb, embedder=HashEmbedder(64), config=config) as base:
 class PaidServer(FakeServer):
     """A stand-in that remembers which answer belongs to which request."""
 
-    def __init__(self):
-        self.asked = Counter()
-        self.request_of = {}
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.request_of: dict[str, str] = {}
         super().__init__(self._answer, latency_s=0.05)
 
     def _answer(self, body):

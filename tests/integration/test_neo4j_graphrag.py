@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import PurePath
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -74,10 +75,11 @@ def test_graph_rag_answers_from_what_kgrag_finds(kb):
     rag = GraphRAG(GrimRetriever(kb), EchoLLM())
     result = rag.search(QUESTION, retriever_config={"top_k": 3}, return_context=True)
     found = kb.search(QUESTION, top_k=3)
-    assert [i.metadata["id"] for i in result.retriever_result.items] == [
-        r.chunk.chunk_id for r in found
-    ]
-    for item, r in zip(result.retriever_result.items, found, strict=True):
+    assert result.retriever_result
+    items = result.retriever_result.items
+    assert [(i.metadata or {})["id"] for i in items] == [r.chunk.chunk_id for r in found]
+    for item, r in zip(items, found, strict=True):
+        assert item.metadata
         assert item.content in result.answer
         assert f"characters {r.chunk.start}-{r.chunk.end}" in item.content
         assert item.metadata["via"] == list(r.via)
@@ -88,12 +90,11 @@ def test_graph_rag_answers_from_what_kgrag_finds(kb):
     assert silent.answer == "nothing found"
 
     tool = GrimRetriever(kb).convert_to_tool("policies", "Searches policy documents.")
+    model: Any = EchoLLM()
     with neo4j.GraphDatabase.driver(NOWHERE) as driver:
-        chosen = ToolsRetriever(driver, EchoLLM(), [tool]).get_search_results(QUESTION)
-    assert "error" not in chosen.metadata
-    assert [r["content"] for r in chosen.records] == [
-        i.content for i in result.retriever_result.items
-    ]
+        chosen = ToolsRetriever(driver, model, [tool]).get_search_results(QUESTION)
+    assert "error" not in (chosen.metadata or {})
+    assert [r["content"] for r in chosen.records] == [i.content for i in items]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from kgrag.config import Config, SearchConfig
 from kgrag.copying import compare
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
-from kgrag.store.background_copy import FIRST
+from kgrag.store.background_copy import FIRST, BackgroundCopy
 from kgrag.store.local_copy import LocalCopy
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
@@ -31,6 +32,18 @@ def copied(store, tmp_path):
     found = LocalCopy(store, tmp_path / "copies")
     yield found
     found.close()
+
+
+def read_by(store: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the name of every statement with which a store reads."""
+    read, names = store._database.read, list[str]()
+
+    def named(name: str, **parameters: object) -> object:
+        names.append(name)
+        return read(name, **parameters)
+
+    monkeypatch.setattr(store._database, "read", named)
+    return names
 
 
 def changes(store, make):
@@ -89,11 +102,7 @@ def test_a_question_costs_one_round_trip_and_finds_the_same(empty_neo4j, tmp_pat
         ):
             here.ingest([sample_folder()])
             assert copied.search("节能")  # the copy is made
-            read = copied.store._database.read
-            trips = []
-            monkeypatch.setattr(
-                copied.store._database, "read", lambda n, **p: trips.append(n) or read(n, **p)
-            )
+            trips = read_by(copied.store, monkeypatch)
             for question in QUESTIONS:
                 trips.clear()
                 found = copied.search(question)
@@ -123,16 +132,14 @@ def test_a_process_that_goes_on_asking_is_answered_from_a_copy_and_takes_it_alon
     copies = tmp_path / "cache" / "copies" / "processes"
     with KnowledgeBase.open(empty_neo4j, embedder=HashEmbedder()) as base:
         base.ingest([sample_folder()])
-        read = base.store._database.read
-        trips = []
-        monkeypatch.setattr(
-            base.store._database, "read", lambda n, **p: trips.append(n) or read(n, **p)
-        )
+        trips = read_by(base.store, monkeypatch)
         by_server = {question: chunk_ids(base.search(question)) for question in QUESTIONS}
         assert "state" not in trips
         for _ in range(FIRST):
             base.search(QUESTIONS[0], system="bm25")
-        base._current._copy.wait()
+        copy = base._current._copy
+        assert isinstance(copy, BackgroundCopy)
+        copy.wait()
         for question, found in by_server.items():
             trips.clear()
             assert chunk_ids(base.search(question)) == found
@@ -179,6 +186,8 @@ def test_what_others_store_and_delete_meanwhile_is_seen_by_the_next_question(
             facts, _, _ = store.knowledge_of(doc_id)
             assert [fact.object.name for fact in facts] == [f"第{number}号"]
     thread.join()
-    assert compare(writing, copied.current()).difference is None
-    for store in (copied, writing, reading):
-        store.close()
+    current = copied.current()
+    assert current
+    assert compare(writing, current).difference is None
+    for opened in (copied, writing, reading):
+        opened.close()

@@ -10,6 +10,7 @@ from kgrag.errors import StoreUnavailableError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import staged
 from kgrag.store.neo4j.store import Neo4jStore
+from kgrag.vectors.vector import KINDS
 
 TEXT = "工信部印发节能办法。绿色工厂达到500家。"
 META = {"embedder": "new"}
@@ -39,7 +40,7 @@ def begin_switch(store):
     """Do what a process does that is killed in the middle: one document of two."""
     database = store._database
     assert database.write(lambda tx: staged._begin_switch(tx, {**META, "languages": "zh"}))
-    for kind in staged.KINDS:
+    for kind in KINDS:
         database.define(f"drop_{kind}_vectors")
     staged._DOCUMENTS, before = 1, staged._DOCUMENTS
     try:

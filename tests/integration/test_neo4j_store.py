@@ -11,10 +11,10 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
-from kgrag.store.neo4j import lexical
 from kgrag.store.neo4j.described import TOLD
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
+from kgrag.store.terms import terms_version
 from tests.neo4j_server import plugin
 
 KEYS = "UNWIND keys(n) AS key RETURN DISTINCT key"
@@ -190,7 +190,9 @@ def samples(neo4j_uri, make):
         assert held is not None
         summary = make.summary(doc_id, held.document.text, "摘要")
         parents = tuple(c.chunk_id for c in held.chunks if c.parent_id is None)
-        size = held.vectors[0].vector.size
+        vector = held.vectors[0].vector
+        assert vector is not None
+        size = vector.size
         base.store.add_knowledge(
             doc_id,
             summaries=[replace(summary, target_ids=parents)],
@@ -339,7 +341,7 @@ def test_words_that_were_made_otherwise_are_made_anew(opened, run, make, monkeyp
     assert words(other, "节能") == before
     assert words(other, "old") == []
     assert words_held(run) == held
-    version = lexical.terms_version()
+    version = terms_version()
     assert run("MATCH (k:KgragKnowledgeBase) RETURN k.terms_version, k.ready") == [[version, [8]]]
     assert other.verify() == []
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j.exceptions import ClientError
@@ -340,7 +341,7 @@ def test_what_lacks_a_property_is_reported(filled, neo4j_uri):
             if key in MAY_BE_MISSING:
                 continue
             with session.begin_transaction() as tx:
-                base = InTransaction(tx)
+                base: Any = InTransaction(tx)
                 base.damage(f"MATCH {pattern.format(label)} WITH n LIMIT 1 REMOVE n.{key}")
                 try:
                     if not verify(base):

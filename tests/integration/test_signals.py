@@ -68,6 +68,8 @@ def stopped(folder, words, place, calls, number, *, how="", cwd=None, again=None
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=env, cwd=cwd,
     ) as process:  # fmt: skip
+        assert process.stdin
+        assert process.stdout
         process.stdin.write("目标\n")
         process.stdin.flush()
         for line in process.stdout:
@@ -75,6 +77,7 @@ def stopped(folder, words, place, calls, number, *, how="", cwd=None, again=None
                 break
         process.send_signal(number)
         if again:
+            assert process.stdout
             assert process.stdout.readline() == "cleaning\n"
             process.send_signal(again)
         out, err = process.communicate(timeout=60)

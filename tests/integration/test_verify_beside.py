@@ -44,6 +44,7 @@ def test_verify_beside_a_process_that_ingests_deletes_and_reembeds(tmp_path):
     finally:
         writer.kill()
         writer.wait()
+        assert writer.stdout
         writer.stdout.close()
     with KnowledgeBase.open(tmp_path / "kb", create=False, config=CONFIG) as base:
         assert base.verify() == []

@@ -59,10 +59,10 @@ def test_remedy_is_the_one_command_that_helps():
 @pytest.mark.parametrize("name", ["BAAI/bge-m3", "My Model", "../mine", "hash", "a\nb", "模型"])
 def test_remedy_proposes_only_names_that_are_allowed(name):
     """What `models add` refuses helps nobody; the settings have to say the other name, too."""
-    proposed = re.search(r" --name (\S+), and (\S+) in place of ", remedy(name))
-    assert proposed[1] == proposed[2]
-    assert is_name(proposed[1])
-    with pytest.raises(ModelNotFoundError, match=f"--name {proposed[1]},"):
+    ((proposed, again),) = re.findall(r" --name (\S+), and (\S+) in place of ", remedy(name))
+    assert proposed == again
+    assert is_name(proposed)
+    with pytest.raises(ModelNotFoundError, match=f"--name {proposed},"):
         find_entry(name)
 
 

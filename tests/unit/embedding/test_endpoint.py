@@ -6,6 +6,7 @@ import socket
 import threading
 from concurrent.futures import Future
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding import endpoint
 from kgrag.embedding.endpoint import EndpointEmbedder, open_endpoint
+from kgrag.endpoint.retrying import retrying
 from kgrag.errors import (
     ConfigError,
     ModelError,
@@ -288,8 +290,8 @@ def test_a_limit_of_requests_is_waited_out(encoder, caplog):
 
 def test_a_limit_that_names_no_time_is_waited_out_for_more_than_a_minute(encoder, monkeypatch):
     """Limits are counted by the minute: the four pauses of five attempts last longer."""
-    slept = []
-    patient = partial(endpoint.retrying, sleep=slept.append)
+    slept: list[Any] = []
+    patient = partial(retrying, sleep=slept.append)
     monkeypatch.setattr(endpoint, "retrying", patient)
     with FakeServer(in_turn(*[Reply("slow down", status=429)] * 4)) as server:
         encoder(server, attempts=5).embed(["甲"], "passage")
@@ -480,7 +482,7 @@ def test_embed_batches_gives_what_is_paid_before_the_error(encoder, monkeypatch)
 
     monkeypatch.setattr(Future, "cancel", counted)
 
-    seen = []
+    seen: list[Any] = []
     with FakeServer(reply) as server:
         batches = encoder(server, batch_texts=1, concurrency=2).embed_batches(TEXTS, "passage")
         with pytest.raises(ModelError, match="odd"):

@@ -31,6 +31,7 @@ def test_listed_models_are_those_here_and_then_those_that_can_be_pulled(tiny):
     here, *known = listed_models()
 
     assert (here.name, here.folder, here.precision, here.problem) == ("tiny", tiny, "float32", "")
+    assert here.card
     assert here.n_bytes == here.card.n_bytes > 0
     assert [model.name for model in known] == ["bge-small-zh", "bge-small-en"]
     assert [model.folder for model in known] == [None, None]
@@ -57,6 +58,7 @@ def test_a_model_of_which_a_file_was_cut_or_lost_is_damaged(tiny, file, is_left)
         (tiny / file).unlink()
     here = listed_models()[0]
 
+    assert here.card
     assert f"had {here.card.n_bytes:,} when it was installed. Remedy: " in here.problem
     assert here.problem.endswith("kgrag models add PATH --name tiny")
 

@@ -74,7 +74,7 @@ def write_graph(folder: Path, shape: Shape) -> None:
 
 def expected_states(shape: Shape) -> np.ndarray:
     """Return the states of IDS, reckoned with numpy."""
-    states = WORDS[np.array(IDS)]
+    states: np.ndarray = WORDS[np.array(IDS)]
     if "position_ids" in shape.inputs:
         states = states + POSITIONS[: len(IDS[0])]
     if "token_type_ids" in shape.inputs:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from kgrag.embedding.embedder import is_contextual
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.truncated import truncated
 from kgrag.errors import ModelError
@@ -58,9 +59,9 @@ def test_truncated_beyond_the_model_is_an_error(dimension):
 
 def test_truncated_spans_are_cut_as_well():
     """An encoder that reads in context still does."""
-    rows = truncated(Contextual(64), 16).embed_spans(
-        ["推进节能减排和资源循环利用，实现碳达峰碳中和"], [[(0, 13), (14, 22)]]
-    )
+    cut = truncated(Contextual(64), 16)
+    assert is_contextual(cut)
+    rows = cut.embed_spans(["推进节能减排和资源循环利用，实现碳达峰碳中和"], [[(0, 13), (14, 22)]])
     assert [r.shape for r in rows] == [(2, 16)]
     np.testing.assert_allclose(np.linalg.norm(rows[0], axis=1), 1, atol=1e-6)
 

@@ -17,12 +17,14 @@ def test_a_client_takes_nothing_of_openais_environment(monkeypatch):
     with open_client(PLACE, timeout_s=60) as client:
         assert (client.api_key, client.organization, client.project) == ("none", None, None)
         assert str(client.base_url) == "https://h.example/v1/"
+        assert isinstance(client.timeout, openai.Timeout)
         assert (client.max_retries, client.timeout.connect, client.timeout.read) == (0, 10, 60)
 
 
 def test_a_client_finds_no_connection_sooner_than_no_answer():
     """What holds it up is told apart."""
     with open_client(PLACE, timeout_s=5) as client:
+        assert isinstance(client.timeout, openai.Timeout)
         assert (client.timeout.connect, client.timeout.read) == (4, 5)
 
 

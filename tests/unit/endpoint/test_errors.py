@@ -2,6 +2,8 @@
 
 import importlib
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import openai
 import pytest
@@ -21,26 +23,23 @@ from kgrag.errors import (
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
+NO_REQUEST: Any = None
 
 
 def mapped(exc, place, table=CHAT):
     return errors.mapped(exc, place, table)
 
 
-class Response:
-    """What openai's errors read of a response."""
-
-    def __init__(self, status=500, headers=None):
-        self.status_code = status
-        self.headers = headers or {}
-        self.request = None
+def response(status: int, headers: dict[str, str] | None = None) -> Any:
+    """Return what openai's errors read of a response."""
+    return SimpleNamespace(status_code=status, headers=headers or {}, request=None)
 
 
 def status_error(status, message="", headers=None, **fields):
     """Return the error that openai raises for a status."""
     body = {"message": message, **fields}
     return openai.APIStatusError(
-        f"Error code: {status} - {body}", response=Response(status, headers), body=body
+        f"Error code: {status} - {body}", response=response(status, headers), body=body
     )
 
 
@@ -116,7 +115,7 @@ def test_an_error_without_a_key_variable_names_the_setting():
         ),
         (status_error(400, code="1301"), ModelError, "check the settings in [embedding]"),
         (
-            caused(openai.APIConnectionError(request=None), ValueError("refused")),
+            caused(openai.APIConnectionError(request=NO_REQUEST), ValueError("refused")),
             TransientModelError,
             "broke off (ValueError: refused) (after 1 attempt)",
         ),
@@ -151,27 +150,27 @@ ReadTimeout = type("ReadTimeout", (Exception,), {"__module__": "httpx2._exceptio
     ("error", "kind", "text"),
     [
         (
-            caused(openai.APIConnectionError(request=None), ConnectError("refused")),
+            caused(openai.APIConnectionError(request=NO_REQUEST), ConnectError("refused")),
             ModelUnreachableError,
             "no connection (refused)",
         ),
         (
-            caused(openai.APIConnectionError(request=None), ReadError("reset")),
+            caused(openai.APIConnectionError(request=NO_REQUEST), ReadError("reset")),
             BrokenOffError,
             "broke off (ReadError: reset)",
         ),
-        (openai.APITimeoutError(request=None), BrokenOffError, "llm.timeout_s"),
+        (openai.APITimeoutError(request=NO_REQUEST), BrokenOffError, "llm.timeout_s"),
         (ReadTimeout("slow"), BrokenOffError, "llm.timeout_s"),
         (ReadError("reset"), BrokenOffError, "broke off"),
         (json.JSONDecodeError("no JSON", "<html>", 0), BrokenOffError, "broke off"),
         (
-            openai.APIError("x", None, body={"message": "overloaded"}),
+            openai.APIError("x", NO_REQUEST, body={"message": "overloaded"}),
             BrokenOffError,
             "overloaded",
         ),
-        (openai.APIError("x", None, body={"code": "429"}), RateLimitError, "429"),
+        (openai.APIError("x", NO_REQUEST, body={"code": "429"}), RateLimitError, "429"),
         (
-            openai.APIError("x", None, body="insufficient_quota"),
+            openai.APIError("x", NO_REQUEST, body="insufficient_quota"),
             ModelUnavailableError,
             "top it up",
         ),
@@ -206,7 +205,7 @@ def test_no_error_of_openai_or_the_http_library_leaks(kind):
     """Each of their classes, also those that later versions add, becomes one of ours."""
     error = kind.__new__(kind)  # their ways to be made differ too much
     status = getattr(kind, "status_code", 500)
-    error.__dict__.update(body=None, response=Response(status), status_code=status)
+    error.__dict__.update(body=None, response=response(status), status_code=status)
     assert isinstance(mapped(error, PLACE), ModelError)
     assert isinstance(mapped(error, PLACE, ENCODER), ModelError)
 
@@ -226,10 +225,10 @@ OPENINGS = sorted({*range(40), *range(140, 210), *range(330, 410)})
     [
         lambda said: status_error(401, said),
         lambda said: status_error(500, "oops", code=said),
-        lambda said: openai.APIStatusError(said, response=Response(502), body=said),
-        lambda said: openai.APIStatusError(said, response=Response(502), body=None),
-        lambda said: openai.APIError("x", None, body={"message": said}),
-        lambda said: caused(openai.APIConnectionError(request=None), ConnectError(said)),
+        lambda said: openai.APIStatusError(said, response=response(502), body=said),
+        lambda said: openai.APIStatusError(said, response=response(502), body=None),
+        lambda said: openai.APIError("x", NO_REQUEST, body={"message": said}),
+        lambda said: caused(openai.APIConnectionError(request=NO_REQUEST), ConnectError(said)),
         lambda said: ReadError(said),
         lambda said: TransientModelError(f"the answer has no choices: {said}"),
     ],
@@ -249,9 +248,9 @@ def test_no_text_holds_a_part_of_the_key(make):
         status_error(401, f"Incorrect key {KEY}"),
         status_error(500, f"trace: {KEY}"),
         status_error(418, KEY),
-        openai.APIError("x", None, body={"message": KEY}),
-        caused(openai.APIConnectionError(request=None), ConnectError(f"bad header {KEY}")),
-        caused(openai.APIConnectionError(request=None), ReadError(f"bad header {KEY}")),
+        openai.APIError("x", NO_REQUEST, body={"message": KEY}),
+        caused(openai.APIConnectionError(request=NO_REQUEST), ConnectError(f"bad header {KEY}")),
+        caused(openai.APIConnectionError(request=NO_REQUEST), ReadError(f"bad header {KEY}")),
         TransientModelError(f"no choices: {KEY}"),
     ],
 )

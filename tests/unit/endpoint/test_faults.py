@@ -35,7 +35,7 @@ def named(name, module):
 def told(body):
     """Return an error as openai raises it."""
     error = ValueError("Error code: 429")
-    error.body = body
+    error.body = body  # type: ignore[attr-defined]
     return error
 
 
@@ -123,6 +123,7 @@ def test_fault_of_names_the_damage_and_not_what_led_to_it():
         json.loads("<html>")
     except ValueError as exc:
         fault = fault_of(exc, PLACE, is_size=is_too_long)
+    assert fault
     assert (fault.kind, fault.error) == ("malformed", "JSONDecodeError")
     assert fault.told.startswith("Expecting value")
 

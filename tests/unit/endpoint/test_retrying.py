@@ -1,5 +1,7 @@
 """When a request is tried again."""
 
+from typing import Any
+
 import pytest
 
 from kgrag.endpoint.retrying import Retry, asks_too_long, retrying
@@ -10,7 +12,8 @@ BUSY = TransientModelError("busy")
 
 def run(script, *, draw=0.5, attempts=5, **options):
     """Return (what came of a script of errors and values, pauses)."""
-    slept, left = [], list(script)
+    left = list(script)
+    slept: list[float] = []
 
     def call():
         step = left.pop(0)
@@ -78,6 +81,6 @@ def test_what_is_hopeless_is_not_tried_again():
 
 def test_every_pause_is_told_before_it_begins():
     """A wait that nobody explains is a bug."""
-    told = []
+    told: list[Any] = []
     run([BUSY, BUSY, "好"], note=told.append)
     assert told == [Retry(BUSY, 1, 0.5), Retry(BUSY, 2, 1.0)]

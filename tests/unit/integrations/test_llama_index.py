@@ -11,7 +11,14 @@ import pytest
 if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
     pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
 
-from llama_index.core.schema import MetadataMode, NodeRelationship, ObjectType, QueryBundle
+from llama_index.core.schema import (
+    BaseNode,
+    MetadataMode,
+    NodeRelationship,
+    ObjectType,
+    QueryBundle,
+    TextNode,
+)
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
@@ -36,14 +43,20 @@ def related(node):
     return {kind: info.node_id for kind, info in node.relationships.items()}
 
 
+def text_of(node: BaseNode) -> TextNode:
+    """Return a node that is one of a text."""
+    assert isinstance(node, TextNode)
+    return node
+
+
 def test_retrieve_returns_the_search_results_as_nodes(kb):
     """Ids, texts, scores and order are those of a search; the node knows its place."""
     nodes = GrimRetriever(kb, system="grim", top_k=4).retrieve(QUESTION)
     results = kb.search(QUESTION, system="grim", top_k=4)
     assert [n.node.node_id for n in nodes] == [r.chunk.chunk_id for r in results]
-    assert [n.node.text for n in nodes] == [r.chunk.text for r in results]
+    assert [n.text for n in nodes] == [r.chunk.text for r in results]
     assert [n.score for n in nodes] == [r.score for r in results]
-    assert [n.node.get_node_info() for n in nodes] == [
+    assert [text_of(n.node).get_node_info() for n in nodes] == [
         {"start": r.chunk.start, "end": r.chunk.end} for r in results
     ]
 
@@ -79,7 +92,7 @@ def test_node_shows_a_model_what_it_needs_to_name_its_source(kb):
     assert f"title: {node.metadata['title']}" in for_encoder
     assert "page: " not in for_encoder
     for text in (for_llm, for_encoder):
-        assert text.endswith(node.text.strip())
+        assert text.endswith(text_of(node).text.strip())
         assert node.metadata["file"] not in text
         assert "via: " not in text
     without_headings = next(n for n in nodes if not n.metadata["heading_path"])
@@ -102,6 +115,7 @@ def test_node_relationships_name_what_the_store_holds(kb):
         if at + 1 < len(group):
             expected[NodeRelationship.NEXT] = group[at + 1]
         assert related(node) == expected
+        assert node.source_node
         assert node.source_node.node_type == ObjectType.DOCUMENT
         assert node.ref_doc_id == chunk.doc_id
         seen.add(frozenset(expected))

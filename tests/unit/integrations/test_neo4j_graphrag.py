@@ -57,7 +57,7 @@ def test_search_returns_the_search_results_as_cited_items(kb):
             "title": card.title,
             "heading_path": list(r.chunk.heading_path),
             "file": card.file,
-            "page": item.metadata["page"],
+            "page": (item.metadata or {})["page"],
             "doc_id": card.doc_id,
             "start": r.chunk.start,
             "end": r.chunk.end,
@@ -81,7 +81,7 @@ def test_search_takes_the_preset_that_the_retriever_was_made_with(kb):
     """Two presets, two rankings."""
     bm25 = GrimRetriever(kb, system="bm25").search(query_text=QUESTION, top_k=10)
     expected = kb.search(QUESTION, system="bm25", top_k=10)
-    assert [i.metadata["score"] for i in bm25.items] == [r.score for r in expected]
+    assert [(i.metadata or {})["score"] for i in bm25.items] == [r.score for r in expected]
     assert expected != kb.search(QUESTION, system="grim", top_k=10)
 
 

@@ -101,6 +101,7 @@ def test_processes_may_open_a_new_file_at_the_same_time(tmp_path):
         for n in range(4)
     ]
     for run in runs:
+        assert run.stdin
         run.stdin.close()
     assert [run.wait() for run in runs] == [0] * 4
     calls = Calls.open(file)
@@ -153,8 +154,10 @@ def test_past_calls_are_those_of_the_same_model_stage_and_schema(calls):
     calls.record(replace(SENT, outcome="cached", usage=Usage(999, 999)))
     calls.record(replace(SENT, outcome="RateLimitError", usage=Usage()))
     calls.record(replace(SENT, outcome="BrokenOffError", usage=Usage(80, 0, estimated=True)))
-    for other in ({"model": "n"}, {"stage": "summarize"}, {"schema_name": "knowledge"}):
-        calls.record(replace(SENT, **other, usage=Usage(9999, 9999)))
+    other = replace(SENT, usage=Usage(9999, 9999))
+    calls.record(replace(other, model="n"))
+    calls.record(replace(other, stage="summarize"))
+    calls.record(replace(other, schema_name="knowledge"))
     (past,) = calls.past("m", "extract", "facts")
     assert (past.prompt, past.completion, past.estimated_prompt, past.used) == (120, 40, 80, True)
     assert calls.past("m", "verify", "cov") == []

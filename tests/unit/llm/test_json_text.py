@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kgrag.errors import ModelOutputError
 from kgrag.llm.json_text import find_json, read_json
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -151,8 +151,13 @@ def test_nothing_is_repaired_where_only_whole_json_counts():
 
 def test_long_damage_is_not_worked_on(monkeypatch):
     """Repairing takes more than linear time; such answers are asked for again."""
-    worked_on = []
-    monkeypatch.setattr("json_repair.loads", lambda text, **_: worked_on.append(text) or FACTS)
+    worked_on: list[str] = []
+
+    def repair(text, **_):
+        worked_on.append(text)
+        return FACTS
+
+    monkeypatch.setattr("json_repair.loads", repair)
     with pytest.raises(ModelOutputError):
         read_json('{"a": "' + 'x"y' * 40_000 + '"}')
     assert not worked_on

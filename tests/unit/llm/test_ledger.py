@@ -15,7 +15,7 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm import ledger
-from kgrag.llm.calls import Calls
+from kgrag.llm.calls import CallRecord, Calls
 from kgrag.llm.chat import OK, Completion, Message, Request, Usage
 from kgrag.llm.ledger import Cached, Recorded, request_key
 from kgrag.llm.tokens import estimate_request, estimate_tokens
@@ -26,11 +26,11 @@ REQUEST = Request((Message("system", "读"), Message("user", "问")), "extract",
 PARAMETERS = {"base_url": "http://a/v1", "temperature": "0.0"}
 
 
-class Ledger:
+class Ledger(Calls):
     """Holds records instead of a file."""
 
-    def __init__(self):
-        self.records = []
+    def __init__(self) -> None:
+        self.records: list[CallRecord] = []
 
     def record(self, call):
         """Take a record."""
@@ -102,7 +102,8 @@ def test_a_call_that_broke_off_is_recorded_with_an_estimate(error):
                 on_text("绿色建筑占比")
             raise error
 
-    for on_text in (None, len):
+    shown: list[str] = []
+    for on_text in (None, shown.append):
         with pytest.raises(type(error)):
             Recorded(Breaking(), calls=ledger).complete(CHECK, on_text=on_text)
     sent, answered = estimate_request(CHECK), estimate_tokens("到2025年，绿色建筑占比")
@@ -121,7 +122,7 @@ def test_a_call_that_was_not_sent_is_not_recorded():
 
 def test_text_is_handed_on_as_it_comes():
     """The wrapper hides nothing."""
-    pieces = []
+    pieces: list[str] = []
     Recorded(ScriptedChat(["答"]), calls=Ledger()).complete(CHECK, on_text=pieces.append)
     assert pieces == ["答"]
 

@@ -5,6 +5,7 @@ import re
 import time
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,8 @@ def test_complete_sends_settings_and_key(chat):
     sent = server.requests[0]
     assert sent.headers["authorization"] == "Bearer k-1"
     assert (sent.body["max_tokens"], sent.body["temperature"]) == (7, 0.25)
-    assert sent.body["messages"][1] == {"role": "user", "content": "问"}
+    messages: Any = sent.body["messages"]
+    assert messages[1] == {"role": "user", "content": "问"}
 
 
 def test_complete_sends_nothing_that_is_meant_for_openai(chat, monkeypatch):
@@ -99,7 +101,7 @@ def test_complete_estimates_usage_when_the_endpoint_does_not_tell(chat):
 
 def test_complete_streams_piece_by_piece(chat):
     """The pieces make up the answer, and the stream ends with its usage."""
-    pieces = []
+    pieces: list[Any] = []
     with FakeServer(lambda body: Reply("一二三四五六七八九")) as server:
         completion = chat(server).complete(REQUEST, on_text=pieces.append)
     assert pieces == ["一二三四", "五六七八", "九"]
@@ -118,7 +120,8 @@ def test_complete_leaves_thoughts_out(chat, on_text):
 def test_complete_takes_a_whole_answer_when_the_endpoint_does_not_stream(chat):
     """It is shown in one piece then."""
     raw = '{"choices": [{"message": {"content": "好"}, "finish_reason": "stop"}]}'
-    headers, pieces = {"Content-Type": "application/json"}, []
+    headers = {"Content-Type": "application/json"}
+    pieces: list[str] = []
     with FakeServer(lambda body: Reply(raw=raw, headers=headers)) as server:
         assert chat(server).complete(REQUEST, on_text=pieces.append).text == "好"
     assert pieces == ["好"]
@@ -193,7 +196,8 @@ def test_no_error_or_log_tells_the_key(chat, caplog):
             model.complete(REQUEST)
     assert key not in repr(model)
     assert "***" in str(caught.value)
-    link, links = caught.value, []
+    link: BaseException | None = caught.value
+    links = []
     while link is not None:
         links.append(f"{link} {link!r}")
         link = link.__cause__ or link.__context__
@@ -205,7 +209,7 @@ def test_no_error_or_log_tells_the_key(chat, caplog):
 def test_no_answer_tells_the_key(chat, stream):
     """A model, or a gateway before it, may say what it was asked with."""
     key = "k-0123456789abcdef"
-    shown = []
+    shown: list[Any] = []
     with FakeServer(lambda body: Reply(f"<think>{key}</think>Use {key}, k-0.")) as server:
         model = chat(server, api_key=key)
         completion = model.complete(REQUEST, on_text=shown.append if stream else None)
@@ -293,10 +297,10 @@ def test_complete_waits_as_long_as_settings_and_deadline_allow(
     chat, monkeypatch, on_text, deadline, expected
 ):
     """For an answer `timeout_s`, for a streamed one five times that; a deadline may come before."""
-    waits = []
+    waits: list[Any] = []
 
     def in_time(produce, *, wait_s, deadline, late):
-        waits.append((wait_s, deadline, re.search(r"\w+\.timeout_s", late)[0]))
+        waits.append((wait_s, deadline, *re.findall(r"\w+\.timeout_s", late)))
         return (piece for piece in produce() if piece is not None)
 
     monkeypatch.setattr(openai_chat, "in_time", in_time)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.llm.calls import CallRecord, Calls
+from kgrag.llm.calls import CallRecord, Calls, PastCall
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.ledger import request_key
-from kgrag.llm.prediction import PastCall, cost, predict, rates_of
+from kgrag.llm.prediction import Rates, cost, predict, rates_of
 from kgrag.llm.prompts import fence
 from kgrag.llm.tokens import estimate_request
 
@@ -18,6 +18,13 @@ def past(completion=10, chars=100, *, prompt=120, estimated=100, cached=0, used=
     return PastCall(prompt, completion, cached, estimated, chars, used)
 
 
+def rates(*calls: PastCall) -> Rates:
+    """Return the rates of calls that have some."""
+    found = rates_of(calls)
+    assert found
+    return found
+
+
 def test_no_answer_gives_no_rates():
     """Neither without calls nor where none of them could be used."""
     assert rates_of([]) is None
@@ -26,57 +33,57 @@ def test_no_answer_gives_no_rates():
 
 def test_few_calls_give_a_share_of_the_material():
     """10 + 30 tokens for 100 + 300 characters."""
-    rates = rates_of([past(10, 100), past(30, 300)])
-    assert (rates.completion_per_call, rates.completion_per_char) == (0.0, 0.1)
-    assert rates.completion(1000) == 100.0
+    learned = rates(past(10, 100), past(30, 300))
+    assert (learned.completion_per_call, learned.completion_per_char) == (0.0, 0.1)
+    assert learned.completion(1000) == 100.0
 
 
 def test_many_calls_give_a_line():
     """20 tokens a call and one for 10 characters, exactly."""
-    rates = rates_of([past(20 + n * 10, n * 100) for n in range(1, 11)])
-    assert rates.completion_per_call == pytest.approx(20)
-    assert rates.completion_per_char == pytest.approx(0.1)
+    learned = rates(*(past(20 + n * 10, n * 100) for n in range(1, 11)))
+    assert learned.completion_per_call == pytest.approx(20)
+    assert learned.completion_per_char == pytest.approx(0.1)
 
 
 def test_answers_that_do_not_grow_give_a_flat_line():
     """As long whatever is read."""
-    rates = rates_of([past(50, n * 100) for n in range(1, 11)])
-    assert rates.completion(10) == pytest.approx(50)
-    assert rates.completion(5000) == pytest.approx(50)
+    learned = rates(*(past(50, n * 100) for n in range(1, 11)))
+    assert learned.completion(10) == pytest.approx(50)
+    assert learned.completion(5000) == pytest.approx(50)
 
 
 def test_a_line_never_leads_below_zero():
     """Answers that grow faster than their material start at nothing; shrinking ones are flat."""
-    fast = rates_of([past(max(0, n * 20 - 100), n * 100) for n in range(1, 11)])
+    fast = rates(*(past(max(0, n * 20 - 100), n * 100) for n in range(1, 11)))
     assert fast.completion_per_call == pytest.approx(0)
     assert fast.completion(550) == pytest.approx(sum(max(0, n * 20 - 100) for n in range(11)) / 10)
-    shrinking = rates_of([past(200 - n * 10, n * 100) for n in range(1, 11)])
+    shrinking = rates(*(past(200 - n * 10, n * 100) for n in range(1, 11)))
     assert shrinking.completion_per_char == 0
 
 
 def test_material_of_one_length_gives_a_share():
     """Points above each other have no slope."""
-    rates = rates_of([past(n, 100) for n in range(1, 11)])
-    assert (rates.completion_per_call, rates.completion_per_char) == (0.0, 0.055)
+    learned = rates(*(past(n, 100) for n in range(1, 11)))
+    assert (learned.completion_per_call, learned.completion_per_char) == (0.0, 0.055)
 
 
 def test_unusable_answers_are_paid_by_the_others():
     """Two used, one wasted: 1.5 attempts; 360 tokens sent for 200; 45 answered for 30."""
-    rates = rates_of([past(10), past(20), past(15, used=False)])
-    assert rates.calls == 3
-    assert rates.attempts == 1.5
-    assert rates.prompt == 1.8
-    assert rates.completion(100) == pytest.approx(22.5)
+    learned = rates(past(10), past(20), past(15, used=False))
+    assert learned.calls == 3
+    assert learned.attempts == 1.5
+    assert learned.prompt == 1.8
+    assert learned.completion(100) == pytest.approx(22.5)
 
 
 def test_the_endpoints_cache_is_a_share_of_what_is_sent():
     """30 of 240."""
-    assert rates_of([past(cached=30), past()]).cached == 0.125
+    assert rates(past(cached=30), past()).cached == 0.125
 
 
 def test_requests_without_material_take_the_mean():
     """Nothing to be in proportion to."""
-    assert rates_of([past(10, 0), past(20, 0)]).completion(0) == 15.0
+    assert rates(past(10, 0), past(20, 0)).completion(0) == 15.0
 
 
 @pytest.fixture

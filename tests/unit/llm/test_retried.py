@@ -1,6 +1,7 @@
 """Trying again."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ BUSY = TransientModelError("busy")
 
 
 def retried(script, attempts=5, draw=0.5):
-    slept = []
+    slept: list[Any] = []
     model = ScriptedChat(script)
     wrapped = Retried(model, attempts=attempts, sleep=slept.append, random=lambda: draw)
     return wrapped, model, slept
@@ -100,16 +101,18 @@ def test_complete_does_not_start_over_when_the_reader_has_seen_a_part():
             on_text("半")
             raise BUSY
 
-    inner, seen = HalfAnswer(), []
+    inner = HalfAnswer()
+    seen: list[str] = []
+    slept: list[float] = []
     with pytest.raises(TransientModelError, match="the answer broke off"):
-        Retried(inner, sleep=pytest.fail).complete(REQUEST, on_text=seen.append)
-    assert (inner.calls, seen) == (1, ["半"])
+        Retried(inner, sleep=slept.append).complete(REQUEST, on_text=seen.append)
+    assert (inner.calls, seen, slept) == (1, ["半"], [])
 
 
 def test_complete_tries_a_stream_again_when_nothing_of_it_was_seen():
     """Before the first word a stream is like any other call."""
     model, _, _ = retried([BUSY, "好"])
-    seen = []
+    seen: list[Any] = []
     assert model.complete(REQUEST, on_text=seen.append).text == "好"
     assert seen == ["好"]
 
@@ -125,7 +128,8 @@ def test_complete_neither_waits_nor_tries_beyond_the_deadline(deadline, tries, s
         waited.append(seconds)
         now[0] += seconds
 
-    waited, inner = [], ScriptedChat([BUSY] * 5)
+    inner = ScriptedChat([BUSY] * 5)
+    waited: list[float] = []
     model = Retried(inner, clock=lambda: now[0], sleep=sleep, random=lambda: 0.5)
     with pytest.raises(TransientModelError, match=f"busy .after {tries} attempts"):
         model.complete(replace(REQUEST, deadline=deadline))

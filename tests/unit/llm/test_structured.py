@@ -1,6 +1,7 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -169,8 +170,12 @@ def test_other_errors_go_up_at_once():
 
 def test_an_error_of_ours_in_parsing_is_not_taken_for_the_models():
     """Only ValueError speaks of the answer."""
+
+    def named(value: Any) -> object:
+        return value["facts"]
+
     with pytest.raises(KeyError):
-        ask(ScriptedChat(["{}"]), REQUEST, lambda value: value["facts"])
+        ask(ScriptedChat(["{}"]), REQUEST, named)
 
 
 def test_a_corrected_answer_is_found_by_the_question_itself(tmp_path):
@@ -217,7 +222,7 @@ def test_a_kept_answer_is_shown_only_when_it_can_be_used(tmp_path):
     """What was shown cannot be taken back."""
     calls = Calls.open(tmp_path / "calls.db")
     model = Cached(ScriptedChat(["旧答。[1]", "新答。[1]"]), calls=calls, parameters={})
-    pieces = []
+    pieces: list[Any] = []
     for _ in range(2):
         ask_text(model, REQUEST, on_text=pieces.append)
     assert pieces == ["旧答。[1]"] * 2
@@ -237,7 +242,7 @@ def test_a_kept_answer_is_shown_only_when_it_can_be_used(tmp_path):
 )
 def test_what_came_of_every_answer_is_reported(answers, outcomes):
     """To whoever keeps it."""
-    told = []
+    told: list[Any] = []
 
     class Listening(ScriptedChat):
         def complete(self, request, *, on_text=None):
@@ -250,7 +255,7 @@ def test_what_came_of_every_answer_is_reported(answers, outcomes):
 
 def test_an_answer_whose_reading_is_interrupted_is_reported():
     """It was paid for."""
-    told = []
+    told: list[Any] = []
     completion = Completion(GOOD, "m").reporting_to(told.append)
 
     def interrupted(value):
@@ -302,7 +307,7 @@ def test_a_plain_answer_that_is_cut_is_refused_at_once():
 
 def test_a_plain_answer_is_handed_on_as_it_comes():
     """Piece by piece, and only once."""
-    pieces = []
+    pieces: list[Any] = []
     ask_text(ScriptedChat(["答。"]), REQUEST, on_text=pieces.append)
     assert pieces == ["答。"]
 

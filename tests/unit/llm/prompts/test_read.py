@@ -76,6 +76,8 @@ def test_every_prompt_is_used():
 def _pattern(node):
     """Return what names a string may stand for; what is put in is one word."""
     if isinstance(node, ast.Constant):
-        return re.escape(node.value)
-    parts = (re.escape(v.value) if isinstance(v, ast.Constant) else "[a-z]+" for v in node.values)
+        return re.escape(str(node.value))
+    parts = (
+        re.escape(str(v.value)) if isinstance(v, ast.Constant) else "[a-z]+" for v in node.values
+    )
     return "".join(parts) if any(isinstance(v, ast.Constant) for v in node.values) else ""

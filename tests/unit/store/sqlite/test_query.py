@@ -125,9 +125,12 @@ def test_a_query_that_takes_too_long_is_stopped(store, monkeypatch):
     """Even one that never ends; the process says so itself, nobody has to end it."""
     answers, wait_for = [], query._answer
     monkeypatch.setattr(query, "_GRACE_S", 60)
-    monkeypatch.setattr(
-        query, "_answer", lambda *given: answers.append(wait_for(*given)) or answers[0]
-    )
+
+    def answer(request, seconds):
+        answers.append(wait_for(request, seconds))
+        return answers[0]
+
+    monkeypatch.setattr(query, "_answer", answer)
     with pytest.raises(StatementError, match=r"stopped after 0\.1 s"):
         store.run_query(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n",
