@@ -14,9 +14,8 @@ from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
 from kgrag.llm.chat import Schema
-from kgrag.llm.prompts import Language
 from kgrag.text import normalize
-from kgrag.types import Chunk, Entity, Evidence, Fact
+from kgrag.types import Chunk, Entity, Evidence, Fact, Language
 
 Facts = Literal["free", "schema", "both"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from kgrag.config_file import read_toml
 from kgrag.errors import ConfigError
 from kgrag.ids import digest
-from kgrag.llm.prompts import Language
 from kgrag.text import normalize_name
+from kgrag.types import Language
 
 SHIPPED = ("dual-carbon",)
 ANY = "*"  # in a relation: every type

@@ -13,9 +13,9 @@ from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
 from kgrag.ingestion.self_names import SelfNames, self_names
 from kgrag.llm.chat import ChatModel, Request, Stage
-from kgrag.llm.prompts import LANGUAGES, Language
+from kgrag.llm.prompts import LANGUAGES
 from kgrag.llm.structured import Json, ask
-from kgrag.types import Chunk, Document, Fact, Summary
+from kgrag.types import Chunk, Document, Fact, Language, Summary
 
 Calls = Literal["combined", "separate", "facts", "summaries"]
 ModelOf = Callable[[Stage], ChatModel]

@@ -8,7 +8,8 @@ from kgrag.ingestion import extract, summarize
 from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage
 from kgrag.llm.chat import Request, Schema, Stage
-from kgrag.llm.prompts import Language, Prompt, fence, prompt
+from kgrag.llm.prompts import Prompt, fence, prompt
+from kgrag.types import Language
 
 Task = Literal["knowledge", "facts", "summaries"]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kgrag.text import is_latin, sentence_spans
+from kgrag.text import sentence_spans
+from kgrag.types import Language
 
 NOT_FOUND = "在这些文件中未找到答案。"
 NOT_FOUND_EN = "Not found in these documents."
@@ -102,9 +103,9 @@ class Statement:
     block: int
 
 
-def not_found(question: str) -> str:
-    """Return the sentence that says that there is no answer, in the question's language."""
-    return NOT_FOUND_EN if is_latin(question) else NOT_FOUND
+def not_found(language: Language) -> str:
+    """Return the sentence that says that there is no answer, in a question's language."""
+    return NOT_FOUND_EN if language == "en" else NOT_FOUND
 
 
 def is_denial(sentence: str) -> bool:

@@ -8,6 +8,7 @@ from importlib import resources
 from operator import add
 
 from kgrag.segmenter import Segmenter
+from kgrag.types import Language
 
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -129,6 +130,15 @@ def is_latin(text: str) -> bool:
     (True, False)
     """
     return not has_han(text) and any("a" <= c <= "z" for c in text.casefold())
+
+
+def question_language(question: str) -> Language:
+    """Return the language that a question is answered in: Chinese where no letters tell.
+
+    >>> question_language("Who founded it?"), question_language("2025?")
+    ('en', 'zh')
+    """
+    return "en" if is_latin(question) else "zh"
 
 
 def has_han(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 SegmentKind = Literal["page", "paragraph", "line"]
 NodeKind = Literal["chunk", "summary", "document", "fact"]
 TextField = Literal["text", "path"]
+Language = Literal["zh", "en"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,7 @@ class Query:
         keywords: Names and terms to look for besides its own words, weightiest first: keywords
             and synonyms that a model gave.
         critical: What the question is really about, in few words; empty where nobody said.
+        language: Of the question: that of prompts, answer and notes.
     """
 
     text: str
@@ -213,3 +215,4 @@ class Query:
     national: bool = False
     keywords: tuple[str, ...] = ()
     critical: str = ""
+    language: Language = "zh"

@@ -1,6 +1,6 @@
 """Answer one question: retrieve, write, cite, check, verify, and ask again where that fails."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.asking.knowledge import Held, Knowledge, facts_in
@@ -16,13 +16,12 @@ from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
-from kgrag.llm.prompts import Language
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.text import is_latin
-from kgrag.types import Query
+from kgrag.text import question_language
+from kgrag.types import Language, Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
@@ -33,14 +32,15 @@ NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
     "that the documents hold no answer."
 )
-_NO_ANSWER = (
-    "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
-    "The model could not answer, and rules found no sentence to quote; the documents may hold one.",
-)
-_UNSUPPORTED = (
-    "{1} 句中有 {0} 句得不到所引文字的支持",
-    "{} of {} sentences are not supported by what they cite",
-)
+_NO_ANSWER: Mapping[Language, str] = {
+    "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
+    "en": "The model could not answer, and rules found no sentence to quote;"
+    " the documents may hold one.",
+}
+_UNSUPPORTED: Mapping[Language, str] = {
+    "zh": "{1} 句中有 {0} 句得不到所引文字的支持",
+    "en": "{} of {} sentences are not supported by what they cite",
+}
 
 
 def ask(
@@ -91,7 +91,7 @@ def ask(
         quoted = _quoted(asking.question, knowledge, pipeline, options, rest)
         told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
         note = told.format(str(exc).rstrip("."))
-        text = quoted.text if quoted.found else _NO_ANSWER[is_latin(question)]
+        text = quoted.text if quoted.found else _NO_ANSWER[question_language(question)]
         used = Step("used", models.usage())
         steps = (*asking.steps, Step("fall back", note), *quoted.steps, used)
         notes = (note, *quoted.notes)
@@ -174,6 +174,7 @@ class _Asking:
                 self.question,
                 first,
                 self._attempt,
+                language=question_language(self.question),
                 model=self._models.of("verify"),
                 budget=self._models.budget,
             )
@@ -231,14 +232,20 @@ class _Asking:
         except ModelError as exc:
             self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
             return results
-        rated = rate(self.question, results, model=model, titles=titles)
+        rated = rate(
+            self.question,
+            results,
+            language=question_language(self.question),
+            model=model,
+            titles=titles,
+        )
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
         detail = f"{shown}; {len(results) - len(rated)} dropped"
         self.steps.append(Step("rate", detail, self._models.calls - before))
         return [result for result, _ in rated]
 
     def _packed(self, query: Query, found: Retrieved, held: Held) -> Context:
-        leaf = self._knowledge.settings(query.text).leaf
+        leaf = self._knowledge.settings().leaf
         return pack(
             query,
             held.results,
@@ -254,21 +261,19 @@ class _Asking:
     def _written(
         self, query: Query, context: Context, held: Held, on_text: OnText | None
     ) -> Answer:
-        language: Language = "en" if is_latin(query.text) else "zh"
         model = self._models.of("answer")
         draft = generate(
             query,
             context,
             model=model,
             template=self._options.template,
-            language=language,
             history=self._history,
             on_text=on_text,
         )
         if self._options.integrate and context.passages:
-            draft = integrate(query, draft, context, model=model, language=language)
+            draft = integrate(query, draft, context, model=model)
         answer = resolve(
-            query.text,
+            query,
             draft,
             context,
             documents=held.documents,
@@ -284,7 +289,7 @@ def _with_checks(verdict: Verdict, answer: Answer) -> Verdict:
     bad = sum(not check.supported for check in answer.checks)
     if not verdict.passed or not bad:
         return verdict
-    told = _UNSUPPORTED[is_latin(answer.question)].format(bad, len(answer.checks))
+    told = _UNSUPPORTED[question_language(answer.question)].format(bad, len(answer.checks))
     return replace(verdict, status="failed", reason=told)
 
 

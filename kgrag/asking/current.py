@@ -13,7 +13,6 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ModelError
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
-from kgrag.retrieval.settings import for_language
 from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store
 
@@ -61,9 +60,9 @@ class Current:
             searched = partial(self._searched_sizes, store)
             self._settings[id(store)] = CurrentSettings(store, searched)
         # One question looks once what there is: on a server each look is a round trip.
-        settings = cache(self._settings[id(store)].now)
+        settings = cache(self._settings[id(store)])
         embedder = cache(partial(self.embedder, store))
-        return Knowledge(store, embedder, lambda q: for_language(settings(), q), graph=self._store)
+        return Knowledge(store, embedder, settings, graph=self._store)
 
     def embedder(self, store: Store) -> Embedder:
         """Return the encoder of the vectors in a store.

@@ -27,11 +27,7 @@ class CurrentSettings:
         self._sizes = sizes
         self._read_at: tuple[int, Settings] | None = None
 
-    def __call__(self, question: str) -> Settings:
-        """Return the settings for a question."""
-        return for_language(self.now(), question)
-
-    def now(self) -> Settings:
+    def __call__(self) -> Settings:
         """Return the settings for a question in a language that the encoder reads."""
         counter = self._store.change_counter()
         if self._read_at is None or self._read_at[0] != counter:
@@ -47,20 +43,20 @@ class Knowledge:
     Attributes:
         store: Its storage.
         embedder: Gives its encoder; not called by systems that need none.
-        settings: Gives how it is searched for a question.
+        settings: Gives how it is searched for a question in a language that the encoder reads.
         graph: What queries that a model wrote are run on: the server, where `store` is a copy.
         doc_ids: The documents that are searched; all for None.
     """
 
     store: Store
     embedder: Callable[[], Embedder]
-    settings: Callable[[str], Settings]
+    settings: Callable[[], Settings]
     graph: Store
     doc_ids: frozenset[str] | None = None
 
     def query(self, question: str) -> Query:
         """Return a question as the rules read it."""
-        return analyse(question, known_places=self.settings(question).known_places)
+        return analyse(question, known_places=self.settings().known_places)
 
     def search(
         self, query: Query, *, hypothetical: str = "", queried: Sequence[str] = ()
@@ -70,7 +66,7 @@ class Knowledge:
             query,
             store=self.store,
             embed=self.embedder,
-            settings=self.settings(query.text),
+            settings=for_language(self.settings(), query),
             hypothetical=hypothetical,
             queried=queried,
             doc_ids=self.doc_ids,
@@ -84,7 +80,7 @@ class Knowledge:
         """
         if not wanted:
             return self
-        return replace(self, doc_ids=documents_within(wanted, self.settings("").cards))
+        return replace(self, doc_ids=documents_within(wanted, self.settings().cards))
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,10 @@ def retrieve(
         expanded = made_up = asked = None
         if options.expansions:
             expanded = readers.begin(
-                "expand", lambda m: _expanded(question, options, m), list[str]()
+                "expand", lambda m: _expanded(question, query, options, m), list[str]()
             )
         if options.hyde:
-            made_up = readers.begin("hyde", lambda m: _made_up(question, m), "")
+            made_up = readers.begin("hyde", lambda m: _made_up(question, query, m), "")
         if options.graph_query and knowledge.doc_ids is None:  # a query reads all documents
             nothing = GraphAnswer("", knowledge.graph.query_language)
             asked = readers.begin(
@@ -86,7 +86,7 @@ def retrieve(
         wordings = readers.end(expanded) if expanded else []
         passage = readers.end(made_up) if made_up else ""
         rows = readers.end(asked).rows if asked else ()
-    leaf = knowledge.settings(question).leaf
+    leaf = knowledge.settings().leaf
     queried = chunks_of_rows(rows, knowledge.store, size=leaf)
     own = knowledge.search(query, hypothetical=passage, queried=queried)
     further = [knowledge.search(_reworded(query, w, knowledge)) for w in wordings]
@@ -157,13 +157,15 @@ def _analysed(query: Query, model: ChatModel) -> tuple[Query, str]:
     return read, f"keywords and synonyms: {keywords}\ncritical: {read.critical or 'none'}"
 
 
-def _expanded(question: str, options: AskOptions, model: ChatModel) -> tuple[list[str], str]:
-    wordings = expand(question, model=model, n=options.expansions)
+def _expanded(
+    question: str, query: Query, options: AskOptions, model: ChatModel
+) -> tuple[list[str], str]:
+    wordings = expand(question, language=query.language, model=model, n=options.expansions)
     return wordings, "\n".join(wordings) or "none"
 
 
-def _made_up(question: str, model: ChatModel) -> tuple[str, str]:
-    text = hypothetical(question, model=model)
+def _made_up(question: str, query: Query, model: ChatModel) -> tuple[str, str]:
+    text = hypothetical(question, language=query.language, model=model)
     return text, text
 
 

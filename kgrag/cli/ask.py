@@ -229,9 +229,9 @@ def _stream(question: str) -> Callable[[str], None] | None:
 
 def saying(question: str, name: str) -> str:
     """Return a phrase in the language of a question."""
-    from kgrag.text import is_latin
+    from kgrag.text import question_language
 
-    return _SAYING[name][is_latin(question)]
+    return _SAYING[name][question_language(question) == "en"]
 
 
 def is_done(answer: "Answer") -> bool:

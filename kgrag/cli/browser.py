@@ -12,7 +12,7 @@ import click
 from kgrag.cli.printing import echo, echo_text
 
 if TYPE_CHECKING:
-    from kgrag.llm.prompts import Language
+    from kgrag.types import Language
 
 STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
 _OWN_RULE = re.compile(r"^node\.Kgrag\w+ \{\n(?:  .+\n)+\}\n", re.MULTILINE)

@@ -11,8 +11,7 @@ from kgrag.generation.searched import Searched, wording
 from kgrag.generation.support import Support, find_support
 from kgrag.headings import HeadingTree
 from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
-from kgrag.text import is_latin
-from kgrag.types import Document, Heading
+from kgrag.types import Document, Heading, Query
 
 _SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
 # Share of a sentence without [n] that its neighbour's passage must hold: of 378 true sentences over
@@ -44,7 +43,7 @@ _NOTES = {
 
 
 def resolve(
-    question: str,
+    query: Query,
     draft: Draft,
     context: Context,
     *,
@@ -61,17 +60,17 @@ def resolve(
     sentence gets the passage that holds most of it, if any does.
 
     Args:
-        question: As asked; its language is that of notes.
+        query: The question; its language is that of notes.
         draft: As `generate` or `integrate` gave it.
         context: What it was drawn from.
         documents: With text, at least those of the context.
         headings: By document.
         results: What the context was packed from, best first: tells which chunk holds a quote.
     """
-    latin = is_latin(question)
+    question, latin = query.text, query.language == "en"
     text, astray = normalise(draft.text, {p.number for p in context.passages})
     if not text or says_not_found(text):
-        return Answer(question, not_found(question), (), False, draft.model, draft.notes)
+        return Answer(question, not_found(query.language), (), False, draft.model, draft.notes)
     notes = list(draft.notes)
     if astray:
         notes.append(_NOTES["astray"][latin].format(" ".join(f"[{n}]" for n in astray)))

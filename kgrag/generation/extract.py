@@ -78,7 +78,7 @@ def answer(
     ]
     scored = score_sentences(query, candidates[:_MOST_SENTENCES], titles=titles, embedder=embedder)
     if not _is_supported(scored, query, embedder):
-        return Answer(query.text, not_found(query.text), (), False, METHOD)
+        return Answer(query.text, not_found(query.language), (), False, METHOD)
     chosen = _choose(scored, query, titles, max_sentences)
     citations = tuple(
         citation(

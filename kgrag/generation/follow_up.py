@@ -9,7 +9,7 @@ from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
-from kgrag.text import is_latin
+from kgrag.text import question_language
 
 _TURNS = 3  # of the conversation that a model is shown
 _ANSWER = 400  # characters of each answer
@@ -45,7 +45,7 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatMode
     shown = "\n".join(
         f"Q: {turn.question[:_LONGEST]}\nA: {_cut(turn.answer)}" for turn in history[-_TURNS:]
     )
-    messages = prompt("follow_up", "en" if is_latin(question) else "zh").fill(
+    messages = prompt("follow_up", question_language(question)).fill(
         history=fence(shown, label="history"), question=fence(question, label="question")
     )
     try:
@@ -53,7 +53,7 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatMode
     except ModelError:
         return carry_over(question, history)
     rewritten = one_question(completion.text)
-    same_language = is_latin(rewritten) == is_latin(question)
+    same_language = question_language(rewritten) == question_language(question)
     return rewritten if same_language else carry_over(question, history)
 
 
@@ -83,7 +83,7 @@ def carry_over(question: str, history: Sequence[Turn]) -> str:
 def _complete(question: str, before: str, answer: str) -> str:
     if not before or not question.strip():
         return question
-    rules = carry_over_en if is_latin(question) else carry_over_zh
+    rules = carry_over_en if question_language(question) == "en" else carry_over_zh
     completed = rules.complete(question, before, answer)
     return completed if len(completed) <= _LONGEST else question
 

@@ -10,10 +10,10 @@ from kgrag.generation.draft import Draft
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.render import facts_block, passages_block
 from kgrag.llm.chat import ChatModel, OnText, Request
-from kgrag.llm.prompts import Language, fence, prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
-from kgrag.types import Query
+from kgrag.types import Language, Query
 
 Template = Literal["normal", "focused", "markdown", "steps"]
 TEMPLATES: dict[Template, str] = {
@@ -54,7 +54,6 @@ def generate(
     *,
     model: ChatModel,
     template: Template = "normal",
-    language: Language,
     history: Sequence[Turn] = (),
     on_text: OnText | None = None,
 ) -> Draft:
@@ -71,7 +70,6 @@ def generate(
         context: What the answer may draw from.
         model: Of the stage `answer`.
         template: Which prompt; EasyRAG, section 1.2.6 and appendix A.
-        language: Of the prompt and the answer.
         history: Earlier turns of the conversation, oldest first; the last few are shown.
         on_text: Called with each piece of text as it comes, [n] as the model writes them.
 
@@ -80,21 +78,21 @@ def generate(
         ModelError: If the call fails otherwise.
     """
     if not context.passages:
-        return Draft(not_found(query.text), model.name)
+        return Draft(not_found(query.language), model.name)
     places = {
         "question": fence(query.text, label="question"),
         "passages": passages_block(context),
-        "facts": facts_block(context.facts) or _NONE[language],
-        "history": _conversation(history) or _NONE[language],
-        "not_found": not_found(query.text),
+        "facts": facts_block(context.facts) or _NONE[query.language],
+        "history": _conversation(history) or _NONE[query.language],
+        "not_found": not_found(query.language),
     }
     if template == "focused":
         places["best"] = str(context.best)
-    request = Request(prompt(TEMPLATES[template], language).fill(**places), stage="answer")
-    check = _Check(language)
+    request = Request(prompt(TEMPLATES[template], query.language).fill(**places), stage="answer")
+    check = _Check(query.language)
     completion = ask_text(model, request, None if on_text else check, on_text)
     analysis, text = _parted(completion.text)
-    notes = () if is_language(text, language) else (_NOTES[language],)
+    notes = () if is_language(text, query.language) else (_NOTES[query.language],)
     return Draft(text, completion.model, analysis, notes)
 
 

@@ -8,7 +8,7 @@ from kgrag.generation.draft import Draft
 from kgrag.generation.marks import cited_passages
 from kgrag.generation.render import passage_block
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.prompts import Language, fence, prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
 from kgrag.text import character_pairs
@@ -26,9 +26,7 @@ _FAILED = {
 }
 
 
-def integrate(
-    query: Query, draft: Draft, context: Context, *, model: ChatModel, language: Language
-) -> Draft:
+def integrate(query: Query, draft: Draft, context: Context, *, model: ChatModel) -> Draft:
     """Return a draft completed from the best passage alone, in a second call.
 
     EasyRAG, section 1.2.7 and appendix B: a model attends to every passage and may leave out
@@ -41,13 +39,12 @@ def integrate(
         draft: The first answer; one that says "not found" comes back as it is.
         context: What it was drawn from.
         model: Of the stage `answer`.
-        language: Of the prompt and the answer.
     """
     best = next((p for p in context.passages if p.number == context.best), None)
     if best is None or says_not_found(draft.text):
         return draft
     request = Request(
-        prompt("integrate", language).fill(
+        prompt("integrate", query.language).fill(
             question=fence(query.text, label="question"),
             answer=fence(draft.text, label="answer"),
             passage=passage_block(best),
@@ -58,9 +55,9 @@ def integrate(
     try:
         completion = ask_text(model, request)
     except ModelError as exc:
-        return replace(draft, notes=(*draft.notes, _FAILED[language].format(exc)))
+        return replace(draft, notes=(*draft.notes, _FAILED[query.language].format(exc)))
     if not _keeps(draft.text, completion.text, context):
-        return replace(draft, notes=(*draft.notes, _REFUSED[language]))
+        return replace(draft, notes=(*draft.notes, _REFUSED[query.language]))
     return replace(draft, text=completion.text.strip(), model=completion.model)
 
 

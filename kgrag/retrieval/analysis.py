@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
-from kgrag.text import is_latin, normalize_name
+from kgrag.text import normalize_name
 from kgrag.types import Query
 
 _KEYWORDS = 8
@@ -47,8 +47,7 @@ def analyse_with_model(query: Query, *, model: ChatModel) -> Query:
     Raises:
         ModelError: If the model cannot be asked or gives nothing usable; search with `query`.
     """
-    language = "en" if is_latin(query.text) else "zh"
-    messages = prompt("analysis", language).fill(question=fence(query.text, label="question"))
+    messages = prompt("analysis", query.language).fill(question=fence(query.text, label="question"))
     request = Request(messages, stage="analyse", schema=_SCHEMA, schema_name="analysis")
     keywords, critical = ask(model, request, _parse)
     return replace(query, keywords=keywords, critical=critical)

@@ -3,7 +3,8 @@
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
-from kgrag.text import is_latin, normalize_name
+from kgrag.text import normalize_name
+from kgrag.types import Language
 
 _LONGEST_QUESTION = 200  # characters; what is longer is no question
 _LONGEST_PASSAGE = 200
@@ -15,7 +16,7 @@ _SCHEMA = {
 }
 
 
-def expand(question: str, *, model: ChatModel, n: int = 2) -> list[str]:
+def expand(question: str, *, language: Language, model: ChatModel, n: int = 2) -> list[str]:
     """Return a question in at most `n` other wordings.
 
     Chats-Grid, section III: all are asked for in one call; 2 are enough (Table V: the third
@@ -24,6 +25,7 @@ def expand(question: str, *, model: ChatModel, n: int = 2) -> list[str]:
 
     Args:
         question: As asked.
+        language: Of the question.
         model: Whom to ask.
         n: Wordings at most.
 
@@ -33,7 +35,6 @@ def expand(question: str, *, model: ChatModel, n: int = 2) -> list[str]:
     """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    language = "en" if is_latin(question) else "zh"
     messages = prompt("expansions", language).fill(
         question=fence(question, label="question"), n=str(n)
     )
@@ -44,7 +45,7 @@ def expand(question: str, *, model: ChatModel, n: int = 2) -> list[str]:
     return list(kept.values())[1 : n + 1]
 
 
-def hypothetical(question: str, *, model: ChatModel) -> str:
+def hypothetical(question: str, *, language: Language, model: ChatModel) -> str:
     """Return a made-up passage that might answer a question, at most 200 characters.
 
     HyDE, as in EasyRAG, section 1.2.1, where it cost accuracy (92.7 to 89.2 in the semi-final):
@@ -53,12 +54,12 @@ def hypothetical(question: str, *, model: ChatModel) -> str:
 
     Args:
         question: As asked.
+        language: Of the question.
         model: Whom to ask.
 
     Raises:
         ModelError: If the model cannot be asked or gives nothing usable; search without it.
     """
-    language = "en" if is_latin(question) else "zh"
     messages = prompt("hyde", language).fill(question=fence(question, label="question"))
     completion = ask_text(model, Request(messages, stage="analyse"))
     return " ".join(completion.text.split())[:_LONGEST_PASSAGE]

@@ -11,12 +11,12 @@ from kgrag.errors import ModelOutputError, StatementError
 from kgrag.ids import chunk_id
 from kgrag.limits import check_query, checked_text
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.prompts import Language, fence, prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
 from kgrag.store.store import Store
 from kgrag.store.whole import QueryLanguage
-from kgrag.text import is_latin
+from kgrag.text import question_language
 from kgrag.types import Chunk
 
 Row = Mapping[str, object]
@@ -93,9 +93,8 @@ def ask_graph(
             raise ValueError(f'the statement in "query" was refused: {tried.error}') from exc
         return replace(tried, rows=tuple(rows))
 
-    words: Language = "en" if is_latin(question) else "zh"
     known = graph_schema() if language == "cypher" else {}
-    messages = prompt(_PROMPTS[language], words).fill(
+    messages = prompt(_PROMPTS[language], question_language(question)).fill(
         question=fence(question, label="question"), **known
     )
     told, *asked = messages

@@ -8,8 +8,9 @@ import functools
 from collections.abc import Mapping
 from importlib import resources
 
-from kgrag.llm.prompts import Language, prompt
+from kgrag.llm.prompts import prompt
 from kgrag.store.neo4j.statements import own_labels, statement
+from kgrag.types import Language
 
 # Statements that make the indexes which a query may want to use.
 INDEXES = (

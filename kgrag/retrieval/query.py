@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from kgrag.places import asks_nationally, question_places
-from kgrag.text import quoted_titles, words
+from kgrag.text import question_language, quoted_titles, words
 from kgrag.types import Query
 
 
@@ -29,4 +29,5 @@ def analyse(question: str, *, known_places: Iterable[str] = ()) -> Query:
         remainder=remainder.strip(),
         places=question_places(remainder, known_places),
         national=asks_nationally(remainder),
+        language=question_language(question),
     )

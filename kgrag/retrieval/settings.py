@@ -8,9 +8,9 @@ import numpy as np
 
 from kgrag.ids import chunk_id
 from kgrag.store.store import Store
-from kgrag.text import has_han, is_latin, normalize_name
+from kgrag.text import has_han, normalize_name
 from kgrag.titles import document_name
-from kgrag.types import Document
+from kgrag.types import Document, Query
 
 _LEAST_STD = 0.01  # below, all texts are one to the encoder: no unit to count in
 _SAMPLE = 128  # chunks whose cosines are compared with each other
@@ -109,14 +109,14 @@ def _cosine_std(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
     return deviation if deviation > _LEAST_STD else Settings().cosine_std
 
 
-def for_language(settings: Settings, question: str) -> Settings:
+def for_language(settings: Settings, query: Query) -> Settings:
     """Return the settings for a question: words count more where the encoder cannot read it.
 
     Args:
         settings: Of the knowledge base.
-        question: Its letters tell the language.
+        query: The question; one without letters is of no language to an encoder.
     """
-    asked = "en" if is_latin(question) else "zh" if has_han(question) else ""
+    asked = query.language if query.language == "en" or has_han(query.text) else ""
     codes = (code.casefold() for code in settings.languages)
     read = {"zh" if code in _CHINESE else code[:2] for code in codes}  # zh-CN, ZH
     if not read or not asked or asked in read:

@@ -7,10 +7,10 @@ from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.counting import Counted
-from kgrag.llm.prompts import Language, fence, prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
 from kgrag.results import Step
-from kgrag.text import is_latin
+from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
 from kgrag.verification.loop import Assessment, Revision, improve, unverified
@@ -24,7 +24,13 @@ _SCHEMA = scores_schema(MEASURES)
 
 
 def chats_grid(
-    question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget
+    question: str,
+    first: Attempt,
+    try_: Try,
+    *,
+    language: Language,
+    model: ChatModel,
+    budget: Budget,
 ) -> Verified:
     """Return the first answer that passes its self-check, or the best one.
 
@@ -38,11 +44,11 @@ def chats_grid(
         question: As asked.
         first: The first answer.
         try_: Gives further ones; expands, retrieves, rates and answers.
+        language: Of the question.
         model: Checks and rewrites; stage `verify`.
         budget: Answers, calls and seconds; the paper's form has 5 answers.
     """
     examiner = budget.bound(model)
-    language: Language = "en" if is_latin(question) else "zh"
 
     def check(attempt: Attempt) -> Assessment:
         messages = prompt("self_check", language).fill(**material(question, attempt))

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from kgrag.answer_text import Statement, marks, statements
 from kgrag.results import Answer, SentenceCheck
-from kgrag.text import is_latin
+from kgrag.text import question_language
 from kgrag.verification.claims import Source, missing_claims, numbers_missing
 
 _MISSING = ("〔引文中没有：{}〕", " [not in the cited text: {}]")
@@ -134,7 +134,7 @@ def mark(answer: Answer) -> Answer:
     doubtful = sum(c.supported and bool(c.elsewhere) for c in answer.checks)
     if not unsupported and not doubtful:
         return answer
-    latin = is_latin(answer.question)
+    latin = question_language(answer.question) == "en"
     parts: list[str] = []
     checks: list[SentenceCheck] = []
     reach = added = 0

@@ -8,10 +8,10 @@ from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.checks import one_question
 from kgrag.llm.counting import Counted
-from kgrag.llm.prompts import Language, fence, prompt
+from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.results import Step
-from kgrag.text import is_latin
+from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
 from kgrag.verification.indicator import FOOTNOTE_2, MEASURES, Judgement, Verification, sigma, unmet
@@ -26,7 +26,15 @@ _QUESTION: Schema = {"type": "string"}
 _NOTHING = "nothing in the documents answers it, as far as was looked"
 
 
-def cov(question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget) -> Verified:
+def cov(
+    question: str,
+    first: Attempt,
+    try_: Try,
+    *,
+    language: Language,
+    model: ChatModel,
+    budget: Budget,
+) -> Verified:
     """Return the answer that a chain of verification leaves, in one call a check.
 
     CoV-RAG, section 2.3 and Algorithm 1: scores, judgement and revised question come in one
@@ -41,6 +49,7 @@ def cov(question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: B
         question: As asked.
         first: The first answer.
         try_: Gives further ones.
+        language: Of the question.
         model: Checks; stage `verify`.
         budget: Answers, calls and seconds; the paper's form has 2 answers.
     """
@@ -48,12 +57,18 @@ def cov(question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: B
     def revise(_: Attempt, verification: Verification, __: Sequence[str]) -> Revision:
         return Revision(verification.revised_question)
 
-    check = _check(question, _COV, revise, model=budget.bound(model))
+    check = _check(question, _COV, revise, language=language, model=budget.bound(model))
     return improve("cov", question, first, try_, check=check, budget=budget)
 
 
 def cov_two_stage(
-    question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget
+    question: str,
+    first: Attempt,
+    try_: Try,
+    *,
+    language: Language,
+    model: ChatModel,
+    budget: Budget,
 ) -> Verified:
     """Return the answer that a chain of verification leaves, rewriting in a call of its own.
 
@@ -68,15 +83,18 @@ def cov_two_stage(
         question: As asked.
         first: The first answer.
         try_: Gives further ones.
+        language: Of the question.
         model: Checks and rewrites; stage `verify`.
         budget: Answers, calls and seconds.
     """
     examiner = budget.bound(model)
 
     def revise(attempt: Attempt, verification: Verification, tried: Sequence[str]) -> Revision:
-        return _revision(question, attempt, verification, tried=tried, model=examiner)
+        return _revision(
+            question, attempt, verification, tried=tried, language=language, model=examiner
+        )
 
-    check = _check(question, _COV_SCORES, revise, model=examiner)
+    check = _check(question, _COV_SCORES, revise, language=language, model=examiner)
     return improve("cov-two-stage", question, first, try_, check=check, budget=budget)
 
 
@@ -138,13 +156,13 @@ _Revise = Callable[[Attempt, Verification, Sequence[str]], Revision]
 
 
 def _check(
-    question: str, form: _Form, revise: _Revise, *, model: ChatModel
+    question: str, form: _Form, revise: _Revise, *, language: Language, model: ChatModel
 ) -> Callable[[Attempt], Assessment]:
     """Return a check of attempts by a form; `revise` is called where only a question lacks."""
 
     def check(attempt: Attempt) -> Assessment:
         counted = Counted(model)
-        messages = prompt(form.name, _language(question)).fill(**material(question, attempt))
+        messages = prompt(form.name, language).fill(**material(question, attempt))
         request = Request(messages, "verify", schema=form.schema, schema_name=form.name)
         try:
             verification = ask(counted, request, form.read)
@@ -206,12 +224,13 @@ def _revision(
     verification: Verification,
     *,
     tried: Sequence[str],
+    language: Language,
     model: ChatModel,
 ) -> Revision:
     """Return the revised question of a call of its own, told the verdict."""
     shown = material(question, attempt)
     titles = dict.fromkeys(f"《{passage.title}》" for passage in attempt.context.passages)
-    messages = prompt("revision", _language(question)).fill(
+    messages = prompt("revision", language).fill(
         question=shown["question"],
         answer=shown["answer"],
         verdict=f"{verification.judgement}; {in_words(verification.scores)}",
@@ -226,7 +245,3 @@ def _revision(
         reason = f"no revised question: {exc}"
         return Revision("", reason, Step("rewrite", reason, counted.calls))
     return Revision(revised, step=Step("rewrite", f"revised question: {revised}", counted.calls))
-
-
-def _language(question: str) -> Language:
-    return "en" if is_latin(question) else "zh"

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from kgrag.llm.chat import ChatModel
 from kgrag.results import Verdict
+from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified
 from kgrag.verification.budget import Budget
 from kgrag.verification.chats_grid import chats_grid
@@ -17,7 +18,14 @@ class Verify(Protocol):
     """A way to verify an answer."""
 
     def __call__(
-        self, question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget
+        self,
+        question: str,
+        first: Attempt,
+        try_: Try,
+        *,
+        language: Language,
+        model: ChatModel,
+        budget: Budget,
     ) -> Verified:
         """Return the best answer within a budget, and what is known of it.
 
@@ -27,6 +35,7 @@ class Verify(Protocol):
             question: As asked.
             first: The first answer.
             try_: Gives further ones.
+            language: Of the question.
             model: Checks and rewrites.
             budget: Answers, calls and seconds.
         """
@@ -55,7 +64,13 @@ def unchecked(first: Attempt) -> Verified:
 
 
 def _none(
-    question: str, first: Attempt, try_: Try, *, model: ChatModel, budget: Budget
+    question: str,
+    first: Attempt,
+    try_: Try,
+    *,
+    language: Language,
+    model: ChatModel,
+    budget: Budget,
 ) -> Verified:
     return unchecked(first)
 

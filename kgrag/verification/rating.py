@@ -10,7 +10,7 @@ from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import ScoredChunk
-from kgrag.text import is_latin
+from kgrag.types import Language
 from kgrag.verification.scores import as_object
 
 HIGHEST = 10  # Chats-Grid, Table I: all that is needed to answer
@@ -38,6 +38,7 @@ def rate(
     question: str,
     results: Sequence[ScoredChunk],
     *,
+    language: Language,
     model: ChatModel,
     titles: Mapping[str, str],
     call_tokens: int = 8000,
@@ -53,6 +54,7 @@ def rate(
     Args:
         question: What is to be answered.
         results: Best first; their scores stay as they are.
+        language: Of the question.
         model: Rates; stage `verify`.
         titles: Titles of their documents, by id.
         call_tokens: Estimated length of the texts in one call; a longer text goes alone.
@@ -60,7 +62,7 @@ def rate(
     texts = [_text(result, titles) for result in results]
     rated: list[tuple[ScoredChunk, int]] = []
     for numbers in _batches(texts, call_tokens):
-        ratings = _ratings(question, [texts[i] for i in numbers], model=model)
+        ratings = _ratings(question, [texts[i] for i in numbers], language=language, model=model)
         for i, rating in zip(numbers, ratings, strict=True):
             reason = "not rated" if rating is None else f"rated {rating} of {HIGHEST}"
             result = replace(results[i], via=(reason, *results[i].via))
@@ -89,10 +91,12 @@ def _batches(texts: Sequence[str], tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _ratings(question: str, texts: Sequence[str], *, model: ChatModel) -> list[int | None]:
+def _ratings(
+    question: str, texts: Sequence[str], *, language: Language, model: ChatModel
+) -> list[int | None]:
     """Return the rating of each text; None where the model gives none of use."""
     passages = (f"[{n}]\n{fence(text, label='passage')}" for n, text in enumerate(texts, 1))
-    messages = prompt("ratings", "en" if is_latin(question) else "zh").fill(
+    messages = prompt("ratings", language).fill(
         question=fence(question, label="question"), passages="\n\n".join(passages)
     )
     request = Request(messages, "verify", schema=_SCHEMA, schema_name="ratings")

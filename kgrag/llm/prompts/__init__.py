@@ -5,6 +5,6 @@ then has a part `[system]` and a part `[user]`; `$name` is filled in, `$$` is a 
 """
 
 from kgrag.llm.prompts.fencing import fence
-from kgrag.llm.prompts.read import LANGUAGES, Language, Prompt, prompt, prompt_names
+from kgrag.llm.prompts.read import LANGUAGES, Prompt, prompt, prompt_names
 
-__all__ = ["LANGUAGES", "Language", "Prompt", "fence", "prompt", "prompt_names"]
+__all__ = ["LANGUAGES", "Prompt", "fence", "prompt", "prompt_names"]

@@ -5,12 +5,12 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
-from typing import Literal
+from typing import get_args
 
 from kgrag.llm.chat import Message
+from kgrag.types import Language
 
-Language = Literal["zh", "en"]
-LANGUAGES: tuple[Language, ...] = ("zh", "en")
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 _PARTS = re.compile(r"^\[(system|user)\]\n", re.MULTILINE)
 

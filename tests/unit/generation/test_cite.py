@@ -4,6 +4,7 @@ from kgrag.answer_text import NOT_FOUND
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
 from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading
 
 A = (
@@ -32,7 +33,7 @@ CONTEXT = Context((passage(1, "a"), passage(2, "b")), best=1)
 
 def resolved(text, context=CONTEXT, question="绿色工厂多少家？", results=()):
     return resolve(
-        question,
+        analyse(question),
         Draft(text, "m"),
         context,
         documents=DOCUMENTS,
@@ -198,7 +199,7 @@ def test_resolve_of_equal_sentences_takes_the_one_after_what_was_cited_last():
     parts = ["甲事项达到30万吨。", "其他工作稳步推进。" * 3, "充电桩90座。", "乙事项达到70万元。"]
     text = "".join([*parts, parts[2]])
     answer = resolve(
-        "目标？",
+        analyse("目标？"),
         Draft("甲事项达到30万吨，乙事项达到70万元[1]。充电桩90座[1]。", "m"),
         Context((Passage(1, "c", "丙", (), 0, len(text), text, "c:2048:0"),), best=1),
         documents={"c": Document("c", "丙", text, "c.txt", "txt", "0")},

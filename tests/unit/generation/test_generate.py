@@ -24,9 +24,9 @@ CONTEXT = Context(
 GOOD = "到2025年创建500家[1]。"
 
 
-def asked(script, question="绿色工厂多少家？", context=CONTEXT, language="zh", **options):
+def asked(script, question="绿色工厂多少家？", context=CONTEXT, **options):
     model = ScriptedChat(script)
-    draft = generate(analyse(question), context, model=model, language=language, **options)
+    draft = generate(analyse(question), context, model=model, **options)
     return draft, [m.content for r in model.requests for m in r.messages], model
 
 
@@ -61,7 +61,7 @@ def test_generate_without_passages_asks_nobody():
 def test_generate_takes_every_template_in_both_languages(template, language):
     """Every place is filled; the not-found sentence is the question's."""
     question, answer = ("多少？", GOOD) if language == "zh" else ("How many?", "There are 500 [1].")
-    _, (system, user), _ = asked([answer], question, language=language, template=template)
+    _, (system, user), _ = asked([answer], question, template=template)
     assert (NOT_FOUND if language == "zh" else NOT_FOUND_EN) in system
     assert system.startswith(prompt(f"answer_{template}", language).system[:20])
     assert ("[2] 与问题最相关" in user or "Passage [2] bears" in user) is (template == "focused")

@@ -16,7 +16,7 @@ def integrated(script, first=FIRST, context=CONTEXT):
     model = ScriptedChat(script)
     draft = Draft(first, "first", notes=("注",))
     query = analyse("绿色工厂多少家？")
-    return integrate(query, draft, context, model=model, language="zh"), model
+    return integrate(query, draft, context, model=model), model
 
 
 def test_integrate_completes_the_answer_from_the_best_passage():

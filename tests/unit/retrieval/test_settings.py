@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from kgrag.retrieval.query import analyse
 from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.types import Document
 from tests.fixtures.double import Double
@@ -102,4 +103,4 @@ def test_settings_sample_a_size_that_carries_vectors():
 )
 def test_for_language_distrusts_an_encoder_that_cannot_read_the_question(languages, question, weak):
     """A Chinese encoder is no judge of an English question, nor an English one of a Chinese."""
-    assert for_language(Settings(languages=languages), question).weak_encoder is weak
+    assert for_language(Settings(languages=languages), analyse(question)).weak_encoder is weak

@@ -17,7 +17,9 @@ def run(made):
         chat = made.chat(script)
         tries = made.tries(*tries)
         budget = made.budget(chat, **({"rounds": 5} | bounds))
-        done = chats_grid(made.question, made.attempt(), tries, model=chat, budget=budget)
+        done = chats_grid(
+            made.question, made.attempt(), tries, language="zh", model=chat, budget=budget
+        )
         return done, chat, tries
 
     return run

@@ -19,7 +19,7 @@ def run(made):
         tries = made.tries(*tries)
         budget = made.budget(chat, **bounds)
         first = first or made.attempt()
-        done = verify(made.question, first, tries, model=chat, budget=budget)
+        done = verify(made.question, first, tries, language="zh", model=chat, budget=budget)
         return done, chat, tries
 
     return run
@@ -100,7 +100,7 @@ def test_cov_takes_the_second_answer_unseen_where_no_call_is_left(made):
     def answering(wording):
         return made.attempt(chat.complete(chat.requests[0]).text, question=wording)
 
-    done = cov(made.question, made.attempt(), answering, model=chat, budget=budget)
+    done = cov(made.question, made.attempt(), answering, language="zh", model=chat, budget=budget)
     assert len(chat.requests) == 2
     assert done.answer.text == "600家[1]。"
     assert not done.verdict.passed
@@ -194,7 +194,14 @@ def test_cov_asks_in_the_language_of_the_question(made):
     """An English question gets the English prompt."""
     chat = made.chat([made.cov_json(made.scores, "true")])
     budget = made.budget(chat)
-    cov("How many factories?", made.attempt(), made.tries(), model=chat, budget=budget)
+    cov(
+        "How many factories?",
+        made.attempt(),
+        made.tries(),
+        language="en",
+        model=chat,
+        budget=budget,
+    )
     assert "examiner" in chat.requests[0].messages[0].content
 
 

@@ -17,7 +17,14 @@ def test_no_method_raises_where_the_model_gives_nonsense(name, made):
     chat = ScriptedChat(lambda request: "胡言乱语")
     method = METHODS[name]
     budget = made.budget(chat, rounds=method.max_rounds)
-    done = method.verify(made.question, made.attempt(), made.tries(), model=chat, budget=budget)
+    done = method.verify(
+        made.question,
+        made.attempt(),
+        made.tries(),
+        language="zh",
+        model=chat,
+        budget=budget,
+    )
     assert done.answer == made.attempt().answer
     assert done.verdict.method == name
     assert done.verdict.rounds == 1
@@ -28,7 +35,7 @@ def test_none_makes_no_call(made):
     chat = ScriptedChat([])
     budget = made.budget(chat)
     done = METHODS["none"].verify(
-        made.question, made.attempt(), made.tries(), model=chat, budget=budget
+        made.question, made.attempt(), made.tries(), language="zh", model=chat, budget=budget
     )
     assert chat.requests == []
     assert done.verdict.passed

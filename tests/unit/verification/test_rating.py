@@ -22,7 +22,9 @@ def ratings_json(*pairs):
 
 def rated(script, results, question="目标是多少？", **options):
     chat = ScriptedChat(script)
-    found = rate(question, results, model=chat, titles={"d": "规划"}, **options)
+    found = rate(
+        question, results, model=chat, titles={"d": "规划"}, **{"language": "zh", **options}
+    )
     return [(r.chunk.text, rating) for r, rating in found], chat
 
 
@@ -72,7 +74,7 @@ def test_odd_ratings_cost_no_result(pairs, expected):
 def test_a_model_that_gives_no_ratings_costs_the_order_only(bad):
     """All stay in their order, and say that they were not rated."""
     chat = ScriptedChat([bad, bad])
-    found = rate("问？", results_of("甲", "乙"), model=chat, titles={})
+    found = rate("问？", results_of("甲", "乙"), language="zh", model=chat, titles={})
     assert [(r.chunk.text, rating) for r, rating in found] == [("甲", 1), ("乙", 1)]
     assert found[0][0].via == ("not rated", "bm25")
 
@@ -86,7 +88,7 @@ def test_a_model_that_cannot_be_reached_costs_the_order_only():
 def test_ratings_explain_themselves_and_leave_the_score():
     """A result says how it was rated, before its other reasons."""
     chat = ScriptedChat([ratings_json((1, 6))])
-    ((result, _),) = rate("问？", results_of("甲"), model=chat, titles={"d": "规划"})
+    ((result, _),) = rate("问？", results_of("甲"), language="zh", model=chat, titles={"d": "规划"})
     assert result.via == ("rated 6 of 10", "bm25")
     assert result.score == 9.0
 
@@ -126,5 +128,5 @@ def test_passages_are_fenced_with_their_titles():
 
 def test_rating_asks_in_the_language_of_the_question():
     """An English question gets the English prompt."""
-    _, chat = rated([ratings_json((1, 5))], results_of("text"), question="What is the target?")
+    _, chat = rated([ratings_json((1, 5))], results_of("text"), language="en")
     assert "whole number" in chat.requests[0].messages[0].content
