@@ -6,7 +6,8 @@ from dataclasses import replace
 from kgrag.asking.knowledge import Held, Knowledge, facts_in
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
-from kgrag.asking.retrieve import LEFT_OUT, Retrieved, retrieve
+from kgrag.asking.retrieve import LEFT_OUT, retrieve
+from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.extract import answer as quote_answer
@@ -83,19 +84,60 @@ def ask(
         max_calls=options.max_calls,
         timeout_s=options.timeout_s,
     )
-    asking = _Asking(question, knowledge, pipeline, options, models, history)
     try:
-        return asking.answer(on_text)
+        understood, step = _understood(question, history, models)
     except ModelError as exc:
-        rest = () if asking.understood else history
-        quoted = _quoted(asking.question, knowledge, pipeline, options, rest)
-        told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
-        note = told.format(str(exc).rstrip("."))
-        text = quoted.text if quoted.found else _NO_ANSWER[question_language(question)]
-        used = Step("used", models.usage())
-        steps = (*asking.steps, Step("fall back", note), *quoted.steps, used)
-        notes = (note, *quoted.notes)
-        return replace(quoted, text=text, notes=notes, steps=steps, fallback=True)
+        quoted = _quoted(question, knowledge, pipeline, options, history)
+        return _fallen_back(question, quoted, exc, (), models)
+    steps = (step,) if step else ()
+    try:
+        asking = _Asking(understood, knowledge, pipeline, options, models, history)
+        return asking.answer(steps, on_text)
+    except StoppedError as exc:
+        quoted = _quoted(understood, knowledge, pipeline, options, ())
+        return _fallen_back(question, quoted, exc, exc.steps, models)
+
+
+def _understood(
+    question: str, history: Sequence[Turn], models: QuestionModels
+) -> tuple[str, Step | None]:
+    """Return a follow-up question as one that stands by itself, and what was done for it.
+
+    Raises:
+        ModelError: If a model of the answer's endpoint fails.
+    """
+    if not history:
+        return question, None
+    before = models.calls
+    try:
+        model = models.of("analyse")
+        understood = rewrite_follow_up(question, history, model=model)
+    except ModelError as exc:
+        if models.answers_like("analyse"):
+            raise
+        understood = carry_over(question, history)
+        told = f"{LEFT_OUT}{exc}\nby rule: {understood}"
+        return understood, Step("understand", told, models.calls - before, failed=True)
+    return understood, Step("understand", understood, models.calls - before)
+
+
+def _fallen_back(
+    question: str,
+    quoted: Answer,
+    error: ModelError,
+    steps: Sequence[Step],
+    models: QuestionModels,
+) -> Answer:
+    """Return an answer made of quotes, told that a model was to write one and why it did not."""
+    told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
+    note = told.format(str(error).rstrip("."))
+    return replace(
+        quoted,
+        text=quoted.text if quoted.found else _NO_ANSWER[question_language(question)],
+        notes=(note, *quoted.notes),
+        steps=(*steps, Step("fall back", note), *quoted.steps, Step("used", models.usage())),
+        fallback=True,
+    )
 
 
 def _quoted(
@@ -123,13 +165,7 @@ def _quoted(
 
 
 class _Asking:
-    """One question on its way.
-
-    Attributes:
-        question: As it is understood by itself.
-        understood: Whether the conversation was read already.
-        steps: What was done so far.
-    """
+    """One question, as it is understood by itself, on its way to a model's answer."""
 
     def __init__(
         self,
@@ -140,27 +176,28 @@ class _Asking:
         models: QuestionModels,
         history: Sequence[Turn],
     ) -> None:
-        self.question = question
-        self.understood = False
-        self.steps: list[Step] = []
+        self._question = question
         self._knowledge = knowledge
         self._pipeline = pipeline
         self._options = options
         self._models = models
         self._history = history
-        self._at_first = 0  # how many steps the first answer took
 
-    def answer(self, on_text: OnText | None) -> Answer:
+    def answer(self, before: Sequence[Step], on_text: OnText | None) -> Answer:
         """Return the best answer within the bounds.
 
+        Args:
+            before: What was done already.
+            on_text: Called with each piece of the first answer.
+
         Raises:
-            ModelError: If there is no first answer.
+            StoppedError: If there is no first answer.
         """
-        self._understand()
-        first = self._attempt(self.question, on_text)
+        with stopped_after(before):
+            first = self._attempt(self._question, on_text)
         verified = self._verified(first)
-        before = self.steps[: self._at_first]  # the loop has the steps of later answers
-        steps = (*before, *verified.steps, Step("used", self._models.usage()))
+        used = Step("used", self._models.usage())
+        steps = (*before, *first.answer.steps, *verified.steps, used)
         notes = (*verified.answer.notes, *_left_out(steps))
         verdict = _with_checks(verified.verdict, verified.answer)
         return mark(replace(verified.answer, verdict=verdict, steps=steps, notes=notes))
@@ -171,10 +208,10 @@ class _Asking:
             return unchecked(first)
         try:
             return METHODS[self._options.verify].verify(
-                self.question,
+                self._question,
                 first,
                 self._attempt,
-                language=question_language(self.question),
+                language=question_language(self._question),
                 model=self._models.of("verify"),
                 budget=self._models.budget,
             )
@@ -184,67 +221,54 @@ class _Asking:
             verdict = replace(verified.verdict, status="unverified", reason=reason)
             return replace(verified, verdict=verdict)
 
-    def _understand(self) -> None:
-        """Make a follow-up question one that stands by itself."""
-        if self._history:
-            before = self._models.calls
-            try:
-                model = self._models.of("analyse")
-                self.question = rewrite_follow_up(self.question, self._history, model=model)
-                told, failed = self.question, False
-            except ModelError as exc:
-                if self._models.answers_like("analyse"):
-                    raise
-                self.question = carry_over(self.question, self._history)
-                told, failed = f"{LEFT_OUT}{exc}\nby rule: {self.question}", True
-            self.steps.append(Step("understand", told, self._models.calls - before, failed))
-        self.understood = True
-
     def _attempt(self, wording: str, on_text: OnText | None = None) -> Attempt:
-        """Retrieve with a wording, answer the question."""
-        begun = len(self.steps)
+        """Retrieve with a wording, answer the question.
+
+        Raises:
+            StoppedError: If there is no answer.
+        """
         found = retrieve(
             wording,
             knowledge=self._knowledge,
             pipeline=self._pipeline,
             options=self._options,
             models=self._models,
-            steps=self.steps,
         )
+        results, steps = found.results, found.steps
         if self._options.verify == "chats-grid":
-            found = replace(found, results=self._rated(found.results))
-        held = Held.of(found.results, self._knowledge.store)
-        query = replace(self._knowledge.query(self.question), keywords=found.query.keywords)
-        context = self._packed(query, found, held)
-        before = self._models.calls
-        answer = self._written(query, context, held, on_text)
+            results, rating = self._rated(results)
+            steps = (*steps, rating)
+        with stopped_after(steps):
+            held = Held.of(results, self._knowledge.store)
+            query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
+            context = self._packed(query, found.rows, held)
+            before = self._models.calls
+            answer = self._written(query, context, held, on_text)
         shown = f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.text}"
-        self.steps.append(Step("generate", shown, self._models.calls - before))
-        self._at_first = self._at_first or len(self.steps)
-        return Attempt(wording, replace(answer, steps=tuple(self.steps[begun:])), context)
+        steps = (*steps, Step("generate", shown, self._models.calls - before))
+        return Attempt(wording, replace(answer, steps=steps), context)
 
-    def _rated(self, results: list[ScoredChunk]) -> list[ScoredChunk]:
+    def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
         titles = {d.doc_id: d.title for d in self._knowledge.store.document_cards(doc_ids)}
         before = self._models.calls
         try:
             model = self._models.of("verify")
         except ModelError as exc:
-            self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
-            return results
+            return results, Step("rate", f"{LEFT_OUT}{exc}", failed=True)
         rated = rate(
-            self.question,
+            self._question,
             results,
-            language=question_language(self.question),
+            language=question_language(self._question),
             model=model,
             titles=titles,
         )
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
         detail = f"{shown}; {len(results) - len(rated)} dropped"
-        self.steps.append(Step("rate", detail, self._models.calls - before))
-        return [result for result, _ in rated]
+        step = Step("rate", detail, self._models.calls - before)
+        return [result for result, _ in rated], step
 
-    def _packed(self, query: Query, found: Retrieved, held: Held) -> Context:
+    def _packed(self, query: Query, rows: Sequence[str], held: Held) -> Context:
         leaf = self._knowledge.settings().leaf
         return pack(
             query,
@@ -255,7 +279,7 @@ class _Asking:
             budget_tokens=self._options.context_tokens,
             compress=self._options.compress,
             count=estimate_tokens,
-            rows=found.rows,
+            rows=rows,
         )
 
     def _written(

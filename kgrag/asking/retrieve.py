@@ -1,13 +1,14 @@
 """From a question to the chunks that it is answered from, with a model's help."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from kgrag.asking.knowledge import Knowledge
 from kgrag.asking.models import QuestionModels
 from kgrag.asking.options import AskOptions
+from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.counting import Counted
@@ -23,6 +24,7 @@ from kgrag.types import Query
 LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
 _ROWS = 20  # of a graph query that an answer may draw from
 _T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,22 @@ class Retrieved:
         query: As it was read.
         results: Best first.
         rows: Lines of the graph query's rows.
+        steps: What was done for it, in order.
     """
 
     query: Query
-    results: list[ScoredChunk] = field(default_factory=list)
-    rows: list[str] = field(default_factory=list)
+    results: list[ScoredChunk]
+    rows: list[str]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading(Generic[_T_co]):
+    """What came of one way to read a question."""
+
+    value: _T_co
+    step: Step
+    error: ModelError | None = None
 
 
 def retrieve(
@@ -47,7 +60,6 @@ def retrieve(
     pipeline: Pipeline,
     options: AskOptions,
     models: QuestionModels,
-    steps: list[Step],
 ) -> Retrieved:
     """Return the chunks for a question that models read first, side by side.
 
@@ -60,15 +72,13 @@ def retrieve(
         pipeline: The retrieval preset.
         options: What models are asked for.
         models: Of the question.
-        steps: What is done is added here.
 
     Raises:
-        ModelUnavailableError: If the answer's model cannot be reached either: it is behind the
-            same endpoint.
-        TransientModelError: If that endpoint goes on failing.
+        StoppedError: If the answer's model cannot be reached either, or goes on failing: it is
+            behind the same endpoint; or if the encoder fails.
     """
     query = knowledge.query(question)
-    with _Readers(models, steps) as readers:
+    with _Readers(models) as readers:
         analysed = readers.begin("analyse", lambda m: _analysed(query, m), query)
         expanded = made_up = asked = None
         if options.expansions:
@@ -82,17 +92,23 @@ def retrieve(
             asked = readers.begin(
                 "graph query", lambda m: _queried(question, knowledge, m), nothing
             )
-        query = readers.end(analysed)
-        wordings = readers.end(expanded) if expanded else []
-        passage = readers.end(made_up) if made_up else ""
-        rows = readers.end(asked).rows if asked else ()
-    leaf = knowledge.settings().leaf
-    queried = chunks_of_rows(rows, knowledge.store, size=leaf)
-    own = knowledge.search(query, hypothetical=passage, queried=queried)
-    further = [knowledge.search(_reworded(query, w, knowledge)) for w in wordings]
-    results = retrieve_several(pipeline, [own, *further], top_k=options.top_k)
-    steps.append(Step("retrieve", _shown(results, own)))
-    return Retrieved(query, results, rows_as_text(rows, _ROWS).splitlines())
+        analysis = analysed.result()
+        expansion = expanded.result() if expanded else None
+        imagined = made_up.result() if made_up else None
+        found = asked.result() if asked else None
+    steps = _steps(filter(None, (analysis, expansion, imagined, found)), models)
+    query = analysis.value
+    wordings = expansion.value if expansion else []
+    passage = imagined.value if imagined else ""
+    rows = found.value.rows if found else ()
+    with stopped_after(steps):
+        leaf = knowledge.settings().leaf
+        queried = chunks_of_rows(rows, knowledge.store, size=leaf)
+        own = knowledge.search(query, hypothetical=passage, queried=queried)
+        further = [knowledge.search(_reworded(query, w, knowledge)) for w in wordings]
+        results = retrieve_several(pipeline, [own, *further], top_k=options.top_k)
+    lines = rows_as_text(rows, _ROWS).splitlines()
+    return Retrieved(query, results, lines, (*steps, Step("retrieve", _shown(results, own))))
 
 
 class _Readers:
@@ -101,9 +117,8 @@ class _Readers:
     Where the user stops it, it waits for none.
     """
 
-    def __init__(self, models: QuestionModels, steps: list[Step]) -> None:
+    def __init__(self, models: QuestionModels) -> None:
         self._models = models
-        self._steps = steps
         self._left = models.left - 1
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="question")
 
@@ -116,39 +131,42 @@ class _Readers:
 
     def begin(
         self, name: str, work: Callable[[ChatModel], tuple[_T, str]], otherwise: _T
-    ) -> "Future[tuple[_T, Step, ModelError | None]]":
+    ) -> "Future[_Reading[_T]]":
         """Begin a way to read; `work` gives a value and a detail for the reader."""
         self._left -= 1
         allowed = self._left >= 0
 
-        def run() -> tuple[_T, Step, ModelError | None]:
+        def run() -> _Reading[_T]:
             if not allowed:
                 told = f"{LEFT_OUT}the calls are kept for the answer (verify.max_calls)"
-                return otherwise, Step(name, told, failed=True), None
+                return _Reading(otherwise, Step(name, told, failed=True))
             counted: Counted | None = None
             try:
                 counted = Counted(self._models.of("analyse"))
                 value, detail = work(counted)
             except ModelError as exc:
                 calls = counted.calls if counted else 0
-                return otherwise, Step(name, f"{LEFT_OUT}{exc}", calls, failed=True), exc
-            return value, Step(name, detail, counted.calls), None
+                told = f"{LEFT_OUT}{exc}"
+                return _Reading(otherwise, Step(name, told, calls, failed=True), exc)
+            return _Reading(value, Step(name, detail, counted.calls))
 
         return self._pool.submit(run)
 
-    def end(self, begun: "Future[tuple[_T, Step, ModelError | None]]") -> _T:
-        """Return what was read, or what stands in for it.
 
-        Raises:
-            ModelError: If the endpoint of the answer's model was tried for long enough: asking
-                it for the answer would take as long again.
-        """
-        value, step, error = begun.result()
-        self._steps.append(step)
-        gone = isinstance(error, ModelUnavailableError | TransientModelError)
-        if error is not None and gone and self._models.answers_like("analyse"):
-            raise error
-        return value
+def _steps(readings: Iterable[_Reading[object]], models: QuestionModels) -> tuple[Step, ...]:
+    """Return what was done to read a question.
+
+    Raises:
+        StoppedError: If the endpoint of the answer's model was tried for long enough: asking it
+            for the answer would take as long again.
+    """
+    steps: tuple[Step, ...] = ()
+    for reading in readings:
+        steps = (*steps, reading.step)
+        gone = isinstance(reading.error, ModelUnavailableError | TransientModelError)
+        if reading.error is not None and gone and models.answers_like("analyse"):
+            raise StoppedError(reading.error, steps) from reading.error
+    return steps
 
 
 def _analysed(query: Query, model: ChatModel) -> tuple[Query, str]:

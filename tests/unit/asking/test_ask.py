@@ -299,6 +299,37 @@ def test_what_was_done_before_rules_took_over_is_shown(asked, script):
     assert names(answer) == ["analyse", "expand", "retrieve", "fall back", "used"]
 
 
+def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(asked, script):
+    """The step that failed is the last one before the rules."""
+    history = [Turn(QUESTION, RIGHT)]
+    gone = script(
+        analyse="到2025年，B省创建多少家绿色工厂？",
+        analysis=ModelUnavailableError("nobody answers"),
+    )
+    answer = asked(gone, question="那B省呢？", history=history)
+    assert names(answer) == ["understand", "analyse", "fall back", "used"]
+    assert [step.failed for step in answer.steps] == [False, True, False, False]
+    assert answer.question == "到2025年，B省创建多少家绿色工厂？"
+    assert "300家" in answer.text
+
+
+def test_steps_of_every_attempt_stand_in_order(asked, script):
+    """Those of the first, then what the loop did, with those of later attempts among it."""
+    model = script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD])
+    attempt = ["analyse", "expand", "retrieve", "generate"]
+    told = names(asked(model))
+    assert told == [*attempt, "verify", "revise", *attempt, "verify", "used"]
+
+
+def test_a_further_attempt_that_stops_leaves_no_steps_of_its_own(asked, script):
+    """The first answer stands; the verdict says why there is no other."""
+    gone = ModelUnavailableError("nobody answers")
+    model = script(answer=["A省创建绿色工厂100家[1]。"], cov=[BAD], analysis=[ANALYSIS, gone])
+    answer = asked(model)
+    assert names(answer)[4:] == ["verify", "revise", "stop", "used"]
+    assert "answering again failed: nobody answers" in answer.verdict.reason
+
+
 def test_a_store_that_fails_while_verifying_does_not_lose_the_answer(asked, script):
     """It was written already."""
     answer = asked(script(answer=RIGHT, cov=StoreError("disk full")))

@@ -6,9 +6,9 @@ import pytest
 
 from kgrag.asking.models import QuestionModels
 from kgrag.asking.retrieve import retrieve
+from kgrag.asking.stopped import StoppedError
 from kgrag.config import Config, SearchConfig
 from kgrag.errors import ModelOutputError, ModelUnavailableError
-from kgrag.results import Step
 from kgrag.retrieval.systems import preset
 from kgrag.testing.scripted import ScriptedChat
 
@@ -54,7 +54,6 @@ def found(knowledge, options):
 
     def run(stages, *, config=ALL, max_calls=20, question=QUESTION):
         chosen = options(config=config)
-        steps: list[Step] = []
         models = QuestionModels(stages, max_rounds=1, max_calls=max_calls, timeout_s=60)
         result = retrieve(
             question,
@@ -62,9 +61,8 @@ def found(knowledge, options):
             pipeline=preset(chosen.system),
             options=chosen,
             models=models,
-            steps=steps,
         )
-        return result, steps
+        return result, result.steps
 
     return run
 
@@ -126,8 +124,10 @@ def test_one_call_is_kept_for_the_answer(found):
 def test_an_endpoint_that_is_gone_is_an_error_where_the_answer_needs_it(found):
     """Behind an endpoint of its own, reading is left out."""
     gone = ModelUnavailableError("nobody answers")
-    with pytest.raises(ModelUnavailableError, match="nobody answers"):
+    with pytest.raises(StoppedError, match="nobody answers") as stopped:
         found(Stages(analysis=gone))
+    (step,) = stopped.value.steps
+    assert (step.name, step.failed) == ("analyse", True)
     result, steps = found(Stages(analysis=gone, together=False))
     assert "nobody answers" in steps[0].detail
     assert result.results
