@@ -30,7 +30,7 @@ from typing import TypeVar
 from made_up import MadeUpEmbedder, Reader, Writer
 
 from kgrag.api import KnowledgeBase
-from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.asking.search_context import CurrentSettings, SearchContext
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.intake import Intake, Use
@@ -291,12 +291,12 @@ def profile(job: Job) -> list[str]:
             for r in pipeline.routes
         ),
         stages.timed("fuse", pipeline.fuse),
-        tuple(stages.timed(f"step {step.__name__}", step) for step in pipeline.steps),
+        tuple(stages.timed(f"postprocess {p.__name__}", p) for p in pipeline.postprocessors),
     )
     with opened(job, embedder) as base:
         store = ClockedStore(base.store, methods)
         current = CurrentSettings(store, lambda: base.sizes.searched)
-        knowledge = Knowledge(store, lambda: embedder, current, graph=store)
+        knowledge = SearchContext(store, lambda: embedder, current, graph=store)
 
         def answer(question: str) -> None:
             query = stages.timed("read the question", knowledge.query)(question)

@@ -15,7 +15,7 @@ from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary
 
-Knowledge = tuple[list[Fact], list[Mention], list[Summary]]
+Extraction = tuple[list[Fact], list[Mention], list[Summary]]
 
 
 def prepare(
@@ -43,7 +43,7 @@ def prepare(
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
     facts, mentions = references(document, leaves)
-    kept: Knowledge = ([], [], [])
+    kept: Extraction = ([], [], [])
     if held is not None and _text_of(document.doc_id, store) == document.text:
         kept = kept_knowledge(document.doc_id, chunks, leaves, store)
         # What a model read stays, and is said to; not where passages failed, for the positions
@@ -83,7 +83,7 @@ def _text_of(doc_id: str, store: Store) -> str | None:
 
 def kept_knowledge(
     doc_id: str, chunks: Sequence[Chunk], leaves: Sequence[Chunk], store: Store
-) -> Knowledge:
+) -> Extraction:
     """Return what was imported or read by a model for the same text, on the present chunks.
 
     Args:

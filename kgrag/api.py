@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from kgrag.asking.ask import ask
 from kgrag.asking.current import Current
-from kgrag.asking.knowledge import Knowledge
 from kgrag.asking.models import reading_model
 from kgrag.asking.options import AskOptions, Writer
+from kgrag.asking.search_context import SearchContext
 from kgrag.chat_models import ChatModels
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
@@ -171,7 +171,7 @@ class KnowledgeBase(Stored):
         """Return what the user should know about how questions are answered."""
         return self._notices(self._knowledge, within)
 
-    def _notices(self, knowledge: Knowledge, within: Filter | None) -> list[str]:
+    def _notices(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
         return answer_notices(knowledge.store, self.config, sizes, knowledge.embedder(), within)
 
@@ -341,7 +341,7 @@ class KnowledgeBase(Stored):
         )
 
     @property
-    def _knowledge(self) -> Knowledge:
+    def _knowledge(self) -> SearchContext:
         return self._current.knowledge()
 
     def run(

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kgrag.asking.knowledge import Held, Knowledge, facts_in
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.retrieve import LEFT_OUT, retrieve
+from kgrag.asking.search_context import Held, SearchContext, facts_in
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts, resolve
@@ -47,7 +47,7 @@ _UNSUPPORTED: Mapping[Language, str] = {
 def ask(
     question: str,
     *,
-    knowledge: Knowledge,
+    knowledge: SearchContext,
     options: AskOptions,
     stages: StageModels | None,
     history: Sequence[Turn] = (),
@@ -142,7 +142,7 @@ def _fallen_back(
 
 def _quoted(
     question: str,
-    knowledge: Knowledge,
+    knowledge: SearchContext,
     pipeline: Pipeline,
     options: AskOptions,
     history: Sequence[Turn],
@@ -170,7 +170,7 @@ class _Asking:
     def __init__(
         self,
         question: str,
-        knowledge: Knowledge,
+        knowledge: SearchContext,
         pipeline: Pipeline,
         options: AskOptions,
         models: QuestionModels,

@@ -5,7 +5,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.asking.knowledge import CurrentSettings, Knowledge
+from kgrag.asking.search_context import CurrentSettings, SearchContext
 from kgrag.cache_folder import cache_folder
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
@@ -52,7 +52,7 @@ class Current:
         if opened is not None:
             opened.close()
 
-    def knowledge(self) -> Knowledge:
+    def knowledge(self) -> SearchContext:
         """Return what a question is asked of; each question asks once."""
         copied = self._copy.current() if self._copy else None
         store = self._store if copied is None else copied
@@ -62,7 +62,7 @@ class Current:
         # One question looks once what there is: on a server each look is a round trip.
         settings = cache(self._settings[id(store)])
         embedder = cache(partial(self.embedder, store))
-        return Knowledge(store, embedder, settings, graph=self._store)
+        return SearchContext(store, embedder, settings, graph=self._store)
 
     def embedder(self, store: Store) -> Embedder:
         """Return the encoder of the vectors in a store.

@@ -5,9 +5,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from kgrag.asking.knowledge import Knowledge
 from kgrag.asking.models import QuestionModels
 from kgrag.asking.options import AskOptions
+from kgrag.asking.search_context import SearchContext
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
@@ -56,7 +56,7 @@ class _Reading(Generic[_T_co]):
 def retrieve(
     question: str,
     *,
-    knowledge: Knowledge,
+    knowledge: SearchContext,
     pipeline: Pipeline,
     options: AskOptions,
     models: QuestionModels,
@@ -187,13 +187,13 @@ def _made_up(question: str, query: Query, model: ChatModel) -> tuple[str, str]:
     return text, text
 
 
-def _queried(question: str, knowledge: Knowledge, model: ChatModel) -> tuple[GraphAnswer, str]:
+def _queried(question: str, knowledge: SearchContext, model: ChatModel) -> tuple[GraphAnswer, str]:
     answer = ask_graph(question, model=model, store=knowledge.graph)
     lines = rows_as_text(answer.rows, _ROWS).splitlines() or ["no rows"]
     return answer, "\n".join([answer.query, *lines, *filter(None, [answer.error])])
 
 
-def _reworded(query: Query, wording: str, knowledge: Knowledge) -> Query:
+def _reworded(query: Query, wording: str, knowledge: SearchContext) -> Query:
     """Return another wording as read, with what a model said of the question."""
     return replace(knowledge.query(wording), keywords=query.keywords, critical="")
 

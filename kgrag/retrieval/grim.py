@@ -1,4 +1,4 @@
-"""The order of retrieval: routes, fusion, steps; and the presets, which are tuples of them."""
+"""The order of retrieval: routes, fusion, postprocessors; presets are tuples of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ from kgrag.retrieval.weighted_fusion import (
 )
 from kgrag.store.store import SearchedStore
 
-Step = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
-_POOL = 2  # candidates that go into the steps, for each result asked for
+Postprocessor = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
+_POOL = 2  # candidates that go into postprocessors, for each result asked for
 _FOUND = 6  # best candidates that count as found when children are merged
 
 
@@ -44,12 +44,12 @@ class Pipeline:
     Attributes:
         routes: Asked side by side where the store can do so.
         fuse: Makes one ranking of theirs.
-        steps: Applied in order to the best candidates.
+        postprocessors: Applied in order to the best candidates.
     """
 
     routes: tuple[WeightedRetriever, ...]
     fuse: Fusion
-    steps: tuple[Step, ...] = ()
+    postprocessors: tuple[Postprocessor, ...] = ()
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
@@ -91,10 +91,10 @@ class Pipeline:
     def finish(
         self, candidates: Sequence[ScoredChunk], store: SearchedStore, *, top_k: int
     ) -> list[ScoredChunk]:
-        """Return at most `top_k` of the candidates, best first, after every step."""
+        """Return at most `top_k` of the candidates, best first, after every postprocessor."""
         results = list(candidates)
-        for step in self.steps:
-            results = step(results, store)
+        for postprocess in self.postprocessors:
+            results = postprocess(results, store)
         return drop_nested(results)[:top_k]
 
 

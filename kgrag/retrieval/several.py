@@ -20,8 +20,8 @@ def retrieve_several(
     """Return at most `top_k` chunks that a question and further wordings of it find.
 
     Chats-Grid, section III: the expanded questions are searched as the question is. Their
-    candidates are fused by reciprocal ranks, then go through the pipeline's steps once, so that
-    neighbours found by different wordings merge. Scores are fused ranks.
+    candidates are fused by reciprocal ranks, then go through the pipeline's postprocessors once,
+    so that neighbours found by different wordings merge. Scores are fused ranks.
 
     Args:
         pipeline: What each wording is searched with.

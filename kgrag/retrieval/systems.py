@@ -95,8 +95,8 @@ def _wrong_with(pipeline: object) -> str:
         return f"is no Pipeline, but {_kind(pipeline)}"
     if not pipeline.routes or not all(isinstance(r, WeightedRetriever) for r in pipeline.routes):
         return "has routes that are no WeightedRetrievers, or none"
-    if not callable(pipeline.fuse) or not all(map(callable, pipeline.steps)):
-        return "has a fusion or step that cannot be called"
+    if not callable(pipeline.fuse) or not all(map(callable, pipeline.postprocessors)):
+        return "has a fusion or postprocessor that cannot be called"
     return ""
 
 

@@ -63,7 +63,7 @@ def test_hybrid_asks_words_titles_and_vectors_alone():
         "titles_in_text",
         "similar_chunks",
     ]
-    assert PRESETS["hybrid"].steps == ()
+    assert PRESETS["hybrid"].postprocessors == ()
 
 
 @pytest.mark.parametrize(("others", "first"), [(1.0, "a:10:11"), (8.0, "b:10:0")])

@@ -33,8 +33,8 @@ def listed(search):
 
 @pytest.fixture
 def several(store):
-    def ask(*questions, steps=(), top_k=10):
-        pipeline = Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion(), steps)
+    def ask(*questions, postprocessors=(), top_k=10):
+        pipeline = Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion(), postprocessors)
         searches = [Asked(store, analyse(q)) for q in questions]
         return pipeline, searches, retrieve_several(pipeline, searches, top_k=top_k)
 
@@ -74,9 +74,9 @@ def test_reasons_name_the_wordings_that_found_a_chunk(several):
     ]
 
 
-def test_steps_see_what_all_wordings_found(several):
+def test_postprocessors_see_what_all_wordings_found(several):
     """Children found by different wordings merge into their parent."""
-    _, _, found = several("a:10:0 a:10:1", "a:10:2", steps=(merge_and_fill,))
+    _, _, found = several("a:10:0 a:10:1", "a:10:2", postprocessors=(merge_and_fill,))
     assert [r.chunk.chunk_id for r in found] == ["a:40:0"]
 
 

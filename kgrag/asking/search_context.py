@@ -37,7 +37,7 @@ class CurrentSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class SearchContext:
     """A knowledge base as asking needs it.
 
     Attributes:
@@ -72,7 +72,7 @@ class Knowledge:
             doc_ids=self.doc_ids,
         )
 
-    def within(self, wanted: Filter | None) -> "Knowledge":
+    def within(self, wanted: Filter | None) -> "SearchContext":
         """Return the documents that a filter leaves, as a knowledge base; all for None.
 
         Raises:

@@ -1,4 +1,4 @@
-from kgrag.asking.knowledge import Held, facts_in
+from kgrag.asking.search_context import Held, facts_in
 from kgrag.results import ScoredChunk
 
 
