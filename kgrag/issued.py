@@ -36,7 +36,7 @@ def issue_year(text: str) -> str:
     is nothing but a date, or ends in one after a signature; a month below the title. Years in
     titles and sentences are none: they say what is planned, or when something else was issued.
 
-    Of 255 policies 165 say it; for 164 it is the year that people recorded.
+    How often it is right: benchmarks/decisions.md.
 
     Args:
         text: The document.

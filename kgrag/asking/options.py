@@ -13,8 +13,8 @@ from kgrag.verification.methods import METHODS
 
 Writer = Literal["model", "quotes"]
 _TEMPLATES: tuple[Template, ...] = ("normal", "focused", "markdown", "steps")
-# On 123 questions the first 10 results hold all gold for 94 and fill 1,780 tokens, 30 for 107 and
-# fill 4,580. Quotes are looked for in fewer: each sentence is encoded.
+# A model reads more results than quotes are looked for in, where each sentence is encoded
+# (benchmarks/decisions.md).
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})
 _GRID_EXPANSIONS = 2  # Chats-Grid, Table V
 

@@ -24,8 +24,7 @@ _B = TypeVar("_B")
 # Only the first tokens count, and a word of more than 100 characters is one unknown token, so
 # that much text is enough; the rest need not be tokenised.
 _CHARACTERS_PER_TOKEN = 100
-# Short texts of equal length are encoded together, up to so many tokens: measured for float32,
-# 1.7 times as many texts of 20 tokens a second, no more of 120, and fewer from 250 on.
+# Short texts of equal length are encoded together, up to so many tokens (benchmarks/decisions.md).
 _BATCH_TOKENS = 256
 
 

@@ -37,8 +37,7 @@ def chunks_of_facts(search: Search) -> Ranking:
     or of its keywords, it speaks of. For a question about citations the direction counts:
     《A》引用了… asks for facts with A as subject, …引用了《A》 for those with A as object. For
     other questions, and from entities that the question does not name, facts of citation count
-    nothing (on 420 questions that quote a title, share of the gold text within 2,000 characters:
-    84.8 with them, 86.3 without).
+    nothing (benchmarks/decisions.md).
     """
     anchors = search.anchors
     scored = _scored_triples(search, anchors, limit=_FACTS)

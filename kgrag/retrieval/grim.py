@@ -124,10 +124,7 @@ def merge_and_fill_best(results: Sequence[ScoredChunk], store: SearchedStore) ->
     return [*merge_and_fill(ordered[:_FOUND], store), *ordered[_FOUND:]]
 
 
-# Weights were chosen on half of the questions of one collection of policies and confirmed on the
-# other half, on other questions over it, on passages of an encyclopedia, and on English ones with
-# another encoder. The optimum is flat: a fifth more or less of any weight moves no mean by more
-# than a point.
+# How the weights were chosen, and what they are worth: benchmarks/decisions.md.
 _WORDS = WeightedRetriever(words_in_text, weight=0.8, unit="best", margin=10.0, weak_factor=2.0)
 _PATH = WeightedRetriever(words_in_path, weight=0.5, unit="best", weak_factor=4.0)
 _TITLES = WeightedRetriever(titles_in_text, weight=20.0, unit="present")
@@ -152,13 +149,8 @@ _LEXICAL_ONLY = (
     WeightedRetriever(titles_in_coarse_text, weight=100.0, unit="present"),
 )
 
-# Without the graph, words must weigh more. Chosen among a hundred settings on the same half, with
-# an eye on the rest; confirmed with encoders and sizes of chunks that had no part in it. By
-# reciprocal ranks, a chunk that words find far ahead of all others is one first rank among four:
-# on the encyclopedia (1,000 questions) that cost 4.4 points of R@1 against `bm25`; this gains 0.1.
-# Paths above the cut bring 2 points of gold text where titles are quoted, 4 with the stand-in;
-# heavier paths do not. A quoted title fills 20 results with its document: R@5 of such questions
-# is 95.9, 96.8 with 40 results.
+# Without the graph, words must weigh more. Fused by reciprocal ranks, a chunk that words find far
+# ahead of all others would be one first rank among four.
 _HYBRID = (
     WeightedRetriever(words_in_text, weight=1.0, unit="best", margin=15.0, weak_factor=2.0),
     WeightedRetriever(words_in_path_above_cut, weight=1.25, unit="best", weak_factor=1.6),

@@ -20,9 +20,8 @@ from kgrag.types import NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector
 
 _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
-# Of a keyword's word that the question does not have; its own count 1. Measured on 62 questions
-# in an analyst's words with keywords written from the question alone: 0.5 finds nearly all that
-# 1.0 finds, and keywords of another question cost little, which at 0.7 they no longer do.
+# Weight of a keyword's word that the question does not have; its own words weigh 1
+# (benchmarks/decisions.md).
 _EXPANDED = 0.5
 
 
@@ -113,9 +112,8 @@ class Search:
         """Return the question's vector, `float32[dim]`.
 
         Critical information stands after the question: QCG-Rerank, section 3.2, eq. 2, with
-        n = 1. The paper repeats both, 3 times for its Chinese data (Table 6); with bge-small-zh
-        on 62 questions over policies, once was best (MRR 73.0, twice 71.7, 3 times 71.0; 64.4
-        without), and no long question is cut at the encoder's 512 tokens for it.
+        n = 1. The paper repeats both, 3 times for its Chinese data (Table 6); over policies once
+        was best (benchmarks/decisions.md), and fewer questions are cut at the encoder's limit.
 
         A hypothetical passage is averaged in: Gao et al., Precise Zero-Shot Dense Retrieval
         without Relevance Labels (HyDE), 2022, eq. 8, with one passage.

@@ -7,9 +7,8 @@ from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 
-# Weight of all further wordings together; the question's own is 1. Measured on 62 questions with
-# two wordings each, written from the question alone: MRR 64.4 without, 78.9 with 0.7, 80.4 with
-# 1.0. Wordings of another question take 4 points at 0.7, 11 at 1.0: the question must outweigh.
+# Weight of all further wordings together; the question's own is 1 and must outweigh them, as they
+# may be of another question (benchmarks/decisions.md).
 _FURTHER = 0.7
 _SHOWN = 40  # characters of a wording in a reason
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from kgrag.vectors.codes import Codes, Numbers, Reader, Scanned, products
 from kgrag.vectors.vector import Vector
 
-# Numbers multiplied at a time. What is copied stays in the processor's cache; and OpenBLAS starts
-# threads from 460,800, which beside other programs make 1 ms into 20.
+# Numbers multiplied at a time: what is copied stays in the processor's cache, and OpenBLAS starts
+# no threads (benchmarks/decisions.md).
 _AT_ONCE = 262_144
 
 

@@ -12,18 +12,16 @@ from kgrag.vectors.codes import Numbers, Scanned
 from kgrag.vectors.rows import CodedRows
 from kgrag.vectors.vector import Hit, Vector, cosines
 
-# So many rows are the best by code that the best 50 (200) are among them: all, also of random
-# vectors (of the best 50 of a million 99.97 %; benchmarks/vectors.py).
+# So many of the best rows by code hold the best 50 (200) rows; figures: benchmarks/decisions.md.
 _DEPTH = 6000
 _DEPTH_OF_EACH = 40
 _DIRECT = 32_768  # rows of a filter whose 8 bits are read sooner than all codes
-# The same where every number has a code of its own: 99.87 % of the best 100 of 75,000 vectors
-# whose variance falls along the axes, which is harder for codes than chance; of random ones all.
+# The same where every number has a code of its own.
 _FINE_DEPTH = 1600
 _FINE_DEPTH_OF_EACH = 8
 _FINE_ROWS = 75_000  # of fewer, fewer: their fourth root
 # What it costs, counted in rows of codes scanned: to multiply a row; to find one by code and to
-# multiply it. With them the best of a tenth of 100,000 are found in 1.2 ms, by codes in 7.3.
+# multiply it.
 _ROW = 15
 _CANDIDATE = 25
 _MORE, _OF_EACH = 50, 1.5  # rows scored exactly; in 8 bits a score is right to some 0.001

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,18 @@ def test_contributors_are_told_every_switch_and_marker():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     markers = [m.split(":")[0] for m in settings["tool"]["pytest"]["ini_options"]["markers"]]
     assert not [name for name in [*sorted(switches), *markers] if f"`{name}" not in text]
+
+
+def test_the_constants_that_figures_stand_for_are_there():
+    """`kgrag.a.b._NAME` names something of a module, `_OTHER` behind it one of the same module."""
+    text = (ROOT / "benchmarks" / "decisions.md").read_text("utf-8")
+    names = re.findall(r"`(kgrag\.[\w.]+|_[A-Z][A-Z_]+)`", text)
+    missing, module = [], ""
+    for name in names:
+        module, last = name.rpartition(".")[::2] if "." in name else (module, name)
+        if module.endswith(".Search"):  # of a class
+            module, last = module.removesuffix(".Search"), "Search"
+        if not hasattr(import_module(module), last):
+            missing.append(name)
+    assert len(names) >= 20
+    assert not missing
