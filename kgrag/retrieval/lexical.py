@@ -61,10 +61,10 @@ def _words(search: Search, *, field: TextField, size: int) -> Ranking:
     hits = dict(search.store.search_words(search.terms, field=field, size=size, top_k=top_k))
     unseen_score_bound = min(hits.values()) if len(hits) >= top_k else 0.0
     if search.titled:  # what the question names is searched to the bottom
-        within = search.store.search_words(
+        of_titled = search.store.search_words(
             search.terms, field=field, size=size, top_k=top_k, doc_ids=list(search.titled)
         )
-        hits.update(within)
+        hits.update(of_titled)
     label = "words" if field == "text" else "path"
     return _ranking(hits, Reasons(hits, f"{label} {{:.1f}}".format), unseen_score_bound)
 

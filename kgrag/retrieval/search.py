@@ -12,8 +12,8 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
 from kgrag.places import with_places_inside
 from kgrag.retrieval.entities import Anchor, question_entities
+from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.settings import Settings
-from kgrag.retrieval.within import Within
 from kgrag.store.store import SearchedStore
 from kgrag.text import words
 from kgrag.types import NodeKind, Query
@@ -95,7 +95,7 @@ class Search:
         doc_ids: Collection[str] | None = None,
     ) -> None:
         if doc_ids is not None:
-            store = Within(store, doc_ids)
+            store = FilteredStore(store, doc_ids)
             named = {name: d for name, d in settings.named.items() if d in store.doc_ids}
             settings = replace(settings, named=named)
             queried = [c for c in queried if document_of(c) in store.doc_ids]

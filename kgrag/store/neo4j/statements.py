@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 
-_NAME = re.compile(r"^// name: (\w+)$", re.MULTILINE)
-_COMMENT = re.compile(r"^\s*//.*\n?", re.MULTILINE)
+from kgrag.store.named_statements import read_folder, read_named
+
 _NUMBER = re.compile(r"<(\w+)>")
 # Labels and indexes that only we write. One index is shared: kgrag__related_id, of relationships.
 _OURS = re.compile(r"\b(?:Kgrag[A-Z]\w*|kgrag_(?!_)\w+)")
@@ -96,24 +96,10 @@ def statements_of(file: str) -> tuple[str, ...]:
     Args:
         file: Without its ending, e.g. `schema`.
     """
-    return tuple(_read(file))
+    found = resources.files("kgrag.cypher").joinpath(f"{file}.cypher")
+    return tuple(read_named(found, comment="//"))
 
 
 @functools.cache
 def _statements() -> Mapping[str, str]:
-    files = resources.files("kgrag.cypher").iterdir()
-    names = sorted(f.name.removesuffix(".cypher") for f in files if f.name.endswith(".cypher"))
-    found: dict[str, str] = {}
-    for file in names:
-        for name, text in _read(file).items():
-            if name in found:
-                raise ValueError(f"two statements are called {name}; one is in {file}.cypher")
-            found[name] = text
-    return found
-
-
-def _read(file: str) -> dict[str, str]:
-    text = resources.files("kgrag.cypher").joinpath(f"{file}.cypher").read_text(encoding="utf-8")
-    _, *parts = _NAME.split(text)
-    pairs = zip(parts[::2], parts[1::2], strict=True)
-    return {name: _COMMENT.sub("", body).strip().removesuffix(";") for name, body in pairs}
+    return read_folder(resources.files("kgrag.cypher"), ".cypher", comment="//")

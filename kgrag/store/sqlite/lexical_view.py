@@ -91,7 +91,7 @@ class View:
         query = tantivy.Query.boolean_query(
             [(should, self._term(field, term, weight)) for term, weight in sorted(terms.items())]
         )
-        return self._within(query, doc_ids)
+        return self._filtered(query, doc_ids)
 
     def phrase(
         self, field: str, terms: Sequence[str], doc_ids: Collection[str] | None
@@ -100,20 +100,20 @@ class View:
         import tantivy
 
         if len(terms) == 1:
-            return self._within(self._term(field, terms[0], 1.0), doc_ids)
+            return self._filtered(self._term(field, terms[0], 1.0), doc_ids)
         query = tantivy.Query.phrase_query(self.schema, field, list(terms))
         boosted = tantivy.Query.boost_query(query, self.correction(field, terms))
-        return self._within(boosted, doc_ids)
+        return self._filtered(boosted, doc_ids)
 
-    def _within(self, query: "tantivy.Query", doc_ids: Collection[str] | None) -> "tantivy.Query":
+    def _filtered(self, query: "tantivy.Query", doc_ids: Collection[str] | None) -> "tantivy.Query":
         """Return a query within documents; scores stay what they are over all."""
         import tantivy
 
         if doc_ids is None:
             return query
         must = tantivy.Occur.Must
-        within = tantivy.Query.term_set_query(self.schema, "doc", sorted(doc_ids))
-        no_score = tantivy.Query.const_score_query(within, 0.0)
+        wanted = tantivy.Query.term_set_query(self.schema, "doc", sorted(doc_ids))
+        no_score = tantivy.Query.const_score_query(wanted, 0.0)
         return tantivy.Query.boolean_query([(must, no_score), (must, query)])
 
     def correction(self, field: str, terms: Sequence[str]) -> float:

@@ -24,10 +24,10 @@ def test_statements_come_by_name_in_order(tmp_path):
 
 
 def test_another_language_has_another_comment(tmp_path):
-    """As Cypher has."""
+    """As Cypher has; within a text it is none."""
     file = tmp_path / "a.cypher"
-    file.write_text("// name: all\nMATCH (n) -- (m)\nRETURN n;\n", "utf-8")
-    assert read_named(file, comment="//") == {"all": "MATCH (n) -- (m)\nRETURN n"}
+    file.write_text("// name: all\nMATCH (n) -- (m)\nRETURN 'http://x' AS a;\n", "utf-8")
+    assert read_named(file, comment="//") == {"all": "MATCH (n) -- (m)\nRETURN 'http://x' AS a"}
 
 
 def test_a_folder_is_read_whole(tmp_path):

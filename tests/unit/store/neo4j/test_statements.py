@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.store.neo4j import statements
 from kgrag.store.neo4j.statements import statement, statements_of
 
 
@@ -99,28 +98,3 @@ def test_statements_of_a_file_keep_their_order():
     assert names[0] == "constrain_knowledge_base"
     assert len(set(names)) == len(names)
     assert set(names) & set(statements_of("indexes")) == set()
-
-
-def test_two_statements_of_one_name_are_an_error(monkeypatch):
-    """Across files as well: the last would win silently."""
-    statements._statements.cache_clear()
-    monkeypatch.setattr(statements, "_read", lambda file: {"same": file})
-    try:
-        with pytest.raises(ValueError, match="two statements are called same"):
-            statement("same")
-    finally:
-        monkeypatch.undo()
-        statements._statements.cache_clear()
-
-
-def test_a_comment_says_nothing_to_the_server(monkeypatch, tmp_path):
-    """Lines of comment go, also between lines; `//` inside of a text stays."""
-    (tmp_path / "a.cypher").write_text(
-        "// About the file.\n\n// name: one\n// What it does;\nRETURN 'http://x' AS a\n"
-        "  // more\nORDER BY a;\n// name: two\nRETURN 2;\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
-    read = statements._read("a")
-    assert re.sub(r"\s+", " ", read["one"]) == "RETURN 'http://x' AS a ORDER BY a"
-    assert read["two"] == "RETURN 2"

@@ -1,8 +1,10 @@
 """A search that is held to some documents, on a few of which one is better than all others."""
 
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from kgrag.ids import document_of
 from kgrag.retrieval.dense import similar_chunks
 from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.filter import Filter
+from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
 from kgrag.retrieval.grim import PRESETS
 from kgrag.retrieval.lexical import (
@@ -25,7 +28,6 @@ from kgrag.retrieval.lexical import (
 )
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
-from kgrag.retrieval.within import Within
 from kgrag.store.store import SearchedStore
 
 TEXTS = {
@@ -115,7 +117,7 @@ def test_every_preset_gives_as_many_results_as_there_are_within(kb, ids, system)
 
 def test_evidence_elsewhere_is_not_shown(kb, ids):
     """A fact that two documents state has, within one of them, the evidence there."""
-    store = Within(kb.store, {ids["b"]})
+    store = FilteredStore(kb.store, {ids["b"]})
     anchors = [a.entity.entity_id for a in held(kb, QUESTIONS[2]).anchors]
     facts = store.facts_around(anchors, limit=9)
     assert facts
@@ -127,7 +129,7 @@ def test_evidence_elsewhere_is_not_shown(kb, ids):
 
 def test_a_view_shows_no_document_but_its_own(kb, ids):
     """Cards, chunks, families, summaries and titles."""
-    store: SearchedStore = Within(kb.store, {ids["b"]})
+    store: SearchedStore = FilteredStore(kb.store, {ids["b"]})
     parents = [f"{doc_id}:2048:0" for doc_id in ids.values()]
     assert [c.doc_id for c in store.document_cards()] == [ids["b"]]
     assert [c.doc_id for c in store.chunks(parents)] == [ids["b"]]
@@ -137,6 +139,84 @@ def test_a_view_shows_no_document_but_its_own(kb, ids):
     assert store.find_documents("节能", top_k=1) == [ids["b"]]
 
 
+# What a route may ask, each asked for everything. What these return belongs to no document.
+READS: dict[str, Callable[[Any, Any], object]] = {
+    "document_cards": lambda store, all_: store.document_cards(),
+    "chunks": lambda store, all_: store.chunks(all_.parents),
+    "children": lambda store, all_: store.children(all_.parents, size=256),
+    "families": lambda store, all_: store.families(all_.parents),
+    "summaries": lambda store, all_: store.summaries(),
+    "find_documents": lambda store, all_: store.find_documents("节能", top_k=99),
+    "search_words": lambda store, all_: store.search_words(
+        {"节能": 1.0}, field="text", size=256, top_k=99, doc_ids=all_.doc_ids
+    ),
+    "search_phrase": lambda store, all_: store.search_phrase(
+        "绿色工厂", field="text", size=256, top_k=99
+    ),
+    "search_vectors": lambda store, all_: store.search_vectors(all_.vector, kind="chunk", top_k=99),
+    "begin_search_vectors": lambda store, all_: store.begin_search_vectors(
+        all_.vector, kind="summary", top_k=99, doc_ids=all_.doc_ids
+    )(),
+    "similarities": lambda store, all_: store.similarities(all_.vector, all_.nodes),
+    "find_entities": lambda store, all_: store.find_entities(["节能法"]),
+    "entity_degrees": lambda store, all_: store.entity_degrees(all_.entities),
+    "facts_around": lambda store, all_: store.facts_around(all_.entities, limit=99),
+    "triples_around": lambda store, all_: store.triples_around(all_.entities, limit=99),
+    "stating_chunks": lambda store, all_: store.stating_chunks(all_.facts),
+    "stated_triples": lambda store, all_: store.stated_triples(all_.facts),
+    "facts": lambda store, all_: store.facts(all_.facts),
+    "side_by_side": lambda store, all_: store.side_by_side([lambda: 1]),
+}
+OF_NO_DOCUMENT = {"find_entities", "entity_degrees", "side_by_side"}
+
+
+@pytest.fixture(scope="module")
+def everything(kb, ids):
+    """What reads are asked for, and what tells of documents but `b`."""
+    store, others = kb.store, [doc_id for name, doc_id in ids.items() if name != "b"]
+    known = {doc_id: store.knowledge_of(doc_id) for doc_id in ids.values()}
+    facts = {doc_id: {f.fact_id for f in found[0]} for doc_id, found in known.items()}
+    summaries = {s.summary_id: s.doc_id for s in store.summaries()}
+    ends = {e for found in known.values() for f in found[0] for e in (f.subject, f.object)}
+    return SimpleNamespace(
+        doc_ids=list(ids.values()),
+        parents=[f"{doc_id}:2048:0" for doc_id in ids.values()],
+        nodes=[*(f"{doc_id}:256:0" for doc_id in ids.values()), *summaries],
+        vector=HashEmbedder().embed([QUESTIONS[0]], "query")[0],
+        entities=[entity.entity_id for entity in ends],
+        facts=sorted(set().union(*facts.values())),
+        foreign=[
+            *others,
+            *(summary for summary, doc_id in summaries.items() if doc_id in others),
+            *(set().union(*(facts[doc_id] for doc_id in others)) - facts[ids["b"]]),
+        ],
+    )
+
+
+def test_every_read_of_a_route_is_declared():
+    """A new one is either held to the documents, or said to belong to none; and tried below."""
+    asked = {name for name in dir(SearchedStore) if not name.startswith("_")}
+    assert asked == {name for name in vars(FilteredStore) if not name.startswith("_")}
+    assert asked == READS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(READS.keys() - OF_NO_DOCUMENT))
+def test_no_read_tells_of_other_documents(kb, ids, everything, name):
+    """Neither their ids, nor those of their summaries, nor facts that they alone state."""
+    read = READS[name]
+    told = repr(read(FilteredStore(kb.store, {ids["b"]}), everything))
+    assert not [other for other in everything.foreign if other in told]
+    assert [other for other in everything.foreign if other in repr(read(kb.store, everything))]
+
+
+@pytest.mark.parametrize("name", sorted(OF_NO_DOCUMENT))
+def test_what_belongs_to_no_document_is_that_of_the_whole(kb, ids, everything, name):
+    """The number of facts around an entity, for instance: it says how common it is."""
+    filtered = READS[name](FilteredStore(kb.store, {ids["b"]}), everything)
+    assert filtered == READS[name](kb.store, everything)
+    assert not [other for other in everything.foreign if other in repr(filtered)]
+
+
 def test_similarities_are_those_of_nodes_of_the_documents(kb, ids):
     """Chunks and summaries of others are left out."""
     summaries = {s.doc_id: s.summary_id for s in kb.store.summaries()}
@@ -144,7 +224,7 @@ def test_similarities_are_those_of_nodes_of_the_documents(kb, ids):
     vector = HashEmbedder().embed([QUESTIONS[0]], "query")[0]
     everywhere = kb.store.similarities(vector, nodes)
 
-    found = Within(kb.store, {ids["b"]}).similarities(vector, nodes)
+    found = FilteredStore(kb.store, {ids["b"]}).similarities(vector, nodes)
 
     own = (f"{ids['b']}:256:0", summaries[ids["b"]])
     assert found == {node: everywhere[node] for node in own}
@@ -157,7 +237,7 @@ def test_similarities_of_facts_that_only_other_documents_state_are_left_out():
         summaries=lambda ids: [],
         similarities=lambda vector, ids: dict.fromkeys(ids, 0.5),
     )
-    found = Within(store, {"a"}).similarities(np.zeros(1, np.float32), ["f-1", "f-2", "f-3"])
+    found = FilteredStore(store, {"a"}).similarities(np.zeros(1, np.float32), ["f-1", "f-2", "f-3"])
     assert found == {"f-1": 0.5}
 
 
