@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from kgrag.asking.ask import ask
 from kgrag.asking.current import Current
 from kgrag.asking.models import reading_model
+from kgrag.asking.notes import answer_notes
 from kgrag.asking.options import AskOptions, Writer
 from kgrag.asking.search_context import SearchContext
 from kgrag.chat_models import ChatModels
@@ -27,7 +28,6 @@ from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
 from kgrag.limits import checked_results, checked_text
-from kgrag.notices import answer_notices
 from kgrag.repairing import repair
 from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.analysis import analyse_with_model
@@ -167,13 +167,13 @@ class KnowledgeBase(Stored):
         """
         return self._current.sizes(self.store)
 
-    def notices(self, within: Filter | None = None) -> list[str]:
+    def notes(self, within: Filter | None = None) -> list[str]:
         """Return what the user should know about how questions are answered."""
-        return self._notices(self._knowledge, within)
+        return self._notes(self._knowledge, within)
 
-    def _notices(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
+    def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
-        return answer_notices(knowledge.store, self.config, sizes, knowledge.embedder(), within)
+        return answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
 
     def ingest(
         self,
@@ -324,7 +324,7 @@ class KnowledgeBase(Stored):
             on_text=on_text,
             systems=self._systems,
         )
-        return replace(found, notes=(*found.notes, *self._notices(knowledge, within)))
+        return replace(found, notes=(*found.notes, *self._notes(knowledge, within)))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.retrieve import LEFT_OUT, retrieve
-from kgrag.asking.search_context import Held, SearchContext, facts_in
+from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts, resolve
@@ -151,7 +151,7 @@ def _quoted(
     standing = carry_over(question, history) if history else question
     query = knowledge.query(standing)
     search = knowledge.search(query)
-    held = Held.of(pipeline.retrieve(search, top_k=options.top_k), knowledge.store)
+    held = ResultsWithDocuments.of(pipeline.retrieve(search, top_k=options.top_k), knowledge.store)
     found = quote_answer(
         query,
         held.results,
@@ -239,7 +239,7 @@ class _Asking:
             results, rating = self._rated(results)
             steps = (*steps, rating)
         with stopped_after(steps):
-            held = Held.of(results, self._knowledge.store)
+            held = ResultsWithDocuments.of(results, self._knowledge.store)
             query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
             context = self._packed(query, found.rows, held)
             before = self._models.calls
@@ -268,7 +268,7 @@ class _Asking:
         step = Step("rate", detail, self._models.calls - before)
         return [result for result, _ in rated], step
 
-    def _packed(self, query: Query, rows: Sequence[str], held: Held) -> Context:
+    def _packed(self, query: Query, rows: Sequence[str], held: ResultsWithDocuments) -> Context:
         leaf = self._knowledge.settings().leaf
         return pack(
             query,
@@ -283,7 +283,7 @@ class _Asking:
         )
 
     def _written(
-        self, query: Query, context: Context, held: Held, on_text: OnText | None
+        self, query: Query, context: Context, held: ResultsWithDocuments, on_text: OnText | None
     ) -> Answer:
         model = self._models.of("answer")
         draft = generate(

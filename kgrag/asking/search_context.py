@@ -84,7 +84,7 @@ class SearchContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ResultsWithDocuments:
     """Results with what an answer needs of their documents.
 
     Attributes:
@@ -98,7 +98,7 @@ class Held:
     headings: dict[str, list[Heading]]
 
     @classmethod
-    def of(cls, results: Sequence[ScoredChunk], store: Store) -> "Held":
+    def of(cls, results: Sequence[ScoredChunk], store: Store) -> "ResultsWithDocuments":
         """Return results with their documents; some may be gone since they were found."""
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
         documents = {d.doc_id: d for d in store.documents(doc_ids)}

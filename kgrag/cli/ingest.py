@@ -61,12 +61,12 @@ def ingest(
     if dry_run:
         _plan(ctx, paths, kb, model, sample, follow_links, as_json)
         return
-    from kgrag.embedding.choose import stand_in_notice
+    from kgrag.embedding.choose import stand_in_note
 
     began = time.monotonic()
     with opened(ctx, kb, create=not retry_failed) as base:
-        if notice := stand_in_notice(base.embedder):
-            echo(f"note: {notice}", err=True)
+        if note := stand_in_note(base.embedder):
+            echo(f"note: {note}", err=True)
         with progress_bar("ingest") as progress, telling_what_is_stored(base):
             if retry_failed:
                 report = base.retry_failed(paths, progress=progress)

@@ -47,7 +47,7 @@ def search(
         raise click.UsageError("give a question, or --batch with --out")
     if batch and within:
         raise click.UsageError("--doc, --region, --kind and --year are for one question")
-    from kgrag.notices import search_notices
+    from kgrag.asking.notes import search_notes
 
     analysis: Analysis = "model" if analyse else "rules"
     whole = True
@@ -60,8 +60,8 @@ def search(
                 question, system=system, top_k=top_k, analysis=analysis, within=within
             )
             _show(base, found, explain, as_json)
-        for notice in search_notices(base.store, base.config, base.sizes, within):
-            echo(f"note: {notice}", err=True)
+        for note in search_notes(base.store, base.config, base.sizes, within):
+            echo(f"note: {note}", err=True)
     if not whole:
         ctx.exit(1)
 

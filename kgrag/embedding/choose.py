@@ -215,7 +215,7 @@ def _short(name: str) -> str:
     return re.sub(r"-[0-9a-f]{12}-[0-9a-f]{4}$", "", name)
 
 
-def stand_in_notice(embedder: Embedder) -> str | None:
+def stand_in_note(embedder: Embedder) -> str | None:
     """Return what the user should know of a stand-in and the command that ends it, or None."""
     if not embedder.is_stand_in:
         return None

@@ -115,7 +115,7 @@ def test_search_and_ask_take_what_settings_leave_open(base):
     assert (answer.method, answer.found) == ("extractive", True)
     assert "500家" in answer.text
     assert any("no encoder model" in note for note in answer.notes)
-    assert base.notices() == list(answer.notes)
+    assert base.notes() == list(answer.notes)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("kgrag.chat_models", "kgrag.copying", "kgrag.evaluation", "kgrag.generation",
      "kgrag.ingestion", "kgrag.retrieval", "kgrag.verification"),
-    ("kgrag.asking", "kgrag.lookup", "kgrag.networks", "kgrag.notices", "kgrag.repairing",
+    ("kgrag.asking", "kgrag.lookup", "kgrag.networks", "kgrag.repairing",
      "kgrag.intake"),
     ("kgrag.stored",),
     ("kgrag.api",),

@@ -1,4 +1,4 @@
-from kgrag.asking.search_context import Held, facts_in
+from kgrag.asking.search_context import ResultsWithDocuments, facts_in
 from kgrag.results import ScoredChunk
 
 
@@ -21,6 +21,6 @@ def test_results_of_documents_that_are_gone_are_left_out(kb):
     (doc, _) = kb.documents()
     chunk = kb.store.chunks_of([doc.doc_id], size=kb.sizes.leaf)[0]
     gone = replace(chunk, doc_id="d-gone", chunk_id="d-gone:256:0")
-    held = Held.of([ScoredChunk(gone, 2.0), ScoredChunk(chunk, 1.0)], kb.store)
+    held = ResultsWithDocuments.of([ScoredChunk(gone, 2.0), ScoredChunk(chunk, 1.0)], kb.store)
     assert [r.chunk for r in held.results] == [chunk]
     assert held.documents[doc.doc_id].text

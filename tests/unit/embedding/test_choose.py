@@ -8,7 +8,7 @@ from kgrag.embedding.choose import (
     built_with,
     configured_embedder,
     open_embedder,
-    stand_in_notice,
+    stand_in_note,
     without_endpoint,
 )
 from kgrag.embedding.endpoint import open_endpoint
@@ -26,11 +26,11 @@ from kgrag.errors import (
 def test_open_embedder_is_the_stand_in_when_nothing_is_installed(cache):
     """Nothing is fetched, and the user is told the command."""
     embedder = open_embedder()
-    notice = stand_in_notice(embedder)
+    note = stand_in_note(embedder)
 
     assert embedder.name == "hash-1024"
-    assert notice is not None
-    assert "kgrag models pull bge-small-zh" in notice
+    assert note is not None
+    assert "kgrag models pull bge-small-zh" in note
     assert not cache.exists()
 
 
@@ -43,7 +43,7 @@ def test_open_embedder_takes_the_default_model_when_it_is_installed(
     embedder = open_embedder(threads=1)
 
     assert embedder.name.startswith("tiny-")
-    assert stand_in_notice(embedder) is None
+    assert stand_in_note(embedder) is None
     assert open_embedder("hash").is_stand_in
     assert open_embedder("hash-64").dimension == 64
 

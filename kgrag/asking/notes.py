@@ -1,7 +1,7 @@
 """What the user should know about how questions are answered."""
 
 from kgrag.config import Config
-from kgrag.embedding.choose import stand_in_notice
+from kgrag.embedding.choose import stand_in_note
 from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import other_vectors
@@ -9,15 +9,15 @@ from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.store.store import Store
 
 
-def answer_notices(
+def answer_notes(
     store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
 ) -> list[str]:
-    """Return what there is to know of an answer; see `search_notices`, and the encoder."""
-    found = (stand_in_notice(embedder), *search_notices(store, config, sizes, within))
-    return [notice for notice in found if notice]
+    """Return what there is to know of an answer; see `search_notes`, and the encoder."""
+    found = (stand_in_note(embedder), *search_notes(store, config, sizes, within))
+    return [note for note in found if note]
 
 
-def search_notices(
+def search_notes(
     store: Store, config: Config, sizes: ChunkSizes, within: Filter | None
 ) -> list[str]:
     """Return what there is to know of what is searched; needs no encoder.
@@ -31,4 +31,4 @@ def search_notices(
     wanted = config.embedding
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
     other = other_vectors(store.all_meta(), wanted.sizes, facts=wanted.facts == "on", sizes=sizes)
-    return [notice for notice in (left_out, other) if notice]
+    return [note for note in (left_out, other) if note]

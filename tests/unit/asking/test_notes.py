@@ -3,9 +3,9 @@
 import pytest
 
 from kgrag.api import KnowledgeBase
+from kgrag.asking.notes import answer_notes, search_notes
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.notices import answer_notices, search_notices
 from kgrag.retrieval.filter import Filter
 
 
@@ -20,10 +20,10 @@ def kb(tmp_path):
 
 def of_search(kb, within=None, **settings):
     config = Config(embedding=EmbeddingConfig(**settings))
-    return search_notices(kb.store, config, kb.sizes, within)
+    return search_notes(kb.store, config, kb.sizes, within)
 
 
-def test_search_notices_tell_of_settings_that_the_vectors_are_not_of(kb):
+def test_search_notes_tell_of_settings_that_the_vectors_are_not_of(kb):
     """They are searched as they are; nothing is said of settings that agree."""
     assert of_search(kb) == of_search(kb, sizes=(256,)) == []
     (sizes,) = of_search(kb, sizes=(512,))
@@ -32,14 +32,14 @@ def test_search_notices_tell_of_settings_that_the_vectors_are_not_of(kb):
     assert "embedding.facts is off" in facts
 
 
-def test_search_notices_tell_of_documents_that_a_filter_cannot_judge(kb):
+def test_search_notes_tell_of_documents_that_a_filter_cannot_judge(kb):
     """One that does not say when it was issued."""
     (left_out,) = of_search(kb, Filter(years=(2022, 2022)))
     assert left_out.startswith("1 of 1 documents")
 
 
-def test_answer_notices_tell_of_the_stand_in_first(kb):
+def test_answer_notes_tell_of_the_stand_in_first(kb):
     """An answer rests on the encoder, too."""
     config = Config(embedding=EmbeddingConfig(sizes=(512,)))
-    found = answer_notices(kb.store, config, kb.sizes, HashEmbedder(8), None)
-    assert [notice.split()[0] for notice in found] == ["no", "embedding.sizes"]
+    found = answer_notes(kb.store, config, kb.sizes, HashEmbedder(8), None)
+    assert [note.split()[0] for note in found] == ["no", "embedding.sizes"]
