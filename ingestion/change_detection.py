@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.errors import IngestionError
-from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Source, fingerprint, load_all
@@ -68,7 +67,7 @@ class ChangeDetector:
                 reason = str(exc).removeprefix(f"{source.name}: ")
                 yield Outcome(source.name, "failed", detail=reason)
                 return
-            known = self._known(source.name, doc_id, content_hash)
+            known = self._known(source.name, doc_id, content_hash, source.media_type or "")
             if known is not None:
                 yield known
                 return
@@ -82,11 +81,13 @@ class ChangeDetector:
         clash = self._clash(document)
         if clash is not None:
             return Outcome(document.file, "failed", document.doc_id, clash)
-        known = self._known(document.file, document.doc_id, document.content_hash)
+        known = self._known(
+            document.file, document.doc_id, document.content_hash, document.media_type
+        )
         if known is not None:
             return known
         source = _absolute(document.file)
-        wanted = self._wanted(document.content_hash)
+        wanted = self._wanted(document.content_hash, document.media_type)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
         bundle = prepare(
@@ -97,11 +98,11 @@ class ChangeDetector:
         return PreparedDocument(source, outcome, bundle)
 
     def _known(
-        self, file: str, doc_id: str, content_hash: str
+        self, file: str, doc_id: str, content_hash: str, media_type: str
     ) -> PreparedDocument | Outcome | None:
         """Return what becomes of a document that is held just so; None for a new one."""
         held = self._held.get(doc_id)
-        if held is None or not held.covers(self._wanted(content_hash)):
+        if held is None or not held.covers(self._wanted(content_hash, media_type)):
             return None
         source = _absolute(file)
         if self._doc_of.get(source) == doc_id:
@@ -122,7 +123,8 @@ class ChangeDetector:
             return f"id {document.doc_id!r} stands twice in this file; give each record its own"
         owner = self._source_of.get(document.doc_id)
         held = self._held.get(document.doc_id)
-        same = held is not None and held.offline == self._wanted(document.content_hash).offline
+        wanted = self._wanted(document.content_hash, document.media_type)
+        same = held is not None and held.offline == wanted.offline
         if owner is None or owner == source or same:
             return None
         return (
@@ -136,8 +138,8 @@ class ChangeDetector:
         self._held[doc_id] = now
         self._source_of.setdefault(doc_id, source)
 
-    def _wanted(self, content_hash: str) -> Fingerprint:
-        return Fingerprint(digest(content_hash, self._settings), self._model)
+    def _wanted(self, content_hash: str, media_type: str) -> Fingerprint:
+        return Fingerprint.of(content_hash, media_type, settings=self._settings, model=self._model)
 
 
 def _absolute(file: str) -> str:

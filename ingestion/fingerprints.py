@@ -1,6 +1,10 @@
 """What a stored document was made with: content and rules, the model that read it, what failed."""
 
 from dataclasses import dataclass
+from typing import Self
+
+from kgrag.ids import digest
+from kgrag.ingestion.load.formats import plugin_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,20 @@ class Fingerprint:
         model = f"+{self.model}" if self.model else ""
         marks = "!" + ",".join(map(str, self.failed)) if self.model and self.failed else ""
         return f"{self.offline}{model}{marks}"
+
+    @classmethod
+    def of(cls, content_hash: str, media_type: str, *, settings: str, model: str = "") -> Self:
+        """Return the fingerprint that a document is to have.
+
+        Args:
+            content_hash: Of the document.
+            media_type: Of the document; where a plugin reads it, another version of that plugin
+                may read it otherwise.
+            settings: Hash of all settings that need no model.
+            model: As the attribute.
+        """
+        version = plugin_version(media_type)
+        return cls(digest(content_hash, settings, *([version] if version else [])), model)
 
     def covers(self, wanted: "Fingerprint") -> bool:
         """Return whether a document that is held so needs no more work to be as wanted.

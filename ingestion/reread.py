@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Source, load_all
@@ -48,7 +47,9 @@ def rebuilt(
         keep: `knowledge` and `summaries` where the store holds what was imported or read by a
             model; `fingerprint` where it holds the one of what was.
     """
-    wanted = Fingerprint(digest(document.content_hash, rules_digest(sizes)))
+    wanted = Fingerprint.of(
+        document.content_hash, document.media_type, settings=rules_digest(sizes)
+    )
     if "fingerprint" in keep:
         states = {s.doc_id: Fingerprint.parse(s.fingerprint) for s in store.sources()}
         held = states.get(document.doc_id, wanted)

@@ -3,13 +3,12 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
+from kgrag.ingestion.load.formats import Reader, plugin_reader
 from kgrag.ingestion.load.jsonl import read_records
 from kgrag.ingestion.load.opening import open_regular
-from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.source import Failure, Source, unsupported_reason
 from kgrag.types import Document
 from kgrag.visible import shown_path
@@ -17,42 +16,38 @@ from kgrag.visible import shown_path
 DEFAULT_MAX_BYTES = 200_000_000
 
 
-class _Reader(Protocol):
-    def __call__(self, data: bytes, *, name: str, stem: str) -> Parsed: ...
-
-
 # The readers are imported when a file needs them: docx, lxml and PDFium take time to load.
-def _plain() -> _Reader:
+def _plain() -> Reader:
     from kgrag.ingestion.load.plain import read_plain
 
     return read_plain
 
 
-def _markdown() -> _Reader:
+def _markdown() -> Reader:
     from kgrag.ingestion.load.markdown import read_markdown
 
     return read_markdown
 
 
-def _html() -> _Reader:
+def _html() -> Reader:
     from kgrag.ingestion.load.html import read_html
 
     return read_html
 
 
-def _docx() -> _Reader:
+def _docx() -> Reader:
     from kgrag.ingestion.load.docx import read_docx
 
     return read_docx
 
 
-def _pdf() -> _Reader:
+def _pdf() -> Reader:
     from kgrag.ingestion.load.pdf import read_pdf
 
     return read_pdf
 
 
-_READERS: dict[str, Callable[[], _Reader]] = {
+_READERS: dict[str, Callable[[], Reader]] = {
     "txt": _plain,
     "md": _markdown,
     "html": _html,
@@ -73,6 +68,7 @@ def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
 
     Raises:
         UnsupportedFormatError: No loader reads such files.
+        PluginError: The plugin that is to read it cannot be used.
         IngestionError: The file cannot be read, is too large, damaged, locked, or has no text.
     """
     media_type = source.media_type
@@ -81,7 +77,8 @@ def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
     if media_type == "jsonl":
         return _one_record(source, max_bytes)
     data = _read_bytes(source, max_bytes)
-    parsed = _READERS[media_type]()(data, name=source.name, stem=shown_path(source.path.stem))
+    read = plugin_reader(media_type) or _READERS[media_type]()
+    parsed = read(data, name=source.name, stem=shown_path(source.path.stem))
     if not parsed.text.strip():
         raise IngestionError(f"{source.name}: has no text; check that it opens and shows some")
     content_hash = hashlib.sha256(data).hexdigest()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.visible import shown_path
 
 _REMEDIES = {
@@ -32,21 +33,6 @@ _REMEDIES = {
     ".tiff": "scanned pages cannot be read yet",
 }
 
-MEDIA_TYPES = {
-    ".txt": "txt",
-    ".text": "txt",
-    ".md": "md",
-    ".markdown": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".shtml": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".jsonl": "jsonl",
-}
-
-
 _NOT_REGULAR = "not a regular file"
 
 
@@ -67,8 +53,11 @@ class Source:
 
     @property
     def media_type(self) -> str | None:
-        """`txt`, `md`, `html`, `pdf`, `docx` or `jsonl`; None if no loader reads the file."""
-        return MEDIA_TYPES.get(self.path.suffix.lower())
+        """`txt`, `md`, `html`, `pdf`, `docx` or `jsonl`; None if no loader reads the file.
+
+        Of a file that a plugin reads, its suffix without the dot.
+        """
+        return media_type_of(self.path.suffix.lower())
 
     @property
     def name(self) -> str:
@@ -119,7 +108,7 @@ class Discovery:
 def unsupported_reason(path: Path) -> str:
     """Return why no loader reads a file, with the remedy."""
     suffix = path.suffix.lower()
-    remedy = _REMEDIES.get(suffix, "supported are " + " ".join(sorted(MEDIA_TYPES)))
+    remedy = _REMEDIES.get(suffix, "supported are " + " ".join(suffixes()))
     kind = f"{suffix} files" if suffix else "files without an ending"
     return f"no loader for {kind}; {remedy}"
 
@@ -135,10 +124,15 @@ def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
     Args:
         paths: Files and folders.
         follow_links: Follow links out of folders as well.
+
+    Raises:
+        PluginError: If the plugin that is to read a file cannot be used: before any is read.
     """
     walk = _Walk(follow_links=follow_links)
     for path in paths:
         walk.begin(path)
+    for media_type in {source.media_type or "" for source in walk.sources}:
+        plugin_reader(media_type)
     return Discovery(
         tuple(walk.sources), tuple(walk.skipped), tuple(walk.failures), tuple(walk.links)
     )

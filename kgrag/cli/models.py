@@ -52,7 +52,8 @@ def list_(as_json: bool) -> None:
         echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
     for model in found:
         if model.problem:
-            echo(f"note: {model.name} is damaged: {model.problem}", err=True)
+            state = "" if model.plugin else "is damaged: "
+            echo(f"note: {model.name} {state}{model.problem}", err=True)
 
 
 def _row(model: "Listed") -> dict[str, object]:
@@ -61,7 +62,7 @@ def _row(model: "Listed") -> dict[str, object]:
     return {
         "name": model.name,
         "identity": card.identity if card else None,
-        "format": card.format if card else None,
+        "format": card.format if card else "plugin" if model.plugin else None,
         "dimension": card.dimension if card else None,
         "pooling": card.pooling if card else None,
         "precision": model.precision,
@@ -69,7 +70,7 @@ def _row(model: "Listed") -> dict[str, object]:
         "max_tokens": card.max_tokens if card else None,
         "languages": card.languages if card else "",
         "licence": card.licence if card else "",
-        "source": card.source if card else "",
+        "source": card.source if card else model.plugin,
         "folder": str(model.folder) if model.folder else None,
         "problem": model.problem,
     }
@@ -77,7 +78,9 @@ def _row(model: "Listed") -> dict[str, object]:
 
 def _shown(key: str, row: dict[str, object]) -> str:
     if key == "size":
-        return f"{int(str(row['bytes'])) / 1e6:.0f} MB"
+        return "-" if row["format"] == "plugin" else f"{int(str(row['bytes'])) / 1e6:.0f} MB"
+    if key == "where" and row["format"] == "plugin":
+        return str(row["source"])
     if key == "where":
         where = row["folder"] or f"not installed: kgrag models pull {row['name']}"
         return f"damaged: {where}" if row["problem"] else str(where)

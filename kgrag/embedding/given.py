@@ -1,10 +1,11 @@
 """Encoders of other packages and programs: what they give is checked once, at this border."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
+from kgrag.embedding.catalog import CATALOG
 from kgrag.embedding.embedder import ContextualEmbedder, Embedder, Task, Vectors, is_contextual
 from kgrag.embedding.names import is_name
 from kgrag.embedding.recorded import CLASS, PLUGIN
@@ -12,6 +13,7 @@ from kgrag.errors import KgragError, ModelError, ModelNotFoundError
 from kgrag.plugins import Group, Plugin, by_name, find
 
 _GROUP: Group = "kgrag.embedders"
+_OWN = frozenset(entry.card.name for entry in CATALOG)
 _LENGTHS = 1e-3  # how far from 1 the length of a row may be that is left as it is
 _T = TypeVar("_T")
 
@@ -100,7 +102,9 @@ class CheckedEmbedder:
     def _checked(self, given: object, n_rows: int) -> Vectors:
         """Return rows as they are to be."""
         try:
-            rows = np.asarray(given if hasattr(given, "__len__") else list(given), np.float32)  # type: ignore[call-overload]
+            listed: Any = given if hasattr(given, "__len__") else [*cast("Iterable[Any]", given)]
+            with np.errstate(over="ignore"):  # it is not finite then
+                rows = np.asarray(listed, np.float32)
         except (TypeError, ValueError) as exc:
             raise self._error(f"gave no rows of numbers of one length: {exc}") from exc
         wanted = (n_rows, self.dimension)
@@ -171,8 +175,9 @@ def plugin_of(name: str) -> Plugin | None:
     Raises:
         PluginError: If two plugins have this name.
     """
-    names = [n for n in by_name(_GROUP) if is_name(n) and (name == n or name.startswith(f"{n}-"))]
-    return find(_GROUP, max(names, key=len)) if names else None
+    known = filter(is_name, by_name(_GROUP, taken=_OWN))
+    names = [n for n in known if name == n or name.startswith(f"{n}-")]
+    return find(_GROUP, max(names, key=len), taken=_OWN) if names else None
 
 
 def open_plugin(plugin: Plugin, name: str) -> Embedder:

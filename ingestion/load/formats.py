@@ -1,0 +1,143 @@
+"""Which files are read, by suffix: kgrag's own formats, and those of plugins with their readers."""
+
+import inspect
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from kgrag.errors import IngestionError
+from kgrag.ingestion.load.parsed import Parsed, replace_unusable
+from kgrag.plugins import Plugin, by_name, find
+
+MEDIA_TYPES = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".md": "md",
+    ".markdown": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".shtml": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".jsonl": "jsonl",
+}
+_OWN = frozenset(suffix.removeprefix(".") for suffix in MEDIA_TYPES)
+
+
+class Reader(Protocol):
+    """Makes a document's text of a file's bytes."""
+
+    def __call__(self, data: bytes, *, name: str, stem: str) -> Parsed:
+        """Return what a file holds.
+
+        Args:
+            data: The whole file, not empty.
+            name: The file as the user sees it, for messages.
+            stem: Its name without suffix: the title where the text names none.
+
+        Raises:
+            IngestionError: If it cannot be read; says why and what to do.
+        """
+        ...
+
+
+def suffixes() -> list[str]:
+    """Return the suffixes of all files that are read, with their dots, sorted."""
+    return sorted((*MEDIA_TYPES, *(f".{name}" for name in by_name("kgrag.loaders", taken=_OWN))))
+
+
+def media_type_of(suffix: str) -> str | None:
+    """Return the media type of files with a suffix; None where no loader reads them.
+
+    Args:
+        suffix: In lower case, with its dot. Where a plugin reads such files, the type is the
+            suffix without the dot.
+
+    Raises:
+        PluginError: If two plugins read such files.
+    """
+    if suffix in MEDIA_TYPES:
+        return MEDIA_TYPES[suffix]
+    plugin = _plugin(suffix.removeprefix("."))
+    return plugin.name if plugin else None
+
+
+def plugin_version(media_type: str) -> str:
+    """Return package and version of the plugin that reads a format; empty where none does."""
+    plugin = _plugin(media_type)
+    return f"{plugin.package} {plugin.version}" if plugin else ""
+
+
+def plugin_reader(media_type: str) -> Reader | None:
+    """Return the reader that a plugin has for a format; None where none has.
+
+    What it returns is checked, and an error on a file is one of that file.
+
+    Raises:
+        PluginError: If it cannot be imported, or is no reader.
+    """
+    plugin = _plugin(media_type)
+    if plugin is None:
+        return None
+    read = plugin.load()
+    if not _takes_a_file(read):
+        raise plugin.error(f"is no function (data, *, name, stem), but {read!r}")
+    return _guarded(plugin, cast("Reader", read))
+
+
+def _plugin(media_type: str) -> Plugin | None:
+    if not media_type or media_type in _OWN:
+        return None
+    return find("kgrag.loaders", media_type, taken=_OWN)
+
+
+def _takes_a_file(read: object) -> bool:
+    if not callable(read):
+        return False
+    try:
+        inspect.signature(cast("Callable[..., object]", read)).bind(b"", name="", stem="")
+    except (TypeError, ValueError):  # it takes something else, or does not say what
+        return False
+    return True
+
+
+def _guarded(plugin: Plugin, read: Reader) -> Reader:
+    def guarded(data: bytes, *, name: str, stem: str) -> Parsed:
+        try:
+            parsed = read(data, name=name, stem=stem)
+        except IngestionError as exc:
+            if str(exc).startswith(f"{name}: "):
+                raise
+            raise IngestionError(f"{name}: {exc}") from exc
+        except Exception as exc:
+            told = f"{type(exc).__name__}: {exc}"
+            raise IngestionError(f"{name}: {plugin} could not read it: {told}") from exc
+        if not isinstance(parsed, Parsed):
+            raise plugin.error(f"gave {type(parsed).__name__} where Parsed is wanted")
+        wrong = _wrong_with(parsed)
+        if wrong:
+            raise IngestionError(f"{name}: {plugin} gave {wrong}")
+        text, warnings = replace_unusable(parsed.text)
+        return Parsed(
+            text=text,
+            title=" ".join(replace_unusable(parsed.title)[0].split()) or stem,
+            segments=tuple(parsed.segments),
+            warnings=(*parsed.warnings, *warnings),
+            metadata=dict(parsed.metadata),
+        )
+
+    return guarded
+
+
+def _wrong_with(parsed: Parsed) -> str:
+    """Return what is wrong with what a reader gave; empty if nothing is."""
+    told = (parsed.text, parsed.title, *parsed.warnings)
+    told += (*parsed.metadata.keys(), *parsed.metadata.values())
+    if not all(isinstance(text, str) for text in told):
+        return "a text, title, warning or metadata that is no str"
+    end = 0
+    for segment in parsed.segments:
+        if not end <= segment.start < segment.end <= len(parsed.text):
+            return f"a segment out of order or of the text: {segment}"
+        end = segment.end
+    return ""
