@@ -50,7 +50,7 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
 
     A fact is its triple alone, so that documents that state the same share one vector; worded in
     several ways, it is encoded in the smallest of them. Facts by which one document cites another
-    are left out: they all read alike, and the route over them heeds their direction instead.
+    are left out: they all read alike, and the route over them uses their direction instead.
 
     Args:
         bundle: The document with chunks, summaries and facts, as it words them; its vectors are

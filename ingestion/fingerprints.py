@@ -25,7 +25,7 @@ class Fingerprint:
 
     @classmethod
     def parse(cls, text: str) -> "Fingerprint":
-        """Return the fingerprint that a text writes; parts that are none are left out.
+        """Return the fingerprint that a text writes; malformed parts are left out.
 
         >>> Fingerprint.parse("ab+cd!2,5")
         Fingerprint(offline='ab', model='cd', failed=(2, 5))

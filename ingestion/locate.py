@@ -32,7 +32,7 @@ class Place:
     Attributes:
         start: First character offset.
         end: Offset after the last character.
-        match: `exact`; `normalised`: but for width, case, blanks and quotation marks; `near`:
+        match: `exact`; `normalised`: width, case, blanks and quotation marks aside; `near`:
             shortened, or changed in few characters.
     """
 

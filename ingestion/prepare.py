@@ -1,4 +1,4 @@
-"""Turn one document into everything that is stored of it, but for vectors."""
+"""Turn one document into everything that is stored of it except vectors."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,7 +46,7 @@ def prepare(
     kept: Extraction = ([], [], [])
     if held is not None and _text_of(document.doc_id, store) == document.text:
         kept = kept_knowledge(document.doc_id, chunks, leaves, store)
-        # What a model read stays, and is said to; not where passages failed, for the positions
+        # What a model read stays, and the fingerprint says so; not where passages failed, for the positions
         # of these were among the old chunks: the next run with a model reads it again.
         if not fingerprint.model and not held.failed:
             fingerprint = replace(fingerprint, model=held.model)

@@ -34,7 +34,7 @@ def structure(text: str) -> list[Heading]:
 
     A heading is a line, or the first sentence of a paragraph, that begins with a marker of the
     nesting (章/节/条, 一、 （一） 1. （1）, 专栏, 附件) or with Markdown's #. Lines of a table of
-    contents (dot leaders, page number at the end) are none.
+    contents (dot leaders, page number at the end) are left out.
 
     >>> [(h.level, h.text) for h in structure("一、总体要求\n（一）目标。到2025年。")]
     [(1, '一、总体要求'), (2, '（一）目标')]

@@ -15,7 +15,7 @@ NOT_FOUND_EN = "Not found in these documents."
 Form = Literal["claim", "lead-in", "heading", "denial", "closing"]
 
 # Every form in which models write [n]: [1, 2], [1-3], 【1】, [^1], [文档1], 【1†来源】.
-# 国发[2021]4号 and 政办发[21]号 are none.
+# 国发[2021]4号 and 政办发[21]号 are not citations.
 _NAMES = (
     r"(?:第|文档|文件|文段|资料|段落|来源|引文|引用|参考|documents?|docs?|passages?|sources?|refs?)"
 )
@@ -155,7 +155,7 @@ def without_marks(text: str) -> str:
 
 
 def statements(text: str) -> list[Statement]:
-    r"""Return the sentences of an answer in order; rules and blank lines are none.
+    r"""Return the sentences of an answer in order; rules and blank lines are left out.
 
     >>> [(s.text.strip(), s.rests_on) for s in statements("甲。乙[2]。\n- 丙。[1][3]")]
     [('甲。', (2,)), ('乙   。', (2,)), ('丙。', (1, 3))]

@@ -34,7 +34,7 @@ def issue_year(text: str) -> str:
     In order: a line of the head that says so (发布日期：…); the document's own number
     (〔2022〕3号), which stands in the head on a line of its own; when it was adopted; a line that
     is nothing but a date, or ends in one after a signature; a month below the title. Years in
-    titles and sentences are none: they say what is planned, or when something else was issued.
+    titles and sentences do not count: they say what is planned, or when something else was issued.
 
     How often it is right: benchmarks/decisions.md.
 

@@ -82,7 +82,7 @@ def checked_count(name: str, value: int, *, most: int, least: int = 1) -> int:
         least: The smallest.
 
     Raises:
-        OutOfRangeError: If it is no whole number (`True` is none, nor is 3.0), or outside.
+        OutOfRangeError: If it is not a whole number (nor `True`, nor 3.0), or out of range.
     """
     if type(value) is int and least <= value <= most:
         return value

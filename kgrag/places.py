@@ -22,7 +22,7 @@ _HEAD = 400  # characters after the title in which the issuer names itself
 # A name with its administrative suffix where a title begins, for places that no list holds.
 _PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治[区州]|[省市县区旗盟])(?!场|政)")
 _DISTRICT = re.compile(r"([一-鿿]{2,4}?)(?:新区|区|县|旗)")
-# An organ of a place: 黑龙江省人民政府, 青川市生态环境局. Addressees (各省、自治区) are none.
+# An organ of a place: 黑龙江省人民政府, 青川市生态环境局. Addressees (各省、自治区) are left out.
 _ORGAN = re.compile(
     r"([一-鿿]{2,4}?)(?:省|市|县|区|自治[区州])?(?:人民政府|[省市县区]?委|.{2,8}[厅局](?!长))"
 )

@@ -127,7 +127,7 @@ def amount(n: int, one: str, more: str = "") -> str:
 def filter_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add `--doc`, `--region`, `--kind` and `--year`; the command gets them as `within`.
 
-    Each may be given more than once, but for the years; of one, any will do, and all must hold.
+    Each except the years may be repeated; any value of one will do, and all options must hold.
     """
 
     @functools.wraps(command)
@@ -154,7 +154,7 @@ def _filter(
     """Return the filter that options give; None where there are none.
 
     Raises:
-        click.BadParameter: If the years are none.
+        click.BadParameter: If the years are malformed.
     """
     if not (documents or regions or kinds or years):
         return None

@@ -20,7 +20,7 @@ _WIDEST = 60  # columns of a cell; the rest of its text is cut
 
 
 def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> float:
-    """Return a time to wait; `nan`, which no range of click's leaves out, is none."""
+    """Return a time to wait; `nan`, which click's ranges let through, is refused."""
     try:
         return checked_seconds("it", value)
     except OutOfRangeError as exc:

@@ -43,7 +43,7 @@ def add_model(
     Args:
         path: A folder, `.zip`, `.jar` or `.whl` with an `.onnx` file and its `*tokenizer*.json`,
             or else in its makers' format: `config.json` and `model.safetensors`.
-        file: The model's path in it; for None there must be but one.
+        file: The model's path in it; for None there must be exactly one.
         name: How the user will call it: lower-case letters, digits and `.-_`. For None the
             catalogue's name of known files, else the path's.
         pooling: As the model was trained: `cls`, `mean` or `last`.

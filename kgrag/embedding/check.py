@@ -1,4 +1,4 @@
-"""Proof that a folder's files are the model that they are said to be."""
+"""Checks that a folder's files are the model that its card names."""
 
 import dataclasses
 from pathlib import Path
@@ -19,7 +19,7 @@ def with_files(card: ModelCard, folder: Path) -> ModelCard:
     """Return the card with the hashes and the precision of the files in a folder.
 
     Raises:
-        ModelError: If the model file is none.
+        ModelError: If the model file is not a model.
     """
     file = read_onnx_file(folder / MODEL_FILE)
     hashes = [f"{name} {file_sha256(folder / name)}" for name in file.weights]

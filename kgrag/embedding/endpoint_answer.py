@@ -61,7 +61,7 @@ def read_vectors(answer: object, n_texts: int, place: Place) -> Vectors:
 
     Raises:
         ModelOutputError: If it is not an answer of vectors, holds one for each text not once,
-            of different lengths, of none, or one that is not of finite numbers.
+            of different lengths, empty, or not all finite numbers.
     """
     match answer:
         case {"data": [*items]} if items:

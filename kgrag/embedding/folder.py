@@ -213,6 +213,6 @@ def _front_matter(path: Path) -> dict[str, list[str]]:
 
 
 def _languages(readme: Mapping[str, list[str]]) -> str:
-    """Return the languages stated; none for a model that is said to read them all."""
+    """Return the languages stated; none for a model that reads them all, as its card says."""
     codes = readme.get("language", [])
     return "" if "multilingual" in codes else ",".join(codes)

@@ -69,7 +69,7 @@ def remove_model(name: str) -> None:
 
 
 def model_folders() -> list[Path]:
-    """Return the folders of all models; those that begin with a point are none."""
+    """Return the folders of all models; hidden ones are left out."""
     root = models_folder()
     if not root.is_dir():
         return []

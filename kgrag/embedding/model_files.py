@@ -11,7 +11,7 @@ from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE
 from kgrag.embedding.onnx_file import read_onnx_file
 from kgrag.errors import ModelError
 
-_MAX_FILES = 100_000  # in a folder that is looked through: a home folder is none of a model
+_MAX_FILES = 100_000  # in a folder that is looked through: a home folder is not a model's
 _MAX_BYTES = 64 * 1024**3  # of a model
 _MAX_TOKENIZER = 256 * 1024**2  # the largest known are of some 35 MB
 _SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
@@ -24,7 +24,7 @@ def model_file(folder: Path, chosen: str | None = None) -> Path:
 
     Args:
         folder: Looked through with all folders in it.
-        chosen: Path of the model in the folder; None where there is but one.
+        chosen: Path of the model in the folder; None where there is only one.
 
     Raises:
         ModelError: If there is none, more than one, or not the chosen one.
@@ -97,7 +97,7 @@ def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
     """Copy a model, the weights beside it and a tokenizer into a folder, under our names.
 
     Raises:
-        ModelError: If the model is none, or its weights are missing.
+        ModelError: If the file is not a model, or its weights are missing.
     """
     names = read_onnx_file(model).weights
     missing = [name for name in names if not (model.parent / name).is_file()]

@@ -31,7 +31,7 @@ _TYPES: Mapping[str, type[np.generic]] = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
 }
-# `pooler_output` is none of them: it is trained for another task.
+# `pooler_output` is left out: it is trained for another task.
 _POOLED = "sentence_embedding"
 _SCORES = "logits"  # in the name of what a head for another task gives
 _STATES = ("last_hidden_state", "token_embeddings")

@@ -48,7 +48,7 @@ def add_transformers(path: Path, staging: Path, given: ModelCard) -> ModelCard:
 
     Args:
         path: A folder as the hub has it: `config.json`, safetensors, tokenizer, adapters.
-        staging: An empty folder; afterwards it holds what `TransformersEmbedder` opens, but for
+        staging: An empty folder; afterwards it holds what `TransformersEmbedder` opens, except
             the card.
         given: How the model is to be used: `read_folder(path)`, with what the user says
             instead. Empty adapters are looked up in the folder; dimension, format, precision

@@ -119,7 +119,7 @@ _USES: Mapping[str, _Use] = MappingProxyType(
 
 
 def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
-    """Return our error for one raised while asking an endpoint; None for what is none of its.
+    """Return our error for one raised while asking an endpoint; None for any other error.
 
     Args:
         exc: Of openai, of the HTTP library below it, or of reading the answer.

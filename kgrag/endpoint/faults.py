@@ -91,7 +91,7 @@ class Fault:
 
 
 def fault_of(exc: Exception, place: Place, *, is_size: IsSize) -> Fault | None:
-    """Return what an error says of an endpoint; None for an error that is none of its.
+    """Return what an error says of an endpoint; None for an error that is not an endpoint's.
 
     Args:
         exc: Of openai, of the HTTP library below it, or of reading the answer.

@@ -54,7 +54,7 @@ def retrying(
         is_hopeless: Whether to give up whatever else is allowed.
         note: Told of every pause before it begins.
         clock: Gives seconds.
-        sleep: Waits so many seconds.
+        sleep: Waits the given seconds.
         random: Gives a number in [0, 1).
     """
 

@@ -42,7 +42,7 @@ def row_of(line: bytes, place: str) -> Row:
     """Return the object on a line.
 
     Raises:
-        EvaluationError: If it is none.
+        EvaluationError: If it is not one.
     """
     try:
         row = read_foreign(line)

@@ -47,7 +47,7 @@ def take_lines(lines: Sequence[str], fits: Callable[[tuple[str, ...]], bool]) ->
 
     Args:
         lines: The weightiest first.
-        fits: Whether lines do; true of none.
+        fits: Whether lines do; true of an empty list.
     """
     low, high = 0, len(lines)
     while low < high:

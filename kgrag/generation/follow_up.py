@@ -63,7 +63,7 @@ def carry_over(question: str, history: Sequence[Turn]) -> str:
     The offline counterpart of `rewrite_follow_up`. It knows three forms: another place, year or
     article for that of the question before (那浙江呢？), a pronoun for its title or subject
     (它的目标是什么？), and a question without a subject of its own (由哪个部门负责？). A question
-    that is none of these comes back unchanged; so does one that would grow beyond 300
+    in no such form comes back unchanged; so does one that would grow beyond 300
     characters. Questions that stand by themselves stay as they are (benchmarks/decisions.md).
 
     Args:

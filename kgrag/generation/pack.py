@@ -135,7 +135,7 @@ def pack(
 
 
 def _take(results: Sequence[ScoredChunk], shown: _Shown, room: int) -> _Taken:
-    """Return the pieces that fit into so many tokens."""
+    """Return the pieces that fit into a token budget."""
     taken: _Taken = {}
     used = 0
     for rank, result in enumerate(results):

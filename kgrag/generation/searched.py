@@ -112,7 +112,7 @@ class Searched:
 
 
 def _trimmed(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of sentences without the blanks around them; bare marks are none."""
+    """Return (start, end) of sentences without the blanks around them; bare marks do not count."""
     spans = []
     for start, end in joined_spans(text):
         piece = text[start:end]

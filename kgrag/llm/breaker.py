@@ -42,7 +42,7 @@ class Circuit:
 
         Args:
             clock: Gives seconds.
-            sleep: Waits so many seconds.
+            sleep: Waits the given seconds.
             check: Called before each call; raises where no further one is wanted.
         """
         self._clock = clock

@@ -201,7 +201,7 @@ class Calls:
             since: Unix time; what was recorded before is left out.
 
         Raises:
-            ValueError: If `by` is none of the three.
+            ValueError: If `by` is not one of the three.
         """
         if by not in _GROUPS:
             raise ValueError(f"totals by {by!r}: name one of {_GROUPS}")

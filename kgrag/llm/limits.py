@@ -141,7 +141,7 @@ class Limits:
             requests_per_minute: Calls begun in any 60 seconds; 0 for no limit.
             tokens_per_minute: Tokens in and out in any 60 seconds; 0 for no limit.
             clock: Gives seconds.
-            sleep: Waits so many seconds.
+            sleep: Waits the given seconds.
             check: Called before each call; raises where no further one is wanted.
         """
         self._most = self._allowed = concurrency

@@ -40,7 +40,7 @@ class Models:
             config_of: Gives the settings of a stage.
             calls: Keeps answers and the ledger; stays open when the models are closed.
             clock: Gives seconds.
-            sleep: Waits so many seconds; None for one that `stop` ends.
+            sleep: Waits the given seconds; None for one that `stop` ends.
         """
         self._config_of = config_of
         self._calls = calls

@@ -40,7 +40,7 @@ class Retried:
             model: What is called.
             attempts: Tries in all, at least 1.
             clock: Gives seconds, as requests' deadlines count them.
-            sleep: Waits so many seconds.
+            sleep: Waits the given seconds.
             random: Gives a number in [0, 1).
         """
         self._model = model

@@ -23,7 +23,7 @@ def chunks_of_similar_facts(search: Search) -> Ranking:
     compared with whole triples, not with the names in them. There a model sifts the triples, and
     PageRank spreads from their ends; here they lead to the chunks of their evidence.
 
-    Facts by which one document cites another are left to the other route over facts, which heeds
+    Facts by which one document cites another are left to the other route over facts, which minds
     their direction: nearly all of them read alike, whatever the question is about.
     """
     cosines = search.nearest("fact", top_k=_top_k(search))

@@ -35,7 +35,7 @@ def graph_schema() -> Mapping[str, str]:
 def schema_for_models(language: Language, base: str = "") -> str:
     """Return all that a model must know to write queries for the graph.
 
-    It is our own prompt but for its first two paragraphs, which give the task, and its last,
+    It is our own prompt except for its first two paragraphs, which give the task, and its last,
     which says what form the answer shall have; the indexes, which our own model does not use,
     come first.
 

@@ -76,7 +76,7 @@ class Search:
         store: The knowledge base, or the documents of it that are searched.
         settings: How to search.
         hypothetical: A passage that might answer, as `kgrag.retrieval.expansion.hypothetical`
-            gives it; only the vector heeds it. Empty for none.
+            gives it; only the vector uses it. Empty for none.
         queried: Chunks that a query to the graph found, as
             `kgrag.retrieval.graph_query.chunks_of_rows` gives them.
 
@@ -127,7 +127,7 @@ class Search:
         return mean / np.float32(length) if length else vector
 
     def deepen(self, depth: int) -> None:
-        """Have each route give at least so many hits."""
+        """Have each route give at least `depth` hits."""
         if depth > self.settings.depth:
             self.settings = replace(self.settings, depth=depth)
 

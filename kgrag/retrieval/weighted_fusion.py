@@ -228,7 +228,7 @@ def _other_similarities(
     known, factor = dict(ranking.hits), _of_a_cosine(search, route)
     best = sorted((totals[c] for c in known), reverse=True)[:top_k]
     least = best[-1] if len(best) == top_k else -math.inf
-    # Where it could only take away, what is above the least must be looked up nevertheless.
+    # Where it could only take away, what is above the least must still be looked up.
     enough = least - factor * max(ranking.unseen_score_bound, 0.0) - _ROUNDING
     wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
     cosines = leaf_similarities(search, wanted)

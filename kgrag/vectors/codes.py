@@ -65,7 +65,7 @@ class Codes:
         """Return codes that `to_bytes` wrote.
 
         Raises:
-            ValueError: If the bytes are none, or those of other vectors.
+            ValueError: If the bytes are not codes, or those of other vectors.
         """
         faiss = _faiss()
         try:
