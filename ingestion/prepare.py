@@ -46,8 +46,8 @@ def prepare(
     kept: Extraction = ([], [], [])
     if held is not None and _text_of(document.doc_id, store) == document.text:
         kept = kept_knowledge(document.doc_id, chunks, leaves, store)
-        # What a model read stays, and the fingerprint says so; not where passages failed, for the positions
-        # of these were among the old chunks: the next run with a model reads it again.
+        # What a model read stays, and the fingerprint says so. Not where passages failed: their
+        # positions were among the old chunks, and the next run with a model reads it again.
         if not fingerprint.model and not held.failed:
             fingerprint = replace(fingerprint, model=held.model)
     kept_facts, kept_mentions, summaries = kept
