@@ -11,7 +11,7 @@ from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.settle import id_list
-from kgrag.store.sqlite.statements import json_list
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
@@ -140,9 +140,10 @@ class Graph(Documents):
         name = "facts_around" if doc_ids is None else "facts_around_stated"
         documents = [] if doc_ids is None else [id_list(doc_ids)]
         found: dict[str, Row] = {}
-        for entity_id in entity_ids:
-            for row in self._rows(name, entity_id, max(limit, 0), *documents):
-                found.setdefault(row[0], row)
+        with self._reading() as connection:
+            for entity_id in entity_ids:
+                for row in run(connection, name, entity_id, max(limit, 0), *documents):
+                    found.setdefault(row[0], row)
         return list(found.values())
 
     def _named(self, rows: Sequence[Row], known: KnownEntities | None = None) -> list[Triple]:
