@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import StatementError, StoreUnavailableError
-from kgrag.store.neo4j.tokens import written_text
-from kgrag.store.neo4j.vocabulary import FUNCTIONS, PROCEDURES
+from kgrag.store.neo4j.gate.tokens import written_text
+from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, PROCEDURES
 from tests.fixtures.cypher_statements import DOORS, ENDLESS, GRAPH, HONEST, REFUSED, URL
 from tests.fixtures.honest_cypher import ANALYST
 from tests.fixtures.hostile_cypher import HOSTILE

@@ -13,8 +13,8 @@ from collections import Counter
 import pytest
 
 from kgrag.errors import StatementError
-from kgrag.store.neo4j.gate import admit
-from kgrag.store.neo4j.vocabulary import FUNCTIONS, PROCEDURES
+from kgrag.store.neo4j.gate.admit import admit
+from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, PROCEDURES
 from tests.fixtures.cypher_statements import DOORS, GRAPH, HONEST
 from tests.fixtures.honest_cypher import ANALYST
 from tests.fixtures.hostile_cypher import HOSTILE

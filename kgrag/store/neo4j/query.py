@@ -16,14 +16,14 @@ from neo4j.exceptions import Neo4jError
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.neo4j.connection import Database
-from kgrag.store.neo4j.cursor import MOST_LOOPED
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.gate import Admitted, admit
-from kgrag.store.neo4j.lists import TOO_LARGE
+from kgrag.store.neo4j.gate.admit import Admitted, admit
+from kgrag.store.neo4j.gate.cursor import MOST_LOOPED
+from kgrag.store.neo4j.gate.lists import TOO_LARGE
+from kgrag.store.neo4j.gate.plan import check_plan
+from kgrag.store.neo4j.gate.regular import MOST_COMPARED
+from kgrag.store.neo4j.gate.values import plain
 from kgrag.store.neo4j.patience import in_thread, is_silent, silent_error
-from kgrag.store.neo4j.plan import check_plan
-from kgrag.store.neo4j.regular import MOST_COMPARED
-from kgrag.store.neo4j.values import plain
 from kgrag.store.refused import shown, stopped
 
 _T = TypeVar("_T")

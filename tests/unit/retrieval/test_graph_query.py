@@ -11,7 +11,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelUnavailableError, StatementError
 from kgrag.llm.prompts import LANGUAGES, prompt
 from kgrag.retrieval.graph_query import ask_graph, chunks_of_rows, rows_as_text
-from kgrag.store.neo4j.gate import admit
+from kgrag.store.neo4j.gate.admit import admit
 from kgrag.testing.scripted import ScriptedChat
 
 GOOD = "SELECT f.subject, e.doc_id, e.chunk_id FROM kg_facts f JOIN kg_evidence e USING (fact_id)"

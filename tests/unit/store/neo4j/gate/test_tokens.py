@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.store.neo4j.tokens import tokens
+from kgrag.store.neo4j.gate.tokens import tokens
 
 
 def values(text):

@@ -6,8 +6,8 @@ match a pattern or hold a subquery, and the server itself stops where a list is 
 
 from abc import ABC, abstractmethod
 
-from kgrag.store.neo4j.cursor import ACCUMULATOR, MOST_LOOPED, Cursor, Size, larger
-from kgrag.store.neo4j.tokens import written_text
+from kgrag.store.neo4j.gate.cursor import ACCUMULATOR, MOST_LOOPED, Cursor, Size, larger
+from kgrag.store.neo4j.gate.tokens import written_text
 
 # What the server says where a bound is crossed while a statement runs: see `guard`.
 TOO_LARGE = "kgrag: too large for one expression"

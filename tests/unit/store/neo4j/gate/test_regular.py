@@ -2,7 +2,7 @@ from math import comb
 
 import pytest
 
-from kgrag.store.neo4j.regular import MOST_COMPARED, MOST_STEPS, most_steps
+from kgrag.store.neo4j.gate.regular import MOST_COMPARED, MOST_STEPS, most_steps
 
 HONEST = [
     *(".*节能.*", "(?i).*(减排|节能).*", r"\d{4}年.*", "a", r"^[0-9]+(\.[0-9])?%$"),

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.store.neo4j.plan import OPERATORS, check_plan
+from kgrag.store.neo4j.gate.plan import OPERATORS, check_plan
 
 
 def plan(*operators, details=""):

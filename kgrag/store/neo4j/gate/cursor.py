@@ -8,8 +8,8 @@ settings. So a word that this reader takes for a name cannot be anything else on
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgrag.store.neo4j.tokens import Token, written_name, written_text
-from kgrag.store.neo4j.vocabulary import RESERVED
+from kgrag.store.neo4j.gate.tokens import Token, written_name, written_text
+from kgrag.store.neo4j.gate.vocabulary import RESERVED
 
 MOST_NESTED = 12
 MOST_LOOPED = 2000  # items of a list that an expression goes through

@@ -9,8 +9,8 @@ is refused.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kgrag.store.neo4j.clauses import Clauses
-from kgrag.store.neo4j.tokens import UNICODE_ESCAPE, tokens
+from kgrag.store.neo4j.gate.clauses import Clauses
+from kgrag.store.neo4j.gate.tokens import UNICODE_ESCAPE, tokens
 
 _MOST_CHARACTERS = 4000
 _MOST_TOKENS = 1200

@@ -1,7 +1,7 @@
 """Patterns of Cypher: nodes, relationships, paths and how often they repeat."""
 
-from kgrag.store.neo4j.cursor import LABELS
-from kgrag.store.neo4j.expressions import Expressions
+from kgrag.store.neo4j.gate.cursor import LABELS
+from kgrag.store.neo4j.gate.expressions import Expressions
 
 _MOST_STEPS = 1000  # that a pattern may ask to repeat
 _MOST_PATHS = 1000  # SHORTEST k

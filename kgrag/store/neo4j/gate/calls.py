@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 
-from kgrag.store.neo4j.cursor import Size
-from kgrag.store.neo4j.lists import TOO_LARGE, Lists
-from kgrag.store.neo4j.regular import MOST_COMPARED, MOST_STEPS, most_steps, too_slow
-from kgrag.store.neo4j.tokens import written_text
-from kgrag.store.neo4j.vocabulary import FUNCTIONS, SCALAR
+from kgrag.store.neo4j.gate.cursor import Size
+from kgrag.store.neo4j.gate.lists import TOO_LARGE, Lists
+from kgrag.store.neo4j.gate.regular import MOST_COMPARED, MOST_STEPS, most_steps, too_slow
+from kgrag.store.neo4j.gate.tokens import written_text
+from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, SCALAR
 
 _MOST_IN_RANGE = 100_000
 _TRIMMED = ("BOTH", "LEADING", "TRAILING")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.store.neo4j.gate import admit
-from kgrag.store.neo4j.vocabulary import FIRST, FUNCTIONS, PROCEDURES, RESERVED
+from kgrag.store.neo4j.gate.admit import admit
+from kgrag.store.neo4j.gate.vocabulary import FIRST, FUNCTIONS, PROCEDURES, RESERVED
 from tests.fixtures.cypher_statements import DOORS, ENDLESS, HONEST
 from tests.fixtures.hostile_cypher import HOSTILE
 

@@ -5,8 +5,8 @@ is bounded before it is sent: lists that it goes through, texts that it joins, p
 matches.
 """
 
-from kgrag.store.neo4j.calls import BOOLEAN, Calls
-from kgrag.store.neo4j.cursor import ACCUMULATOR, LABELS, Size, larger, total
+from kgrag.store.neo4j.gate.calls import BOOLEAN, Calls
+from kgrag.store.neo4j.gate.cursor import ACCUMULATOR, LABELS, Size, larger, total
 
 _MOST_AFTER = 8  # reads of a property or item, one after the other
 _COMPARED = ("=", "<>", "<", ">", "<=", ">=", "IN", "CONTAINS", "STARTS WITH", "ENDS WITH")

@@ -1,8 +1,8 @@
 """Clauses of Cypher that read, and in what order one statement may have them."""
 
-from kgrag.store.neo4j.cursor import Size
-from kgrag.store.neo4j.patterns import Patterns
-from kgrag.store.neo4j.vocabulary import FIRST, PROCEDURES
+from kgrag.store.neo4j.gate.cursor import Size
+from kgrag.store.neo4j.gate.patterns import Patterns
+from kgrag.store.neo4j.gate.vocabulary import FIRST, PROCEDURES
 
 _MOST_ROWS = 1_000_000  # of SKIP and LIMIT
 _MOST_FOUND = 10_000  # by a full-text index

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from kgrag.store.neo4j.vocabulary import FUNCTIONS, PROCEDURES
+from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, PROCEDURES
 
 _SCANS = ("AllRelationshipsScan", "RelationshipTypeScan", "UnionRelationshipTypesScan")
 _SEEKS = (
