@@ -4,6 +4,7 @@ import json
 import logging
 import socket
 from contextlib import closing
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +15,8 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.grim import PRESETS
+from kgrag.store.neo4j import connection
+from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.neo4j_server.plugin import driver_of
 
@@ -96,8 +99,10 @@ def test_an_address_where_no_bolt_server_is_is_refused_soon(neo4j_server):
 
 
 @pytest.mark.slow
-def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server):
+def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server, monkeypatch):
     """Every preset and every check works; whatever writes is told so, and nothing changes."""
+    tries: list[object] = []
+    monkeypatch.setattr(connection, "Transaction", partial(begun, tries))
     server = new_neo4j_server()
     with KnowledgeBase.open(server.uri, embedder=HashEmbedder()) as base:
         base.ingest([sample_folder()])
@@ -115,9 +120,17 @@ def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server):
             lambda: base.delete(base.documents()[0].doc_id),
             lambda: base.store.attach_source("/x", base.documents()[0].doc_id),
         ):
+            tries.clear()
             with pytest.raises(StoreError, match="may only be read"):
                 write()
+            assert 0 < len(tries) <= connection._REFUSED
         assert answers(base, question) == expected
+
+
+def begun(tries, *args):
+    """Return a transaction, and note that it was tried."""
+    tries.append(args)
+    return Transaction(*args)
 
 
 def answers(base, question):

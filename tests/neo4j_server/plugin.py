@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.neo4j_server.proxy import BoltProxy
-from tests.neo4j_server.server import Neo4jServer
+from tests.neo4j_server.server import SHORT_LIVED, Neo4jServer
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -138,7 +138,8 @@ def new_neo4j_server(tmp_path):
     servers: list[Neo4jServer] = []
 
     def start(**options):
-        servers.append(Neo4jServer(tmp_path / f"neo4j{len(servers)}", **options))
+        home = tmp_path / f"neo4j{len(servers)}"
+        servers.append(Neo4jServer(home, **{"options": SHORT_LIVED, **options}))
         servers[-1].start()
         return servers[-1]
 

@@ -17,8 +17,8 @@ PASSWORD = "for-tests-only"
 START = """
 import sys, time
 from pathlib import Path
-from tests.neo4j_server.server import Neo4jServer
-server = Neo4jServer(Path(sys.argv[1]))
+from tests.neo4j_server.server import SHORT_LIVED, Neo4jServer
+server = Neo4jServer(Path(sys.argv[1]), options=SHORT_LIVED)
 server.start()
 print(server.pid, flush=True)
 time.sleep(600)
