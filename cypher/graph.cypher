@@ -4,6 +4,18 @@
 MATCH (e:KgragEntity) WHERE e.normalized IN $names
 RETURN e.id AS id, e.name AS name, e.type AS type;
 
+// name: entities_beginning
+MATCH (e:KgragEntity) WHERE e.normalized STARTS WITH $name
+RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
+
+// name: entities_containing
+MATCH (e:KgragEntity) WHERE e.normalized CONTAINS $name
+RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
+
+// name: entities_like
+CALL db.index.fulltext.queryNodes('kgrag_entity_names', $query, {limit: $limit}) YIELD node
+RETURN node.id AS id, node.normalized AS normalized;
+
 // name: entities
 MATCH (e:KgragEntity) WHERE e.id IN $ids
 RETURN e.id AS id, e.name AS name, e.type AS type;

@@ -102,18 +102,6 @@ MATCH (e:KgragEmbedding) WHERE e.id IN $keys RETURN e.id AS key, e.vector AS vec
 MATCH (d:KgragDocument) WHERE d.title_key CONTAINS $name
 RETURN d.id AS id, d.title_key AS title_key;
 
-// name: entities_beginning
-MATCH (e:KgragEntity) WHERE e.normalized STARTS WITH $name
-RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
-
-// name: entities_containing
-MATCH (e:KgragEntity) WHERE e.normalized CONTAINS $name
-RETURN e.id AS id, e.normalized AS normalized ORDER BY size(e.normalized), e.id LIMIT $limit;
-
-// name: entities_like
-CALL db.index.fulltext.queryNodes('kgrag_entity_names', $query, {limit: $limit}) YIELD node
-RETURN node.id AS id, node.normalized AS normalized;
-
 // name: any_chunk
 MATCH (c:KgragChunk) WHERE c.size = $size RETURN c.id AS id LIMIT 1;
 

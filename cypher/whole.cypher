@@ -48,3 +48,55 @@ RETURN id, kind, doc_id, key;
 // name: every_embedding
 MATCH (e:KgragEmbedding) RETURN e.id AS key, e.vector AS vector, e.checksum AS checksum
 ORDER BY key;
+
+// name: chunk_sizes
+MATCH (c:KgragChunk) RETURN c.size AS size, count(*) AS n;
+
+// name: counts
+CALL () {
+  MATCH (d:KgragDocument)
+  RETURN count(d) AS documents, coalesce(sum(d.characters), 0) AS characters
+}
+CALL () { MATCH (s:KgragSummary) RETURN count(s) AS summaries }
+CALL () { MATCH (e:KgragEntity) RETURN count(e) AS entities }
+CALL () { MATCH (:KgragEntity)-[r:RELATED]->() RETURN count(r) AS facts }
+CALL () { MATCH (:KgragChunk)-[m:MENTIONS]->() RETURN coalesce(sum(size(m.starts)), 0) AS mentions }
+CALL () { MATCH (v:KgragEmbedding) RETURN count(v) AS vectors }
+RETURN documents, characters, summaries, entities, facts, mentions, vectors;
+
+// name: count_public
+// Nodes under the labels that other programs use, too; from the database's own counts.
+CALL () { MATCH (n:Document) RETURN count(n) AS documents }
+CALL () { MATCH (n:Chunk) RETURN count(n) AS chunks }
+CALL () { MATCH (n:Summary) RETURN count(n) AS summaries }
+CALL () { MATCH (n:Entity) RETURN count(n) AS entities }
+RETURN documents + chunks + summaries + entities AS n;
+
+// name: count_ours
+// Those of a knowledge base under the same labels.
+OPTIONAL MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
+WITH coalesce(k.hidden, []) AS hidden
+CALL () { MATCH (n:KgragDocument) RETURN count(n) AS documents }
+CALL () { MATCH (n:KgragChunk) RETURN count(n) AS chunks }
+CALL () { MATCH (n:KgragSummary) RETURN count(n) AS summaries }
+CALL () { MATCH (n:KgragEntity) RETURN count(n) AS entities }
+RETURN CASE WHEN 'Document' IN hidden THEN 0 ELSE documents END
+  + CASE WHEN 'Chunk' IN hidden THEN 0 ELSE chunks END
+  + CASE WHEN 'Summary' IN hidden THEN 0 ELSE summaries END
+  + CASE WHEN 'Entity' IN hidden THEN 0 ELSE entities END AS n;
+
+// name: count_foreign
+// Looks at every node, so that it is asked only where there are some.
+MATCH (n:Document|Chunk|Summary|Entity) WHERE none(l IN labels(n) WHERE l STARTS WITH 'Kgrag')
+RETURN count(n) AS n;
+
+// name: settings
+MATCH (s:KgragSetting) RETURN s.id AS key, s.value AS value;
+
+// name: state
+MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
+RETURN coalesce(k.mark, '') AS mark, coalesce(k.switching, false) AS switching,
+  COLLECT { MATCH (s:KgragSetting) RETURN [s.id, s.value] } AS settings;
+
+// name: revisions
+MATCH (d:KgragDocument) RETURN d.id AS id, coalesce(d.revision, '') AS revision;

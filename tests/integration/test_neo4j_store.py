@@ -11,7 +11,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
-from kgrag.store.neo4j.described import TOLD
+from kgrag.store.neo4j.nodes import TOLD
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.terms import terms_version

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -24,11 +25,19 @@ BY_NAME = {"read", "stream", "run", "run_rows", "define", "statement"}
 # Where a name comes from a table, as (module, function); what names there are is checked below.
 FROM_TABLES = {
     ("embeddings", "embed_nodes"),  # _NODES
-    ("names", "_found"),  # its callers
     ("migrate", "_page"), ("migrate", "migrate"),  # statements_of("migrate"), of("schema")
     ("schema", "prepare"), ("schema", "indexes_of"),  # statements_of("schema")
     ("verify", "verify"), ("verify", "_checked"),  # _CHECKS
 }  # fmt: skip
+# By the file of its statements, the modules of a role; what writes looks at what it changes, too.
+ROLES = {
+    "documents": {"documents"},
+    "search": {"search", "lexical", "dense"},
+    "graph": {"graph", "document_knowledge"},
+    "staged": {"staged"},
+    "whole": {"whole"},
+}
+WRITERS = {"write", "graph_write"}
 # Calls that send text to the server, and where they may stand: users' text has a gate of its own.
 SENDERS = {"execute_query", "execute_read", "execute_write", "begin_transaction", "session"}
 SENDING = {"connection": SENDERS, "query": {"session"}}
@@ -38,7 +47,9 @@ SENDING = {"connection": SENDERS, "query": {"session"}}
 def code():
     """Return the syntax of each module that may know the server, by name."""
     folders = ("kgrag/store/neo4j", "kgrag/integrations")
-    paths = [p for folder in folders for p in sorted((ROOT / folder).glob("*.py"))]
+    paths = [p for folder in folders for p in sorted((ROOT / folder).rglob("*.py"))]
+    paths = [p for p in paths if p.stem != "__init__"]
+    assert len({p.stem for p in paths}) == len(paths)
     return {p.stem: ast.parse(p.read_text("utf-8"), str(p)) for p in paths}
 
 
@@ -112,8 +123,6 @@ def named():
                 if names is None and isinstance(node, ast.Name):
                     names = held_by(function, node.id)
                 yield module, function.name, names, ast.unparse(call)
-        for function, call in calls(tree, {"_found"}):
-            yield module, function.name, expanded(call.args[1]), ast.unparse(call)
 
 
 def test_code_names_statements_that_there_are():
@@ -153,6 +162,26 @@ def test_files_hold_what_their_users_look_for():
     integrations = set(statements_of("integrations"))
     assert {users[n] for n in integrations} == {"neo4j_graphrag"}
     assert integrations == {n for n, module in users.items() if module == "neo4j_graphrag"}
+
+
+def test_a_role_has_its_statements_in_its_own_file():
+    """A new read is a method of a role, and a statement in the file of that name."""
+    users = defaultdict(set)
+    for module, _, names, _ in named():
+        for name in names or ():
+            users[name].add(module)
+    listed(
+        f"{file}.cypher: {name} is run by {', '.join(sorted(users[name]))}"
+        for file, modules in ROLES.items()
+        for name in statements_of(file)
+        if not users[name] & {*modules, *WRITERS}
+    )
+    listed(
+        f"{module}.py: {name} stands in {NAMES[name]}.cypher"
+        for name, modules in users.items()
+        for module in modules & {"documents", "graph"}
+        if NAMES[name] != module
+    )
 
 
 def test_only_the_connection_sends_text_to_the_server():

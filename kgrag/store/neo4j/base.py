@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass, field
 
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.store.neo4j.connection import Row, Transaction
-from kgrag.store.neo4j.embeddings import settle_embeddings
-from kgrag.store.neo4j.graph_write import settle_entities
+from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.embeddings import prune_embeddings
+from kgrag.store.neo4j.graph_write import update_entities
+from kgrag.store.neo4j.statements import is_base_name
 
 SWITCHING = (
     "the vectors of this knowledge base are changed to another encoder just now: wait for that "
@@ -45,6 +46,32 @@ class Base:
     def readable(self, label: str) -> list[str]:
         """Return a label that other programs use, too, as a list; none where ours do without."""
         return [] if label in self.hidden else [label]
+
+
+def read_base(database: Database) -> Row:
+    """Return the state of the knowledge base.
+
+    Raises:
+        StoreError: If it has gone.
+    """
+    rows = database.read("base")
+    if not rows:
+        raise gone(database)
+    return rows[0]
+
+
+def gone(database: Database) -> StoreError:
+    """Return the error for a knowledge base that was there when it was opened."""
+    return StoreError(
+        f"{database.address}: the knowledge base was deleted meanwhile: open it again"
+    )
+
+
+def bases(database: Database) -> list[str]:
+    """Return the names of the knowledge bases of the database; empty for the one without."""
+    parts = (row["label"].partition("_") for row in database.read("labels"))
+    names = {name for kind, _, name in parts if kind == "KgragKnowledgeBase"}
+    return sorted(name for name in names if not name or is_base_name(name))
 
 
 def lock(tx: Transaction) -> Base:
@@ -88,8 +115,8 @@ def begin(tx: Transaction) -> Base:
 
 def finish(tx: Transaction, base: Base) -> None:
     """Bring entities and embeddings in line with what supports them, and count the change."""
-    settle_entities(tx, base.touched)
-    settle_embeddings(tx, sorted(base.keys))
+    update_entities(tx, base.touched)
+    prune_embeddings(tx, sorted(base.keys))
     if base.keys and not tx.run("any_embedding")[0]["held"]:
         base.dimension = None  # with the last vector goes its dimension: the next may differ
     values = {

@@ -8,10 +8,10 @@ from math import inf
 import numpy as np
 
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.store.neo4j.base import SWITCHING
+from kgrag.store.neo4j.base import SWITCHING, read_base
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.embeddings import to_vector
-from kgrag.store.neo4j.read import base as base_of
+from kgrag.store.neo4j.role import Role
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.types import NodeKind
 from kgrag.vectors.vector import Hit, Vector, best_of_each, cosine_of, other_dimension
@@ -25,20 +25,20 @@ _GROWN = 1.5  # times as many vectors as when the indexes were made: they are ma
 _MOST_KEPT = 20_000  # vectors kept: 40 MB of 512 numbers
 
 
-class VectorIndexes:
-    """The vector indexes of a knowledge base, one for each kind of node.
+class VectorSearch(Role):
+    """Searching by vectors, in one index for each kind of node.
 
     Vectors that were compared with are kept: their key is made from model and text, so that
     they never change.
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._dimension: int | None = None
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept_vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._vectors_lock = threading.Lock()
 
-    def search(
+    def search_vectors(
         self,
         vector: Vector,
         *,
@@ -54,6 +54,7 @@ class VectorIndexes:
         Raises:
             StoreError: If the vector's dimension is not the stored one.
         """
+        self._check_open()
         if not self._comparable(vector) or top_k < 1:
             return []
         if doc_ids is not None:
@@ -83,7 +84,7 @@ class VectorIndexes:
         rows = self._database.read("embedding_keys", ids=sorted(node_ids))
         return dict(self._compared(vector, rows))
 
-    def refresh(self) -> None:
+    def _refresh_vectors(self) -> None:
         """Have the indexes, and make them anew where the vectors are many more than then."""
         self._dimension = ensure_vector_indexes(self._database, grown=_GROWN)
 
@@ -118,13 +119,13 @@ class VectorIndexes:
 
     def _check_dimension(self, vector: Vector) -> None:
         """Refuse a vector where the knowledge base was built anew meanwhile, by another model."""
-        dimension = base_of(self._database)["dimension"]
+        dimension = read_base(self._database)["dimension"]
         if dimension not in (None, vector.size):
             raise other_dimension("the query", vector, dimension)
 
-    def _check_settled(self) -> None:
+    def _check_not_switching(self) -> None:
         """Refuse to find nothing where staged vectors are taking over just now."""
-        if base_of(self._database)["switching"]:
+        if read_base(self._database)["switching"]:
             raise StoreUnavailableError(f"{self._database.address}: {SWITCHING}")
 
     def _compared(self, vector: Vector, rows: Sequence[Row]) -> list[Hit]:
@@ -132,7 +133,7 @@ class VectorIndexes:
         known = self._known({row["key"] for row in rows})
         held = [row for row in rows if row["key"] in known]
         if not held:
-            self._check_settled()
+            self._check_not_switching()
             return []
         nodes, vectors = [row["id"] for row in held], [known[row["key"]] for row in held]
         for other in vectors:
@@ -143,21 +144,21 @@ class VectorIndexes:
 
     def _known(self, keys: set[str]) -> dict[str, Vector]:
         """Return vectors by key, those not kept yet from the server."""
-        with self._lock:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
+        with self._vectors_lock:
+            found = {key: self._kept_vectors[key] for key in keys if key in self._kept_vectors}
             for key in found:
-                self._kept.move_to_end(key)
+                self._kept_vectors.move_to_end(key)
         new = self.vectors(sorted(keys - found.keys()))
-        with self._lock:
-            self._kept.update(new)
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
+        with self._vectors_lock:
+            self._kept_vectors.update(new)
+            while len(self._kept_vectors) > _MOST_KEPT:
+                self._kept_vectors.popitem(last=False)
         return found | new
 
     def _comparable(self, vector: Vector) -> bool:
         """Return whether there is anything to compare with."""
         if self._dimension != vector.size:
-            with self._lock:  # one thread makes the indexes, the others wait for them
+            with self._vectors_lock:  # one thread makes the indexes, the others wait for them
                 if self._dimension != vector.size:
                     self._dimension = ensure_vector_indexes(self._database, grown=inf)
         if self._dimension is None:

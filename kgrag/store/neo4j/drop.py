@@ -5,10 +5,9 @@ from functools import partial
 
 from kgrag.errors import NoKnowledgeBaseError
 from kgrag.store.neo4j.address import parse
-from kgrag.store.neo4j.base import DROPPED
+from kgrag.store.neo4j.base import DROPPED, bases
 from kgrag.store.neo4j.connection import Database, Transaction
 from kgrag.store.neo4j.migrate import drop_constraint, drop_index
-from kgrag.store.neo4j.read import bases
 from kgrag.store.neo4j.schema import check_version
 from kgrag.store.neo4j.statements import is_of_base
 

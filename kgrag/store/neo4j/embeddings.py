@@ -109,7 +109,7 @@ def keys_of(tx: Transaction, doc_id: str) -> dict[str, tuple[NodeKind, str]]:
     return {row["id"]: (row["kind"], row["key"]) for row in rows}
 
 
-def settle_embeddings(tx: Transaction, keys: Sequence[str]) -> None:
+def prune_embeddings(tx: Transaction, keys: Sequence[str]) -> None:
     """Delete embeddings that no node has any more, and take them out of kinds that lost them."""
     if not keys:
         return

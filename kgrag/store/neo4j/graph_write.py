@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
-from kgrag.store.neo4j.knowledge import (
-    Knowledge,
+from kgrag.store.neo4j.document_knowledge import (
+    DocumentKnowledge,
     Properties,
-    Statement,
+    StatedEvidence,
+    evidence_in,
     fact_properties,
     shown_name,
     shown_type,
-    statements_in,
 )
 from kgrag.text import normalize_name
 from kgrag.titles import CITING_PREDICATES
@@ -22,8 +22,8 @@ def write_knowledge(
     tx: Transaction,
     doc_id: str,
     *,
-    known: Knowledge,
-    wanted: Knowledge,
+    known: DocumentKnowledge,
+    wanted: DocumentKnowledge,
     linked: Mapping[tuple[str, str], Properties],
     labels: Sequence[str],
 ) -> set[str]:
@@ -67,7 +67,7 @@ def write_knowledge(
     return {*changed, *gone}
 
 
-def settle_entities(tx: Transaction, entity_ids: set[str]) -> None:
+def update_entities(tx: Transaction, entity_ids: set[str]) -> None:
     """Show each entity as most documents write it; delete those that none names any more."""
     if not entity_ids:
         return
@@ -109,13 +109,15 @@ def cite(tx: Transaction, doc_id: str) -> None:
     tx.run_rows("put_cites", rows)
 
 
-def _write_facts(tx: Transaction, doc_id: str, known: Knowledge, wanted: Knowledge) -> None:
-    own: defaultdict[str, list[Statement]] = defaultdict(list)
+def _write_facts(
+    tx: Transaction, doc_id: str, known: DocumentKnowledge, wanted: DocumentKnowledge
+) -> None:
+    own: defaultdict[str, list[StatedEvidence]] = defaultdict(list)
     for (fact_id, place), (predicate, confidence) in wanted.stated.items():
-        own[fact_id].append(Statement(doc_id, *place, confidence, predicate))
+        own[fact_id].append(StatedEvidence(doc_id, *place, confidence, predicate))
     ends = known.ends | wanted.ends
     rows = tx.run("facts_by_id", ids=sorted(ends))
-    held = {row["id"]: statements_in(row) for row in rows}
+    held = {row["id"]: evidence_in(row) for row in rows}
     put, gone = [], []
     for fact_id in sorted(ends):
         before = held.get(fact_id, [])

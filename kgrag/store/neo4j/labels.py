@@ -19,7 +19,7 @@ _PAGE = 10_000  # nodes that are labelled in one transaction
 _T = TypeVar("_T")
 
 
-def settle_labels(database: Database) -> bool:
+def update_labels(database: Database) -> bool:
     """Have our nodes carry the readable labels on which nobody has a constraint, and no others.
 
     Where it is cut off, the next call goes on.
@@ -49,7 +49,7 @@ def settle_labels(database: Database) -> bool:
     return True
 
 
-def unhindered(database: Database, work: Callable[[Transaction], _T]) -> _T:
+def write_despite_constraints(database: Database, work: Callable[[Transaction], _T]) -> _T:
     """Return what `work` does in a transaction; a constraint made just now does not hinder it.
 
     Args:
@@ -62,7 +62,7 @@ def unhindered(database: Database, work: Callable[[Transaction], _T]) -> _T:
     try:
         return database.write(work)
     except ConstraintError:
-        if not settle_labels(database):
+        if not update_labels(database):
             raise
         return database.write(work)
 

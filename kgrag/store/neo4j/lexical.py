@@ -1,6 +1,6 @@
 """BM25 over words and phrases: a full-text index for each chunk size that is searched.
 
-The indexed words are our own (`kgrag.store.neo4j.terms`), as nodes beside the chunks: the
+The indexed words are our own (`kgrag.store.neo4j.nodes`), as nodes beside the chunks: the
 index's whitespace analyzer only parts them. A size gets its index when it is first asked for;
 from then on every document brings its words along.
 """
@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from kgrag.ids import document_of
-from kgrag.store.neo4j.base import lock
+from kgrag.store.neo4j.base import lock, read_base
 from kgrag.store.neo4j.connection import Database, Transaction
-from kgrag.store.neo4j.read import base as base_of
-from kgrag.store.neo4j.read import chunk
+from kgrag.store.neo4j.documents import chunk_of
+from kgrag.store.neo4j.nodes import document_key, label_of, terms_rows
+from kgrag.store.neo4j.role import Role
 from kgrag.store.neo4j.statements import of_base
-from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
 from kgrag.store.terms import terms_version
 from kgrag.text import character_pairs, words
 from kgrag.types import TextField
@@ -35,13 +35,13 @@ _MOST_DEAD = 0.02  # share of deleted chunks above which an index is built anew
 _BATCH = 500  # chunks whose words are written in one transaction
 
 
-class LexicalIndexes:
-    """The full-text indexes of a knowledge base, one for each chunk size searched."""
+class WordSearch(Role):
+    """Searching by words and phrases, in one full-text index for each chunk size searched."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._ready: set[int] = set()
-        self._lock = threading.Lock()
+        super().__init__(database)
+        self._indexed_sizes: set[int] = set()
+        self._sizes_lock = threading.Lock()
 
     def search_words(
         self,
@@ -53,6 +53,7 @@ class LexicalIndexes:
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
         """Return chunks by BM25 of weighted words (Robertson; Lucene's k1 = 1.2, b = 0.75)."""
+        self._check_open()
         if not terms or top_k < 1 or (doc_ids is not None and not doc_ids):
             return []
         most = sorted(terms.items(), key=lambda item: (-item[1], item[0]))[:_MOST_TERMS]
@@ -74,6 +75,7 @@ class LexicalIndexes:
 
         A phrase of one character is searched as a word: it makes no pair.
         """
+        self._check_open()
         pairs = character_pairs(phrase)
         if not pairs or top_k < 1 or (doc_ids is not None and not doc_ids):
             return []
@@ -85,9 +87,9 @@ class LexicalIndexes:
         query = f"{_PAIR_FIELDS[field]}:{quoted(' '.join(pairs))}"
         return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
 
-    def refresh(self, sizes: Collection[int]) -> None:
+    def _refresh_words(self, sizes: Collection[int]) -> None:
         """Bring the indexes of sizes up to date, and build anew what has too much dead in it."""
-        base = base_of(self._database)
+        base = read_base(self._database)
         self._renew(base["terms_version"], base["dead_terms"])
         known = {int(size) for size in base["sizes"]}
         for size in sorted({*known, *sizes}):
@@ -98,7 +100,7 @@ class LexicalIndexes:
         self, query: str, *, size: int, top_k: int, doc_ids: Collection[str] | None
     ) -> list[Hit]:
         """Return what a query finds, within documents if any are given."""
-        if not self._is_ready(size):
+        if not self._is_indexed(size):
             return []
         if doc_ids is not None and len(doc_ids) <= _MOST_DOCUMENTS:
             keys = any_of(sorted(document_key(doc_id) for doc_id in doc_ids))
@@ -114,18 +116,18 @@ class LexicalIndexes:
                 return sorted(kept, key=lambda hit: (-hit[1], hit[0]))[:top_k]
             limit *= 4
 
-    def _is_ready(self, size: int) -> bool:
+    def _is_indexed(self, size: int) -> bool:
         """Return whether chunks of a size can be searched, after making it so where there are."""
-        if size in self._ready:
+        if size in self._indexed_sizes:
             return True
-        with self._lock:
-            base = base_of(self._database)
+        with self._sizes_lock:
+            base = read_base(self._database)
             if base["terms_version"] != terms_version() or size not in base["ready"]:
                 if not self._database.read("any_chunk", size=size):
                     return False
                 self._renew(base["terms_version"], 0)
                 self._build(size)
-            self._ready.add(size)
+            self._indexed_sizes.add(size)
         return True
 
     def _renew(self, version: str, dead: int) -> None:
@@ -135,9 +137,9 @@ class LexicalIndexes:
         if not stale and dead <= _MOST_DEAD * (n + dead):
             return
         logger.info("the full-text indexes are built anew: %s deleted, %s held", dead, n)
-        self._ready.clear()
+        self._indexed_sizes.clear()
         again = [] if stale else ["index_terms"]  # at once: others go on searching it
-        for size in base_of(self._database)["sizes"]:
+        for size in read_base(self._database)["sizes"]:
             self._database.define("drop_index_terms", *again, size=size)
         values: dict[str, object] = {"dead_terms": 0}
         if stale:
@@ -219,7 +221,7 @@ def _add_terms(tx: Transaction, *, doc_ids: Sequence[str], size: int) -> None:
     lock(tx)
     titles = {row["id"]: row["title"] for row in tx.run("cards", ids=list(doc_ids))}
     rows = []
-    found = [chunk(row) for row in tx.run("chunks_of", ids=sorted(titles), size=size)]
+    found = [chunk_of(row) for row in tx.run("chunks_of", ids=sorted(titles), size=size)]
     for doc_id, title in sorted(titles.items()):
         rows += terms_rows((c for c in found if c.doc_id == doc_id), title)
     tx.run_rows("put_terms", rows, size=_BATCH, label=label_of(size, tx.base))

@@ -1,14 +1,22 @@
-"""From version 1 of the graph's shape, in which our nodes had no labels of their own."""
+"""What an earlier kgrag stored is brought up to date.
 
+In version 1 of the graph's shape our nodes had no labels of their own, and the properties that
+follow from a document's title and metadata have a version, too.
+"""
+
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
 
+from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.nodes import DESCRIPTION, described
 from kgrag.store.neo4j.statements import statements_of
 
 OLD = 1  # the version that is brought up to date
 _PAGE = 10_000  # nodes that get their labels in one transaction
+_DESCRIBED = 1000  # documents in a statement
 _CONSTRAINTS = frozenset(
     f"{kind}_id"
     for kind in (
@@ -66,6 +74,30 @@ def migrate(database: Database, version: int) -> None:
     database.await_indexes()
     values: dict[str, object] = {"version": version, "labelled": None, "indexed": 0}
     database.write(partial(_change, values=values))
+
+
+def describe_documents(database: Database) -> None:
+    """Bring documents that an earlier kgrag described up to date, in one transaction."""
+    if database.read("description")[0]["version"] != DESCRIPTION:
+        database.write(_describe)
+
+
+def _describe(tx: Transaction) -> None:
+    lock(tx)
+    last = ""
+    while rows := tx.run("documents_to_describe", after=last, limit=_DESCRIBED):
+        last = rows[-1]["id"]
+        tx.run_rows(
+            "describe_documents",
+            [
+                {
+                    "id": row["id"],
+                    "properties": described(row["title"], json.loads(row["metadata"])),
+                }
+                for row in rows
+            ],
+        )
+    tx.run("change_base", values={"description": DESCRIPTION})
 
 
 def _label(database: Database, name: str) -> None:

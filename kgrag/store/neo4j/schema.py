@@ -4,12 +4,10 @@ import logging
 import re
 
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
-from kgrag.store.neo4j import read
-from kgrag.store.neo4j.base import DROPPED, SWITCHING
+from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
 from kgrag.store.neo4j.connection import Database, Row
-from kgrag.store.neo4j.described import describe_documents
-from kgrag.store.neo4j.labels import settle_labels
-from kgrag.store.neo4j.migrate import OLD, is_old, migrate, take
+from kgrag.store.neo4j.labels import update_labels
+from kgrag.store.neo4j.migrate import OLD, describe_documents, is_old, migrate, take
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
 
@@ -65,7 +63,7 @@ def prepare(database: Database, *, create: bool) -> None:
         database.await_indexes()
         row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
         check_version(database, row["version"])
-        settle_labels(database)
+        update_labels(database)
         describe_documents(database)
 
 
@@ -84,7 +82,7 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
         StoreUnavailableError: If staged vectors are taking over just now, or another program has
             an index of the same name.
     """
-    base = read.base(database)
+    base = read_base(database)
     if base["switching"]:
         raise StoreUnavailableError(f"{database.address}: {SWITCHING}")
     if base["dimension"] is None:

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 
 from kgrag.store.contents import NodeVector
-from kgrag.store.neo4j import read
-from kgrag.store.neo4j.base import Base, begun, finish, lock
+from kgrag.store.neo4j.base import Base, begun, finish, lock, read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.embeddings import (
     embed_nodes,
@@ -39,7 +38,7 @@ class Neo4jStagedVectors:
 
     def meta(self) -> dict[str, str] | None:
         """Return what decides the vectors that are staged."""
-        return begun(read.base(self._database))
+        return begun(read_base(self._database))
 
     def begin(self, meta: Mapping[str, str]) -> None:
         """Make ready for vectors of an encoder."""
@@ -96,7 +95,7 @@ def finish_switch(database: Database) -> None:
 
     Several processes may do this at once.
     """
-    if not read.base(database)["switching"]:
+    if not read_base(database)["switching"]:
         return
     for kind in KINDS:  # or every embedding that takes over would be put into an index alone
         database.define(f"drop_{kind}_vectors")

@@ -8,11 +8,11 @@ import numpy as np
 
 from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
-from kgrag.store.neo4j import read, schema
+from kgrag.store.neo4j import schema
 from kgrag.store.neo4j.connection import Database
-from kgrag.store.neo4j.described import described
+from kgrag.store.neo4j.documents import Documents, batches
 from kgrag.store.neo4j.embeddings import checksum, to_vector
-from kgrag.store.neo4j.layout import layout_of
+from kgrag.store.neo4j.nodes import described, layout_of
 from kgrag.store.neo4j.verify_graph import check_graph
 from kgrag.vectors.vector import check_vector
 
@@ -114,7 +114,7 @@ def _base(database: Database) -> Iterator[Problem]:
 def _names(database: Database) -> Iterator[Problem]:
     """Check what is kept normalised, for searching by name, and the file shown."""
     smallest: dict[str, str] = {}
-    for state in reversed(read.sources(database)):
+    for state in reversed(Documents(database).sources()):
         smallest[state.doc_id] = state.source
     for row in database.read("document_names"):
         wanted = described(row["title"], json.loads(row["metadata"]))
@@ -155,10 +155,11 @@ def _vectors(database: Database) -> Iterator[Problem]:
 
 def _documents(database: Database) -> Iterator[Problem]:
     """Check documents a few at a time: not all texts are in memory."""
+    documents = Documents(database)
     rows = {row["id"]: row for row in database.read("document_names")}
-    for ids in read.batches(sorted(rows)):
-        headings, chunks = read.headings_of(database, ids), read.chunks_by_document(database, ids)
-        for document in read.documents(database, ids):
+    for ids in batches(sorted(rows)):
+        headings, chunks = documents.headings(ids), documents.all_chunks(ids)
+        for document in documents.documents(ids):
             row, own = rows[document.doc_id], chunks.get(document.doc_id, [])
             if row["characters"] != len(document.text):
                 detail = (

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from kgrag.store.contents import Problem
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database, Row
-from kgrag.store.neo4j.knowledge import (
-    Statement,
+from kgrag.store.neo4j.document_knowledge import (
+    StatedEvidence,
+    evidence_in,
     fact_properties,
     shown_name,
     shown_type,
-    statements_in,
 )
 from kgrag.text import normalize_name
 from kgrag.titles import CITING_PREDICATES
@@ -43,18 +43,18 @@ def _fact(row: Row, places: _Places) -> Iterator[Problem]:
         detail = f"nothing supports it, or its lists differ in length ({row['predicate']})"
         yield Problem("fact-has-evidence", row["id"], f"{detail}: {_REINGEST}")
         return
-    statements = statements_in(row)
-    if fact_properties(row["id"], statements)["predicate"] != row["predicate"]:
+    stated = evidence_in(row)
+    if fact_properties(row["id"], stated)["predicate"] != row["predicate"]:
         detail = f"most documents word it otherwise than {row['predicate']}: {_REINGEST}"
         yield Problem("fact-wording", row["id"], detail)
-    if statements != sorted(set(statements)):
+    if stated != sorted(set(stated)):
         detail = f"its evidence is out of order or doubled: {_REINGEST}"
         yield Problem("fact-order", row["id"], detail)
-    for s in statements:
+    for s in stated:
         yield from _evidence("evidence", row["id"], s, places)
 
 
-def _evidence(what: str, subject: str, s: Statement, places: _Places) -> Iterator[Problem]:
+def _evidence(what: str, subject: str, s: StatedEvidence, places: _Places) -> Iterator[Problem]:
     doc_id, start, end = places.get(s.chunk_id, ("", 0, 0))
     if doc_id != s.doc_id or s.start > end or s.end < start or s.end < s.start:
         detail = f"its chunk {s.chunk_id} is missing or does not touch {s.start}..{s.end}"
@@ -83,7 +83,7 @@ def _mentions(
         for start, end, confidence in zip(
             row["starts"], row["ends"], row["confidences"], strict=True
         ):
-            place = Statement(doc_id, start, end, "", pair[0], confidence, "")
+            place = StatedEvidence(doc_id, start, end, "", pair[0], confidence, "")
             yield from _evidence("mentions", pair[1], place, places)
     for chunk_id, entity_id in sorted(stated.keys() - met):
         detail = f"{chunk_id} states a fact of it, but does not mention it: {_REINGEST}"

@@ -8,13 +8,10 @@ from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j.base import Base, begin, finish
 from kgrag.store.neo4j.connection import Transaction
-from kgrag.store.neo4j.described import described
+from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, Properties, read_knowledge
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
-from kgrag.store.neo4j.graph_read import stored_knowledge
 from kgrag.store.neo4j.graph_write import cite, write_knowledge
-from kgrag.store.neo4j.knowledge import Knowledge, Properties
-from kgrag.store.neo4j.layout import layout_of
-from kgrag.store.neo4j.terms import label_of, terms_rows
+from kgrag.store.neo4j.nodes import described, label_of, layout_of, terms_rows
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -44,7 +41,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     stored = tx.run("layout", id=doc_id)[0]
     held, same = stored["id"] is not None, stored["layout"] == layout
     left = doc_id in base.deleting  # chunks of its deletion, which was cut off
-    known = stored_knowledge(tx.run, doc_id) if held else Knowledge()
+    known = read_knowledge(tx.run, doc_id) if held else DocumentKnowledge()
     keys = keys_of(tx, doc_id) if held or left else {}
     if held:
         _delete_summaries(tx, doc_id, keep=[s.summary_id for s in bundle.summaries])
@@ -54,7 +51,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     _put_document(tx, base, bundle, layout)
     if not same:
         _add_chunks(tx, base, bundle)
-    wanted = Knowledge()
+    wanted = DocumentKnowledge()
     wanted.add(bundle.facts, bundle.mentions)
     linked = known.mention_rows() if same else {}
     _write_knowledge(tx, base, doc_id, known, wanted, linked)
@@ -136,7 +133,7 @@ def add_knowledge(
     base = begin(tx)
     _check_held(tx, doc_id)
     check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
-    known, wanted = (stored_knowledge(tx.run, doc_id) for _ in range(2))
+    known, wanted = (read_knowledge(tx.run, doc_id) for _ in range(2))
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
     old = {row["id"] for row in tx.run("summaries_of_document", id=doc_id)}
@@ -168,9 +165,9 @@ def _release_source(tx: Transaction, base: Base, source: str, *, keep: str) -> b
 
 
 def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
-    known = stored_knowledge(tx.run, doc_id)
+    known = read_knowledge(tx.run, doc_id)
     keys = keys_of(tx, doc_id)
-    gone = Knowledge()
+    gone = DocumentKnowledge()
     _write_knowledge(tx, base, doc_id, known, gone, {})
     _delete_summaries(tx, doc_id, keep=[])
     n_chunks = tx.run("count_chunks_of", id=doc_id)[0]["n"]
@@ -189,8 +186,8 @@ def _write_knowledge(
     tx: Transaction,
     base: Base,
     doc_id: str,
-    known: Knowledge,
-    wanted: Knowledge,
+    known: DocumentKnowledge,
+    wanted: DocumentKnowledge,
     linked: Mapping[tuple[str, str], Properties],
 ) -> None:
     base.touched |= write_knowledge(
@@ -211,7 +208,7 @@ def _check_chunks(bundle: DocumentBundle) -> None:
     """
     doc_id, text = bundle.document.doc_id, bundle.document.text
     ids = {c.chunk_id for c in bundle.chunks}
-    wanted = Knowledge()
+    wanted = DocumentKnowledge()
     wanted.add(bundle.facts, bundle.mentions)
     named = {c.parent_id for c in bundle.chunks if c.parent_id is not None}
     lost = sorted((wanted.chunk_ids() | named) - ids)

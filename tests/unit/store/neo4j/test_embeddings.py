@@ -12,7 +12,7 @@ from kgrag.store.neo4j.embeddings import (
     checksum,
     embed_nodes,
     given_vectors,
-    settle_embeddings,
+    prune_embeddings,
     to_vector,
 )
 from kgrag.vectors.vector import KINDS
@@ -138,7 +138,7 @@ def test_embeddings_go_with_their_last_node():
         used("kept", chunk=(True, True)),
     ]
     tx = Transaction(embeddings_used=rows)
-    settle_embeddings(tx, ["shared", "kept", "gone"])
+    prune_embeddings(tx, ["shared", "kept", "gone"])
 
     assert tx.asked("embeddings_used") == [{"keys": ["gone", "kept", "shared"]}]
     assert "shared" in tx.asked("unmark_chunk_embeddings")[0]["keys"]
@@ -150,7 +150,7 @@ def test_embeddings_go_with_their_last_node():
 def test_nothing_lost_asks_nothing():
     """Most writes lose no vector."""
     tx = Transaction()
-    settle_embeddings(tx, [])
+    prune_embeddings(tx, [])
     assert tx.ran == []
 
 

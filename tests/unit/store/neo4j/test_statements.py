@@ -62,7 +62,7 @@ def test_an_unknown_name_is_an_error(name):
 
 
 def every_statement():
-    files = ["base", "graph", "indexes", "integrations", "read", "schema", "search", "staged"]
+    files = ["base", "documents", "graph", "indexes", "integrations", "schema", "search", "staged"]
     files += ["verify", "whole", "write"]
     return [name for file in files for name in statements_of(file)]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.store.neo4j.terms import document_key, label_of, terms_rows
+from kgrag.store.neo4j.nodes import document_key, label_of, terms_rows
 from kgrag.store.terms import END, padded
 from kgrag.text import character_pairs, words
 from kgrag.types import Chunk

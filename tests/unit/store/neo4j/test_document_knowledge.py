@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.ids import entity_id, fact_id
-from kgrag.store.neo4j.knowledge import (
-    Knowledge,
+from kgrag.store.neo4j.document_knowledge import (
+    DocumentKnowledge,
     Place,
-    Statement,
+    StatedEvidence,
+    evidence_in,
     fact_properties,
     most_used,
     shown_name,
     shown_type,
-    statements_in,
 )
 from kgrag.types import Entity, Evidence, Fact, Mention
 
@@ -38,7 +38,7 @@ def fact(subject, predicate, object_, *spots):
 
 
 def known(facts=(), mentions=()):
-    knowledge = Knowledge()
+    knowledge = DocumentKnowledge()
     knowledge.add(facts, mentions)
     return knowledge
 
@@ -48,7 +48,7 @@ def said(knowledge):
     properties = {}
     for fact_id_ in knowledge.ends:
         own = [
-            Statement._make(("d-1", *place, confidence, predicate))
+            StatedEvidence._make(("d-1", *place, confidence, predicate))
             for (fact_id, place), (predicate, confidence) in knowledge.stated.items()
             if fact_id == fact_id_
         ]
@@ -70,7 +70,7 @@ facts = st.builds(
 )  # fmt: skip
 mentions = st.builds(Mention, entities, spots)
 statements = st.builds(
-    Statement, st.sampled_from(["d-1", "d-2"]), st.integers(0, 9), st.integers(0, 9),
+    StatedEvidence, st.sampled_from(["d-1", "d-2"]), st.integers(0, 9), st.integers(0, 9),
     st.sampled_from(["rules", "import"]), st.sampled_from(["c1", "c2"]),
     st.floats(0.125, 1, width=16), st.sampled_from(["依据", "依据 ", "据"]),
 )  # fmt: skip
@@ -82,7 +82,7 @@ def test_the_order_of_facts_and_mentions_says_nothing(some_facts, some_mentions,
     mixed_facts, mixed_mentions = list(some_facts), list(some_mentions)
     random.shuffle(mixed_facts)
     random.shuffle(mixed_mentions)
-    one_by_one = Knowledge()
+    one_by_one = DocumentKnowledge()
     for mention in mixed_mentions:
         one_by_one.add([], [mention])
     for one in mixed_facts:
@@ -148,7 +148,7 @@ def test_evidence_comes_back_from_its_properties(some):
     """Seven parallel lists hold every piece, in one order, whatever the order given."""
     properties: Any = fact_properties("f-1", some)
 
-    assert statements_in(properties) == sorted(some)
+    assert evidence_in(properties) == sorted(some)
     assert fact_properties("f-1", reversed(some)) == properties
     assert {len(properties[name]) for name in LISTS} == {len(some)}
     assert properties["id"] == "f-1"
@@ -161,21 +161,23 @@ def test_evidence_is_read_without_wordings(some):
     properties: Any = fact_properties("f-1", some)
     without = {name: value for name, value in properties.items() if name != "predicates"}
 
-    assert [s.evidence() for s in statements_in(without)] == [s.evidence() for s in sorted(some)]
-    assert {s.predicate for s in statements_in(without)} == {""}
+    assert [s.evidence() for s in evidence_in(without)] == [s.evidence() for s in sorted(some)]
+    assert {s.predicate for s in evidence_in(without)} == {""}
 
 
 @pytest.mark.parametrize("short", LISTS)
 def test_lists_of_different_length_are_not_read(short):
     """Damage does not shift evidence from one document to another."""
-    properties = fact_properties("f-1", [Statement("d-1", 0, 1, "rules", "c1", 1.0, "有")])
+    properties = fact_properties("f-1", [StatedEvidence("d-1", 0, 1, "rules", "c1", 1.0, "有")])
     with pytest.raises(ValueError, match="zip"):
-        statements_in({**properties, short: []})
+        evidence_in({**properties, short: []})
 
 
 def test_statements_carry_their_evidence():
     """Each list goes into the field of its name."""
-    one = statements_in(fact_properties("f", [Statement("d-1", 3, 9, "import", "c1", 0.5, "有")]))
+    one = evidence_in(
+        fact_properties("f", [StatedEvidence("d-1", 3, 9, "import", "c1", 0.5, "有")])
+    )
     assert [s.evidence() for s in one] == [Evidence("d-1", 3, 9, "c1", "import", 0.5)]
 
 
@@ -230,7 +232,7 @@ def test_chunk_ids_are_those_of_facts_and_mentions():
         [Mention(entity("甲"), evidence(0, chunk="c3"))],
     )
     assert knowledge.chunk_ids() == {"c1", "c2", "c3"}
-    assert Knowledge().chunk_ids() == set()
+    assert DocumentKnowledge().chunk_ids() == set()
 
 
 def test_a_fact_of_an_entity_about_itself_is_one_fact_of_one_pair():

@@ -1,13 +1,18 @@
-"""What one document says, and how the graph keeps it: pure functions between the two."""
+"""What one document says, and how the graph keeps it in lists of relationships."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kgrag.store.bundles import StatedFact, assemble_knowledge
+from kgrag.store.neo4j.connection import Row
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 Properties = dict[str, object]
+Run = Callable[..., list[Row]]
+
+_READINGS = 10  # of facts that are written just now
 
 
 class Place(NamedTuple):
@@ -18,12 +23,16 @@ class Place(NamedTuple):
     extractor: str
     chunk_id: str
 
+    def evidence(self, doc_id: str, confidence: float) -> Evidence:
+        """Return it as evidence of a document."""
+        return Evidence(doc_id, self.start, self.end, self.chunk_id, self.extractor, confidence)
+
 
 _LISTS = ("doc_ids", "starts", "ends", "extractors", "chunk_ids", "confidences")
 
 
 @dataclass(slots=True)
-class Knowledge:
+class DocumentKnowledge:
     """What one document says.
 
     Attributes:
@@ -83,8 +92,47 @@ class Knowledge:
             for pair in sorted({*facts, *places})
         }
 
+    def every_wording(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:
+        """Return the facts and mentions, in every wording and spelling of the document."""
+        stated = [
+            StatedFact(fact_id, subject_id, predicate, object_id, place.evidence(doc_id, c))
+            for (fact_id, place), (predicate, c) in self.stated.items()
+            for subject_id, object_id in (self.ends[fact_id],)
+        ]
+        mentioned = [
+            (entity_id, place.evidence(doc_id, confidence))
+            for (entity_id, place), confidence in self.mentioned.items()
+        ]
+        return assemble_knowledge(names=self.names, stated=stated, mentioned=mentioned)
 
-class Statement(NamedTuple):
+    def each_once(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:
+        """Return each fact and mention once, under the smallest of its wordings.
+
+        Of several types of an entity, the smallest other than `entity`.
+        """
+        surfaces: dict[str, Entity] = {}
+        for entity_id, (names, types) in self.name_rows().items():
+            type_ = min((t for t in types if t != "entity"), default="entity")
+            surfaces[entity_id] = Entity(entity_id, min(names), type_)
+        predicates: dict[str, str] = {}
+        evidence: dict[str, list[Evidence]] = {}
+        for (fact_id, place), (predicate, confidence) in self.stated.items():
+            predicates[fact_id] = min(predicates.get(fact_id, predicate), predicate)
+            evidence.setdefault(fact_id, []).append(place.evidence(doc_id, confidence))
+        facts = []
+        for fact_id in sorted(predicates):
+            subject_id, object_id = self.ends[fact_id]
+            ordered = tuple(sorted(evidence[fact_id], key=by_place))
+            subject, object_ = surfaces[subject_id], surfaces[object_id]
+            facts.append(Fact(fact_id, subject, predicates[fact_id], object_, ordered))
+        mentions = [
+            Mention(surfaces[entity_id], place.evidence(doc_id, confidence))
+            for (entity_id, place), confidence in self.mentioned.items()
+        ]
+        return facts, sorted(mentions, key=lambda m: (m.entity.entity_id, *by_place(m.evidence)))
+
+
+class StatedEvidence(NamedTuple):
     """A piece of evidence as a RELATED relationship keeps it, one item of each of its lists."""
 
     doc_id: str
@@ -108,7 +156,7 @@ def is_whole(row: Mapping[str, object]) -> bool:
     return len({len(value) for name in names if isinstance(value := row[name], list)}) == 1
 
 
-def statements_in(row: Mapping[str, object]) -> list[Statement]:
+def evidence_in(row: Mapping[str, object]) -> list[StatedEvidence]:
     """Return the pieces of evidence of a relationship; `predicates` may be left out of the row."""
     lists: list[Sequence[object]] = []
     for name in _LISTS:
@@ -118,12 +166,12 @@ def statements_in(row: Mapping[str, object]) -> list[Statement]:
     predicates = row.get("predicates")
     assert predicates is None or isinstance(predicates, list)
     lists.append(predicates if predicates is not None else [""] * len(lists[0]))
-    return [Statement(*items) for items in zip(*lists, strict=True)]
+    return [StatedEvidence(*items) for items in zip(*lists, strict=True)]
 
 
-def fact_properties(fact_id: str, statements: Iterable[Statement]) -> Properties:
+def fact_properties(fact_id: str, stated: Iterable[StatedEvidence]) -> Properties:
     """Return the properties of a RELATED relationship; its wording is that of most documents."""
-    ordered = sorted(statements)
+    ordered = sorted(stated)
     return {
         "id": fact_id,
         "predicate": most_used((s.predicate, s.doc_id) for s in ordered),
@@ -135,6 +183,50 @@ def fact_properties(fact_id: str, statements: Iterable[Statement]) -> Properties
         "confidences": [s.confidence for s in ordered],
         "predicates": [s.predicate for s in ordered],
     }
+
+
+def read_knowledge(run: Run, doc_id: str) -> DocumentKnowledge:
+    """Return what the graph holds of a document.
+
+    Args:
+        run: Runs a statement by name, in the caller's transaction or outside of any.
+        doc_id: The document.
+    """
+    found = DocumentKnowledge()
+    for row in read_consistent(lambda: run("facts_of_document", id=doc_id)):
+        found.ends[row["id"]] = (row["subject_id"], row["object_id"])
+        for s in evidence_in(row):
+            if s.doc_id == doc_id:
+                place = Place(s.start, s.end, s.extractor, s.chunk_id)
+                found.stated[row["id"], place] = (s.predicate, s.confidence)
+    for row in run("mentions_of_document", id=doc_id):
+        columns = (row["starts"], row["ends"], row["extractors"], row["confidences"])
+        for start, end, extractor, confidence in zip(*columns, strict=True):
+            place = Place(start, end, extractor, row["chunk_id"])
+            found.mentioned[row["entity_id"], place] = confidence
+    for row in run("names_of_document", id=doc_id):
+        pairs = zip(row["names"], row["types"], strict=True)
+        found.names |= {Entity(row["entity_id"], name, type_) for name, type_ in pairs}
+    return found
+
+
+def read_consistent(read: Callable[[], list[Row]]) -> list[Row]:
+    """Return rows of facts, each with its evidence whole.
+
+    A server reads the lists of a relationship one after the other: where a writer comes between,
+    they are of different lengths, and are read again.
+    """
+    rows = read()
+    for _ in range(_READINGS):
+        if all(is_whole(row) for row in rows):
+            break
+        rows = read()
+    return rows
+
+
+def by_place(e: Evidence) -> tuple[str, int, int, str, str]:
+    """Return what evidence is ordered by."""
+    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id)
 
 
 def most_used(uses: Iterable[tuple[str, str]]) -> str:

@@ -16,9 +16,6 @@ RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash 
   d.warnings AS warnings, d.metadata AS metadata, d.file AS file, d.fingerprint AS fingerprint,
   d.characters AS characters;
 
-// name: revisions
-MATCH (d:KgragDocument) RETURN d.id AS id, coalesce(d.revision, '') AS revision;
-
 // name: revision
 MATCH (d:KgragDocument {id: $id}) RETURN coalesce(d.revision, '') AS revision;
 
@@ -76,18 +73,3 @@ MATCH (s:KgragSummary {doc_id: $id})
 RETURN s.id AS id, s.doc_id AS doc_id, s.start AS start, s.end AS end, s.text AS text,
   s.level AS level, s.source AS source, s.target_ids AS target_ids,
   s.embedding_key AS embedding_key;
-
-// name: chunk_sizes
-MATCH (c:KgragChunk) RETURN c.size AS size, count(*) AS n;
-
-// name: counts
-CALL () {
-  MATCH (d:KgragDocument)
-  RETURN count(d) AS documents, coalesce(sum(d.characters), 0) AS characters
-}
-CALL () { MATCH (s:KgragSummary) RETURN count(s) AS summaries }
-CALL () { MATCH (e:KgragEntity) RETURN count(e) AS entities }
-CALL () { MATCH (:KgragEntity)-[r:RELATED]->() RETURN count(r) AS facts }
-CALL () { MATCH (:KgragChunk)-[m:MENTIONS]->() RETURN coalesce(sum(size(m.starts)), 0) AS mentions }
-CALL () { MATCH (v:KgragEmbedding) RETURN count(v) AS vectors }
-RETURN documents, characters, summaries, entities, facts, mentions, vectors;

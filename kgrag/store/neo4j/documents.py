@@ -1,0 +1,236 @@
+"""Documents, chunks and summaries: one statement a call, however many ids."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
+from kgrag.store.neo4j import write
+from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.labels import write_despite_constraints
+from kgrag.store.neo4j.role import Role
+from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
+
+_T = TypeVar("_T")
+_TRIES = 3  # at a document that others replace meanwhile
+
+
+class Documents(Role):
+    """Documents with all that makes them up; see `kgrag.store.documents.DocumentStore`."""
+
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+        """Store a document whole in place of its old self."""
+        write_despite_constraints(
+            self._database, lambda tx: write.upsert_document(tx, bundle, source=source)
+        )
+        self._finish_deletions()
+
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record that `source` holds a stored document; NotFoundError if it is not stored."""
+        write_despite_constraints(
+            self._database, lambda tx: write.attach_source(tx, source, doc_id)
+        )
+        self._finish_deletions()
+
+    def delete_document(self, doc_id: str) -> bool:
+        """Delete a document and exactly what nothing else supports."""
+        held = write_despite_constraints(
+            self._database, lambda tx: write.delete_document(tx, doc_id)
+        )
+        self._finish_deletions()
+        return held
+
+    def add_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact] = (),
+        mentions: Sequence[Mention] = (),
+        summaries: Sequence[Summary] = (),
+        vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
+    ) -> None:
+        """Add to a stored document what it does not have yet."""
+        write_despite_constraints(
+            self._database,
+            lambda tx: write.add_knowledge(
+                tx,
+                doc_id,
+                facts=facts,
+                mentions=mentions,
+                summaries=summaries,
+                vectors=vectors,
+                embedder=embedder,
+            ),
+        )
+
+    def sources(self) -> list[SourceState]:
+        """Return every known source, ordered by source."""
+        rows = self._database.read("sources")
+        return sorted((SourceState(*row) for row in rows), key=lambda state: state.source)
+
+    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with text and segments.
+
+        Card and text are two statements: a document that is replaced between them is read again.
+        """
+        found: dict[str, Document] = {}
+        wanted = doc_ids
+        for _ in range(_TRIES):
+            cards = self._cards(wanted)
+            read = self._with_text(cards)
+            found |= read
+            wanted = [d for d, card in cards.items() if len(read[d].text) != card["characters"]]
+            if not wanted:
+                break
+        return in_order(found, sorted(found) if doc_ids is None else doc_ids)
+
+    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents without text and segments."""
+        cards = self._cards(doc_ids)
+        found = {doc_id: _document(card) for doc_id, card in cards.items()}
+        return in_order(found, sorted(cards) if doc_ids is None else doc_ids)
+
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents in text order, by document."""
+        return {
+            row["id"]: [Heading(*heading) for heading in json.loads(row["headings"])]
+            for row in self._database.read("layouts", ids=list(doc_ids))
+        }
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return chunks in the order asked."""
+        rows = self._database.read("chunks", ids=list(chunk_ids)) if chunk_ids else []
+        return in_order({row["id"]: chunk_of(row) for row in rows}, chunk_ids)
+
+    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return a group's chunks of documents in reading order."""
+        rows = self._database.read("chunks_of", ids=list(doc_ids), size=size) if doc_ids else []
+        groups = _grouped(map(chunk_of, rows), lambda c: c.doc_id)
+        return [c for doc_id in doc_ids for c in groups.get(doc_id, [])]
+
+    def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return one group of children in reading order."""
+        ids = list(parent_ids)
+        rows = self._database.read("children", ids=ids, size=size) if ids else []
+        groups = _grouped(map(chunk_of, rows), lambda c: c.parent_id or "")
+        return [c for parent_id in parent_ids for c in groups.get(parent_id, [])]
+
+    def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
+        """Return parents, each followed by all its children."""
+        rows = self._database.read("families", ids=list(parent_ids)) if parent_ids else []
+        groups: defaultdict[str, list[Chunk]] = defaultdict(list)
+        for c in map(chunk_of, rows):
+            groups[c.parent_id or c.chunk_id].append(c)
+        ordered = [sorted(groups[p], key=_parents_first) for p in parent_ids if p in groups]
+        return [c for group in ordered for c in group]
+
+    def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
+        """Return summaries in the order asked, or all by document and place."""
+        if summary_ids is None:
+            return _by_place(map(_summary, self._database.read("all_summaries")))
+        rows = self._database.read("summaries", ids=list(summary_ids)) if summary_ids else []
+        return in_order({row["id"]: _summary(row) for row in rows}, summary_ids)
+
+    def all_chunks(self, doc_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """Return all groups of documents by document, parents first, each in reading order."""
+        groups: defaultdict[str, list[Chunk]] = defaultdict(list)
+        for row in self._database.read("chunks_of_documents", ids=list(doc_ids)):
+            groups[row["doc_id"]].append(chunk_of(row))
+        return {doc_id: sorted(group, key=_parents_first) for doc_id, group in groups.items()}
+
+    def _fingerprint(self, doc_id: str) -> str | None:
+        """Return a document's fingerprint; None if it is not held."""
+        card = self._cards([doc_id]).get(doc_id)
+        return None if card is None else str(card["fingerprint"])
+
+    def _revision(self, doc_id: str) -> str | None:
+        """Return what is another after each change of a document; None if it is not held."""
+        rows = self._database.read("revision", id=doc_id)
+        return str(rows[0]["revision"]) if rows else None
+
+    def _cards(self, doc_ids: Sequence[str] | None) -> dict[str, Row]:
+        if doc_ids is None:
+            rows = self._database.read("all_cards")
+        else:
+            rows = self._database.read("cards", ids=list(doc_ids)) if doc_ids else []
+        return {row["id"]: row for row in rows}
+
+    def _with_text(self, cards: Mapping[str, Row]) -> dict[str, Document]:
+        ids = sorted(cards)
+        if not ids:
+            return {}
+        rows = self._database.read("layouts", ids=ids)
+        segments = {row["id"]: row["segments"] for row in rows}
+        parents: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+        for row in self._database.read("texts", ids=ids):
+            parents[row["id"]].append((row["index"], row["text"]))
+        return {
+            doc_id: _document(
+                card,
+                text="".join(text for _, text in sorted(parents[doc_id])),
+                segments=segments.get(doc_id, "[]"),
+            )
+            for doc_id, card in cards.items()
+        }
+
+
+def summaries_of(database: Database, doc_id: str) -> list[Summary]:
+    """Return a document's summaries by place."""
+    return _by_place(map(_summary, database.read("summaries_of_document", id=doc_id)))
+
+
+def batches(doc_ids: Sequence[str], size: int = 16) -> Iterator[list[str]]:
+    """Yield so many documents at a time: few round trips, few texts in memory."""
+    for start in range(0, len(doc_ids), size):
+        yield list(doc_ids[start : start + size])
+
+
+def in_order(found: Mapping[str, _T], ids: Iterable[str]) -> list[_T]:
+    """Return what was found in the order asked."""
+    return [found[i] for i in ids if i in found]
+
+
+def chunk_of(row: Row) -> Chunk:
+    """Return the chunk of a row."""
+    return Chunk(
+        row["id"], row["doc_id"], row["size"], row["index"], row["start"], row["end"],
+        row["text"], row["parent_id"], tuple(row["heading_path"]),
+    )  # fmt: skip
+
+
+def _summary(row: Row) -> Summary:
+    return Summary(
+        row["id"], row["doc_id"], row["start"], row["end"], row["text"], row["level"],
+        row["source"], tuple(row["target_ids"]),
+    )  # fmt: skip
+
+
+def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
+    return Document(
+        doc_id=card["id"],
+        title=card["title"],
+        text=text,
+        file=card["file"] or "",
+        media_type=card["media_type"],
+        content_hash=card["content_hash"],
+        segments=tuple(Segment(*segment) for segment in json.loads(segments)),
+        warnings=tuple(card["warnings"]),
+        metadata=json.loads(card["metadata"]),
+    )
+
+
+def _grouped(found: Iterable[Chunk], key: Callable[[Chunk], str]) -> dict[str, list[Chunk]]:
+    groups: defaultdict[str, list[Chunk]] = defaultdict(list)
+    for c in sorted(found, key=lambda c: c.position):
+        groups[key(c)].append(c)
+    return groups
+
+
+def _parents_first(c: Chunk) -> tuple[bool, int, int]:
+    return (c.parent_id is not None, -c.size, c.position)
+
+
+def _by_place(found: Iterable[Summary]) -> list[Summary]:
+    return sorted(found, key=lambda s: (s.doc_id, s.start, s.end, s.summary_id))

@@ -1,0 +1,139 @@
+"""The graph of facts: entities, what is stated of them, and by which document."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from kgrag.store.graph import StatedTriple, Stating, Triple
+from kgrag.store.likeness import most_alike
+from kgrag.store.neo4j.connection import Row
+from kgrag.store.neo4j.document_knowledge import (
+    by_place,
+    evidence_in,
+    read_consistent,
+    read_knowledge,
+)
+from kgrag.store.neo4j.documents import in_order, summaries_of
+from kgrag.store.neo4j.lexical import any_of
+from kgrag.store.neo4j.role import Role
+from kgrag.text import character_pairs, normalize_name
+from kgrag.types import Entity, Fact, Mention, Summary
+from kgrag.vectors.vector import Hit
+
+_LEAST_PIECE = 3  # characters of a text that is compared piece by piece
+_CANDIDATES = 10  # names compared for each one wanted
+
+
+class Graph(Role):
+    """Entities and facts of the documents; see `kgrag.store.graph.GraphStore`."""
+
+    def find_entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return entities that bear one of the names, ordered by id."""
+        normalized = sorted({normalize_name(name) for name in names})
+        rows = self._database.read("find_entities", names=normalized) if normalized else []
+        return sorted((Entity(*row) for row in rows), key=lambda e: e.entity_id)
+
+    def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
+        """Return (entity_id, likeness in (0, 1]) of names that contain or resemble a text.
+
+        Likeness is as in `kgrag.store.likeness`; best first, ties by entity id.
+        """
+        wanted = normalize_name(text)
+        if not wanted or top_k < 1:
+            return []
+        rows: list[Row] = []
+        if len(wanted) < _LEAST_PIECE:
+            rows = self._database.read("entities_beginning", name=wanted, limit=top_k)
+        if len(rows) < top_k:
+            rows += self._database.read("entities_containing", name=wanted, limit=top_k)
+        names = {row["id"]: row["normalized"] for row in rows}
+        if len(wanted) >= _LEAST_PIECE and len(names) < top_k:
+            query = any_of(sorted(set(character_pairs(wanted))))
+            limit = top_k * _CANDIDATES
+            rows = self._database.read("entities_like", query=query, limit=limit)
+            names |= {row["id"]: row["normalized"] for row in rows}
+        return most_alike(wanted, names, top_k)
+
+    def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
+        """Return entities in the order asked."""
+        rows = self._database.read("entities", ids=list(entity_ids)) if entity_ids else []
+        return in_order({row["id"]: Entity(*row) for row in rows}, entity_ids)
+
+    def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
+        """Return the number of facts around each entity; one about itself counts once."""
+        rows = self._database.read("entity_degrees", ids=list(entity_ids)) if entity_ids else []
+        return {row["id"]: row["degree"] for row in rows}
+
+    def facts_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Fact]:
+        """Return at most `limit` facts around each entity that documents state, each fact once."""
+        ids = list(dict.fromkeys(entity_ids))
+        if not ids or limit < 1:
+            return []
+        place = {entity_id: n for n, entity_id in enumerate(ids)}
+        within = None if doc_ids is None else sorted(doc_ids)
+        rows = read_consistent(
+            lambda: self._database.read("facts_around", ids=ids, limit=limit, within=within)
+        )
+        rows.sort(key=lambda row: (place[row["around"]], row["id"]))
+        return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
+
+    def triples_around(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        limit: int,
+        doc_ids: Collection[str] | None = None,
+    ) -> list[Triple]:
+        """Return facts around entities without their evidence."""
+        return [_triple(f) for f in self.facts_around(entity_ids, limit=limit, doc_ids=doc_ids)]
+
+    def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with all their evidence, in the order asked, each once."""
+        if not fact_ids:
+            return []
+        rows = read_consistent(lambda: self._database.read("facts", ids=sorted(set(fact_ids))))
+        by_id = {row["id"]: row for row in rows}
+        return _facts(by_id, (fact_id for fact_id in fact_ids if fact_id in by_id))
+
+    def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
+        """Return (fact id, chunk id) of the evidence of facts."""
+        return [(f.fact_id, e.chunk_id) for f in self.facts(fact_ids) for e in f.evidence]
+
+    def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
+        """Return facts in the order asked, each once, with the chunks that state them."""
+        facts = self.facts(fact_ids)
+        return [(_triple(f), tuple(e.chunk_id for e in f.evidence)) for f in facts]
+
+    def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
+        """Return facts with evidence in the chunks, with all their evidence, ordered by id."""
+        if not chunk_ids:
+            return []
+        ids = list(chunk_ids)
+        rows = read_consistent(lambda: self._database.read("facts_of_chunks", ids=ids))
+        by_id = {row["id"]: row for row in rows}
+        return _facts(by_id, sorted(by_id))
+
+    def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
+        """Return what is known from one document, each fact and mention once."""
+        facts, mentions = read_knowledge(self._database.read, doc_id).each_once(doc_id)
+        return facts, mentions, summaries_of(self._database, doc_id)
+
+
+def _triple(fact: Fact) -> Triple:
+    return Triple(fact.fact_id, fact.subject, fact.predicate, fact.object)
+
+
+def _facts(rows: dict[str, Row], fact_ids: Iterable[str]) -> list[Fact]:
+    """Return facts in the order of first mention, each once."""
+    return [_fact(rows[fact_id]) for fact_id in dict.fromkeys(fact_ids)]
+
+
+def _fact(row: Row) -> Fact:
+    evidence = sorted((s.evidence() for s in evidence_in(row.data())), key=by_place)
+    subject = Entity(row["subject_id"], row["subject"], row["subject_type"])
+    object_ = Entity(row["object_id"], row["object"], row["object_type"])
+    return Fact(row["id"], subject, row["predicate"], object_, tuple(evidence))

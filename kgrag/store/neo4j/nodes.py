@@ -1,0 +1,98 @@
+"""What nodes hold beside what was given: captions, keys, facets, indexed words, a hash."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kgrag.facets import NATIONAL, document_facets
+from kgrag.ids import digest
+from kgrag.store.neo4j.caption import document_caption
+from kgrag.store.neo4j.statements import of_base
+from kgrag.store.terms import END, pair_terms, word_terms
+from kgrag.text import normalize_name
+from kgrag.titles import document_name
+from kgrag.types import Chunk
+
+Row = dict[str, object]
+
+DESCRIPTION = 1  # raise it when `described` comes out differently for the same document
+# What pages and records tell of a document, by the names under which filters know it.
+TOLD = ("issuer", "number", "date", "source", "author", "url", "province", "city", "industry")
+
+
+def described(title: str, metadata: Mapping[str, str]) -> dict[str, object]:
+    """Return the properties that follow from a document's title and metadata.
+
+    All are named, so that one that a document has no more goes: None takes a property away.
+    """
+    name, facets = document_name(title), document_facets(title, metadata)
+    return {
+        "title": title,
+        "name": name,
+        "caption": document_caption(title, facets.places),
+        "title_key": normalize_name(title),
+        "name_key": normalize_name(name),
+        "region": facets.places[0] if facets.places else NATIONAL,
+        "regions": list(facets.regions),
+        "year": facets.year,
+        "kind": facets.kinds[-1] if facets.kinds else None,
+        "kinds": list(facets.kinds),
+        **{key: metadata.get(key) or None for key in TOLD},
+    }
+
+
+def layout_of(title: str, chunks: Sequence[Chunk]) -> str:
+    """Return the hash of what chunk nodes and their terms are made from: headings and texts, too.
+
+    Args:
+        title: Of their document.
+        chunks: All chunks of a document, in any order.
+    """
+    ordered = sorted(chunks, key=lambda c: c.chunk_id)
+    parts = [
+        (c.chunk_id, c.size, c.position, c.start, c.end, c.parent_id, c.heading_path)
+        for c in ordered
+    ]
+    texts = (c.text for c in ordered if c.text)
+    return digest(title, repr(parts), digest(*texts, length=64))
+
+
+def terms_rows(chunks: Iterable[Chunk], title: str) -> list[Row]:
+    """Return the properties of the Terms nodes of chunks of one document.
+
+    Args:
+        chunks: In any order.
+        title: Of the document; with the headings it makes up the path.
+    """
+    paths: dict[tuple[str, ...], tuple[str, str]] = {}
+    rows = []
+    for chunk in chunks:
+        if chunk.heading_path not in paths:
+            paths[chunk.heading_path] = _path([title, *chunk.heading_path])
+        path_words, path_pairs = paths[chunk.heading_path]
+        row: Row = {
+            "id": chunk.chunk_id,
+            "doc_id": chunk.doc_id,
+            "doc_key": document_key(chunk.doc_id),
+            "size": chunk.size,
+            "words": " ".join(word_terms(chunk.text)),
+            "pairs": " ".join(pair_terms(chunk.text)),
+            "path_words": path_words,
+            "path_pairs": path_pairs,
+        }
+        rows.append(row)
+    return rows
+
+
+def document_key(doc_id: str) -> str:
+    """Return what stands for a document in the index: one term, whatever its id looks like."""
+    return digest("document", doc_id)
+
+
+def label_of(size: int, base: str) -> str:
+    """Return the label of the nodes of words of a chunk size in a knowledge base."""
+    return of_base(f"KgragTerms{size:d}", base)
+
+
+def _path(names: Sequence[str]) -> tuple[str, str]:
+    """Return the words of all names together, and the pairs of each, kept apart."""
+    pairs = f" {END} ".join(" ".join(pair_terms(name)) for name in names)
+    return " ".join(word_terms(" ".join(names))), pairs
