@@ -16,7 +16,7 @@ TAKEN_AWAY = """
 import asyncio, importlib, mmap, multiprocessing, os, pkgutil, selectors, signal, sqlite3, ssl
 import subprocess, sys, tempfile, uuid, webbrowser
 import click, faiss, filelock, jieba, json_repair, lxml.html, neo4j, numpy, onnxruntime, openai
-import pypdfium2, tantivy, tokenizers, tqdm, docx
+import platformdirs, pypdfium2, tantivy, tokenizers, tqdm, docx
 
 NO_MODULES = "fcntl grp posix pty pwd readline resource syslog termios tty".split()
 NO_NAMES = {
