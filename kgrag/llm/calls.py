@@ -127,6 +127,7 @@ class Calls:
         with _mapped(file):
             connection = _connect(file)
             try:
+                connection.execute("PRAGMA synchronous = NORMAL")
                 _prepare(connection, file)
             except BaseException:
                 connection.close()
@@ -250,14 +251,12 @@ class Calls:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
+    return sqlite3.connect(
         file,
         timeout=_BUSY_TIMEOUT_S,
         isolation_level=None,  # each statement is a transaction of its own
         check_same_thread=False,  # the lock sees to that
     )
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
 
 
 def _prepare(connection: sqlite3.Connection, file: Path) -> None:

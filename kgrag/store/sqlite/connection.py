@@ -221,12 +221,16 @@ def connect(uri: str) -> sqlite3.Connection:
         check_same_thread=False,
         cached_statements=256,
     )
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-    connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+    except BaseException:  # of a damaged file
+        connection.close()
+        raise
     return connection
 
 

@@ -113,8 +113,12 @@ def reading(file: Path) -> sqlite3.Connection:
     """Return a connection that changes nothing, and reads what is no UTF-8 all the same."""
     uri = f"{file.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S)
-    # A table whose statement is damaged hides no other.
-    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        # A table whose statement is damaged hides no other.
+        connection.execute("PRAGMA writable_schema = ON")
+    except BaseException:
+        connection.close()
+        raise
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
 

@@ -5,9 +5,11 @@ from contextlib import closing
 import pytest
 
 from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.llm.calls import Calls
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database, connect, known_version, make_schema
-from kgrag.store.sqlite.opening import TABLES
+from kgrag.store.sqlite.opening import TABLES, uri_of
+from kgrag.store.sqlite.salvage import reading
 
 
 @pytest.mark.parametrize("name", ["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"])
@@ -336,3 +338,33 @@ def test_the_tables_that_are_looked_for_are_those_that_the_schema_makes():
 
     assert made - TABLES == {"seals", "staged_documents", "staged_embeddings", "staged_nodes"}
     assert not TABLES - made
+
+
+@pytest.fixture
+def left_open(monkeypatch):
+    """The connections that have not been closed, all those to come."""
+    opened, real = [], sqlite3.connect
+
+    class Noted(sqlite3.Connection):
+        def close(self):
+            super().close()
+            if self in opened:
+                opened.remove(self)
+
+    def noted(*args, **options):
+        opened.append(real(*args, factory=Noted, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    yield opened
+    while opened:
+        opened[-1].close()
+
+
+@pytest.mark.parametrize("open_", [lambda file: connect(uri_of(file)), reading, Calls.open])
+def test_a_file_that_is_no_database_is_not_held_open(tmp_path, left_open, open_):
+    """Later versions of Python warn of a connection that nobody has closed."""
+    (tmp_path / "f.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 500)
+    with pytest.raises((sqlite3.Error, StoreError)), closing(open_(tmp_path / "f.db")) as opened:
+        opened.execute("SELECT * FROM sqlite_master")
+    assert left_open == []
