@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from kgrag.cli.main import main
 from kgrag.copying import export_line
 from kgrag.errors import StoreUnavailableError
-from kgrag.store.neo4j import connection, patience
+from kgrag.store.neo4j import connection, liveness
 from kgrag.store.neo4j.store import Neo4jStore
 
 # What a thread that was left behind held is closed by the collection of garbage (below).
@@ -52,8 +52,8 @@ def stopped(neo4j_server, monkeypatch):
         os.kill(neo4j_server.pid, signal.SIGSTOP)
         try:
             with monkeypatch.context() as soon:
-                soon.setattr(patience, "SILENT_S", 1.0)
-                soon.setattr(patience, "ASKED_S", 4.0)
+                soon.setattr(liveness, "SILENT_S", 1.0)
+                soon.setattr(liveness, "ASKED_S", 4.0)
                 soon.setattr(connection, "_CLOSING_S", 0.5)
                 yield
         finally:

@@ -20,7 +20,7 @@ from neo4j.exceptions import (
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.address import Address, credentials
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.patience import awaited, in_thread
+from kgrag.store.neo4j.liveness import awaited, in_thread
 from kgrag.store.neo4j.statements import is_of_base, statement
 
 _T = TypeVar("_T")

@@ -23,7 +23,7 @@ from kgrag.store.neo4j.gate.lists import TOO_LARGE
 from kgrag.store.neo4j.gate.plan import check_plan
 from kgrag.store.neo4j.gate.regular import MOST_COMPARED
 from kgrag.store.neo4j.gate.values import plain
-from kgrag.store.neo4j.patience import in_thread, is_silent, silent_error
+from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
 from kgrag.store.refused import shown, stopped
 
 _T = TypeVar("_T")

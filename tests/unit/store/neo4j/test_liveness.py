@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from kgrag.errors import StoreUnavailableError
-from kgrag.store.neo4j import patience
+from kgrag.store.neo4j import liveness
 from kgrag.store.neo4j.address import parse
-from kgrag.store.neo4j.patience import awaited, is_silent
+from kgrag.store.neo4j.liveness import awaited, is_silent
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Ask after moments rather than seconds."""
-    monkeypatch.setattr(patience, "SILENT_S", 0.02)
-    monkeypatch.setattr(patience, "ASKED_S", 0.2)
+    monkeypatch.setattr(liveness, "SILENT_S", 0.02)
+    monkeypatch.setattr(liveness, "ASKED_S", 0.2)
 
 
 @pytest.fixture
