@@ -98,7 +98,7 @@ class IntakeWithFacts(Intake):
 def opened(job: Job, embedder: MadeUpEmbedder) -> KnowledgeBase:
     """Return the knowledge base of a job."""
     config = Config()
-    config = replace(config, embedding=replace(config.embedding, facts=job.fact_vectors))
+    config = replace(config, embedding=replace(config.embedding, facts=job.fact_vectors == "on"))
     return KnowledgeBase.open(job.kb, config=config, embedder=embedder)
 
 

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from kgrag.choices import ExtractFacts
 from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.entity_types import UNTYPED, typed
@@ -16,8 +16,6 @@ from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
 from kgrag.llm.chat import Schema
 from kgrag.text import normalize
 from kgrag.types import Chunk, Entity, Evidence, Fact, Language
-
-Facts = Literal["free", "schema", "both"]
 
 _CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}
 _LONGEST_NAME = 120  # characters; a longer one is a clause
@@ -51,7 +49,7 @@ class Source:
     names: SelfNames
     extractor: str
     language: Language
-    facts: Facts
+    facts: ExtractFacts
     meta_model: MetaModel | None
 
 

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
+from kgrag.choices import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
 from kgrag.ingestion import extract, summarize
@@ -17,11 +17,10 @@ from kgrag.llm.prompts import LANGUAGES
 from kgrag.llm.structured import Json, ask
 from kgrag.types import Chunk, Document, Fact, Language, Summary
 
-Calls = Literal["combined", "separate", "facts", "summaries"]
 ModelOf = Callable[[Stage], ChatModel]
 
 READING_VERSION = "2"  # raise it when passages or what an answer is read into come out differently
-_TASKS: Mapping[Calls, tuple[Task, ...]] = {
+_TASKS: Mapping[ExtractCalls, tuple[Task, ...]] = {
     "combined": ("knowledge",),
     "separate": ("facts", "summaries"),
     "facts": ("facts",),
@@ -45,8 +44,8 @@ class ExtractSettings:
         passage_chars: Most characters of a passage.
     """
 
-    calls: Calls = "combined"
-    facts: extract.Facts = "free"
+    calls: ExtractCalls = "combined"
+    facts: ExtractFacts = "free"
     meta_model: MetaModel | None = None
     passage_chars: int = 3584
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from kgrag.choices import ExtractFacts
 from kgrag.ingestion import extract, summarize
 from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage
@@ -24,7 +25,7 @@ _LATIN = re.compile(r"[A-Za-z]")
 _MERE_ANNEX = re.compile(r"附\s*[件录表][\s\d一二三四五六七八九十：:．.、]*")  # with no title
 _NO_HEADINGS: Mapping[Language, str] = {"zh": "（无）", "en": "(none)"}
 # The last line of the meta-model in a prompt: what about the relations that it does not have?
-_BEYOND: Mapping[extract.Facts, Mapping[Language, str]] = {
+_BEYOND: Mapping[ExtractFacts, Mapping[Language, str]] = {
     "free": {"zh": "", "en": ""},
     "schema": {
         "zh": "表外的关系、不合表中类型的三元组不写。",
@@ -47,14 +48,14 @@ def language_of(text: str) -> Language:
     return "zh" if han >= _LEAST_HAN * (han + latin) else "en"
 
 
-def prompt_of(task: Task, facts: extract.Facts, language: Language) -> Prompt:
+def prompt_of(task: Task, facts: ExtractFacts, language: Language) -> Prompt:
     """Return the prompt of a task."""
     with_model = task != "summaries" and facts != "free"
     return prompt(f"{task}_schema" if with_model else task, language)
 
 
 def passage_request(
-    task: Task, passage: Passage, *, facts: extract.Facts, meta_model: MetaModel | None
+    task: Task, passage: Passage, *, facts: ExtractFacts, meta_model: MetaModel | None
 ) -> Request:
     """Return the request of a task.
 

@@ -1,10 +1,50 @@
-"""Settings: one frozen table for each part, with its defaults."""
+"""Settings: one frozen table for each part, with its defaults.
+
+What a file may say of a setting is its type; `kgrag.config_file` has pydantic check it. The text
+behind a bound says it in words.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
+
+from kgrag.choices import (
+    ChatProvider,
+    EmbeddingProvider,
+    ExtractCalls,
+    ExtractFacts,
+    JsonMode,
+    LocalCopy,
+    Template,
+    VerifyMethod,
+)
+from kgrag.errors import ConfigError
 
 STAGES = ("extract", "summarize", "analyse", "answer", "verify")
+ON_OFF: Mapping[object, bool] = MappingProxyType({"on": True, "off": False})
+
+Positive = Annotated[int, Gt(0), "a positive whole number"]
+Count = Annotated[int, Ge(0), "a whole number of 0 or more"]
+Sizes = Annotated[tuple[Positive, ...], "a list of positive whole numbers"]
+# No price is larger, and inf is no number to reckon with.
+Amount = Annotated[float, Ge(0), Lt(1e12), "a number of 0 or more"]
+Concurrency = Annotated[Positive, Le(1000)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Switches:
+    """A table with settings that are true or false; programs may say "on" and "off", too."""
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if isinstance(setting.default, bool) and not isinstance(value, bool):
+                if value not in ON_OFF:
+                    raise ConfigError(f"{setting.name} must be true or false, got {value!r}")
+                object.__setattr__(self, setting.name, ON_OFF[value])
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +56,12 @@ class ChunkConfig:
         children: Of each group of children, largest first.
     """
 
-    parent: int = 2048
-    children: tuple[int, ...] = (1024, 512, 256)
+    parent: Positive = 2048
+    children: Sizes = (1024, 512, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddingConfig:
+class EmbeddingConfig(_Switches):
     """Table `[embedding]`: the encoder, and what is encoded.
 
     Attributes:
@@ -31,8 +71,8 @@ class EmbeddingConfig:
         threads: Processor threads; 0 takes all.
         dimension: Length of the vectors, for models that may be cut shorter (Matryoshka); 0
             takes all.
-        provider: Preset of an endpoint: `jina`, `siliconflow`, `dashscope`, `openai`, `vllm`,
-            `tei`, `ollama`; empty for a model on this machine, or an endpoint of your own.
+        provider: Preset of an endpoint; empty for a model on this machine, or an endpoint of
+            your own.
         base_url: Endpoint, e.g. `http://localhost:8080/v1`; empty takes the provider's.
         api_key_env: Name of the environment variable that holds the key; empty takes the
             provider's. The key itself never stands in a file.
@@ -47,27 +87,27 @@ class EmbeddingConfig:
         timeout_s: Seconds that an endpoint may take to answer.
         attempts: Tries of a request that fails in a way that may pass.
         sizes: Chunk sizes that carry vectors; empty takes the smallest.
-        facts: `on` gives facts vectors, too.
-        late_chunking: `on` encodes chunks in the context of their parent.
+        facts: Whether facts get vectors, too.
+        late_chunking: Whether chunks are encoded in the context of their parent.
     """
 
     model: str = ""
-    threads: int = 0
-    dimension: int = 0
-    provider: str = ""
+    threads: Count = 0
+    dimension: Count = 0
+    provider: Literal["", EmbeddingProvider] = ""
     base_url: str = ""
     api_key_env: str = ""
     query_instruction: str = ""
     passage_instruction: str = ""
     languages: str = ""
-    batch_texts: int = 0
-    batch_tokens: int = 0
-    concurrency: int = 4
-    timeout_s: int = 60
-    attempts: int = 5
-    sizes: tuple[int, ...] = ()
-    facts: str = "on"
-    late_chunking: str = "off"
+    batch_texts: Count = 0
+    batch_tokens: Count = 0
+    concurrency: Concurrency = 4
+    timeout_s: Positive = 60
+    attempts: Positive = 5
+    sizes: Sizes = ()
+    facts: bool = True
+    late_chunking: bool = False
 
     @property
     def is_endpoint(self) -> bool:
@@ -80,14 +120,13 @@ class ModelConfig:
     """Table `[llm]`, and `[llm.STAGE]` for what differs in one stage.
 
     Attributes:
-        provider: Preset that fills in what is left empty: `glm`, `deepseek`, `qwen`, `moonshot`,
-            `openai`, `vllm`, `ollama`; empty for an endpoint of your own.
+        provider: Preset that fills in what is left empty; empty for an endpoint of your own.
         model: Name of the model; empty takes the provider's.
         base_url: Endpoint, e.g. `http://localhost:8000/v1`; empty takes the provider's.
         api_key_env: Name of the environment variable that holds the key; empty takes the
             provider's. The key itself never stands in a file.
-        json: How JSON is asked for: `schema`, `object`, or `none` for endpoints that have
-            neither; empty takes the provider's.
+        json: How JSON is asked for: by a `schema`, as any `object`, or by the prompt alone
+            (`none`); empty takes the provider's.
         concurrency: Calls under way at the same time, at most 1000.
         requests_per_minute: Calls begun in a minute; 0 for no limit.
         tokens_per_minute: Tokens in and out in a minute; 0 for no limit.
@@ -105,21 +144,21 @@ class ModelConfig:
             base's folder, or in the user's cache folder for a server. Only in `[llm]`.
     """
 
-    provider: str = ""
+    provider: Literal["", ChatProvider] = ""
     model: str = ""
     base_url: str = ""
     api_key_env: str = ""
-    json: str = ""
-    concurrency: int = 8
-    requests_per_minute: int = 0
-    tokens_per_minute: int = 0
-    timeout_s: int = 120
-    attempts: int = 5
-    max_tokens: int = 4000
-    temperature: float = 0.0
-    price_in: float = -1.0
-    price_cached: float = -1.0
-    price_out: float = -1.0
+    json: Literal["", JsonMode] = ""
+    concurrency: Concurrency = 8
+    requests_per_minute: Count = 0
+    tokens_per_minute: Count = 0
+    timeout_s: Positive = 120
+    attempts: Positive = 5
+    max_tokens: Positive = 4000
+    temperature: Annotated[Amount, Le(2)] = 0.0
+    price_in: Amount = -1.0
+    price_cached: Amount = -1.0
+    price_out: Amount = -1.0
     currency: str = ""
     calls: str = ""
 
@@ -143,14 +182,14 @@ class ExtractConfig:
             default keeps to 1 call for 2048 characters, and answers below 4000 tokens.
     """
 
-    calls: str = "combined"
-    facts: str = "both"
+    calls: ExtractCalls = "combined"
+    facts: ExtractFacts = "both"
     meta_model: str = "dual-carbon"
-    passage_chars: int = 3584
+    passage_chars: Positive = 3584
 
 
 @dataclass(frozen=True, slots=True)
-class SearchConfig:
+class SearchConfig(_Switches):
     """Table `[search]`.
 
     Attributes:
@@ -158,38 +197,38 @@ class SearchConfig:
         top_k: Results.
         expansions: Further wordings of a question that a model gives and that are searched,
             too; Chats-Grid finds 2 enough. 0 for none.
-        hyde: `on` searches with a passage that a model made up, too.
-        graph_query: `on` has a model write a query to the graph, too.
+        hyde: Whether to search with a passage that a model made up, too.
+        graph_query: Whether a model writes a query to the graph, too.
         local_copy: Of a server's knowledge base, in the user's cache folder. `auto`: a process
             that goes on asking makes one beside it, and deletes it when it ends. `on`: it stays,
             and is made like the server's before each question. `off`: there is none.
     """
 
     system: str = "grim"
-    top_k: int = 10
-    expansions: int = 2
-    hyde: str = "off"
-    graph_query: str = "off"
-    local_copy: str = "auto"
+    top_k: Positive = 10
+    expansions: Count = 2
+    hyde: bool = False
+    graph_query: bool = False
+    local_copy: LocalCopy = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerConfig:
+class AnswerConfig(_Switches):
     """Table `[answer]`.
 
     Attributes:
         max_sentences: Sentences quoted at most, without a model.
-        template: `normal`, `focused`, `markdown` or `steps`.
+        template: Form of a model's answer.
         context_tokens: Longest context that a model is given.
         compress: Share of each passage that is kept, by BM25-Extract; 1 keeps all.
-        integrate: `on` completes the answer from the best passage in a second call.
+        integrate: Whether a second call completes the answer from the best passage.
     """
 
-    max_sentences: int = 5
-    template: str = "normal"
-    context_tokens: int = 6000
-    compress: float = 1.0
-    integrate: str = "off"
+    max_sentences: Positive = 5
+    template: Template = "normal"
+    context_tokens: Positive = 6000
+    compress: Annotated[Amount, Le(1)] = 1.0
+    integrate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,17 +236,17 @@ class VerifyConfig:
     """Table `[verify]`.
 
     Attributes:
-        method: `cov`, `cov-two-stage`, `chats-grid` or `none`.
+        method: How an answer is verified.
         max_rounds: Answers at most, the first included; 0 for the method's own number: 2 for
             `cov`, 5 for `chats-grid`.
         max_calls: Calls of a model at most, for one question.
         timeout_s: Seconds at most, for one question; a call under way is ended then.
     """
 
-    method: str = "cov"
-    max_rounds: int = 0
-    max_calls: int = 40
-    timeout_s: int = 300
+    method: VerifyMethod = "cov"
+    max_rounds: Count = 0
+    max_calls: Positive = 40
+    timeout_s: Positive = 300
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from kgrag.config import (
+    ON_OFF,
     STAGES,
     AnswerConfig,
     ChunkConfig,
@@ -32,31 +33,6 @@ _TABLES = {
     "answer": AnswerConfig,
     "verify": VerifyConfig,
 }
-_ON_OFF = ("on", "off")
-_ENDPOINTS = ("", "jina", "siliconflow", "dashscope", "openai", "vllm", "tei", "ollama")
-_CHOICES = {  # values other than these would be found out late, or never
-    "embedding.provider": _ENDPOINTS,
-    "embedding.facts": _ON_OFF,
-    "embedding.late_chunking": _ON_OFF,
-    "llm.provider": ("", "glm", "deepseek", "qwen", "moonshot", "openai", "vllm", "ollama"),
-    "llm.json": ("", "schema", "object", "none"),
-    "extract.calls": ("combined", "separate", "facts", "summaries"),
-    "extract.facts": ("free", "schema", "both"),
-    "search.hyde": _ON_OFF,
-    "search.graph_query": _ON_OFF,
-    "search.local_copy": ("auto", *_ON_OFF),
-    "answer.template": ("normal", "focused", "markdown", "steps"),
-    "answer.integrate": _ON_OFF,
-    "verify.method": ("cov", "cov-two-stage", "chats-grid", "none"),
-}
-_MOST: dict[str, float] = {
-    "embedding.concurrency": 1000,
-    "llm.concurrency": 1000,
-    "llm.temperature": 2,
-    "answer.compress": 1,
-}
-_LARGEST = 1e12  # no price is, and inf is no number to reckon with
-_MAY_BE_ZERO = frozenset(["expansions"])
 _T = TypeVar("_T")
 
 
@@ -153,46 +129,43 @@ def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
     """Return defaults with what a table says put in."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{path}: [{name}] must be a table")
-    known = {field.name: getattr(defaults, field.name) for field in fields(defaults)}  # type: ignore[arg-type]
+    known = get_type_hints(type(defaults), include_extras=True)
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:
             raise ConfigError(f"{path}: unknown key {name}.{key}; known are {sorted(known)}")
-        where = f"{path}: {name}.{key}"
-        setting = f"{name.partition('.')[0]}.{key}"
-        choices = _CHOICES.get(setting)
-        if choices and value not in choices:  # before the type: true is not "on"
-            shown = ", ".join(f'"{choice}"' for choice in choices if choice)
-            raise ConfigError(f"{where} must be one of {shown}, got {value!r}")
-        checked[key] = _value(where, value, known[key], may_be_zero=key in _MAY_BE_ZERO)
-        most = _MOST.get(setting)
-        if most is not None and checked[key] > most:
-            raise ConfigError(f"{where} must be at most {most:g}, got {value!r}")
+        checked[key] = _value(f"{path}: {name}.{key}", value, known[key])
     return replace(defaults, **checked)  # type: ignore[type-var]
 
 
-def _value(where: str, value: object, default: object, *, may_be_zero: bool) -> object:
-    if isinstance(default, tuple):
-        whole = isinstance(value, list) and all(_positive(item) for item in value)
-        if not whole or not isinstance(value, list):
-            raise ConfigError(f"{where} must be a list of positive whole numbers, got {value!r}")
-        return tuple(value)
-    if isinstance(default, str):
-        if not isinstance(value, str):
-            raise ConfigError(f"{where} must be a text, got {value!r}")
-        return value
-    if isinstance(default, float):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigError(f"{where} must be a number, got {value!r}")
-        if not 0 <= value <= _LARGEST:  # nor is nan
-            raise ConfigError(f"{where} must be a number of 0 or more, got {value!r}")
-        return float(value)
-    or_zero = default == 0 or may_be_zero
-    if not _positive(value) and not (or_zero and value == 0):
-        number = "whole number of 0 or more" if or_zero else "positive whole number"
-        raise ConfigError(f"{where} must be a {number}, got {value!r}")
-    return value
+def _value(where: str, value: object, kind: Any) -> object:
+    """Return a setting's value, of its kind: a type with the bounds that pydantic knows."""
+    from pydantic import (  # slow to import, and few have a file
+        ConfigDict,
+        TypeAdapter,
+        ValidationError,
+    )
+
+    given = tuple(value) if isinstance(value, list) else value
+    if kind is bool and isinstance(value, str):
+        given = ON_OFF.get(value, value)
+    try:
+        kinds = TypeAdapter(kind, config=ConfigDict(allow_inf_nan=False))
+        return kinds.validate_python(given, strict=True)
+    except ValidationError as exc:
+        (error, *_) = exc.errors()
+        wanted = _in_words(kind)
+        if error["type"] == "less_than_equal":
+            wanted = f"at most {error['ctx']['le']:g}"
+        raise ConfigError(f"{where} must be {wanted}, got {value!r}") from exc
 
 
-def _positive(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def _in_words(kind: Any) -> str:
+    """Return what a setting may be."""
+    if kind is bool:
+        return 'one of true, false, "on", "off"'
+    if kind is str:
+        return "a text"
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
+    return next(text for text in get_args(kind) if isinstance(text, str))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from kgrag.chat_models import ChatModels
 from kgrag.config import STAGES, Config
@@ -25,8 +25,6 @@ from kgrag.store.store import Store
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
-    from kgrag.ingestion.extract import Facts
-    from kgrag.ingestion.reading import Calls as CallsAsked
     from kgrag.ingestion.reading import ExtractSettings
     from kgrag.llm.chat import Request, Stage, Usage
     from kgrag.llm.prediction import Prediction
@@ -75,7 +73,7 @@ class Intake:
         return vectors_to_add(
             self.store.all_meta(),
             wanted.sizes,
-            facts=wanted.facts == "on",
+            facts=wanted.facts,
             sizes=self.sizes,
             embedder=self.embedder,
         )
@@ -296,9 +294,7 @@ def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Con
         ConfigError: If they ask for vectors of chunks that there are not.
     """
     wanted = config.embedding
-    vectors = configured_vectors(
-        wanted.sizes, facts=wanted.facts == "on", sizes=sizes, embedder=embedder
-    )
+    vectors = configured_vectors(wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
     return Reembedding(store, embedder, sizes, vectors)
 
 
@@ -313,8 +309,8 @@ def extract_settings(config: Config) -> "ExtractSettings":
 
     chosen = config.extract
     return ExtractSettings(
-        calls=cast("CallsAsked", chosen.calls),
-        facts=cast("Facts", chosen.facts),
+        calls=chosen.calls,
+        facts=chosen.facts,
         meta_model=None if chosen.facts == "free" else read_meta_model(chosen.meta_model),
         passage_chars=chosen.passage_chars,
     )

@@ -279,7 +279,7 @@ class _Repairing:
         return vectors_to_add(
             self.shop.store.all_meta(),
             wanted.sizes,
-            facts=wanted.facts == "on",
+            facts=wanted.facts,
             sizes=self._sizes,
             embedder=self._encoder,
         )

@@ -30,5 +30,5 @@ def search_notes(
     """
     wanted = config.embedding
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
-    other = other_vectors(store.all_meta(), wanted.sizes, facts=wanted.facts == "on", sizes=sizes)
+    other = other_vectors(store.all_meta(), wanted.sizes, facts=wanted.facts, sizes=sizes)
     return [note for note in (left_out, other) if note]

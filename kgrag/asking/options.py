@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Self
 
+from kgrag.choices import Template
 from kgrag.config import Config
 from kgrag.errors import ConfigError
-from kgrag.generation.generate import Template
+from kgrag.generation.generate import TEMPLATES
 from kgrag.limits import checked_results
 from kgrag.verification.methods import METHODS
 
 Writer = Literal["model", "quotes"]
-_TEMPLATES: tuple[Template, ...] = ("normal", "focused", "markdown", "steps")
 # A model reads more results than quotes are looked for in, where each sentence is encoded
 # (benchmarks/decisions.md).
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})
@@ -101,12 +101,12 @@ class AskOptions:
             system=system or config.search.system,
             top_k=checked_results(top_k) or _TOP_K[writer],
             expansions=_GRID_EXPANSIONS if grid else config.search.expansions,
-            hyde=config.search.hyde == "on",
-            graph_query=config.search.graph_query == "on",
+            hyde=config.search.hyde,
+            graph_query=config.search.graph_query,
             template=_template(template or config.answer.template),
             context_tokens=config.answer.context_tokens,
             compress=config.answer.compress,
-            integrate=config.answer.integrate == "on",
+            integrate=config.answer.integrate,
             max_sentences=config.answer.max_sentences,
             verify=chosen,
             max_rounds=config.verify.max_rounds or METHODS[chosen].max_rounds,
@@ -127,7 +127,7 @@ def _writer(wanted: Writer | None, *, has_model: bool) -> Writer:
 
 
 def _template(name: str) -> Template:
-    found = next((template for template in _TEMPLATES if template == name), None)
+    found = next((template for template in TEMPLATES if template == name), None)
     if found is None:
-        raise ConfigError(f"no template is called {name!r}; there are {', '.join(_TEMPLATES)}")
+        raise ConfigError(f"no template is called {name!r}; there are {', '.join(TEMPLATES)}")
     return found

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from io import TextIOWrapper
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
+from kgrag.choices import Template, VerifyMethod
 from kgrag.cli.options import filter_options, json_option, kb_option, opened
 from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
 from kgrag.errors import GarbledTextError, OutOfRangeError
@@ -54,12 +55,12 @@ def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
             ),
             click.option(
                 "--template",
-                type=click.Choice(["normal", "focused", "markdown", "steps"]),
+                type=click.Choice(get_args(Template)),
                 help="Form of a model's answer; normal by default.",
             ),
             click.option(
                 "--verify",
-                type=click.Choice(["cov", "cov-two-stage", "chats-grid", "none"]),
+                type=click.Choice(get_args(VerifyMethod)),
                 help="How a model's answer is verified; cov by default.",
             ),
             click.option("--explain", is_flag=True, help="Show every step."),

@@ -55,7 +55,7 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
         embedder = open_embedder(
             config.model or recorded, threads=config.threads or None, dimension=config.dimension
         )
-    return late(embedder) if config.late_chunking == "on" else embedder
+    return late(embedder) if config.late_chunking else embedder
 
 
 def without_endpoint(config: EmbeddingConfig) -> EmbeddingConfig:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from kgrag.answer_text import MARK, not_found, says_not_found
+from kgrag.choices import Template
 from kgrag.errors import ModelOutputError
 from kgrag.generation.draft import Draft
 from kgrag.generation.follow_up import Turn
@@ -15,7 +15,6 @@ from kgrag.llm.structured import ask_text
 from kgrag.results import Context
 from kgrag.types import Language, Query
 
-Template = Literal["normal", "focused", "markdown", "steps"]
 TEMPLATES: dict[Template, str] = {
     "normal": "answer_normal",
     "focused": "answer_focused",

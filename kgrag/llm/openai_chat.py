@@ -9,13 +9,14 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from kgrag.choices import JsonMode
 from kgrag.endpoint.address import CHAT, Place
 from kgrag.endpoint.client import open_client
 from kgrag.endpoint.errors import mapped
 from kgrag.endpoint.faults import said_by
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.chat import Completion, OnText, Request, Usage
-from kgrag.llm.protocol import Dialect, JsonMode, Piece, read_answer, read_event
+from kgrag.llm.protocol import Dialect, Piece, read_answer, read_event
 from kgrag.llm.streaming import gather, in_time, without_key, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
+from kgrag.choices import JsonMode
 from kgrag.errors import BrokenOffError, TransientModelError
 from kgrag.llm.chat import Finish, Request, Usage
 
-JsonMode = Literal["schema", "object", "none"]
-JSON_MODES: tuple[JsonMode, ...] = ("schema", "object", "none")
+JSON_MODES: tuple[JsonMode, ...] = get_args(JsonMode)
 
 _ABOUT_JSON = re.compile(r"response_?format|json_?schema|json_?object|guided|structured|schema")
 _FINISH: dict[str, Finish] = {

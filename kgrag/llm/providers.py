@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kgrag.choices import JsonMode
 from kgrag.config import ModelConfig
 from kgrag.endpoint.address import CHAT, place_of
 from kgrag.endpoint.services import SERVICES, Service
 from kgrag.errors import ConfigError
-from kgrag.llm.protocol import JSON_MODES, JsonMode
+from kgrag.llm.protocol import JSON_MODES
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def test_search_finds_leaves_by_the_vectors_of_any_sizes(tmp_path, sizes, system
 
 def test_what_carries_vectors_is_recorded_and_cannot_be_mixed(tmp_path):
     """Without settings, more documents get vectors as the others did."""
-    built(tmp_path, sizes=(512,), facts="off").close()
+    built(tmp_path, sizes=(512,), facts=False).close()
 
     with KnowledgeBase.open(tmp_path, embedder=HashEmbedder(128)) as kb:
         assert kb.ingest(SAMPLES).counts == {"unchanged": len(SAMPLES)}

@@ -20,7 +20,7 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher"),
     ("kgrag.answer_text", "kgrag.cache_folder",
-     "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
+     "kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
      "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page",
      "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.limits",
      "kgrag.places", "kgrag.plugins", "kgrag.private", "kgrag.quantities", "kgrag.segmenter",
@@ -60,6 +60,8 @@ THIRD_PARTY = {
     "openai": ("kgrag.embedding.endpoint", "kgrag.endpoint.*", "kgrag.llm.openai_chat"),
     "peft": ("kgrag.embedding.transformers_load",),
     "platformdirs": ("kgrag.cache_folder",),
+    "annotated_types": ("kgrag.config",),
+    "pydantic": ("kgrag.config_file",),
     "pypdfium2": ("kgrag.ingestion.load.pdf",),
     # not third-party, but as much of an adapter's concern
     "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.llm.calls", "kgrag.store.sqlite.*"),
@@ -71,7 +73,7 @@ THIRD_PARTY = {
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
 HEAVY = {"docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml", "networkx", "numpy",
-         "onnxruntime", "openai", "peft", "pypdfium2", "tantivy", "tokenizers", "torch",
+         "onnxruntime", "openai", "peft", "pydantic", "pypdfium2", "tantivy", "tokenizers", "torch",
          "transformers"}  # fmt: skip
 
 

@@ -1,3 +1,8 @@
+import json
+import subprocess
+import sys
+from dataclasses import asdict, fields
+
 import pytest
 
 from kgrag.config import Config, ModelConfig
@@ -64,7 +69,16 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[llm]\nprovider = 'glm'\n[llm.answer]\ncalls = 'x.db'\n", "llm.answer.calls: one file"),
         ("[extract]\ncalls = 'many'\n", 'must be one of "combined", '),
         ("[verify]\nmethod = 'hope'\n", 'must be one of "cov", '),
-        ("[embedding]\nlate_chunking = true\n", 'must be one of "on", "off", got True'),
+        ("[embedding]\nlate_chunking = 1\n", 'must be one of true, false, "on", "off", got 1'),
+        ("[search]\nhyde = 'yes'\n", "search.hyde must be one of true, false, .*, got 'yes'"),
+        ("[search]\nlocal_copy = true\n", 'must be one of "auto", "on", "off", got True'),
+        ("[search]\ntop_k = true\n", "search.top_k must be a positive whole number, got True"),
+        ("[search]\ntop_k = 3.0\n", "search.top_k must be a positive whole number, got 3.0"),
+        ("[search]\ntop_k = '3'\n", "search.top_k must be a positive whole number, got '3'"),
+        ("[search]\nsystem = 3\n", "search.system must be a text, got 3"),
+        ("[chunks]\nchildren = [9, 0]\n", r"a list of positive whole numbers, got \[9, 0\]"),
+        ("[chunks]\nchildren = 9\n", "must be a list of positive whole numbers, got 9"),
+        ("[embedding]\nprovider = ['jina']\n", r"must be one of \"jina\", .*, got \['jina'\]"),
         ("[embedding]\nprovider = 1\n", 'must be one of "jina", '),
         ("[embedding]\nthreads = -1\n", "must be a whole number of 0 or more, got -1"),
         ("[search]\nexpansions = -1\n", "whole number of 0 or more"),
@@ -77,6 +91,52 @@ def test_what_is_not_known_or_out_of_range_is_named(tmp_path, text, says):
     with pytest.raises(ConfigError, match=says) as error:
         config(tmp_path, text)
     assert "kgrag.toml" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "means"), [("true", True), ("false", False), ("'on'", True), ("'off'", False)]
+)
+def test_what_is_switched_is_true_or_false_and_on_and_off_are_read_too(tmp_path, said, means):
+    """As older files have it."""
+    found = config(
+        tmp_path,
+        f"[embedding]\nfacts = {said}\nlate_chunking = {said}\n"
+        f"[search]\nhyde = {said}\ngraph_query = {said}\n[answer]\nintegrate = {said}\n",
+    )
+    assert (found.embedding.facts, found.embedding.late_chunking) == (means, means)
+    assert (found.search.hyde, found.search.graph_query) == (means, means)
+    assert found.answer.integrate is means
+
+
+def test_a_number_with_decimals_may_be_written_as_a_whole_one(tmp_path):
+    """A price of 5 is one of 5.0."""
+    found = config(tmp_path, "[llm]\nprice_in = 5\n[answer]\ncompress = 1\n")
+    assert (found.llm.price_in, found.answer.compress) == (5.0, 1.0)
+    assert isinstance(found.llm.price_in, float)
+
+
+def test_defaults_are_what_a_file_might_say(tmp_path):
+    """But for prices, whose default is that of the provider."""
+    lines = []
+    for table in fields(Config):
+        if table.name in ("stages", "llm"):
+            continue
+        values = asdict(getattr(Config(), table.name))
+        lines += [f"[{table.name}]", *(f"{k} = {json.dumps(v)}" for k, v in values.items() if v)]
+    assert config(tmp_path, "\n".join(lines)) == Config()
+
+
+def test_pydantic_is_imported_only_where_a_file_is_read(tmp_path):
+    """Its import takes longer than many a command."""
+    (tmp_path / "kgrag.toml").write_text("[search]\ntop_k = 3\n")
+    code = (
+        "import sys; from pathlib import Path; import kgrag.cli.main; import kgrag.api;"
+        " from kgrag.config_file import read_config; read_config();"
+        " assert 'pydantic' not in sys.modules; read_config(Path(sys.argv[1]));"
+        " assert 'pydantic' in sys.modules"
+    )
+    file = str(tmp_path / "kgrag.toml")
+    subprocess.run([sys.executable, "-c", code, file], check=True, cwd=tmp_path.parent)
 
 
 def test_zero_means_no_limit_and_no_expansions(tmp_path):

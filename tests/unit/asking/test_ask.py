@@ -195,7 +195,7 @@ def test_words_of_a_model_are_not_taken_for_a_step_that_failed(asked, script):
     """A passage that it made up may begin as the detail of such a step does."""
     made_up = "left out: 到2025年，A省创建绿色工厂的目标已经写入实施方案，由各地分头落实。"
     model = script(answer=RIGHT, analyse=made_up)
-    answer = asked(model, config=Config(search=SearchConfig(hyde="on")))
+    answer = asked(model, config=Config(search=SearchConfig(hyde=True)))
     step = next(step for step in answer.steps if step.name == "hyde")
     assert step.detail.startswith("left out: ")
     assert not step.failed
@@ -259,7 +259,7 @@ def test_a_query_to_the_graph_is_shown_and_its_rows_are_used(asked, script):
     model = script(
         answer=answering, graph_query=json.dumps({"query": query, "explanation": "A省的文件"})
     )
-    answer = asked(model, config=Config(search=SearchConfig(graph_query="on")))
+    answer = asked(model, config=Config(search=SearchConfig(graph_query=True)))
     step = next(step for step in answer.steps if step.name == "graph query")
     assert query in step.detail
     assert "A省绿色工厂实施方案" in step.detail
@@ -392,7 +392,7 @@ def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
     answer = ask(
         QUESTION,
         knowledge=knowledge.within(Filter(documents=("B省",))),
-        options=options(config=Config(search=SearchConfig(graph_query="on"))),
+        options=options(config=Config(search=SearchConfig(graph_query=True))),
         stages=model,
     )
     assert "300家" in seen[0]

@@ -28,7 +28,7 @@ def test_search_notes_tell_of_settings_that_the_vectors_are_not_of(kb):
     assert of_search(kb) == of_search(kb, sizes=(256,)) == []
     (sizes,) = of_search(kb, sizes=(512,))
     assert "embedding.sizes is 512, but this knowledge base has vectors of chunks of 256" in sizes
-    (facts,) = of_search(kb, facts="off")
+    (facts,) = of_search(kb, facts=False)
     assert "embedding.facts is off" in facts
 
 

@@ -13,7 +13,7 @@ from kgrag.retrieval.systems import preset
 from kgrag.testing.scripted import ScriptedChat
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
-ALL = Config(search=SearchConfig(hyde="on", graph_query="on", expansions=2))
+ALL = Config(search=SearchConfig(hyde=True, graph_query=True, expansions=2))
 QUERY = "SELECT doc_id, title FROM kg_documents WHERE title LIKE '%B省%'"
 ANSWERS = {
     "analysis": json.dumps({"keywords": [{"name": "牵头", "synonyms": ["负责"]}], "critical": "A"}),

@@ -175,7 +175,7 @@ def test_configured_embedder_cuts_anew_where_settings_name_another_dimension(cac
 def test_configured_embedder_refuses_late_chunking_with_an_encoder_that_cannot(cache):
     """The stand-in has no states of tokens."""
     with pytest.raises(ModelError, match=r"late chunking needs .* hash-64 does not"):
-        configured_embedder(EmbeddingConfig(model="hash-64", late_chunking="on"))
+        configured_embedder(EmbeddingConfig(model="hash-64", late_chunking=True))
 
 
 def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):
@@ -203,7 +203,7 @@ def test_open_embedder_says_where_a_recorded_endpoint_is_to_be_named(cache):
         ({"languages": "zh"}, "embedding.languages: only endpoints take heed of this"),
         ({"base_url": "http://127.0.0.1:9", "threads": 2}, "embedding.threads is for models of"),
         ({"base_url": "http://127.0.0.1:9", "concurrency": 9}, ""),
-        ({"threads": 1, "dimension": 16, "sizes": (512,), "facts": "off"}, ""),
+        ({"threads": 1, "dimension": 16, "sizes": (512,), "facts": False}, ""),
     ],
 )
 def test_configured_embedder_tells_once_of_settings_that_are_not_for_it(

@@ -1,5 +1,7 @@
 """Settings of endpoints, filled in from what is known of providers and models."""
 
+from typing import Any, cast
+
 import pytest
 
 from kgrag.config import EmbeddingConfig
@@ -92,7 +94,10 @@ def test_endpoint_for_ends_qwens_instruction_as_its_card_does():
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        (EmbeddingConfig(provider="nobody"), "'nobody' is not known; known are jina, "),
+        (
+            EmbeddingConfig(provider=cast("Any", "nobody")),
+            "'nobody' is not known; known are jina, ",
+        ),
         (EmbeddingConfig(provider="tei"), r'embedding\.model = "\.\.\."'),
         (EmbeddingConfig(base_url="localhost:8080", model="m"), "must be a web address"),
         (EmbeddingConfig(base_url="http://h:x/v1", model="m"), "must be a web address"),

@@ -1,5 +1,7 @@
 """Presets, and what the settings make of them."""
 
+from typing import Any, cast
+
 import pytest
 
 from kgrag.config import ModelConfig
@@ -39,13 +41,6 @@ def test_every_preset_is_complete(name):
     assert all(0 <= p.cached <= p.sent <= p.answered for p in provider.prices.values())
 
 
-def test_the_settings_file_knows_the_presets():
-    """What kgrag.toml lets pass as a provider is here."""
-    from kgrag.config_file import _CHOICES
-
-    assert set(_CHOICES["llm.provider"]) - {""} == set(PROVIDERS)
-
-
 @pytest.mark.parametrize(
     ("config", "text"),
     [
@@ -55,8 +50,8 @@ def test_the_settings_file_knows_the_presets():
         (ModelConfig(base_url="ftp://x/v1", model="m"), "ftp://x/v1"),
         (ModelConfig(base_url="http://x/v1"), "set llm.model"),
         (ModelConfig(provider="vllm"), "set llm.model"),
-        (ModelConfig(provider="nobody"), "nobody"),
-        (ModelConfig(base_url="http://x/v1", model="m", json="xml"), "xml"),
+        (ModelConfig(provider=cast("Any", "nobody")), "nobody"),
+        (ModelConfig(base_url="http://x/v1", model="m", json=cast("Any", "xml")), "xml"),
     ],
 )
 def test_settings_for_says_what_is_missing(config, text):

@@ -1,0 +1,12 @@
+"""The names that settings and options may have, each listed once; light to import."""
+
+from typing import Literal
+
+ChatProvider = Literal["glm", "deepseek", "qwen", "moonshot", "openai", "vllm", "ollama"]
+EmbeddingProvider = Literal["jina", "siliconflow", "dashscope", "openai", "vllm", "tei", "ollama"]
+JsonMode = Literal["schema", "object", "none"]
+ExtractCalls = Literal["combined", "separate", "facts", "summaries"]
+ExtractFacts = Literal["free", "schema", "both"]
+LocalCopy = Literal["auto", "on", "off"]
+Template = Literal["normal", "focused", "markdown", "steps"]
+VerifyMethod = Literal["cov", "cov-two-stage", "chats-grid", "none"]

@@ -1,0 +1,23 @@
+"""The names that settings allow are those that the code knows."""
+
+from typing import get_args
+
+from kgrag import choices
+from kgrag.embedding.endpoint_providers import PROVIDERS as EMBEDDING_PROVIDERS
+from kgrag.generation.generate import TEMPLATES
+from kgrag.ingestion.reading import _TASKS
+from kgrag.ingestion.requests import _BEYOND
+from kgrag.llm.protocol import JSON_MODES
+from kgrag.llm.providers import PROVIDERS
+from kgrag.verification.methods import METHODS
+
+
+def test_every_name_that_settings_allow_is_one_that_the_code_knows():
+    """And the other way round: a preset that no file may name is none."""
+    assert set(get_args(choices.ChatProvider)) == set(PROVIDERS)
+    assert set(get_args(choices.EmbeddingProvider)) == set(EMBEDDING_PROVIDERS)
+    assert set(get_args(choices.Template)) == set(TEMPLATES)
+    assert set(get_args(choices.VerifyMethod)) == set(METHODS)
+    assert set(get_args(choices.ExtractCalls)) == set(_TASKS)
+    assert set(get_args(choices.ExtractFacts)) == set(_BEYOND)
+    assert get_args(choices.JsonMode) == JSON_MODES == ("schema", "object", "none")
