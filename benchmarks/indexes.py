@@ -117,7 +117,12 @@ def _measure(pair: Pair, gold: _Gold, name: str, rank: _Rank) -> dict[str, objec
 
 def _results(pair: Pair, hits: Sequence[Hit], files: Mapping[str, str]) -> list[RunResult]:
     chunks = {c.chunk_id: c for c in pair.sqlite.store.chunks([chunk_id for chunk_id, _ in hits])}
-    return from_ranking([ScoredChunk(chunks[i], score, ()) for i, score in hits], files)
+    return from_ranking(
+        [
+            ScoredChunk(chunks[i], score, (), file=files.get(chunks[i].doc_id, ""))
+            for i, score in hits
+        ]
+    )
 
 
 def compare_vector_indexes(

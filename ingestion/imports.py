@@ -18,6 +18,7 @@ from kgrag.ingestion.entity_types import typed
 from kgrag.ingestion.load.parsed import replace_unusable
 from kgrag.ingestion.prepare import target_ids
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.json_ready import JsonReady
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
@@ -28,7 +29,7 @@ _OWN_OFFSETS = frozenset(["txt", "md", "jsonl"])  # offsets point into the user'
 
 
 @dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(JsonReady):
     """What became of an import.
 
     Attributes:

@@ -11,6 +11,7 @@ from kgrag.ids import embedding_key
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import NodeText, embed, texts_to_embed, vector_key
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.json_ready import JsonReady
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.staged import kept_of
 from kgrag.store.store import Store
@@ -23,7 +24,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ReembedReport:
+class ReembedReport(JsonReady):
     """What was done.
 
     Attributes:
@@ -50,7 +51,7 @@ class ReembedReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ReembedPlan:
+class ReembedPlan(JsonReady):
     """What a run would do.
 
     Attributes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from kgrag.json_ready import as_dict
 from kgrag.llm.counting import StageUsage
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     failed_passages: int = 0
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag ingest --json` lists files."""
+        return {"file": self.source, **as_dict(self, without=("source",))}
+
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
@@ -68,6 +73,10 @@ class ModelReport:
         """Return calls and tokens of all stages."""
         return sum(self.spent.values(), StageUsage())
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping."""
+        return as_dict(self) | {"spent": _spent_dict(self.spent)}
+
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
@@ -97,6 +106,17 @@ class IngestReport:
         """Return the outcomes that a user must look at: nothing, or not all, was taken in."""
         return [o for o in self.outcomes if o.status == "failed" or o.failed_passages]
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag ingest --json` prints it."""
+        told: dict[str, object] = {
+            "counts": self.counts,
+            "seconds": self.seconds,
+            "index_seconds": self.index_seconds,
+            "waiting": self.waiting,
+            "files": [outcome.to_dict() for outcome in self.outcomes],
+        }
+        return told if self.model is None else told | {"model": self.model.to_dict()}
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -124,3 +144,24 @@ class Plan:
     def sample_total(self) -> StageUsage:
         """Return calls and tokens of the sample."""
         return sum(self.sampled.values(), StageUsage())
+
+    @property
+    def counts(self) -> dict[Status, int]:
+        """Return how many files would come out each way, zeros left out."""
+        return dict(Counter(outcome.status for outcome in self.outcomes))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag ingest --dry-run --json` prints it."""
+        return {
+            "counts": self.counts,
+            "chunks": self.n_chunks,
+            "passages": self.passages,
+            "predictions": {stage: p.to_dict() for stage, p in self.predictions.items()},
+            "cost": dict(self.cost),
+            "sampled": _spent_dict(self.sampled),
+            "sample_cost": dict(self.sample_cost),
+        }
+
+
+def _spent_dict(spent: Mapping[str, StageUsage]) -> dict[str, object]:
+    return {stage: one.to_dict() for stage, one in sorted(spent.items())}

@@ -28,6 +28,7 @@ from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
 from kgrag.limits import checked_results, checked_text
+from kgrag.lookup import with_documents
 from kgrag.repairing import repair
 from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.analysis import analyse_with_model
@@ -272,7 +273,8 @@ class KnowledgeBase(Stored):
         query = knowledge.query(question)
         if analysis == "model":
             query = analyse_with_model(query, model=reading_model(self.models, self.config.verify))
-        return pipeline.retrieve(knowledge.search(query), top_k=top_k)
+        found = pipeline.retrieve(knowledge.search(query), top_k=top_k)
+        return with_documents(found, knowledge.store)
 
     def ask(
         self,
@@ -355,10 +357,9 @@ class KnowledgeBase(Stored):
     ) -> Run:
         """Return the results of a system for each question: {id: results}; see `search`."""
         checked_results(top_k)
-        files = {card.doc_id: card.file for card in self.store.document_cards()}
         search = partial(self.search, system=system, top_k=top_k, analysis=analysis)
         done = partial(progress, system) if progress else None
-        return run_of(questions, search, files, progress=done)
+        return run_of(questions, search, progress=done)
 
     def evaluate(
         self,

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kgrag.errors import StoreError
+from kgrag.json_ready import JsonReady
 from kgrag.store.bundles import content_records
 from kgrag.store.contents import Counts, DocumentBundle
 from kgrag.store.store import Store
@@ -20,7 +21,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class CopyReport:
+class CopyReport(JsonReady):
     """What was copied.
 
     Attributes:
@@ -43,7 +44,7 @@ class CopyReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(JsonReady):
     """How far two exports agree.
 
     Attributes:

@@ -1,7 +1,11 @@
 """Find documents and entities by what people call them, and what is around an entity."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_HOPS, MOST_RESULTS, checked_count, checked_text
+from kgrag.results import Hits, ScoredChunk
 from kgrag.retrieval.filter import document_called
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Fact
@@ -54,3 +58,20 @@ def _entity(store: Store, name: str) -> Entity:
         return like[0]
     hint = f"; like it: {'、'.join(e.name for e in like)}" if like else ""
     raise NotFoundError(f"no entity is called {name!r}{hint}")
+
+
+def with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:
+    """Return results with title and file of their documents; empty for one that is gone.
+
+    Args:
+        found: Best first.
+        store: Where the documents are.
+    """
+    doc_ids = list(dict.fromkeys(hit.chunk.doc_id for hit in found))
+    cards = {card.doc_id: card for card in store.document_cards(doc_ids)} if doc_ids else {}
+    return Hits(
+        replace(hit, title=card.title, file=card.file)
+        if (card := cards.get(hit.chunk.doc_id))
+        else hit
+        for hit in found
+    )

@@ -16,6 +16,7 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
 from kgrag.ingestion.reread import is_by_rule, rebuilt, reread
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
+from kgrag.json_ready import as_dict
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.open import open_store
 
@@ -52,6 +53,11 @@ class RepairReport:
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     kept: Path | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag repair --json` prints it."""
+        found = [f"{p.invariant}: {p.subject}: {p.detail}" for p in self.found]
+        return {"found": found, **as_dict(self, without=("found",))}
 
 
 def repair(

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kgrag.json_ready import JsonReady, as_dict
+from kgrag.notebook import answer_html, list_html, passage_html, place_html
 from kgrag.types import Chunk
 
 VerdictStatus = Literal["passed", "failed", "unverified"]
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredChunk:
+class ScoredChunk(JsonReady):
     """A retrieved chunk and how it came.
 
     Attributes:
@@ -18,11 +20,51 @@ class ScoredChunk:
         score: Higher is better; comparable within one ranking only.
         via: Reasons, strongest first, e.g. `vector 0.71`, `fact: A - cites - B`,
             `merged from 5 of 8`, `filled between 3 and 5`.
+        title: Of its document; like `file`, a search's last step sets it, and results that differ
+            in nothing else are equal.
+        file: Of its document, as ingested.
     """
 
     chunk: Chunk
     score: float
     via: tuple[str, ...] = ()
+    title: str = field(default="", compare=False)
+    file: str = field(default="", compare=False)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping with the keys of a run file, as `search --json` prints it."""
+        return {
+            "chunk_id": self.chunk.chunk_id,
+            "doc_id": self.chunk.doc_id,
+            "file": self.file,
+            "start": self.chunk.start,
+            "end": self.chunk.end,
+            "score": self.score,
+            "text": self.chunk.text,
+            "via": list(self.via),
+        }
+
+    def _repr_html_(self) -> str:
+        """Return it for a notebook."""
+        chunk = self.chunk
+        where = place_html(
+            self.title,
+            chunk.heading_path,
+            file=self.file,
+            start=chunk.start,
+            end=chunk.end,
+            score=self.score,
+        )
+        return passage_html(where, chunk.text)
+
+
+class Hits(list[ScoredChunk]):
+    """Results of a search, best first: a list that notebooks show."""
+
+    def _repr_html_(self) -> str:
+        """Return them for a notebook."""
+        shown = list_html((n, hit._repr_html_()) for n, hit in enumerate(self, 1))
+        return shown or "<p>nothing found</p>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +110,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(JsonReady):
     """What a sentence of an answer rests on.
 
     Attributes:
@@ -95,9 +137,21 @@ class Citation:
     quote: str
     chunk_id: str
 
+    def _repr_html_(self) -> str:
+        """Return it for a notebook."""
+        where = place_html(
+            self.title,
+            self.heading_path,
+            file=self.file,
+            start=self.start,
+            end=self.end,
+            page=self.page,
+        )
+        return passage_html(where, self.quote)
+
 
 @dataclass(frozen=True, slots=True)
-class SentenceCheck:
+class SentenceCheck(JsonReady):
     """What the offline checks say of one sentence of an answer.
 
     Attributes:
@@ -124,7 +178,7 @@ class SentenceCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(JsonReady):
     """One step of asking, for people who want to see how an answer came about.
 
     Attributes:
@@ -140,9 +194,13 @@ class Step:
     calls: int = 0
     failed: bool = False
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping; whether it failed, the answer's notes say."""
+        return as_dict(self, without=("failed",))
+
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(JsonReady):
     """What verification says of an answer.
 
     Attributes:
@@ -167,9 +225,14 @@ class Verdict:
         """Return whether the answer may stand."""
         return self.status == "passed"
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with `passed` in the place of the status."""
+        told = {"method": self.method, "passed": self.passed}
+        return told | as_dict(self, without=("method", "status"))
+
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(JsonReady):
     """An answer with its citations.
 
     Attributes:
@@ -195,3 +258,12 @@ class Answer:
     verdict: Verdict | None = None
     steps: tuple[Step, ...] = ()
     fallback: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag ask --json` prints it."""
+        return as_dict(self, without=("fallback",))
+
+    def _repr_html_(self) -> str:
+        """Return it for a notebook."""
+        cited = ((c.number, c._repr_html_()) for c in self.citations)
+        return answer_html(self.question, self.text, cited, self.notes)

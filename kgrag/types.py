@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kgrag.json_ready import JsonReady
+
 SegmentKind = Literal["page", "paragraph", "line"]
 NodeKind = Literal["chunk", "summary", "document", "fact"]
 TextField = Literal["text", "path"]
@@ -28,7 +30,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class Document(JsonReady):
     """One policy document as text.
 
     Attributes:
@@ -53,6 +55,17 @@ class Document:
     warnings: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
+    def card_dict(self) -> dict[str, str]:
+        """Return what a list of documents shows, as `kgrag docs --json` prints it: no text."""
+        return {
+            "doc_id": self.doc_id,
+            "title": self.title,
+            "file": self.file,
+            "media_type": self.media_type,
+            "places": self.metadata.get("places", ""),
+            "year": self.metadata.get("year", ""),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -73,7 +86,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(JsonReady):
     """A piece of a document; `text == document.text[start:end]` always holds.
 
     Attributes:
@@ -102,7 +115,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(JsonReady):
     """An index node: a short text that stands for `document.text[start:end]`.
 
     Attributes:
@@ -127,7 +140,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(JsonReady):
     """A node of the knowledge graph.
 
     Attributes:
@@ -142,7 +155,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(JsonReady):
     """Where a fact stands.
 
     Attributes:
@@ -164,7 +177,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(JsonReady):
     """A triple with the evidence for it; wording and direction as stated.
 
     Attributes:
@@ -183,7 +196,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(JsonReady):
     """An entity that a chunk names without a fact about it."""
 
     entity: Entity

@@ -107,7 +107,7 @@ def ask(
             on_text=None if as_json else _stream(question),
         )
     if as_json:
-        print_json(answer_json(answer))
+        print_json(answer.to_dict())
     else:
         print_answer(answer, explain=explain)
     if not is_done(answer):
@@ -239,23 +239,6 @@ def is_done(answer: "Answer") -> bool:
     """Say whether the model that was to answer and the one that was to verify did."""
     verified = answer.verdict is None or answer.verdict.status != "unverified"
     return verified and not answer.fallback
-
-
-def answer_json(answer: "Answer") -> dict[str, object]:
-    """Return an answer as a JSON-ready mapping, with the keys that it always had."""
-    from dataclasses import asdict, replace
-
-    verdict = answer.verdict
-    if verdict is not None:
-        verdict = replace(verdict, scores=dict(verdict.scores))
-    data = asdict(replace(answer, verdict=verdict))
-    del data["fallback"]
-    for step in data["steps"]:
-        del step["failed"]
-    if verdict is not None:
-        passed = {"method": verdict.method, "passed": verdict.passed}
-        data["verdict"] = passed | {k: v for k, v in data["verdict"].items() if k != "status"}
-    return data
 
 
 def print_answer(answer: "Answer", *, explain: bool) -> None:

@@ -177,8 +177,6 @@ def _print_import(report: "ImportReport") -> None:
 @click.pass_context
 def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Print a file's text as it would be taken in; needs no knowledge base."""
-    from dataclasses import asdict
-
     from kgrag.ingestion.load import Failure, Source, load_all
 
     failed = False
@@ -187,7 +185,7 @@ def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
             failed = True
             echo(f"failed: {item.file}: {item.reason}", err=True)
         elif as_json:
-            print_json(asdict(item))
+            print_json(item.to_dict())
         else:
             echo_text(item.text)
             for warning in item.warnings:

@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 
 def print_plan(plan: "Plan", as_json: bool) -> None:
     """Print how many files would come out each way, and what models would take."""
-    counts: dict[str, int] = {}
     for outcome in plan.outcomes:
-        counts[outcome.status] = counts.get(outcome.status, 0) + 1
         if outcome.status in ("failed", "skipped"):
             echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
     _print_links(plan.outcomes)
     if as_json:
-        print_json(_plan_record(plan, counts))
+        print_json(plan.to_dict())
         return
-    shown = _counted(counts.items()) or "nothing"
+    shown = _counted(plan.counts.items()) or "nothing"
     echo(f"would be: {shown}; at most {amount(plan.n_chunks, 'chunk')} to encode")
     if not plan.predictions:
         echo("no language model is called: 0 calls, 0 tokens, no cost")
@@ -42,7 +40,7 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
 def print_report(report: "IngestReport", as_json: bool) -> None:
     """Print what became of the files, and what models gave and took."""
     if as_json:
-        print_json(_report_record(report))
+        print_json(report.to_dict())
         return
     for outcome in report.outcomes:
         _print_outcome(outcome)
@@ -131,75 +129,3 @@ def _money(cost: Mapping[str, float]) -> str:
 
 def _counted(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{n} {what}" for what, n in sorted(counts))
-
-
-def _plan_record(plan: "Plan", counts: Mapping[str, int]) -> dict[str, object]:
-    predictions = {
-        stage: {
-            "calls": p.calls,
-            "kept": p.cached_calls,
-            "prompt_tokens": p.prompt_tokens,
-            "completion_tokens": p.completion_tokens,
-            "basis": p.basis,
-        }
-        for stage, p in plan.predictions.items()
-    }
-    return {
-        "counts": counts,
-        "chunks": plan.n_chunks,
-        "passages": plan.passages,
-        "predictions": predictions,
-        "cost": dict(plan.cost),
-        "sampled": _spent_record(plan.sampled),
-        "sample_cost": dict(plan.sample_cost),
-    }
-
-
-def _report_record(report: "IngestReport") -> dict[str, object]:
-    files = [
-        {
-            "file": o.source,
-            "status": o.status,
-            "doc_id": o.doc_id,
-            "detail": o.detail,
-            "warnings": list(o.warnings),
-            "failed_passages": o.failed_passages,
-        }
-        for o in report.outcomes
-    ]
-    record: dict[str, object] = {
-        "counts": report.counts,
-        "seconds": report.seconds,
-        "index_seconds": report.index_seconds,
-        "waiting": report.waiting,
-        "files": files,
-    }
-    if report.model:
-        record["model"] = _model_record(report.model)
-    return record
-
-
-def _spent_record(spent: "Mapping[str, StageUsage]") -> dict[str, object]:
-    return {
-        stage: {
-            "calls": s.calls,
-            "kept": s.kept,
-            "prompt_tokens": s.prompt,
-            "completion_tokens": s.completion,
-            "cached_tokens": s.cached,
-        }
-        for stage, s in sorted(spent.items())
-    }
-
-
-def _model_record(model: "ModelReport") -> dict[str, object]:
-    return {
-        "passages": model.passages,
-        "facts": model.facts,
-        "summaries": model.summaries,
-        "dropped": dict(model.dropped),
-        "failed": dict(model.failed),
-        "spent": _spent_record(model.spent),
-        "cost": dict(model.cost),
-        "unavailable": model.unavailable,
-    }

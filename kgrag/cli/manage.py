@@ -37,10 +37,7 @@ def docs(ctx: click.Context, kb: str, as_json: bool) -> None:
         cards = base.documents()
     for card in cards:
         if as_json:
-            places = card.metadata.get("places", "")
-            record = {"doc_id": card.doc_id, "title": card.title, "file": card.file}
-            told = {"places": places, "year": card.metadata.get("year", "")}
-            print_json({**record, "media_type": card.media_type, **told})
+            print_json(card.card_dict())
         else:
             echo(f"{card.doc_id}  {card.title}  ({card.file})")
 
@@ -55,13 +52,7 @@ def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
         problems = base.verify()
     for problem in problems:
         if as_json:
-            print_json(
-                {
-                    "invariant": problem.invariant,
-                    "subject": problem.subject,
-                    "detail": problem.detail,
-                }
-            )
+            print_json(problem.to_dict())
         else:
             echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
     echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
@@ -168,9 +159,7 @@ def repair(ctx: click.Context, kb: str, dry_run: bool, as_json: bool) -> None:
     with progress_bar("repair") as progress:
         report = KnowledgeBase.repair(kb, config=ctx.obj, dry_run=dry_run, progress=progress)
     if as_json:
-        found = [f"{p.invariant}: {p.subject}: {p.detail}" for p in report.found]
-        told = {"found": found, "done": report.done, "left": report.left}
-        print_json({**told, "kept": str(report.kept) if report.kept else None})
+        print_json(report.to_dict())
     else:
         _print_repair_report(report, dry_run=dry_run)
     if report.left:

@@ -1,7 +1,7 @@
 """Commands for encoder models: list, pull, add, remove; and reembed, which changes to another."""
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -195,7 +195,7 @@ def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
 
 def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
     if as_json:
-        print_json(asdict(plan))
+        print_json(plan.to_dict())
         return
     _print_dropped(plan.dropped, "would be dropped")
     if not plan.changed:
@@ -210,7 +210,7 @@ def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
 
 def _print_report(report: "ReembedReport", as_json: bool) -> None:
     if as_json:
-        print_json(asdict(report))
+        print_json(report.to_dict())
         return
     _print_dropped(report.dropped, "were dropped")
     if not report.changed:

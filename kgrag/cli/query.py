@@ -74,8 +74,7 @@ def query(
 def _print_graph_answer(ctx: click.Context, answer: "GraphAnswer", as_json: bool) -> None:
     """Print the query that a model wrote, and its rows; exit 1 where it was refused."""
     if as_json:
-        record = {"query": answer.query, "rows": list(answer.rows), "error": answer.error}
-        print_json(record)
+        print_json(answer.to_dict())
     else:
         echo_text(answer.query)
         echo()

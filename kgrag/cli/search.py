@@ -59,7 +59,7 @@ def search(
             found = base.search(
                 question, system=system, top_k=top_k, analysis=analysis, within=within
             )
-            _show(base, found, explain, as_json)
+            _show(found, explain, as_json)
         for note in search_notes(base.store, base.config, base.sizes, within):
             echo(f"note: {note}", err=True)
     if not whole:
@@ -93,23 +93,17 @@ def _run_batch(
     return not refused
 
 
-def _show(
-    base: "KnowledgeBase", results: "list[ScoredChunk]", explain: bool, as_json: bool
-) -> None:
-    cards = {card.doc_id: card for card in base.documents()}
+def _show(results: "list[ScoredChunk]", explain: bool, as_json: bool) -> None:
     if as_json:
-        from kgrag.evaluation.run import from_ranking, run_rows
-
-        files = {doc_id: card.file for doc_id, card in cards.items()}
-        print_json({"results": run_rows(from_ranking(results, files))})
+        print_json({"results": [result.to_dict() for result in results]})
         return
     if not results:
         echo("nothing found")
     for number, result in enumerate(results, 1):
-        card, chunk = cards[result.chunk.doc_id], result.chunk
+        chunk = result.chunk
         where = " › ".join(chunk.heading_path)
-        echo(f"{number}. {card.title}" + (f" › {where}" if where else ""))
-        echo(f"   {result.score:.3f}  {card.file}, characters {chunk.start}-{chunk.end}")
+        echo(f"{number}. {result.title}" + (f" › {where}" if where else ""))
+        echo(f"   {result.score:.3f}  {result.file}, characters {chunk.start}-{chunk.end}")
         if explain:
             for reason in result.via:
                 echo(f"   + {reason}")

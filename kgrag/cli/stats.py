@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,11 +35,8 @@ def stats(ctx: click.Context, kb: str, cost: bool, as_json: bool) -> None:
 
 
 def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
-    from dataclasses import asdict
-
-    counts = asdict(base.counts())
+    counts: dict[str, Any] = base.counts().to_dict()
     counts["embedder"] = base.store.get_meta("embedder")
-    counts["chunks"] = {str(size): n for size, n in counts["chunks"].items()}
     foreign = base.store.count_foreign()
     if foreign:
         counts["foreign"] = foreign

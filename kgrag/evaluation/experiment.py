@@ -80,6 +80,25 @@ class Report:
     groups: tuple[GroupScores, ...]
     n_unanswered: int
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag eval retrieval --json` prints it by system."""
+        return {
+            "n_unanswered": self.n_unanswered,
+            "groups": {
+                group.kind: {"n_queries": group.n_queries, "scores": dict(group.means)}
+                for group in self.groups
+            },
+            "queries": [
+                {
+                    "id": query.query_id,
+                    "kind": query.kind,
+                    "n_results": query.n_results,
+                    "scores": dict(query.scores),
+                }
+                for query in self.queries
+            ],
+        }
+
 
 def document_key(result: RunResult, gold: Collection[str]) -> str:
     """Return the gold id that a result belongs to, or its own document id.

@@ -49,26 +49,7 @@ def as_mapping(reports: Mapping[str, Report]) -> dict[str, object]:
     Shape: {system: {"n_unanswered", "groups": {kind: {"n_queries", "scores": {measure: mean}}},
     "queries": [{"id", "kind", "n_results", "scores"}]}}; scores lie in [0, 1], unrounded.
     """
-    return {system: _mapping(report) for system, report in reports.items()}
-
-
-def _mapping(report: Report) -> dict[str, object]:
-    return {
-        "n_unanswered": report.n_unanswered,
-        "groups": {
-            group.kind: {"n_queries": group.n_queries, "scores": dict(group.means)}
-            for group in report.groups
-        },
-        "queries": [
-            {
-                "id": query.query_id,
-                "kind": query.kind,
-                "n_results": query.n_results,
-                "scores": dict(query.scores),
-            }
-            for query in report.queries
-        ],
-    }
+    return {system: report.to_dict() for system, report in reports.items()}
 
 
 def _group(report: Report, kind: str) -> GroupScores | None:

@@ -36,6 +36,10 @@ class RunResult:
     text: str = ""
     via: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping with the keys of a run file."""
+        return {key: getattr(self, key) for key in _KEYS} | {"via": list(self.via)}
+
 
 Run = Mapping[str, Sequence[RunResult]]
 
@@ -45,7 +49,6 @@ _KEYS = ("chunk_id", "doc_id", "file", "start", "end", "score", "text", "via")
 def run_of(
     questions: Mapping[str, str],
     search: Callable[[str], Sequence[ScoredChunk]],
-    files: Mapping[str, str],
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
@@ -54,31 +57,25 @@ def run_of(
     Args:
         questions: By id.
         search: Gives a ranking for a question.
-        files: File by document id.
         progress: Called with (questions done, questions in all): before each, and at the end.
     """
     results = {}
     for number, (query_id, question) in enumerate(questions.items()):
         if progress:
             progress(number, len(questions))
-        results[query_id] = from_ranking(search(question), files)
+        results[query_id] = from_ranking(search(question))
     if progress:
         progress(len(questions), len(questions))
     return results
 
 
-def from_ranking(ranking: Sequence[ScoredChunk], files: Mapping[str, str]) -> list[RunResult]:
-    """Return a ranking as run results, in the same order.
-
-    Args:
-        ranking: Best first.
-        files: File by document id.
-    """
+def from_ranking(ranking: Sequence[ScoredChunk]) -> list[RunResult]:
+    """Return a ranking as run results, in the same order."""
     return [
         RunResult(
             doc_id=hit.chunk.doc_id,
             chunk_id=hit.chunk.chunk_id,
-            file=files.get(hit.chunk.doc_id, ""),
+            file=hit.file,
             start=hit.chunk.start,
             end=hit.chunk.end,
             score=hit.score,
@@ -91,12 +88,7 @@ def from_ranking(ranking: Sequence[ScoredChunk], files: Mapping[str, str]) -> li
 
 def run_line(query_id: str, results: Sequence[RunResult]) -> str:
     """Return the line of a run file for one question, without line break."""
-    return json_line({"id": query_id, "results": run_rows(results)})
-
-
-def run_rows(results: Sequence[RunResult]) -> list[dict[str, object]]:
-    """Return results as JSON-ready mappings with the keys of a run file."""
-    return [{key: getattr(result, key) for key in _KEYS} for result in results]
+    return json_line({"id": query_id, "results": [r.to_dict() for r in results]})
 
 
 def write_run(path: Path, run: Run) -> None:

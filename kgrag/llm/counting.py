@@ -73,6 +73,16 @@ class StageUsage:
         """Return the tokens as prices are put on them."""
         return Usage(self.prompt, self.completion, self.cached)
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with the names that `--json` gives."""
+        return {
+            "calls": self.calls,
+            "kept": self.kept,
+            "prompt_tokens": self.prompt,
+            "completion_tokens": self.completion,
+            "cached_tokens": self.cached,
+        }
+
     def __add__(self, other: "StageUsage") -> "StageUsage":
         """Return both together."""
         return StageUsage(

@@ -108,6 +108,16 @@ class Prediction:
     completion_tokens: int
     basis: int
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with the names that `--json` gives."""
+        return {
+            "calls": self.calls,
+            "kept": self.cached_calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "basis": self.basis,
+        }
+
     @property
     def usage(self) -> Usage:
         """Return the tokens as `cost` takes them."""

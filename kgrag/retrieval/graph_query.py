@@ -55,6 +55,10 @@ class GraphAnswer:
     error: str = ""
     explanation: str = ""
 
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag query --natural --json` prints it."""
+        return {"query": self.query, "rows": list(self.rows), "error": self.error}
+
 
 def ask_graph(
     question: str, *, model: ChatModel, store: Store, max_rows: int = 50, timeout_s: float = 5.0

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kgrag.json_ready import JsonReady
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, NodeKind, Summary
 from kgrag.vectors.vector import Vector
 
@@ -67,7 +68,7 @@ class SourceState:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(JsonReady):
     """How many of each are stored."""
 
     documents: int
@@ -81,7 +82,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(JsonReady):
     """An invariant that does not hold.
 
     Attributes:

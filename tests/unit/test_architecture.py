@@ -18,7 +18,8 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # A unit is a package or module whose parts may import each other; it may import units of lower
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher"),
+    ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher", "kgrag.json_ready",
+     "kgrag.notebook"),
     ("kgrag.answer_text", "kgrag.cache_folder",
      "kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
      "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page",

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.cli.ask import answer_json, is_done, print_answer, saying
+from kgrag.cli.ask import is_done, print_answer, saying
 from kgrag.results import Answer, Citation, Step, Verdict
 
 PATH = ("一、目标", "长标题" * 20)
@@ -68,7 +68,7 @@ def test_an_answer_that_could_not_be_verified_says_so_once(capsys):
 def test_json_has_the_keys_that_it_always_had():
     """Programs read them; a verdict tells whether it passed."""
     verdict = Verdict("cov", "unverified", reason="not verified: malformed")
-    found: Any = answer_json(answer("问", verdict=verdict, steps=(Step("verify", "", 1, True),)))
+    found: Any = answer("问", verdict=verdict, steps=(Step("verify", "", 1, True),)).to_dict()
     assert list(found) == [
         "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps"
     ]  # fmt: skip
@@ -81,12 +81,12 @@ def test_json_has_the_keys_that_it_always_had():
         "rounds": 1,
     }
     assert list(found["verdict"])[:2] == ["method", "passed"]
-    assert found["steps"] == ({"name": "verify", "detail": "", "calls": 1},)
+    assert found["steps"] == [{"name": "verify", "detail": "", "calls": 1}]
 
 
 def test_json_has_scores_as_a_mapping():
     """Whatever kind of mapping the verdict has."""
-    found: Any = answer_json(answer("问", verdict=Verdict("cov", "passed", scores={"bias": 0.1})))
+    found: Any = answer("问", verdict=Verdict("cov", "passed", scores={"bias": 0.1})).to_dict()
     assert found["verdict"]["scores"] == {"bias": 0.1}
 
 

@@ -52,11 +52,11 @@ def test_read_run_gives_back_what_write_run_wrote(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
-def test_from_ranking_keeps_order_and_adds_files():
+def test_from_ranking_keeps_order_and_files():
     """A ranking becomes results in the same order, with the file of the document."""
     chunk = Chunk("d-1:256:0", "d-1", 256, 0, 0, 4, "绿色工厂")
 
-    assert from_ranking([ScoredChunk(chunk, 0.5, ("vector 0.50",))], {"d-1": "甲.txt"}) == [RESULT]
+    assert from_ranking([ScoredChunk(chunk, 0.5, ("vector 0.50",), file="甲.txt")]) == [RESULT]
 
 
 def test_read_run_takes_results_without_offsets(tmp_path):

@@ -1,0 +1,69 @@
+"""Results as small pieces of HTML for notebooks; texts of documents are escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import PurePath
+
+_TEXT = '<div style="white-space: pre-wrap">'  # line breaks are the document's
+
+
+def place_html(
+    title: str,
+    heading_path: Sequence[str],
+    *,
+    file: str,
+    start: int,
+    end: int,
+    page: int | None = None,
+    score: float | None = None,
+) -> str:
+    """Return where a text stands: title and sections, then file, page and characters.
+
+    Args:
+        title: Of the document; its file stands for an empty one.
+        heading_path: Sections, outermost first.
+        file: As ingested; the name alone is shown.
+        start: First character.
+        end: Offset after the last.
+        page: 1-based, where there are pages.
+        score: Of a result.
+    """
+    name = PurePath(file).name
+    where = " › ".join(filter(None, (title or name, *heading_path)))
+    told = [f"{score:.3f}"] if score is not None else []
+    told += [name] if name else []
+    told += [f"page {page}"] if page is not None else []
+    told += [f"characters {start}-{end}"]
+    return f"<b>{escape(where)}</b> <small>{escape(', '.join(told))}</small>"
+
+
+def passage_html(where: str, text: str) -> str:
+    """Return a text below its place.
+
+    Args:
+        where: HTML, as `place_html` gives it.
+        text: Of a document.
+    """
+    return f"<div>{where}{_TEXT}{escape(text)}</div></div>"
+
+
+def list_html(items: Iterable[tuple[int, str]]) -> str:
+    """Return pieces of HTML as a list with their numbers."""
+    listed = "".join(f'<li value="{number}">{item}</li>' for number, item in items)
+    return f"<ol>{listed}</ol>" if listed else ""
+
+
+def answer_html(
+    question: str, text: str, citations: Iterable[tuple[int, str]], notes: Iterable[str]
+) -> str:
+    """Return an answer with what it cites and what the reader should know.
+
+    Args:
+        question: As asked.
+        text: The answer.
+        citations: Number, and HTML, as `passage_html` gives it.
+        notes: In words.
+    """
+    told = "".join(f"<p><small>{escape(note)}</small></p>" for note in notes)
+    head = f"<p><b>{escape(question)}</b></p>{_TEXT}{escape(text)}</div>"
+    return f"<div>{head}{list_html(citations)}{told}</div>"

@@ -1,0 +1,96 @@
+"""Results as JSON and in notebooks."""
+
+import json
+from pathlib import Path
+
+from kgrag import Answer, Citation, Document, Fact
+from kgrag.cli.printing import print_json
+from kgrag.repairing import RepairReport
+from kgrag.results import Hits, ScoredChunk, Step, Verdict
+from kgrag.store.contents import Counts, Problem
+from kgrag.types import Chunk, Entity, Evidence, Segment
+
+CHUNK = Chunk("d:256:0", "d", 256, 0, 3, 9, "光伏 <b>&", "d:2048:0", ("一、<i>目标",))
+HIT = ScoredChunk(CHUNK, 0.51234, ("words 1.0",), "甲方案", "folder/a.pdf")
+CITATION = Citation(1, "d", "甲<script>x</script>", "a.pdf", ("一",), 3, 5, 9, "500<", "d:256:0")
+ANSWER = Answer(
+    "问 <script>alert(1)</script>",
+    "500<家[1]。\n第二行",
+    (CITATION,),
+    True,
+    "m",
+    notes=("note <&>",),
+    verdict=Verdict("cov", "failed", {"bias": 0.1}, "why"),
+    steps=(Step("verify", "", 1, True),),
+    fallback=True,
+)
+
+
+def test_an_answer_as_json_has_the_keys_of_the_command_line(capsys):
+    """What `ask --json` prints, and it comes back from JSON as it was."""
+    data = ANSWER.to_dict()
+    assert list(data) == [
+        "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps"
+    ]  # fmt: skip
+    assert list(data["verdict"].items())[:2] == [("method", "cov"), ("passed", False)]  # type: ignore[attr-defined]
+    assert data["steps"] == [{"name": "verify", "detail": "", "calls": 1}]
+    print_json(data)
+    assert json.loads(capsys.readouterr().out) == data
+    assert CITATION.to_dict()["heading_path"] == ["一"]
+
+
+def test_a_hit_as_json_has_the_keys_of_a_run_file():
+    assert HIT.to_dict() == {
+        "chunk_id": "d:256:0",
+        "doc_id": "d",
+        "file": "folder/a.pdf",
+        "start": 3,
+        "end": 9,
+        "score": 0.51234,
+        "text": "光伏 <b>&",
+        "via": ["words 1.0"],
+    }
+
+
+def test_title_and_file_say_nothing_of_what_a_result_is():
+    plain = ScoredChunk(CHUNK, 0.51234, ("words 1.0",))
+    assert plain == HIT
+    assert hash(plain) == hash(HIT)
+
+
+def test_documents_facts_and_counts_are_json_too():
+    document = Document("d", "甲", "文", "a.txt", "txt", "00", (Segment(0, 1, "line", 1),),
+                        metadata={"year": "2024"})  # fmt: skip
+    assert document.card_dict() == {
+        "doc_id": "d", "title": "甲", "file": "a.txt", "media_type": "txt",
+        "places": "", "year": "2024",
+    }  # fmt: skip
+    fact = Fact("f", Entity("e1", "甲"), "依据", Entity("e2", "乙"), (Evidence("d", 0, 1, "c"),))
+    counts = Counts(1, 2, {2048: 3, 256: 4}, 5, 6, 7, 8, 9)
+    report = RepairReport((Problem("a", "b", "c"),), ("done",), (), Path("kept.db"))
+    for value in (document, fact, counts, report, CHUNK, HIT, ANSWER):
+        data = value.to_dict()
+        assert json.loads(json.dumps(data)) == data
+    assert document.to_dict()["segments"] == [{"start": 0, "end": 1, "kind": "line", "number": 1}]
+    assert counts.to_dict()["chunks"] == {"2048": 3, "256": 4}
+    assert report.to_dict()["found"] == ["a: b: c"]
+
+
+def test_notebooks_show_text_of_documents_and_never_its_tags():
+    for shown in (ANSWER._repr_html_(), HIT._repr_html_(), Hits([HIT])._repr_html_()):
+        assert "<script" not in shown
+        assert "<i>" not in shown
+    assert "问 &lt;script&gt;alert(1)&lt;/script&gt;" in ANSWER._repr_html_()
+    assert "<small>note &lt;&amp;&gt;</small>" in ANSWER._repr_html_()
+    assert '<li value="1">' in ANSWER._repr_html_()
+    assert "a.pdf, page 3, characters 5-9" in ANSWER._repr_html_()
+    assert "500&lt;</div>" in ANSWER._repr_html_()
+
+
+def test_a_hit_is_shown_with_its_place_and_hits_as_a_list():
+    shown = HIT._repr_html_()
+    assert "<b>甲方案 › 一、&lt;i&gt;目标</b> <small>0.512, a.pdf, characters 3-9</small>" in shown
+    assert "光伏 &lt;b&gt;&amp;" in shown
+    assert Hits([HIT, HIT])._repr_html_().count("<li") == 2
+    assert Hits()._repr_html_() == "<p>nothing found</p>"
+    assert Hits([HIT]) == [HIT]
