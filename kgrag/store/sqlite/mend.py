@@ -16,6 +16,7 @@ from kgrag.store.sqlite.seals import (
     seal_of_vector,
     sealed,
 )
+from kgrag.store.sqlite.statements import run, run_each
 
 _LONGEST = 4096  # bytes of a text of which every bit is tried: half a second
 _MOST_VECTORS = 20  # each takes a tenth of a second; where a page is gone, they are encoded anew
@@ -61,11 +62,8 @@ def mend_sources(connection: sqlite3.Connection, damaged: Path, doc_id: str) -> 
 
         right = _right(source, is_right)
         if right is not None:
-            connection.execute("DELETE FROM sources WHERE doc_id = ?", (doc_id,))
-            connection.executemany(
-                "INSERT OR REPLACE INTO sources VALUES (?, ?)",
-                [(name, doc_id) for name in (*others, right)],
-            )
+            run(connection, "delete_sources", doc_id)
+            run_each(connection, "put_source", [(name, doc_id) for name in (*others, right)])
             return True
     return False
 
@@ -74,9 +72,7 @@ def mend_vectors(connection: sqlite3.Connection) -> list[str]:
     """Set vectors right that have one flipped bit, in them or their checksum; return whose keys."""
     mended = []
     for key in broken_vectors(connection)[:_MOST_VECTORS]:
-        row = connection.execute(
-            "SELECT CAST(vector AS BLOB), seal FROM embeddings WHERE key = ?", (key,)
-        ).fetchone()
+        row = run(connection, "damaged_vector", key).fetchone()
         if row is None or not isinstance(row[1], int):
             continue
         blob, seal = row
@@ -85,10 +81,7 @@ def mend_vectors(connection: sqlite3.Connection) -> list[str]:
         else:
             right = next((b for b in _flipped(blob) if seal_of_vector(key, b) == seal), None)
         if right is not None:
-            connection.execute(
-                "UPDATE embeddings SET vector = ?, seal = ? WHERE key = ?",
-                (right, seal_of_vector(key, right), key),
-            )
+            run(connection, "mend_vector", right, seal_of_vector(key, right), key)
             mended.append(key)
     return mended
 

@@ -12,8 +12,8 @@ from kgrag.store.sqlite.changes import Mark, current_mark
 from kgrag.store.sqlite.connection import BUSY_TIMEOUT_S, connect
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.opening import log_of, mended_header
-from kgrag.store.sqlite.seals import SETTINGS
 from kgrag.store.sqlite.settle import Touched, settle
+from kgrag.store.sqlite.statements import run, run_each
 from kgrag.text import normalize_name
 
 logger = logging.getLogger(__name__)
@@ -152,9 +152,7 @@ def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> Non
     """Let numbers of the past not be used again: search caches may know them."""
     for table, seq in _tried(source, "SELECT name, seq FROM sqlite_sequence"):
         if isinstance(seq, int) and seq < _MOST_ROWS:
-            target.execute(
-                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (seq, table)
-            )
+            run(target, "raise_last_number", seq, table)
 
 
 def _tried(connection: sqlite3.Connection, sql: str) -> Iterator[Sequence[object]]:
@@ -168,8 +166,7 @@ def _tried(connection: sqlite3.Connection, sql: str) -> Iterator[Sequence[object
 
 
 def _sql_of(connection: sqlite3.Connection, table: str) -> str:
-    row = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-    return str(row[0])
+    return str(run(connection, "statement_of", table).fetchone()[0])
 
 
 def _stand_in_for_lost(connection: sqlite3.Connection) -> None:
@@ -178,28 +175,15 @@ def _stand_in_for_lost(connection: sqlite3.Connection) -> None:
     Their seals name them. A row whose id alone is damaged is theirs; others get an empty text,
     which their seal tells from theirs.
     """
-    lost = connection.execute(
-        "SELECT subject FROM seals WHERE subject NOT IN (SELECT doc_id FROM documents)"
-        f" AND subject NOT IN ({', '.join('?' * len(SETTINGS))})"
-        " GROUP BY subject HAVING count(*) > 1",
-        SETTINGS,
-    ).fetchall()
-    strange = connection.execute(
-        "SELECT doc_id FROM documents WHERE doc_id NOT IN (SELECT subject FROM seals)"
-    ).fetchall()
+    lost = run(connection, "lost_documents").fetchall()
+    strange = run(connection, "strange_documents").fetchall()
     for (doc_id,) in lost:
         same = next((s for (s,) in strange if distance(s.encode(), doc_id.encode()) == 1), None)
         if same is not None:
-            connection.execute("UPDATE documents SET doc_id = ? WHERE doc_id = ?", (doc_id, same))
+            run(connection, "rename_document", doc_id, same)
         else:
-            connection.execute(
-                "INSERT INTO documents VALUES (?, '', '', '', '', '', 0, '[]', '{}', '[]', '')",
-                (doc_id,),
-            )
-    connection.execute(
-        "DELETE FROM documents WHERE doc_id NOT IN (SELECT subject FROM seals)"
-        " AND doc_id NOT IN (SELECT doc_id FROM chunks)"
-    )
+            run(connection, "add_empty_document", doc_id)
+    run(connection, "delete_strange_documents")
 
 
 def distance(ours: bytes, theirs: bytes) -> int:
@@ -214,46 +198,38 @@ def _drop_orphans(connection: sqlite3.Connection) -> None:
 
     Each document that they are of has a seal that tells that it lacks something.
     """
-    held = "(SELECT doc_id FROM documents)"
-    for table in ("sources", "headings", "chunks", "summaries", "entity_names", "evidence"):
-        connection.execute(f"DELETE FROM {table} WHERE doc_id NOT IN {held}")
-    for table in ("mentions", "node_vectors", "staged_documents"):
-        connection.execute(f"DELETE FROM {table} WHERE doc_id NOT IN {held}")
-    connection.execute(
-        "DELETE FROM chunks WHERE parent_id IS NOT NULL"
-        " AND parent_id NOT IN (SELECT chunk_id FROM chunks)"
-    )
-    for table in ("evidence", "mentions"):
-        connection.execute(
-            f"DELETE FROM {table} WHERE chunk_id NOT IN (SELECT chunk_id FROM chunks)"
-        )
-    connection.execute("DELETE FROM evidence WHERE fact_id NOT IN (SELECT fact_id FROM facts)")
-    connection.execute("DELETE FROM node_vectors WHERE key NOT IN (SELECT key FROM embeddings)")
-    connection.execute(
-        "DELETE FROM staged_nodes WHERE doc_id NOT IN (SELECT doc_id FROM staged_documents)"
-        " OR key NOT IN (SELECT key FROM staged_embeddings)"
-    )
+    for name in (
+        "delete_orphaned_sources",
+        "delete_orphaned_headings",
+        "delete_orphaned_chunks",
+        "delete_orphaned_summaries",
+        "delete_orphaned_names",
+        "delete_orphaned_evidence",
+        "delete_orphaned_mentions",
+        "delete_orphaned_vectors",
+        "delete_orphaned_staged",
+        "delete_chunks_without_parent",
+        "delete_evidence_without_chunk",
+        "delete_mentions_without_chunk",
+        "delete_evidence_without_fact",
+        "delete_nodes_without_vector",
+        "delete_incomplete_staged_nodes",
+    ):
+        run(connection, name)
 
 
 def _rebuild_entities(connection: sqlite3.Connection) -> None:
     """Make the entities that documents name, and word them and facts as most documents do."""
-    names = connection.execute(
-        "SELECT entity_id, min(name), min(type) FROM entity_names GROUP BY 1"
-    )
-    connection.executemany(
-        "INSERT INTO entities (entity_id, normalized, name, type) VALUES (?, ?, ?, ?)",
-        [(e, normalize_name(name), name, kind) for e, name, kind in names.fetchall()],
-    )
-    for sql in (
-        "DELETE FROM facts WHERE subject_id NOT IN (SELECT entity_id FROM entities)"
-        " OR object_id NOT IN (SELECT entity_id FROM entities)",
-        "DELETE FROM evidence WHERE fact_id NOT IN (SELECT fact_id FROM facts)",
-        "DELETE FROM mentions WHERE entity_id NOT IN (SELECT entity_id FROM entities)",
+    names = run(connection, "smallest_names").fetchall()
+    rows = [(entity, normalize_name(name), name, kind) for entity, name, kind in names]
+    run_each(connection, "add_entity", rows)
+    for name in (
+        "delete_facts_without_entity",
+        "delete_evidence_without_fact",
+        "delete_mentions_without_entity",
     ):
-        connection.execute(sql)
-    ids = [
-        {row[0] for row in connection.execute(sql)}
-        for sql in ("SELECT entity_id FROM entities", "SELECT fact_id FROM facts")
-    ]
-    keys = {key for (key,) in connection.execute("SELECT key FROM embeddings")}
-    settle(connection, Touched(entities=ids[0], facts=ids[1], keys=keys))
+        run(connection, name)
+    entities, facts, keys = (
+        {row[0] for row in run(connection, name)} for name in ("entity_ids", "fact_ids", "keys")
+    )
+    settle(connection, Touched(entities=entities, facts=facts, keys=keys))

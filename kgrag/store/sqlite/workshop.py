@@ -31,6 +31,7 @@ from kgrag.store.sqlite.seals import (
     sealed,
 )
 from kgrag.store.sqlite.staged import empty_staged
+from kgrag.store.sqlite.statements import run, run_each
 from kgrag.store.sqlite.store import SQLiteStore
 
 
@@ -84,10 +85,8 @@ class Workshop:
             keys = broken_vectors(connection)
             for doc_id in _stating(connection, keys):
                 parts[doc_id].add("encoded")
-            for table in ("node_vectors", "embeddings"):
-                connection.executemany(
-                    f"DELETE FROM {table} WHERE key = ?", [(key,) for key in keys]
-                )
+            for name in ("delete_nodes_of_vector", "delete_vector"):
+                run_each(connection, name, [(key,) for key in keys])
         return dict(parts)
 
     def settings_left(self) -> list[str]:
@@ -99,31 +98,26 @@ class Workshop:
         """Record settings that were found in another way, and let go of those that are left."""
         with self.database.write() as connection:
             left = [broken.part for broken in broken_settings(connection, "meta")]
-            connection.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in left])
-            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+            run_each(connection, "delete_setting", [(key,) for key in left])
+            run_each(connection, "put_setting", values.items())
             seal_settings(connection)
 
     def whole_settings(self) -> dict[str, str]:
         """Return settings that are as they were stored."""
         with self.database.read() as connection:
             broken = {b.part for b in broken_settings(connection, "meta")}
-            rows = connection.execute("SELECT key, value FROM meta").fetchall()
+            rows = run(connection, "settings_as_they_are").fetchall()
         return {key: value for key, value in rows if key not in broken}
 
     def embedded(self) -> set[str]:
         """Return what has vectors: chunks by their size, other nodes by their kind."""
         with self.database.read() as connection:
-            rows = connection.execute(
-                "SELECT DISTINCT coalesce(c.size, n.kind) FROM node_vectors n"
-                " LEFT JOIN chunks c ON n.kind = 'chunk' AND c.chunk_id = n.node_id"
-            )
-            return {str(kind) for (kind,) in rows}
+            return {str(kind) for (kind,) in run(connection, "embedded")}
 
     def doc_ids(self) -> list[str]:
         """Return the documents with vectors."""
         with self.database.read() as connection:
-            rows = connection.execute("SELECT DISTINCT doc_id FROM node_vectors ORDER BY 1")
-            return [doc_id for (doc_id,) in rows]
+            return [doc_id for (doc_id,) in run(connection, "embedded_documents")]
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:
         """Return a document; its encoder is not known where the setting of it is damaged."""
@@ -134,10 +128,8 @@ class Workshop:
         if not names:
             return
         with self.database.write() as connection:
-            connection.execute("DELETE FROM sources WHERE doc_id = ?", (doc_id,))
-            connection.executemany(
-                "INSERT INTO sources VALUES (?, ?)", [(name, doc_id) for name in names]
-            )
+            run(connection, "delete_sources", doc_id)
+            run_each(connection, "add_source", [(name, doc_id) for name in names])
             seal_documents(connection, [doc_id], ["sources"])
 
     def seals_of(self, doc_id: str) -> dict[str, bytes | None]:
@@ -165,8 +157,7 @@ class Workshop:
         done = []
         for broken in list(broken_seals(connection)):
             doc_id, part = broken.subject, broken.part
-            held = connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,))
-            if held.fetchone() is None:
+            if run(connection, "is_held", doc_id).fetchone() is None:
                 continue
             if broken.only_seal:
                 seal_documents(connection, [doc_id], [cast("Part", part)])
@@ -185,26 +176,18 @@ class Workshop:
         """Make anew what the store notes for itself, and the log of changes where it has gaps."""
         done = []
         if any(True for _ in broken_settings(connection, "state")):
-            connection.execute("DELETE FROM state WHERE key <> 'staged_meta'")
-            connection.execute(
-                "INSERT INTO state SELECT 'dimension', length(vector) / 4 FROM embeddings"
-                " GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1"
-            )
+            run(connection, "delete_notes")
+            run(connection, "most_frequent_dimension")
             if any(b.part == "staged_meta" for b in broken_settings(connection, "state")):
                 empty_staged(connection)
-                connection.execute("DELETE FROM state WHERE key = 'staged_meta'")
+                run(connection, "delete_note", "staged_meta")
             for broken in list(broken_settings(connection, "state")):
-                connection.execute(
-                    "DELETE FROM seals WHERE subject = 'state' AND part = ?", (broken.part,)
-                )
+                run(connection, "delete_seal_of_note", broken.part)
             meta = list(broken_settings(connection, "meta"))
             if not meta:
                 seal_settings(connection)
             done.append("the dimension of vectors was found anew")
-        gaps = connection.execute(
-            "SELECT DISTINCT doc_id FROM changes WHERE seq NOT IN (SELECT seq FROM commits)"
-            " UNION SELECT doc_id FROM documents WHERE doc_id NOT IN (SELECT doc_id FROM changes)"
-        ).fetchall()
+        gaps = run(connection, "unlogged_documents").fetchall()
         if gaps:
             doc_ids = [doc_id for (doc_id,) in gaps]
             record_change(connection, doc_ids)
@@ -242,7 +225,7 @@ def workshop(folder: Path) -> Iterator[Workshop]:
 def _fill(database: Database, read: Path, file: Path) -> None:
     with closing(connect(database.uri)) as connection:
         salvage(read, connection)
-        if not connection.execute("SELECT 1 FROM commits").fetchone():
+        if not run(connection, "any_commit").fetchone():
             raise StoreError(
                 f"{file}: nothing of a knowledge base can be read in it: restore the folder from a "
                 "backup, or move the file away and ingest the documents again"
@@ -253,6 +236,5 @@ def _stating(connection: sqlite3.Connection, keys: list[str]) -> list[str]:
     """Return the documents with nodes that have one of some vectors."""
     found: set[str] = set()
     for key in keys:
-        rows = connection.execute("SELECT doc_id FROM node_vectors WHERE key = ?", (key,))
-        found.update(doc_id for (doc_id,) in rows)
+        found.update(doc_id for (doc_id,) in run(connection, "documents_with_vector", key))
     return sorted(found)
