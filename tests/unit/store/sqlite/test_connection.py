@@ -343,7 +343,8 @@ def test_the_tables_that_are_looked_for_are_those_that_the_schema_makes():
 @pytest.fixture
 def left_open(monkeypatch):
     """The connections that have not been closed, all those to come."""
-    opened, real = [], sqlite3.connect
+    opened: list[sqlite3.Connection] = []
+    real = sqlite3.connect
 
     class Noted(sqlite3.Connection):
         def close(self):
