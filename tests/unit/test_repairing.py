@@ -5,13 +5,18 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from kgrag import repairing
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.copying import export_line
-from kgrag.errors import StoreError
+from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.store.contents import Problem
+from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore
 
 CONFIG = Config(embedding=EmbeddingConfig(model="hash-32"))
 TEXT = "第一章 总则\n第一条 为推动{0}发展，依据《{0}管理办法》制定本方案。\n第二条 到2030年建成。\n"
@@ -214,3 +219,69 @@ def test_who_has_it_open_sees_what_was_repaired(folder):
         base.delete("绿色工厂.txt")
         assert base.verify() == []
     assert Path(folder, "kgrag.db").is_file()
+
+
+def test_a_server_is_only_checked(monkeypatch):
+    """Its problems are named, with what mends them; nothing is written."""
+    problem = Problem("evidence", "d-1", "x")
+    store = SimpleNamespace(verify=lambda: [problem], close=lambda: None)
+    monkeypatch.setattr(repairing, "open_store", lambda location, *, create: store)
+    report = KnowledgeBase.repair("bolt://localhost", config=CONFIG)
+    assert (report.found, report.done, report.kept) == ((problem,), (), None)
+    assert report.left[0] == "evidence: d-1: x"
+    assert "a knowledge base on a server is only checked" in report.left[1]
+
+
+def test_a_server_that_cannot_be_asked_is_no_damage(monkeypatch):
+    """What it says is passed on."""
+
+    def down(location, *, create):
+        raise StoreUnavailableError("the server is down")
+
+    monkeypatch.setattr(repairing, "open_store", down)
+    with pytest.raises(StoreUnavailableError, match="the server is down"):
+        KnowledgeBase.repair("bolt://localhost", config=CONFIG)
+
+
+def test_what_a_newer_kgrag_made_is_no_damage(folder):
+    """It is left as it is."""
+    change(folder, "PRAGMA user_version = 9999")
+    before = bytes_of(folder)
+    with pytest.raises(StoreError, match="newer kgrag"):
+        KnowledgeBase.repair(folder, config=CONFIG)
+    assert bytes_of(folder) == before
+
+
+def test_where_there_is_no_knowledge_base_none_is_made(tmp_path):
+    """A name that was mistyped."""
+    with pytest.raises(NoKnowledgeBaseError):
+        KnowledgeBase.repair(tmp_path / "none", config=CONFIG)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_search_index_that_does_not_fit_is_forgotten(folder, monkeypatch):
+    """The file itself is not touched; the index is built anew when it is next asked."""
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        found = base.search("绿色工厂")
+    cache = CacheFolder(folder / CACHE_FOLDER)
+    name, *others = cache.names("lexical-")
+    wrong = [Problem("cache-agrees", name, "it holds 2 chunks instead of 3")]
+    monkeypatch.setattr(SQLiteStore, "verify", lambda store: wrong)
+    for dry_run in (True, False):
+        report = KnowledgeBase.repair(folder, config=CONFIG, dry_run=dry_run)
+        assert report.done == (f"the search index {name} is built anew when it is next asked",)
+        assert (report.left, report.kept) == ((), None)
+        assert cache.names("lexical-") == ([name, *others] if dry_run else others)
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        assert base.search("绿色工厂") == found
+
+
+def test_progress_is_told_by_document(folder):
+    """Each that is damaged, and the end."""
+    change(folder, "UPDATE documents SET text = 'x'")
+    told = []
+    KnowledgeBase.repair(folder, config=CONFIG, progress=lambda *step: told.append(step))
+    *documents, end = told
+    assert end == ("", 3, 3)
+    assert [(number, total) for _, number, total in documents] == [(0, 3), (1, 3), (2, 3)]
+    assert sorted(doc_id for doc_id, *_ in documents) == [doc_id for doc_id, *_ in documents]
