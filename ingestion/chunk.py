@@ -47,19 +47,24 @@ class ChunkSizes:
             raise ValueError(f"chunk sizes must fall from parent to children, 2 at least: {sizes}")
 
     @classmethod
-    def parse(cls, text: str) -> "ChunkSizes":
-        """Return the sizes that a knowledge base records.
+    def of(cls, sizes: Sequence[int]) -> "ChunkSizes":
+        """Return the sizes that a knowledge base records, of parents first.
 
-        >>> ChunkSizes.parse("2048,512")
+        >>> ChunkSizes.of((2048, 512))
         ChunkSizes(parent=2048, children=(512,))
         """
-        parent, *children = map(int, text.split(","))
+        parent, *children = sizes
         return cls(parent, tuple(children))
+
+    @property
+    def every(self) -> tuple[int, ...]:
+        """All of them, of parents first."""
+        return (self.parent, *self.children)
 
     @property
     def leaf(self) -> int:
         """The smallest size: of the chunks that carry vectors and evidence."""
-        return (self.parent, *self.children)[-1]
+        return self.every[-1]
 
     @property
     def searched(self) -> tuple[int, int]:

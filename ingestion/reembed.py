@@ -12,6 +12,7 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import NodeText, embed, texts_to_embed, vector_key
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
+from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.staged import kept_of
 from kgrag.store.store import Store
@@ -113,14 +114,14 @@ class Reembedding:
         changed = not self._is_done()
         resumed = 0
         if changed:
-            staged.begin(self._decisive())
+            staged.begin(self._decisive().stored)
             resumed = len(staged.doc_ids())
             self._stage(known, progress)
-            while not staged.switch(self._meta()):  # documents came or changed meanwhile
+            while not staged.switch(self._meta().stored):  # documents came or changed meanwhile
                 self._stage(known, progress)
         else:
             staged.drop()
-            self.store.set_meta(self._meta())  # one of an older kgrag records less
+            self.store.set_meta(self._meta().stored)  # one of an older kgrag records less
         return ReembedReport(
             before,
             self.embedder.name,
@@ -163,24 +164,27 @@ class Reembedding:
             not self._is_done(),
         )
 
-    def _meta(self) -> dict[str, str]:
+    def _meta(self) -> KbMeta:
         """Return what will be recorded."""
-        return {**self._decisive(), **encoder_meta(self.embedder)}
+        return self._decisive() | encoder_meta(self.embedder)
 
-    def _decisive(self) -> dict[str, str]:
+    def _decisive(self) -> KbMeta:
         """Return what of it decides the vectors; the rest is told to people."""
-        return {**self.vectors.meta(), "embedder": self.embedder.name}
+        return self.vectors.meta() | KbMeta.of(embedder=self.embedder.name)
 
     def _dropped(self) -> str:
         """Return the encoder whose half-done vectors must go; empty for none."""
         waiting = self.store.staged.meta()
-        if kept_of(waiting, self._decisive()) != "nothing" or not self.store.staged.doc_ids():
+        if (
+            kept_of(waiting, self._decisive().stored) != "nothing"
+            or not self.store.staged.doc_ids()
+        ):
             return ""
-        return waiting["embedder"] if waiting else ""
+        return KbMeta(waiting or {}).embedder or ""
 
     def _staged(self) -> set[str]:
         """Return the documents that need not be looked at again."""
-        kept = kept_of(self.store.staged.meta(), self._decisive())
+        kept = kept_of(self.store.staged.meta(), self._decisive().stored)
         return self.store.staged.doc_ids() if kept == "all" else set()
 
     def _is_done(self) -> bool:
@@ -221,7 +225,7 @@ class Reembedding:
             bundle.document.doc_id: [next(nodes) for _ in group]
             for bundle, group in zip(bundles, texts, strict=True)
         }
-        self.store.staged.put(vectors, meta=self._decisive(), as_of=as_of)
+        self.store.staged.put(vectors, meta=self._decisive().stored, as_of=as_of)
 
     def _bundles(self, done: set[str]) -> Iterator[DocumentBundle]:
         """Yield the documents but those that are done; some may have been deleted meanwhile."""

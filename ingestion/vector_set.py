@@ -1,14 +1,13 @@
 """Which nodes of a knowledge base carry vectors: as settings ask for it, and as recorded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.late import LateEmbedder
 from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
-
-_SIZES, _FACTS = "embedded_sizes", "embedded_facts"
+from kgrag.kb_meta import KbMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,9 @@ class VectorSet:
     facts: bool = True
     late: bool = False
 
-    def meta(self) -> dict[str, str]:
+    def meta(self) -> KbMeta:
         """Return what a knowledge base records; how chunks are encoded, its encoder tells."""
-        return {
-            _SIZES: ",".join(map(str, self.sizes)),
-            _FACTS: "yes" if self.facts else "no",
-        }
+        return KbMeta.of(embedded_sizes=self.sizes, embedded_facts=self.facts)
 
 
 def configured_vectors(
@@ -47,7 +43,7 @@ def configured_vectors(
     Raises:
         ConfigError: If there are no chunks of a size.
     """
-    there = (sizes.parent, *sizes.children)
+    there = sizes.every
     unknown = sorted(set(wanted) - set(there))
     if unknown:
         raise ConfigError(
@@ -59,7 +55,7 @@ def configured_vectors(
 
 
 def vectors_to_add(
-    meta: Mapping[str, str],
+    meta: KbMeta,
     wanted: Sequence[int],
     *,
     facts: bool,
@@ -83,17 +79,17 @@ def vectors_to_add(
         ConfigError: If settings ask for another set than is recorded, or for unknown sizes.
     """
     configured = configured_vectors(wanted, facts=facts, sizes=sizes, embedder=embedder)
-    if "embedder" not in meta:
+    if meta.embedder is None:
         return configured
     other = other_vectors(meta, wanted, facts=facts, sizes=sizes)
     if other:
         raise ConfigError(other)
-    return VectorSet(_recorded_sizes(meta, sizes), meta.get(_FACTS) != "no", configured.late)
+    return VectorSet(
+        _recorded_sizes(meta, sizes), meta.embedded_facts is not False, configured.late
+    )
 
 
-def other_vectors(
-    meta: Mapping[str, str], wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes
-) -> str:
+def other_vectors(meta: KbMeta, wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes) -> str:
     """Return which other vectors settings ask for than a knowledge base has; empty for none.
 
     Args:
@@ -102,19 +98,19 @@ def other_vectors(
         facts: Whether facts are to carry vectors.
         sizes: Of the knowledge base.
     """
-    if "embedder" not in meta:
+    if meta.embedder is None:
         return ""
     recorded = _recorded_sizes(meta, sizes)
     if wanted and set(wanted) != set(recorded):
         asked = _listed(sorted(set(wanted), reverse=True))
         return _other("sizes", asked, f"chunks of {_listed(recorded)}")
-    return _other("facts", "off", "facts, too") if meta.get(_FACTS) != "no" and not facts else ""
+    has_facts = meta.embedded_facts is not False
+    return _other("facts", "off", "facts, too") if has_facts and not facts else ""
 
 
-def _recorded_sizes(meta: Mapping[str, str], sizes: ChunkSizes) -> tuple[int, ...]:
+def _recorded_sizes(meta: KbMeta, sizes: ChunkSizes) -> tuple[int, ...]:
     """Return the sizes of the chunks that carry vectors, largest first."""
-    recorded = tuple(int(size) for size in meta.get(_SIZES, "").split(",") if size)
-    return recorded or (sizes.leaf,)
+    return meta.embedded_sizes or (sizes.leaf,)
 
 
 def _other(key: str, wanted: str, there: str) -> str:

@@ -20,6 +20,7 @@ from kgrag.ingestion.planning import PlanBuilder
 from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
+from kgrag.kb_meta import KbMeta
 from kgrag.store.checks import check_encoder
 from kgrag.store.store import Store
 
@@ -71,7 +72,7 @@ class Intake:
         """
         wanted = self.config.embedding
         return vectors_to_add(
-            self.store.all_meta(),
+            KbMeta(self.store.all_meta()),
             wanted.sizes,
             facts=wanted.facts,
             sizes=self.sizes,
@@ -95,16 +96,13 @@ class Intake:
             follow_links: Follow links that lead out of a folder, too.
         """
         began = time.monotonic()
-        known = self.store.all_meta()
-        check_encoder(self.embedder.name, known.get("embedder"))
+        known = KbMeta(self.store.all_meta())
+        check_encoder(self.embedder.name, known.embedder)
         vectors = self.vectors
-        wanted = {
-            **vectors.meta(),
-            **encoder_meta(self.embedder),
-            "chunk_sizes": ",".join(map(str, (self.sizes.parent, *self.sizes.children))),
-        }
+        sizes = KbMeta.of(chunk_sizes=self.sizes.every)
+        wanted = vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
-        self.store.set_meta({k: v for k, v in wanted.items() if known.get(k) != v})
+        self.store.set_meta(wanted.changes(known))
         with self._enricher(model) as enricher:
             report = ingest(
                 paths,

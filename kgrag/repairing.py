@@ -1,6 +1,6 @@
 """Repair a damaged knowledge base: from what is whole of it, from the files, by the encoder."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +17,7 @@ from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
 from kgrag.ingestion.reread import is_by_rule, rebuilt, reread
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.json_ready import as_dict
+from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.open import open_store
 
@@ -269,13 +270,17 @@ class _Repairing:
 
     @property
     def _sizes(self) -> ChunkSizes:
-        return ChunkSizes.parse(self.shop.store.all_meta()["chunk_sizes"])
+        return ChunkSizes.of(self._meta.chunk_sizes or ())
+
+    @property
+    def _meta(self) -> KbMeta:
+        return KbMeta(self.shop.store.all_meta())
 
     @property
     def _encoder(self) -> Embedder:
         if self._embedder is None:
-            meta = self.shop.store.all_meta()
-            choose = partial(configured_embedder, self.config.embedding, meta.get("embedder"))
+            meta = self._meta
+            choose = partial(configured_embedder, self.config.embedding, meta.embedder)
             self._embedder = built_with(meta, choose)
         return self._embedder
 
@@ -283,7 +288,7 @@ class _Repairing:
     def _vectors(self) -> VectorSet:
         wanted = self.config.embedding
         return vectors_to_add(
-            self.shop.store.all_meta(),
+            self._meta,
             wanted.sizes,
             facts=wanted.facts,
             sizes=self._sizes,
@@ -300,20 +305,20 @@ def found_settings(shop: "Workshop", left: Collection[str], config: Config) -> d
         config: Settings, which name an encoder where none is recorded any more.
     """
     store = shop.store
-    values: dict[str, str] = {}
+    meta = KbMeta()
     sizes = sorted(store.counts().chunks, reverse=True)
     if sizes:
-        values["chunk_sizes"] = ",".join(map(str, sizes))
+        meta |= KbMeta.of(chunk_sizes=sizes)
     kinds = shop.embedded()
     if kinds:
         without = "fact" not in kinds and any(_has_facts_to_embed(d, shop) for d in shop.doc_ids())
-        values["embedded_facts"] = "no" if without else "yes"
         held = sorted((int(k) for k in kinds if k.isdecimal()), reverse=True)
-        values["embedded_sizes"] = ",".join(map(str, held))
-    embedder = configured_embedder(config.embedding, shop.whole_settings().get("embedder"))
-    if sizes and _has_made(embedder, shop, values):
-        values |= encoder_meta(embedder)
-    return {key: values[key] for key in left if key in values}
+        meta |= KbMeta.of(embedded_facts=not without, embedded_sizes=held)
+    recorded = KbMeta(shop.whole_settings()).embedder
+    embedder = configured_embedder(config.embedding, recorded)
+    if sizes and _has_made(embedder, shop, meta):
+        meta |= encoder_meta(embedder)
+    return {key: meta.stored[key] for key in left if key in meta.stored}
 
 
 def _has_facts_to_embed(doc_id: str, shop: "Workshop") -> bool:
@@ -324,10 +329,10 @@ def _has_facts_to_embed(doc_id: str, shop: "Workshop") -> bool:
     )
 
 
-def _has_made(embedder: Embedder, shop: "Workshop", values: Mapping[str, str]) -> bool:
+def _has_made(embedder: Embedder, shop: "Workshop", meta: KbMeta) -> bool:
     """Return whether the vectors of a document have the keys that an encoder's have."""
-    sizes = ChunkSizes.parse(values["chunk_sizes"])
-    embedded = tuple(int(s) for s in values.get("embedded_sizes", "").split(",") if s)
+    sizes = ChunkSizes.of(meta.chunk_sizes or ())
+    embedded = meta.embedded_sizes or ()
     vectors = configured_vectors(embedded, facts=True, sizes=sizes, embedder=embedder)
     for doc_id in shop.doc_ids():
         bundle = shop.bundle(doc_id)

@@ -13,6 +13,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ModelError
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
+from kgrag.kb_meta import KbMeta
 from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store
 
@@ -74,7 +75,7 @@ class Current:
         recorded = store.get_meta("embedder")  # another process may have changed it
         if self._embedder is None or recorded not in (None, self._embedder.name):
             choose = partial(self._choose_embedder, recorded)
-            self._embedder = built_with(store.all_meta(), choose)
+            self._embedder = built_with(KbMeta(store.all_meta()), choose)
         return self._embedder
 
     def sizes(self, store: Store) -> ChunkSizes:
@@ -83,8 +84,8 @@ class Current:
         Raises:
             ConfigError: If the configured sizes are not in order.
         """
-        recorded = store.get_meta("chunk_sizes")
-        return ChunkSizes.parse(recorded) if recorded else configured_sizes(self._config.chunks)
+        recorded = KbMeta.read(store.get_meta, "chunk_sizes").chunk_sizes
+        return ChunkSizes.of(recorded) if recorded else configured_sizes(self._config.chunks)
 
     def _searched_sizes(self, store: Store) -> tuple[int, int]:
         return self.sizes(store).searched

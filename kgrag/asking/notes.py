@@ -5,6 +5,7 @@ from kgrag.embedding.choose import stand_in_note
 from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import other_vectors
+from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.store.store import Store
 
@@ -30,5 +31,6 @@ def search_notes(
     """
     wanted = config.embedding
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
-    other = other_vectors(store.all_meta(), wanted.sizes, facts=wanted.facts, sizes=sizes)
+    meta = KbMeta(store.all_meta())
+    other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
     return [note for note in (left_out, other) if note]

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from kgrag.cache_folder import cache_folder
@@ -21,6 +21,7 @@ from kgrag.errors import (
     ModelUnavailableError,
     TransientModelError,
 )
+from kgrag.kb_meta import KbMeta
 
 _log = logging.getLogger(__name__)
 # What of the settings is for endpoints only, and what for models of this machine.
@@ -141,7 +142,7 @@ def is_here(name: str) -> bool:
     return bool(known) or plugin_of(name) is not None
 
 
-def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embedder:
+def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
     """Return an encoder that a knowledge base can be searched with.
 
     Args:
@@ -153,7 +154,7 @@ def built_with(meta: Mapping[str, str], choose: Callable[[], Embedder]) -> Embed
         ModelMismatchError: If it is another one.
         ModelError: If it is an endpoint that has to be asked, and cannot be.
     """
-    identity = meta.get("embedder")
+    identity = meta.embedder
     try:
         embedder = choose()
         is_another = identity is not None and identity != embedder.name  # an endpoint is asked

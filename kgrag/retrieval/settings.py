@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from kgrag.ids import chunk_id
+from kgrag.kb_meta import KbMeta
 from kgrag.store.store import Store
 from kgrag.text import has_han, normalize_name
 from kgrag.titles import document_name
@@ -64,9 +65,9 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         leaf: Size of the chunks that routes rank.
         coarse: Size of the chunks that plain BM25 ranks.
     """
-    meta = store.all_meta()
+    meta = KbMeta(store.all_meta())
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
-    embedded = tuple(int(size) for size in meta.get("embedded_sizes", "").split(",") if size)
+    embedded = meta.embedded_sizes or ()
     places = {
         card.doc_id: frozenset(card.metadata["places"].split("、"))
         for card in cards
@@ -77,8 +78,8 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         coarse=coarse,
         embedded=embedded,
         cosine_std=_cosine_std(store, [c.doc_id for c in cards], size=min(embedded, default=leaf)),
-        weak_encoder=meta.get("stand_in") == "yes",
-        languages=tuple(filter(None, meta.get("languages", "").split(","))),
+        weak_encoder=meta.stand_in is True,
+        languages=tuple(filter(None, meta.languages or ())),
         places=places,
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),

@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.answer_text", "kgrag.cache_folder",
      "kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.encoding", "kgrag.extras",
      "kgrag.facets", "kgrag.foreign_json", "kgrag.graph_layout", "kgrag.graph_page",
-     "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.limits",
+     "kgrag.headings", "kgrag.ids", "kgrag.issued", "kgrag.kb_meta", "kgrag.limits",
      "kgrag.places", "kgrag.plugins", "kgrag.private", "kgrag.quantities", "kgrag.segmenter",
      "kgrag.text", "kgrag.titles", "kgrag.vectors", "kgrag.visible", "kgrag.whole_file"),
     ("kgrag.endpoint",),

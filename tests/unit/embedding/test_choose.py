@@ -21,6 +21,7 @@ from kgrag.errors import (
     ModelNotFoundError,
     ModelUnavailableError,
 )
+from kgrag.kb_meta import KbMeta
 
 
 def test_open_embedder_is_the_stand_in_when_nothing_is_installed(cache):
@@ -89,8 +90,8 @@ def test_open_embedder_names_the_command_when_a_model_is_not_installed(cache, na
 def test_built_with_gives_the_encoder_of_a_knowledge_base_or_of_a_new_one():
     """Its identity decides, not what else is recorded."""
     embedder = HashEmbedder(8)
-    assert built_with({}, lambda: embedder) is embedder
-    assert built_with({"embedder": "hash-8", "stand_in": "?"}, lambda: embedder) is embedder
+    assert built_with(KbMeta({}), lambda: embedder) is embedder
+    assert built_with(KbMeta({"embedder": "hash-8", "stand_in": "?"}), lambda: embedder) is embedder
 
 
 def test_built_with_refuses_another_encoder_and_says_what_differs():
@@ -108,7 +109,7 @@ def test_built_with_refuses_another_encoder_and_says_what_differs():
 def test_built_with_says_how_to_go_on_without_the_model_of_a_knowledge_base(cache):
     """Install it, search without, or change the knowledge base."""
     with pytest.raises(ModelNotFoundError) as told:
-        built_with({"embedder": "mine-000000000000-0000"}, lambda: open_embedder("mine"))
+        built_with(KbMeta({"embedder": "mine-000000000000-0000"}), lambda: open_embedder("mine"))
 
     for remedy in (" PATH --name mine\n", "--system bm25", "kgrag reembed --model NAME"):
         assert remedy in str(told.value)
@@ -117,7 +118,7 @@ def test_built_with_says_how_to_go_on_without_the_model_of_a_knowledge_base(cach
 def test_built_with_says_where_the_endpoint_of_a_knowledge_base_is_to_be_named():
     """It is not found again by taking settings out."""
     with pytest.raises(ModelMismatchError) as told:
-        built_with({"embedder": "endpoint-bge-m3-1024-0000"}, lambda: HashEmbedder(8))
+        built_with(KbMeta({"embedder": "endpoint-bge-m3-1024-0000"}), lambda: HashEmbedder(8))
 
     assert "name it in [embedding] of kgrag.toml" in str(told.value)
     assert "take [embedding] out" not in str(told.value)
@@ -228,7 +229,7 @@ def test_built_with_says_how_to_search_while_an_endpoint_cannot_be_asked(cache):
     """Its vectors' dimension, which is part of its identity, is not known yet."""
     config = EmbeddingConfig(base_url="http://127.0.0.1:9/v1", model="m", attempts=1)
     with pytest.raises(ModelUnavailableError) as told:
-        built_with({"embedder": "hash-8"}, lambda: configured_embedder(config))
+        built_with(KbMeta({"embedder": "hash-8"}), lambda: configured_embedder(config))
 
     assert "is the server up" in str(told.value)
     assert str(told.value).endswith("\nSearches that need no encoder: --system bm25.")

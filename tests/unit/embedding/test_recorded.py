@@ -4,6 +4,7 @@ import json
 
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.recorded import differences, encoder_meta
+from kgrag.kb_meta import KbMeta
 
 
 def encoder(name="m-1", dimension=4, **settings):
@@ -17,15 +18,14 @@ def test_encoder_meta_is_identity_and_what_people_want_to_know():
     """Texts only; the settings in a fixed order."""
     meta = encoder_meta(encoder(pooling="cls"))
 
-    assert meta == {
+    assert meta.stored == {
         "embedder": "m-1",
         "languages": "",
         "stand_in": "yes",
         "embedder_settings": '{"dimension": "4", "model": "m", "pooling": "cls"}',
     }
-    assert (
-        json.loads(encoder_meta(encoder(query="问题："))["embedder_settings"])["query"] == "问题："
-    )
+    text = encoder_meta(encoder(query="问题：")).stored["embedder_settings"]
+    assert json.loads(text)["query"] == "问题："
 
 
 def test_differences_of_one_model_tell_every_setting():
@@ -58,4 +58,4 @@ def test_differences_of_two_models_tell_what_both_have():
 
 def test_differences_of_a_knowledge_base_that_tells_no_settings_are_none():
     """It was made by an older kgrag."""
-    assert differences({"embedder": "m-1"}, encoder("other-2")) == []
+    assert differences(KbMeta({"embedder": "m-1"}), encoder("other-2")) == []

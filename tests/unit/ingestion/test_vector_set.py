@@ -10,6 +10,7 @@ from kgrag.embedding.late import late
 from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, other_vectors, vectors_to_add
+from kgrag.kb_meta import KbMeta
 
 SIZES = ChunkSizes(2048, (1024, 512, 256))
 
@@ -56,19 +57,19 @@ def test_chunks_are_late_where_the_encoder_is_made_for_it():
 
 def test_a_new_knowledge_base_gets_what_is_configured():
     """Nothing is recorded then."""
-    assert to_add({}, 512, facts=False) == VectorSet((512,), facts=False)
+    assert to_add(KbMeta(), 512, facts=False) == VectorSet((512,), facts=False)
 
 
 @pytest.mark.parametrize("vectors", [VectorSet((512, 256)), VectorSet((256,), facts=False)])
 def test_settings_that_ask_for_nothing_go_along_with_what_is_recorded(vectors):
     """A set comes back from what is recorded of it."""
-    assert to_add({"embedder": "hash-8", **vectors.meta()}) == vectors
-    assert to_add({"embedder": "hash-8", **vectors.meta()}, *vectors.sizes) == vectors
+    assert to_add(KbMeta.of(embedder="hash-8") | vectors.meta()) == vectors
+    assert to_add(KbMeta.of(embedder="hash-8") | vectors.meta(), *vectors.sizes) == vectors
 
 
 def test_a_knowledge_base_without_a_record_has_vectors_of_leaves_and_facts():
     """Those that were made before it was recorded."""
-    assert to_add({"embedder": "hash-8"}) == VectorSet((256,))
+    assert to_add(KbMeta.of(embedder="hash-8")) == VectorSet((256,))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_a_knowledge_base_without_a_record_has_vectors_of_leaves_and_facts():
 )
 def test_settings_that_ask_for_another_set_are_refused_with_the_remedy(wanted, facts, told):
     """Half of the documents with other vectors would be found by half."""
-    meta = {"embedder": "hash-8", **VectorSet((1024, 256)).meta()}
+    meta = KbMeta.of(embedder="hash-8") | VectorSet((1024, 256)).meta()
     with pytest.raises(ConfigError, match=told):
         to_add(meta, *wanted, facts=facts)
     assert re.match(told, other_vectors(meta, wanted, facts=facts, sizes=SIZES))
@@ -89,8 +90,8 @@ def test_settings_that_ask_for_another_set_are_refused_with_the_remedy(wanted, f
 @pytest.mark.parametrize("wanted", [(), (256, 1024), (1024, 256, 256)])
 def test_settings_ask_for_no_other_vectors_than_are_there_in_any_order(wanted):
     """Nor does any knowledge base that is new have others."""
-    meta = {"embedder": "hash-8", **VectorSet((1024, 256)).meta()}
+    meta = KbMeta.of(embedder="hash-8") | VectorSet((1024, 256)).meta()
     assert other_vectors(meta, wanted, facts=True, sizes=SIZES) == ""
-    assert other_vectors({}, (512,), facts=False, sizes=SIZES) == ""
-    without = {"embedder": "hash-8", **VectorSet((256,), facts=False).meta()}
+    assert other_vectors(KbMeta(), (512,), facts=False, sizes=SIZES) == ""
+    without = KbMeta.of(embedder="hash-8") | VectorSet((256,), facts=False).meta()
     assert other_vectors(without, (256,), facts=False, sizes=SIZES) == ""
