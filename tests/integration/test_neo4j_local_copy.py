@@ -38,7 +38,7 @@ def read_by(store: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the name of every statement with which a store reads."""
     read, names = store._database.read, list[str]()
 
-    def named(name: str, **parameters: object) -> object:
+    def named(name: str, /, **parameters: object) -> object:
         names.append(name)
         return read(name, **parameters)
 
