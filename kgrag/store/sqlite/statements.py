@@ -29,14 +29,21 @@ def run(connection: sqlite3.Connection, name: str, *values: object) -> sqlite3.C
     Raises:
         KeyError: If there is no such statement.
     """
-    return connection.execute(statements()[name], values)
+    sql = statements()[name]
+    return connection.execute(sql, _bound(sql, values))
 
 
 def run_each(
     connection: sqlite3.Connection, name: str, rows: Iterable[Sequence[Any]]
 ) -> sqlite3.Cursor:
     """Run a statement by name for each of some rows of values."""
-    return connection.executemany(statements()[name], rows)
+    sql = statements()[name]
+    return connection.executemany(sql, (_bound(sql, row) for row in rows))
+
+
+def _bound(sql: str, values: Sequence[Any]) -> Sequence[Any] | Mapping[str, Any]:
+    """Return values as Python 3.14 takes them: those of numbered parameters (?1) by number."""
+    return {str(n): value for n, value in enumerate(values, 1)} if "?1" in sql else values
 
 
 def json_list(ids: Iterable[object]) -> str:
