@@ -22,8 +22,8 @@ from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.report import ModelReport, Outcome
+from kgrag.language.text import character_pairs, read_word_list
 from kgrag.store.contents import DocumentBundle
-from kgrag.text import character_pairs, read_word_list
 from kgrag.types import Entity, Fact
 
 CHUNKS_PER_DOCUMENT = 53  # leaf chunks, as the chunker cuts them; real policy documents have 69

@@ -10,10 +10,10 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Source, fingerprint, load_all
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.report import Outcome, Status
+from kgrag.language.visible import shown_path
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Document
-from kgrag.visible import shown_path
 
 
 @dataclass(frozen=True, slots=True)

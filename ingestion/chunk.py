@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kgrag.config import ChunkConfig
 from kgrag.errors import ConfigError
-from kgrag.headings import HeadingTree
 from kgrag.ids import chunk_id
+from kgrag.language.headings import HeadingTree
 from kgrag.types import Chunk, Document, Heading
 
 # Where a cut hurts least, first. A chunk is at least so full before a boundary of that kind ends

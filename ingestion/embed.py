@@ -9,8 +9,8 @@ from kgrag.embedding.embedder import Embedder, is_contextual
 from kgrag.embedding.late import late
 from kgrag.ids import embedding_key
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Fact, NodeKind
 from kgrag.vectors.vector import Vector
 

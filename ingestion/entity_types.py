@@ -3,8 +3,8 @@
 import re
 
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
-from kgrag.places import names_place
-from kgrag.quantities import dates, narrow, quantities
+from kgrag.language.places import names_place
+from kgrag.language.quantities import dates, narrow, quantities
 from kgrag.types import Entity
 
 UNTYPED = "entity"

@@ -13,8 +13,8 @@ from kgrag.ingestion.locate import Match, Place, locate_all
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
+from kgrag.language.text import normalize
 from kgrag.llm.chat import Schema
-from kgrag.text import normalize
 from kgrag.types import Chunk, Entity, Evidence, Fact, Language
 
 _CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.embedding.embedder import Embedder
-from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
-from kgrag.foreign_json import read_foreign
+from kgrag.files.encoding import Utf8Lines
+from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import entity_id, fact_id, summary_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes

@@ -15,8 +15,8 @@ from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.load import Discovery, discover
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.language.visible import shown_path
 from kgrag.store.store import Store
-from kgrag.visible import shown_path
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered

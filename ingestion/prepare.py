@@ -9,8 +9,8 @@ from kgrag.ingestion.entity_types import typed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.references import EXTRACTOR, references
 from kgrag.ingestion.structure import structure
-from kgrag.issued import issue_year
-from kgrag.places import document_places
+from kgrag.language.issued import issue_year
+from kgrag.language.places import document_places
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary

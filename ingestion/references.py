@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
-from kgrag.text import normalize_name, quoted_titles, sentence_spans
-from kgrag.titles import document_name
+from kgrag.language.text import normalize_name, quoted_titles, sentence_spans
+from kgrag.language.titles import document_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention
 
 # The word nearest before the title names the relation; plain mention counts as 引用.

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from kgrag.text import normalize, stop_words
-from kgrag.titles import document_name
+from kgrag.language.text import normalize, stop_words
+from kgrag.language.titles import document_name
 from kgrag.types import Document
 
 DOCUMENT_TYPE = "document"

@@ -5,9 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.cache_folder import cache_folder
 from kgrag.config import Config
 from kgrag.errors import ConfigError
+from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 
 if TYPE_CHECKING:

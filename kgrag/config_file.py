@@ -19,8 +19,8 @@ from kgrag.config import (
     SearchConfig,
     VerifyConfig,
 )
-from kgrag.encoding import decode_settings
 from kgrag.errors import ConfigError, IngestionError
+from kgrag.files.encoding import decode_settings
 
 FILE_NAME = "kgrag.toml"
 

@@ -5,8 +5,8 @@ What stands here stays where it is: it changes with a line in CHANGELOG.md only.
 
 from kgrag.embedding.embedder import ContextualEmbedder, Embedder, Task, Vectors
 from kgrag.embedding.given import PlainEmbedder
-from kgrag.encoding import decode
 from kgrag.errors import IngestionError, ModelError
+from kgrag.files.encoding import decode
 from kgrag.ingestion.load.formats import Reader
 from kgrag.ingestion.load.parsed import (
     Parsed,
@@ -16,6 +16,7 @@ from kgrag.ingestion.load.parsed import (
     replace_unusable,
 )
 from kgrag.ingestion.load.title import guess_title
+from kgrag.language.text import normalize_name, words
 from kgrag.llm.chat import ChatModel, Completion, Message, Request, Usage
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.dense import similar_chunks
@@ -32,7 +33,6 @@ from kgrag.retrieval.weighted_fusion import (
     WeightedRetriever,
 )
 from kgrag.store.store import SearchedStore
-from kgrag.text import normalize_name, words
 from kgrag.types import Chunk, Document, Query, Segment
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from kgrag.text import normalize_name
+from kgrag.language.text import normalize_name
 
 
 def digest(*parts: str, length: int = 16) -> str:

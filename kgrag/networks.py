@@ -3,9 +3,9 @@
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from kgrag.language.text import normalize_name
+from kgrag.language.titles import CITING_PREDICATES, document_name
 from kgrag.store.store import Store
-from kgrag.text import normalize_name
-from kgrag.titles import CITING_PREDICATES, document_name
 from kgrag.types import Fact
 
 if TYPE_CHECKING:

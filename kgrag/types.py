@@ -209,7 +209,7 @@ class Query:
 
     Attributes:
         text: As asked.
-        words: Content words in order, as `kgrag.text.words` gives them.
+        words: Content words in order, as `kgrag.language.text.words` gives them.
         titles: What the question quotes in 《》, in order.
         remainder: The question without its quoted titles.
         places: Places named that some document is about.

@@ -12,7 +12,7 @@ from kgrag.errors import IngestionError
 from kgrag.ingestion.load.numbering import Numbering, paragraph_number, read_numbering
 from kgrag.ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
-from kgrag.text import normalize_name
+from kgrag.language.text import normalize_name
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kgrag.encoding import decode
 from kgrag.errors import IngestionError
+from kgrag.files.encoding import decode
 from kgrag.ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
-from kgrag.text import normalize_name
+from kgrag.language.text import normalize_name
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

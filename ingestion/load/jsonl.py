@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kgrag.encoding import Utf8Lines
 from kgrag.errors import IngestionError
-from kgrag.foreign_json import read_foreign
+from kgrag.files.encoding import Utf8Lines
+from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import digest
 from kgrag.ingestion.load.opening import open_regular
 from kgrag.ingestion.load.parsed import line_segments, replace_unusable

@@ -10,8 +10,8 @@ from kgrag.ingestion.load.formats import Reader, plugin_reader
 from kgrag.ingestion.load.jsonl import read_records
 from kgrag.ingestion.load.opening import open_regular
 from kgrag.ingestion.load.source import Failure, Source, unsupported_reason
+from kgrag.language.visible import shown_path
 from kgrag.types import Document
-from kgrag.visible import shown_path
 
 DEFAULT_MAX_BYTES = 200_000_000
 

@@ -1,6 +1,6 @@
 """Plain text files: the text is the decoded file, so offsets point into the user's own file."""
 
-from kgrag.encoding import decode
+from kgrag.files.encoding import decode
 from kgrag.ingestion.load.parsed import Parsed, line_segments, replace_unusable
 from kgrag.ingestion.load.title import guess_title
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
-from kgrag.visible import shown_path
+from kgrag.language.visible import shown_path
 
 _REMEDIES = {
     ".doc": "save it as .docx",

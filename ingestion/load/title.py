@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from kgrag.text import normalize_name
+from kgrag.language.text import normalize_name
 
 _KINDS = (
     "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲"

@@ -15,13 +15,13 @@ from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.generate import generate
 from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
+from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.text import question_language
 from kgrag.types import Language, Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.asking.search_context import CurrentSettings, SearchContext
-from kgrag.cache_folder import cache_folder
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ModelError
+from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta

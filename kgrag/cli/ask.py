@@ -230,7 +230,7 @@ def _stream(question: str) -> Callable[[str], None] | None:
 
 def saying(question: str, name: str) -> str:
     """Return a phrase in the language of a question."""
-    from kgrag.text import question_language
+    from kgrag.language.text import question_language
 
     return _SAYING[name][question_language(question) == "en"]
 

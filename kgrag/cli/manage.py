@@ -16,8 +16,8 @@ from kgrag.cli.options import (
     opened,
 )
 from kgrag.cli.printing import echo, print_json, progress_bar
-from kgrag.visible import json_line
-from kgrag.whole_file import write_whole
+from kgrag.files.whole_file import write_whole
+from kgrag.language.visible import json_line
 
 if TYPE_CHECKING:
     from kgrag.copying import Comparison, CopyReport

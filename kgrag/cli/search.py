@@ -8,7 +8,7 @@ import click
 from kgrag.cli.options import EXISTING, FILE, filter_options, json_option, kb_option, opened
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.errors import EvaluationError
-from kgrag.whole_file import write_whole
+from kgrag.files.whole_file import write_whole
 
 if TYPE_CHECKING:
     from kgrag.api import Analysis, KnowledgeBase
@@ -121,7 +121,7 @@ def graph(
     ctx: click.Context, entity: str, kb: str, hops: int, limit: int, html: Path | None
 ) -> None:
     """Show the facts around an entity."""
-    from kgrag.graph_page import graph_page
+    from kgrag.drawing.page import graph_page
 
     with opened(ctx, kb) as base:
         center, facts = base.graph(entity, hops=hops, limit=limit)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from kgrag.cache_folder import cache_folder
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.card import Format
 from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
@@ -21,6 +20,7 @@ from kgrag.errors import (
     ModelUnavailableError,
     TransientModelError,
 )
+from kgrag.files.cache_folder import cache_folder
 from kgrag.kb_meta import KbMeta
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kgrag.embedding.card import ModelCard, Pooling
 from kgrag.errors import ModelError
-from kgrag.foreign_json import read_foreign
+from kgrag.files.foreign_json import read_foreign
 
 CONFIG_FILE = "config.json"
 ADAPTER_CONFIG_FILE = "adapter_config.json"

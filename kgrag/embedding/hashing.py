@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.embedding.embedder import Task, Vectors
-from kgrag.text import normalize_name, words
+from kgrag.language.text import normalize_name, words
 
 _Keys = NDArray[np.uint64]
 
@@ -71,7 +71,9 @@ def _features(text: str) -> _Keys:
     points = np.frombuffer(bare, np.uint32).astype(np.uint64)
     pairs = points[:-1] << _POINT_BITS | points[1:]
     triples = pairs[:-1] << _POINT_BITS | points[2:]
-    if len(points) == 1:  # as in kgrag.text.character_pairs: a single character stands for itself
+    if (
+        len(points) == 1
+    ):  # as in kgrag.language.text.character_pairs: a single character stands for itself
         pairs = points
     return np.concatenate(
         [

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import filelock
 
-from kgrag.cache_folder import cache_folder
 from kgrag.embedding.card import FORMATS, POOLINGS, ModelCard
 from kgrag.embedding.catalog import remedy
 from kgrag.embedding.names import STAGING
 from kgrag.errors import ModelError, ModelNotFoundError
+from kgrag.files.cache_folder import cache_folder
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"

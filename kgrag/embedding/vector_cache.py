@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from kgrag.embedding.embedder import Embedder, Task, Vectors
+from kgrag.files.private import make_private
 from kgrag.ids import embedding_key
-from kgrag.private import make_private
 
 _log = logging.getLogger(__name__)
 FILE_NAME = "vectors.db"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kgrag.encoding import Utf8Lines
 from kgrag.errors import EvaluationError
-from kgrag.foreign_json import read_foreign
+from kgrag.files.encoding import Utf8Lines
+from kgrag.files.foreign_json import read_foreign
 
 Row = Mapping[str, object]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
+from kgrag.files.whole_file import write_whole
+from kgrag.language.visible import json_line
 from kgrag.results import ScoredChunk
-from kgrag.visible import json_line
-from kgrag.whole_file import write_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import functools
 import re
 
-from kgrag.text import read_word_list
+from kgrag.language.text import read_word_list
 
 _SWITCH = re.compile(
     r"(?:and\s+)?(?:what|how)\s+about\s+(?P<asked>.+?)[?.!\s]*"
@@ -34,7 +34,7 @@ _EXPLETIVE = re.compile(
 
 @functools.cache
 def _general() -> frozenset[str]:
-    return frozenset(read_word_list("generation/general_words.txt"))
+    return frozenset(read_word_list("general_words.txt"))
 
 
 def complete(question: str, before: str, answer: str) -> str:

@@ -3,8 +3,8 @@
 import functools
 import re
 
-from kgrag.places import question_places
-from kgrag.text import quoted_titles, read_word_list, words
+from kgrag.language.places import question_places
+from kgrag.language.text import quoted_titles, read_word_list, words
 
 _ASIDE = r"(?:那么|那|请问|而|还有|再说|另外|如果是|换成|换作)?[，, ]*"
 # 那浙江呢？ 2030年的呢？ 第二条怎么样？
@@ -31,7 +31,7 @@ _OF = re.compile(r"的(?=[^的]{2,}$)")
 
 @functools.cache
 def _general() -> frozenset[str]:
-    return frozenset(read_word_list("generation/general_words.txt"))
+    return frozenset(read_word_list("general_words.txt"))
 
 
 def complete(question: str, before: str, answer: str) -> str:

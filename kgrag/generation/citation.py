@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kgrag.headings import HeadingTree
+from kgrag.language.headings import HeadingTree
 from kgrag.results import Citation
 from kgrag.types import Document, Heading
 

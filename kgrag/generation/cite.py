@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kgrag.answer_text import Statement, marks, not_found, says_not_found, statements
 from kgrag.generation.citation import citation
 from kgrag.generation.draft import Draft
 from kgrag.generation.marks import REPEATED, cited_passages, normalise
 from kgrag.generation.searched import Searched, wording
 from kgrag.generation.support import Support, find_support
-from kgrag.headings import HeadingTree
+from kgrag.language.answer_text import Statement, marks, not_found, says_not_found, statements
+from kgrag.language.headings import HeadingTree
 from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
 from kgrag.types import Document, Heading, Query
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from kgrag.generation.sentences import joined_spans
-from kgrag.text import words
+from kgrag.language.text import words
 
 GAP = "…"
 _K1, _B = 1.5, 0.75  # usual values; Robertson & Zaragoza 2009, section 3.4
@@ -21,7 +21,7 @@ def compress(text: str, asked: Collection[str], *, rate: float) -> str:
 
     Args:
         text: A passage.
-        asked: Words of the question, as `kgrag.text.words` gives them.
+        asked: Words of the question, as `kgrag.language.text.words` gives them.
         rate: Share of the characters to keep at least, in (0, 1]; 1 gives the text as it is.
 
     Raises:

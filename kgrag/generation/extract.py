@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgrag.answer_text import not_found, without_marks
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.sentences import Sentence, sentences
+from kgrag.language.answer_text import not_found, without_marks
+from kgrag.language.text import normalize_name, words
 from kgrag.results import Answer, ScoredChunk
-from kgrag.text import normalize_name, words
 from kgrag.types import Document, Heading, Query
 
 METHOD = "extractive"

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from kgrag.answer_text import without_marks
+from kgrag.language.answer_text import without_marks
+from kgrag.language.text import normalize
 from kgrag.results import Passage
-from kgrag.text import normalize
 from kgrag.types import Fact
 
 

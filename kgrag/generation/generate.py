@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from kgrag.answer_text import MARK, not_found, says_not_found
 from kgrag.choices import Template
 from kgrag.errors import ModelOutputError
 from kgrag.generation.draft import Draft
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.render import facts_block, passages_block
+from kgrag.language.answer_text import MARK, not_found, says_not_found
 from kgrag.llm.chat import ChatModel, OnText, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from kgrag.answer_text import MARK, marks
+from kgrag.language.answer_text import MARK, marks
 from kgrag.results import Context
 
 _RANGE = re.compile(r"(\d+)\D{0,12}?[\-–—~～至]\D{0,12}?(\d+)")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from kgrag.generation.compress import GAP, compress
 from kgrag.generation.fact_lines import fact_line, fact_lines, row_lines, take_lines
 from kgrag.generation.render import facts_block, passage_block, passages_block
-from kgrag.headings import HeadingTree
+from kgrag.language.headings import HeadingTree
+from kgrag.language.text import words
 from kgrag.results import Context, Passage, ScoredChunk
-from kgrag.text import words
 from kgrag.types import Document, Fact, Heading, Query
 
 _FACTS_SHARE = 0.15  # of the budget, at most

@@ -1,6 +1,6 @@
 """Show a context to a model: numbered, fenced passages and the facts that bear on the question."""
 
-from kgrag.answer_text import without_marks
+from kgrag.language.answer_text import without_marks
 from kgrag.llm.prompts import fence
 from kgrag.results import Context, Passage
 

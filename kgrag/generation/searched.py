@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgrag.generation.sentences import joined_spans
-from kgrag.quantities import Date, Quantity, agree, dates, quantities, says_nothing
-from kgrag.text import character_pairs, is_latin, normalize, words
+from kgrag.language.quantities import Date, Quantity, agree, dates, quantities, says_nothing
+from kgrag.language.text import character_pairs, is_latin, normalize, words
 
 NUMBER = re.compile(r"\d[\d.,]*")
 _BEFORE = 3  # sentences that tell what one is about

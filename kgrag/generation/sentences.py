@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk
-from kgrag.text import sentence_spans
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.files.private import make_private
 from kgrag.llm.chat import OK, Completion, Finish, Stage, Usage
-from kgrag.private import make_private
 
 CACHED = "cached"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, zip_longest
 
+from kgrag.language.text import normalize_name
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
-from kgrag.text import normalize_name
 from kgrag.types import Query
 
 _KEYWORDS = 8

@@ -1,9 +1,9 @@
 """Have a model word a question in other ways, or make up a passage that might answer it."""
 
+from kgrag.language.text import normalize_name
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
-from kgrag.text import normalize_name
 from kgrag.types import Language
 
 _LONGEST_QUESTION = 200  # characters; what is longer is no question

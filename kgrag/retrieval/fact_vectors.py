@@ -2,10 +2,10 @@
 
 import math
 
+from kgrag.language.titles import CITING_PREDICATES
 from kgrag.retrieval.graph import worded
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
-from kgrag.titles import CITING_PREDICATES
 
 # Of a route's depth: further facts are hardly like the question (benchmarks/decisions.md).
 _SHARE = 0.5

@@ -3,8 +3,8 @@
 import unicodedata
 from collections.abc import Iterable
 
-from kgrag.places import asks_nationally, question_places
-from kgrag.text import question_language, quoted_titles, words
+from kgrag.language.places import asks_nationally, question_places
+from kgrag.language.text import question_language, quoted_titles, words
 from kgrag.types import Query
 
 

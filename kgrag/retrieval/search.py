@@ -10,12 +10,12 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
-from kgrag.places import with_places_inside
+from kgrag.language.places import with_places_inside
+from kgrag.language.text import words
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.settings import Settings
 from kgrag.store.store import SearchedStore
-from kgrag.text import words
 from kgrag.types import NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector
 

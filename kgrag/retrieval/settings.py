@@ -8,9 +8,9 @@ import numpy as np
 
 from kgrag.ids import chunk_id
 from kgrag.kb_meta import KbMeta
+from kgrag.language.text import has_han, normalize_name
+from kgrag.language.titles import document_name
 from kgrag.store.store import Store
-from kgrag.text import has_han, normalize_name
-from kgrag.titles import document_name
 from kgrag.types import Document, Query
 
 _LEAST_STD = 0.01  # below, all texts are one to the encoder: no unit to count in

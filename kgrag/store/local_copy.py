@@ -16,11 +16,11 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from kgrag.errors import NotFoundError, StoreError
+from kgrag.files.whole_file import write_whole
 from kgrag.ids import digest
 from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.copied import CopiedStore, ServerState
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.whole_file import write_whole
 
 logger = logging.getLogger(__name__)
 

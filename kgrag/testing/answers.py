@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from kgrag.language.text import sentence_spans
 from kgrag.testing.filler import Filler
-from kgrag.text import sentence_spans
 
 _FENCED = re.compile(r"<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _NUMBERED = re.compile(r"\[(\d+)\]\s*<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\2 \3>", re.DOTALL)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kgrag.answer_text import marks, without_marks
+from kgrag.language.answer_text import marks, without_marks
 from kgrag.llm.prompts import fence
 from kgrag.results import Answer, Citation, Context, Passage, Step, Verdict
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kgrag.answer_text import Statement, marks, statements
+from kgrag.language.answer_text import Statement, marks, statements
+from kgrag.language.text import question_language
 from kgrag.results import Answer, SentenceCheck
-from kgrag.text import question_language
 from kgrag.verification.claims import Source, missing_claims, numbers_missing
 
 _MISSING = ("〔引文中没有：{}〕", " [not in the cited text: {}]")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.errors import KgragError, ModelError
+from kgrag.language.text import normalize_name
 from kgrag.results import Step, Verdict, VerdictStatus
-from kgrag.text import normalize_name
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget
 

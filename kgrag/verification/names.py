@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kgrag.places import question_places
-from kgrag.quantities import narrow, quantities
-from kgrag.text import is_latin, normalize_name, quoted_titles
+from kgrag.language.places import question_places
+from kgrag.language.quantities import narrow, quantities
+from kgrag.language.text import is_latin, normalize_name, quoted_titles
 
 # Long forms and the short ones that stand for them, both in use for the same agency.
 _SHORT = (

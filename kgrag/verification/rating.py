@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kgrag.answer_text import without_marks
 from kgrag.errors import ModelError
+from kgrag.language.answer_text import without_marks
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask

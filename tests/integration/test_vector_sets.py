@@ -10,7 +10,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.late import late
 from kgrag.errors import ConfigError, ModelMismatchError
 from kgrag.ingestion.samples import sample_folder
-from kgrag.titles import CITING_PREDICATES
+from kgrag.language.titles import CITING_PREDICATES
 
 QUESTION = "云岭省农村污水治理目标"
 SAMPLES = sorted(sample_folder().iterdir())[:4]

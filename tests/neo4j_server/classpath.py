@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from kgrag.cache_folder import cache_folder
+from kgrag.files.cache_folder import cache_folder
 
 VERSION = "5.26.28"  # the one that pom.xml names
 POM = Path(__file__).with_name("pom.xml")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
-from kgrag.titles import titles_within
+from kgrag.language.titles import titles_within
 
 _WIDTH, _LINES = 4, 4  # full-width characters in a line, lines in a circle
 _SUFFIX = r"(?:[一-鿿]{2,6}自治[区州县旗]|自治[区州县旗]|[省市县区旗盟州]|地区|新区)"

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from kgrag.language.text import character_pairs, normalize_name
 from kgrag.store.graph import StatedTriple, Stating, Triple
 from kgrag.store.likeness import most_alike
 from kgrag.store.neo4j.connection import Row
@@ -14,7 +15,6 @@ from kgrag.store.neo4j.document_knowledge import (
 from kgrag.store.neo4j.documents import in_order, summaries_of
 from kgrag.store.neo4j.lexical import any_of
 from kgrag.store.neo4j.role import Role
-from kgrag.text import character_pairs, normalize_name
 from kgrag.types import Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from kgrag.language.text import normalize_name
+from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import (
@@ -14,8 +16,6 @@ from kgrag.store.neo4j.document_knowledge import (
     shown_name,
     shown_type,
 )
-from kgrag.text import normalize_name
-from kgrag.titles import CITING_PREDICATES
 
 
 def write_knowledge(

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from kgrag.ids import document_of
+from kgrag.language.text import character_pairs, words
 from kgrag.store.neo4j.base import lock, read_base
 from kgrag.store.neo4j.connection import Database, Transaction
 from kgrag.store.neo4j.documents import chunk_of
@@ -18,7 +19,6 @@ from kgrag.store.neo4j.nodes import document_key, label_of, terms_rows
 from kgrag.store.neo4j.role import Role
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import terms_version
-from kgrag.text import character_pairs, words
 from kgrag.types import TextField
 from kgrag.vectors.vector import Hit
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kgrag.facets import NATIONAL, document_facets
 from kgrag.ids import digest
+from kgrag.language.facets import NATIONAL, document_facets
+from kgrag.language.text import normalize_name
+from kgrag.language.titles import document_name
 from kgrag.store.neo4j.caption import document_caption
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import END, pair_terms, word_terms
-from kgrag.text import normalize_name
-from kgrag.titles import document_name
 from kgrag.types import Chunk
 
 Row = dict[str, object]

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from kgrag.language.text import normalize_name
+from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import Problem
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database, Row
@@ -13,8 +15,6 @@ from kgrag.store.neo4j.document_knowledge import (
     shown_name,
     shown_type,
 )
-from kgrag.text import normalize_name
-from kgrag.titles import CITING_PREDICATES
 
 _REINGEST = "ingest the document again"
 _Places = dict[str, tuple[str, int, int]]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
+from kgrag.language.text import normalize_name
 from kgrag.store.graph import StatedTriple, Stating, Triple
 from kgrag.store.likeness import most_alike
 from kgrag.store.sqlite.cache import CacheFolder
@@ -12,7 +13,6 @@ from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.settle import id_list
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.text import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from kgrag.language.visible import shown_path
 from kgrag.store.sqlite.cache import CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.vectors.vector import Hit
-from kgrag.visible import shown_path
 
 if TYPE_CHECKING:
     import tantivy

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from kgrag.language.text import normalize_name
 from kgrag.store.search import T
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -10,7 +11,6 @@ from kgrag.store.sqlite.embeddings import read_vectors, similarities, vectors_of
 from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
-from kgrag.text import normalize_name
 from kgrag.types import NodeKind, TextField
 from kgrag.vectors.vector import KINDS, Hit, Vector
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from kgrag.language.text import normalize_name
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.connection import known_version
 from kgrag.store.sqlite.documents import Documents
@@ -13,7 +14,6 @@ from kgrag.store.sqlite.statements import run
 from kgrag.store.sqlite.verify_names import check_name_index
 from kgrag.store.sqlite.verify_seals import check_schema, check_seals, readable
 from kgrag.store.sqlite.verify_text import check_documents
-from kgrag.text import normalize_name
 
 _REINGEST = "run `kgrag repair`, or ingest the document again"
 _RESTORE = "run `kgrag repair`, or restore the folder from a backup"

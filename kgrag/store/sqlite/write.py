@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from kgrag.errors import NotFoundError
+from kgrag.language.text import normalize_name
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.sqlite.changes import Part, record_change
@@ -14,7 +15,6 @@ from kgrag.store.sqlite.settings import Settings
 from kgrag.store.sqlite.settle import Touched, settle
 from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.sqlite.statements import run, run_each
-from kgrag.text import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 

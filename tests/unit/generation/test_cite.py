@@ -1,8 +1,8 @@
 import pytest
 
-from kgrag.answer_text import NOT_FOUND
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
+from kgrag.language.answer_text import NOT_FOUND
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading

@@ -1,8 +1,8 @@
 import pytest
 
-from kgrag.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.generation.extract import answer
+from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading, Segment

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from kgrag.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.errors import ModelOutputError, RateLimitError
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.generate import generate, is_language
+from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
 from kgrag.results import Context, Passage

@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.references import references
-from kgrag.titles import document_name
+from kgrag.language.titles import document_name
 from kgrag.types import Chunk, Document
 
 TEXT = (

@@ -1,7 +1,7 @@
 import pytest
 
-from kgrag.headings import HeadingTree
 from kgrag.ingestion.structure import structure
+from kgrag.language.headings import HeadingTree
 
 TEXT = """云岭省节能规划
 一、总体要求

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.answer_text import NOT_FOUND
+from kgrag.language.answer_text import NOT_FOUND
 from kgrag.results import Answer, Citation, SentenceCheck
 from kgrag.verification.checks import check, mark
 

@@ -6,8 +6,8 @@ import platformdirs
 import pytest
 from platformdirs.macos import MacOS
 
-from kgrag.cache_folder import cache_folder
 from kgrag.errors import ModelError
+from kgrag.files.cache_folder import cache_folder
 
 VARIABLES = ("KGRAG_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA")
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
 
-from kgrag.graph_layout import STACK, Node, lay_out
+from kgrag.drawing.layout import STACK, Node, lay_out
+from kgrag.language.visible import visible_line
 from kgrag.types import Entity, Fact
-from kgrag.visible import visible_line
 
 # Lengths in the drawing's units, which are pixels at full size.
 _LINE = 15.0  # height of a caption's line
@@ -38,7 +38,7 @@ def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str])
     """
     ordered = _in_order(center, facts)
     nodes = lay_out(center, ordered)
-    page = resources.files("kgrag").joinpath("graph_page.html").read_text(encoding="utf-8")
+    page = resources.files("kgrag.drawing").joinpath("page.html").read_text(encoding="utf-8")
     return Template(page).substitute(
         name=_escape(center.name),
         count=f"{_count(len(ordered), 'fact')}, {_count(len(nodes) - 1, 'neighbour')}",

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.issued import issue_year
+from kgrag.language.issued import issue_year
 
 
 @pytest.mark.parametrize(

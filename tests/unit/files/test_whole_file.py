@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.whole_file import write_whole
+from kgrag.files.whole_file import write_whole
 
 
 def test_write_whole_takes_the_place_of_an_older_file(tmp_path):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import resources
 from operator import add
 
-from kgrag.segmenter import Segmenter
+from kgrag.language.segmenter import Segmenter
 from kgrag.types import Language
 
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
@@ -65,7 +65,7 @@ def read_word_list(name: str) -> list[str]:
     Args:
         name: File name, e.g. `stop_words.txt`.
     """
-    text = resources.files("kgrag").joinpath(name).read_text(encoding="utf-8")
+    text = resources.files("kgrag.language").joinpath(name).read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return [word for line in lines for word in line.split()]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.encoding import Utf8Lines, decode, decode_settings, encoding_of_json
 from kgrag.errors import IngestionError
+from kgrag.files.encoding import Utf8Lines, decode, decode_settings, encoding_of_json
 
 TEXT = "第一条 为了推动节能，到2025年下降14%。\r\n第二条 “本省”适用本条例。\n"
 

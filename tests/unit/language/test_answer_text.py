@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.answer_text import (
+from kgrag.language.answer_text import (
     MARK,
     NOT_FOUND,
     NOT_FOUND_EN,

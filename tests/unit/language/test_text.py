@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.text import character_pairs, normalize_name, quoted_titles, sentence_spans, words
+from kgrag.language.text import (
+    character_pairs,
+    normalize_name,
+    quoted_titles,
+    sentence_spans,
+    words,
+)
 
 
 @given(st.text())

@@ -3,9 +3,9 @@
 import pytest
 
 from kgrag.errors import NotFoundError
-from kgrag.facets import NATIONAL, document_facets
+from kgrag.language.facets import NATIONAL, document_facets
+from kgrag.language.titles import document_kinds, titles_within
 from kgrag.retrieval.filter import Filter, documents_within
-from kgrag.titles import document_kinds, titles_within
 from kgrag.types import Document
 
 TITLES = {

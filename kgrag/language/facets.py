@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kgrag.places import with_provinces
-from kgrag.titles import document_kinds
+from kgrag.language.places import with_provinces
+from kgrag.language.titles import document_kinds
 
 NATIONAL = "全国"  # stands for the region of documents that are about no place
 

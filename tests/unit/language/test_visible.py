@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.visible import (
+from kgrag.language.visible import (
     carried,
     is_hidden,
     json_line,

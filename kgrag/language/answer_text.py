@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kgrag.text import sentence_spans
+from kgrag.language.text import sentence_spans
 from kgrag.types import Language
 
 NOT_FOUND = "在这些文件中未找到答案。"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.places import question_places, with_places_inside
+from kgrag.language.places import question_places, with_places_inside
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.foreign_json import read_foreign
+from kgrag.files.foreign_json import read_foreign
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from kgrag.text import read_word_list
+from kgrag.language.text import read_word_list
 
 # In places.txt the cities of a province follow its capital.
 _CAPITALS: Mapping[str, str] = MappingProxyType(

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.vector_cache import VectorCache
+from kgrag.files.private import make_private
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Usage
-from kgrag.private import make_private
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
 ANSWER = Completion("a", "m", "stop", Usage(1, 1))

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from kgrag.graph_layout import lay_out
+from kgrag.drawing.layout import lay_out
 from kgrag.ids import entity_id, fact_id
 from kgrag.types import Entity, Fact
 

@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kgrag.graph_page import _wrap, graph_page
+from kgrag.drawing.page import _wrap, graph_page
 from kgrag.ids import entity_id, fact_id
+from kgrag.language.visible import visible_line
 from kgrag.types import Entity, Evidence, Fact
-from kgrag.visible import visible_line
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \"a\" 'b' & $name &lt;"
 

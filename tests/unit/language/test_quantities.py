@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.quantities import agree, dates, narrow, quantities, says_nothing
+from kgrag.language.quantities import agree, dates, narrow, quantities, says_nothing
 
 
 def read(text):

@@ -1,0 +1,1 @@
+"""The graph around an entity as a page that draws itself."""

@@ -1,0 +1,1 @@
+"""What stands on the disk of this machine: encodings, whole and private files, caches, JSON."""

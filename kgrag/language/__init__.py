@@ -1,0 +1,1 @@
+"""The language of policies and of questions: words, numbers, places, titles, sentences."""
