@@ -11,6 +11,11 @@ _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 _HALF_DECIMAL = re.compile(r"(?<![\d.])0\.[ \t]*$")  # 0. 75, with a blank that a scan left
+# A line that begins a section or an item; what stands before it is complete without a mark.
+_BEGINS = re.compile(
+    r"\s*(?:#{1,6}[ \t]|第[一二三四五六七八九十百\d]{1,4}[章节编][ \t\u3000]"
+    r"|[一二三四五六七八九十]{1,3}、|[（(][一二三四五六七八九十]{1,3}[）)](?!项|款|目))"
+)
 _LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
@@ -66,7 +71,7 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
     for start, end in sentence_spans(text):
         before = text[spans[-1][0] : spans[-1][1]] if spans else ""
         if spans and (
-            _runs_on(before)
+            _runs_on(before, text[start:end])
             or _is_remark(before, text[start:end])
             or (_HALF_DECIMAL.search(before) and text[start:end].lstrip()[:1].isdigit())
         ):
@@ -81,11 +86,11 @@ def _is_remark(before: str, text: str) -> bool:
     return not before.endswith("\n") and _REMARK.match(text) is not None
 
 
-def _runs_on(text: str) -> bool:
-    """Return whether the next line belongs to the same sentence."""
+def _runs_on(text: str, following: str) -> bool:
+    """Return whether the line that follows belongs to the same sentence."""
     bare = text.rstrip()
     if not bare or not text.endswith("\n"):
         return False
     return bare[-1] in _LEAD_IN + "，、,（(" or (
-        len(bare) > 30 and bare[-1] not in "。！？；!?;.）)”"
+        len(bare) > 30 and bare[-1] not in "。！？；!?;.）)”" and not _BEGINS.match(following)
     )

@@ -51,6 +51,19 @@ def test_sentences_name_each_place_once():
     assert [s.rank for s in sentences([a, b])] == [0]
 
 
+@pytest.mark.parametrize("heading", ["## 检修", "第三章 检修", "三、检修", "（三）检修"])
+def test_a_heading_ends_a_long_line_that_has_no_mark(heading):
+    row = "检测项目与限值要求一览 | 接地电阻四欧姆以下 | 绝缘电阻十兆欧以上\n"
+    text = f"{row}{heading}\n检修单位每45日检修一次。"
+    assert joined_spans(text)[0] == (0, len(row))
+
+
+def test_a_reference_to_an_item_begins_no_line_of_its_own():
+    """A line of a scan may break before it."""
+    text = "符合条件的企业和事业单位可以按照本办法第十二条规定的程序和期限依照前款\n（二）项申请。"
+    assert joined_spans(text) == [(0, len(text))]
+
+
 def test_joined_spans_keep_a_decimal_that_a_scan_broke():
     """0. 75亿吨 is one number; a sentence may end in 10."""
     text = "总量为0. 75亿吨。共10. 另有规定。"
