@@ -53,15 +53,15 @@ class Plugin:
 
         try:
             return EntryPoint(self.name, self.value, self.group).load()
-        except Exception as exc:  # whatever its module does when it is imported
-            raise self.error(f"cannot be imported: {_told(exc)}") from exc
+        except (Exception, SystemExit) as exc:  # whatever its module does when it is imported
+            raise self.error(f"cannot be imported: {told(exc)}") from exc
 
     def error(self, what: str) -> PluginError:
         """Return the error for what is wrong with the plugin, with the remedy."""
         name = self.package or "it"
         return PluginError(
-            f"{self} {what}. Remedy: install a version of {name} that fits this kgrag, or remove "
-            f"it: pip uninstall {self.package or 'PACKAGE'}"
+            f"{self} {what}. Remedy: correct it, install a version of {name} that fits this kgrag, "
+            f"or remove it: pip uninstall {self.package or 'PACKAGE'}"
         )
 
     def guarded(self, function: Callable[..., _T], wanted: type[_T]) -> Callable[..., _T]:
@@ -80,8 +80,8 @@ class Plugin:
                 given = function(*args, **options)
             except KgragError:
                 raise
-            except Exception as exc:
-                raise self.error(f"failed: {_told(exc)}") from exc
+            except (Exception, SystemExit) as exc:
+                raise self.error(f"failed: {told(exc)}") from exc
             if not isinstance(given, wanted):
                 raise self.error(f"gave {type(given).__name__} where {wanted.__name__} is wanted")
             return given
@@ -106,7 +106,7 @@ def find(group: Group, name: str, *, taken: Collection[str] = ()) -> Plugin | No
         first, *others = found
         raise PluginError(
             f"two plugins have the name {name!r}: {first}, and {others[0]}. Remedy: remove one "
-            f"of them: pip uninstall {others[0].package or 'PACKAGE'}"
+            f"of them: pip uninstall {' or '.join(p.package or 'PACKAGE' for p in found)}"
         )
     return found[0] if found else None
 
@@ -153,5 +153,6 @@ def _installed(group: Group, path: Sequence[str]) -> tuple[Plugin, ...]:
     return tuple(sorted(found, key=lambda p: (p.name, p.package, p.value)))
 
 
-def _told(exc: Exception) -> str:
+def told(exc: BaseException) -> str:
+    """Return an exception in words: its type, and its text where it has one."""
     return f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__

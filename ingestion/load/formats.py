@@ -1,12 +1,16 @@
 """Which files are read, by suffix: kgrag's own formats, and those of plugins with their readers."""
 
 import inspect
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from typing import Protocol, cast
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
-from kgrag.plugins import Plugin, by_name, find
+from kgrag.plugins import Plugin, by_name, find, told
+from kgrag.types import Segment
+
+_log = logging.getLogger(__name__)
 
 MEDIA_TYPES = {
     ".txt": "txt",
@@ -80,8 +84,10 @@ def plugin_reader(media_type: str) -> Reader | None:
     if plugin is None:
         return None
     read = plugin.load()
+    if not callable(read):
+        raise plugin.error(f"is no function (data, *, name, stem), but {type(read).__name__}")
     if not _takes_a_file(read):
-        raise plugin.error(f"is no function (data, *, name, stem), but {read!r}")
+        raise plugin.error(f"takes {_parameters(read)} instead of (data, *, name, stem)")
     return _guarded(plugin, cast("Reader", read))
 
 
@@ -91,14 +97,19 @@ def _plugin(media_type: str) -> Plugin | None:
     return find("kgrag.loaders", media_type, taken=_OWN)
 
 
-def _takes_a_file(read: object) -> bool:
-    if not callable(read):
-        return False
+def _takes_a_file(read: Callable[..., object]) -> bool:
     try:
-        inspect.signature(cast("Callable[..., object]", read)).bind(b"", name="", stem="")
+        inspect.signature(read).bind(b"", name="", stem="")
     except (TypeError, ValueError):  # it takes something else, or does not say what
         return False
     return True
+
+
+def _parameters(read: Callable[..., object]) -> str:
+    try:
+        return str(inspect.signature(read))
+    except (TypeError, ValueError):
+        return "parameters that it does not tell"
 
 
 def _guarded(plugin: Plugin, read: Reader) -> Reader:
@@ -109,9 +120,9 @@ def _guarded(plugin: Plugin, read: Reader) -> Reader:
             if str(exc).startswith(f"{name}: "):
                 raise
             raise IngestionError(f"{name}: {exc}") from exc
-        except Exception as exc:
-            told = f"{type(exc).__name__}: {exc}"
-            raise IngestionError(f"{name}: {plugin} could not read it: {told}") from exc
+        except (Exception, SystemExit) as exc:
+            _log.info("%s: %s could not read it", name, plugin, exc_info=exc)
+            raise IngestionError(f"{name}: {plugin} could not read it: {told(exc)}") from exc
         if not isinstance(parsed, Parsed):
             raise plugin.error(f"gave {type(parsed).__name__} where Parsed is wanted")
         wrong = _wrong_with(parsed)
@@ -131,12 +142,18 @@ def _guarded(plugin: Plugin, read: Reader) -> Reader:
 
 def _wrong_with(parsed: Parsed) -> str:
     """Return what is wrong with what a reader gave; empty if nothing is."""
-    told = (parsed.text, parsed.title, *parsed.warnings)
-    told += (*parsed.metadata.keys(), *parsed.metadata.values())
-    if not all(isinstance(text, str) for text in told):
+    if not isinstance(parsed.warnings, list | tuple):
+        return f"warnings in a {type(parsed.warnings).__name__}: a tuple of texts is wanted"
+    if not isinstance(parsed.metadata, Mapping):
+        return f"metadata in a {type(parsed.metadata).__name__}: a mapping is wanted"
+    texts = (parsed.text, parsed.title, *parsed.warnings)
+    texts += (*parsed.metadata.keys(), *parsed.metadata.values())
+    if not all(isinstance(text, str) for text in texts):
         return "a text, title, warning or metadata that is no str"
     end = 0
     for segment in parsed.segments:
+        if not isinstance(segment, Segment):
+            return f"a segment that is no Segment: {segment!r}"
         if not end <= segment.start < segment.end <= len(parsed.text):
             return f"a segment out of order or of the text: {segment}"
         end = segment.end

@@ -35,7 +35,9 @@ def retrieval(
     cuts = _numbers(ks)
     gold = read_queries(queries)
     if not gold.queries:
-        raise EvaluationError(f"{queries}: no question has gold; nothing can be measured")
+        raise EvaluationError(
+            f'{queries}: no question has gold ("gold_docs": ["ID", …]); nothing can be measured'
+        )
     names = [name.strip() for name in systems.split(",") if name.strip()]
     with opened(ctx, kb) as base, progress_bar("eval") as progress:
         reports = base.evaluate(

@@ -1,15 +1,18 @@
 """Retrieval pipelines by name: built in, given by a program, or of a plugin; `NAME+ROUTE`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from math import isfinite
 from types import MappingProxyType
 from typing import cast
 
 from kgrag.errors import ConfigError
 from kgrag.plugins import Plugin, by_name, find
-from kgrag.retrieval.grim import PRESETS, Pipeline
-from kgrag.retrieval.search import Ranking
-from kgrag.retrieval.weighted_fusion import Retriever, WeightedRetriever
+from kgrag.retrieval.grim import PRESETS, Pipeline, Postprocessor
+from kgrag.retrieval.search import Ranking, Search
+from kgrag.retrieval.weighted_fusion import WeightedRetriever
+from kgrag.vectors.vector import Hit
 
 Systems = Mapping[str, Pipeline]
 
@@ -63,11 +66,16 @@ def _system(name: str, given: Systems) -> Pipeline:
     plugin = find("kgrag.systems", name, taken=PRESETS)
     if plugin is None:
         names = dict.fromkeys((*PRESETS, *given, *by_name("kgrag.systems", taken=PRESETS)))
-        raise ConfigError(f"no system is called {name!r}; there are {', '.join(names)}")
+        hint = f" ({name} is a route: grim+{name})" if name in by_name("kgrag.routes") else ""
+        raise ConfigError(f"no system is called {name!r}{hint}; there are {', '.join(names)}")
     pipeline = plugin.load()
     if not isinstance(pipeline, Pipeline) or _wrong_with(pipeline):
         raise plugin.error(_wrong_with(pipeline))
-    return replace(pipeline, routes=tuple(_guarded(r, plugin) for r in pipeline.routes))
+    return replace(
+        pipeline,
+        routes=tuple(_guarded(r, plugin) for r in pipeline.routes),
+        postprocessors=tuple(_guarded_step(p, plugin) for p in pipeline.postprocessors),
+    )
 
 
 def _route(name: str) -> WeightedRetriever:
@@ -83,10 +91,40 @@ def _route(name: str) -> WeightedRetriever:
 
 def _guarded(route: WeightedRetriever, plugin: Plugin) -> WeightedRetriever:
     """Return a route whose errors name the plugin; one of kgrag's own as it is."""
-    if getattr(route.retrieve, "__module__", "").startswith("kgrag."):
+    if _is_own(route.retrieve):
         return route
     retrieve: Callable[..., Ranking] = plugin.guarded(route.retrieve, Ranking)
-    return replace(route, retrieve=cast("Retriever", retrieve))
+
+    def checked(search: Search) -> Ranking:
+        ranking = retrieve(search)
+        wrong = _wrong_with_hits(ranking.hits)
+        if wrong:
+            raise plugin.error(f"gave {wrong}")
+        return ranking
+
+    checked.__name__ = retrieve.__name__
+    return replace(route, retrieve=checked)
+
+
+def _guarded_step(step: Postprocessor, plugin: Plugin) -> Postprocessor:
+    """Return a postprocessor whose errors name the plugin; one of kgrag's own as it is."""
+    return step if _is_own(step) else plugin.guarded(step, list)
+
+
+def _is_own(function: object) -> bool:
+    return getattr(function, "__module__", "").startswith("kgrag.")
+
+
+def _wrong_with_hits(hits: Sequence[Hit]) -> str:
+    """Return what is wrong with the hits of a route; empty if nothing is."""
+    scores = [score for _, score in hits]
+    if not all(isfinite(score) for score in scores):
+        return "a score that is no finite number"
+    if len(dict(hits)) < len(hits):
+        return "a chunk twice"
+    if any(one < other for one, other in pairwise(scores)):
+        return "hits that do not stand best first"
+    return ""
 
 
 def _wrong_with(pipeline: object) -> str:

@@ -199,6 +199,75 @@ def test_a_loader_that_fails_on_a_file_fails_for_that_file(site, tables):
     assert "2 added" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("Parsed('甲乙', '甲', segments=((0, 2),))", r"a segment that is no Segment: \(0, 2\)"),
+        ("Parsed('甲乙', '甲', warnings='一个警告')", "warnings in a str"),
+        ("Parsed('甲乙', '甲', metadata=[('年', '2')])", "metadata in a list"),
+        ("sys.exit(3)", "could not read it: SystemExit: 3"),
+    ],
+)
+def test_what_a_loader_gives_in_another_form_fails_for_that_file(site, tables, given, told):
+    code = (
+        "import sys\nfrom kgrag.extending import Parsed\n"
+        f"def read(data, *, name, stem):\n    return {given}\n"
+    )
+    put_package(site, "kgrag-bad", {"plug_w.py": code}, {"kgrag.loaders": {"csv": "plug_w:read"}})
+    done = run("ingest", tables, "--kb", "kb", code=1)
+    assert re.search(rf"capacity\.csv: the plugin 'csv' of kgrag-bad .*{told}", done.stderr)
+    assert "2 added" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("hits", "told"),
+    [
+        ("((ids[0], math.nan),)", "a score that is no finite number"),
+        ("((ids[0], 2.0), (ids[0], 1.0))", "a chunk twice"),
+        ("((ids[0], 1.0), (ids[1], 2.0))", "hits that do not stand best first"),
+    ],
+)
+def test_a_route_with_hits_in_another_form_names_the_plugin(site, tables, hits, told):
+    run("ingest", tables, "--kb", "kb")
+    code = (
+        "import math\n"
+        "from kgrag.extending import Ranking, WeightedRetriever, words_in_text\n"
+        "def bad(search):\n"
+        "    ids = [chunk_id for chunk_id, _ in words_in_text(search).hits]\n"
+        f"    return Ranking({hits}, {{}})\n"
+        "X = WeightedRetriever(bad)\n"
+    )
+    put_package(site, "kgrag-bad", {"plug_h.py": code}, {"kgrag.routes": {"h": "plug_h:X"}})
+    done = run("search", "光伏装机容量", "--kb", "kb", "--system", "grim+h", code=1)
+    assert f"the plugin 'h' of kgrag-bad 1.0 (kgrag.routes: plug_h:X) gave {told}" in done.stderr
+
+
+def test_a_postprocessor_that_gives_no_list_names_the_plugin(site, tables):
+    run("ingest", tables, "--kb", "kb")
+    code = (
+        "from dataclasses import replace\nfrom kgrag.extending import preset\n"
+        "def nothing(results, store):\n    pass\n"
+        "X = replace(preset('bm25'), postprocessors=(nothing,))\n"
+    )
+    put_package(site, "kgrag-bad", {"plug_p.py": code}, {"kgrag.systems": {"p": "plug_p:X"}})
+    done = run("search", "光伏装机容量", "--kb", "kb", "--system", "p", code=1)
+    assert "kgrag.systems: plug_p:X) gave NoneType where list is wanted" in done.stderr
+
+
+def test_a_route_that_is_asked_for_as_a_system_is_told(example, tables):
+    run("ingest", tables, "--kb", "kb")
+    done = run("search", "光伏", "--kb", "kb", "--system", "newest", code=1)
+    assert "no system is called 'newest' (newest is a route: grim+newest)" in done.stderr
+
+
+def test_the_log_has_the_traceback_of_a_loader(site, tables, caplog):
+    code = "def read(data, *, name, stem):\n    return {}[name]\n"
+    put_package(site, "kgrag-bad", {"plug_v.py": code}, {"kgrag.loaders": {"csv": "plug_v:read"}})
+    with caplog.at_level("INFO"), KnowledgeBase.open("kb") as base:
+        base.ingest(tables)
+    assert 'plug_v.py", line 2' in caplog.text
+
+
 def test_a_route_that_fails_names_the_plugin(site, tables):
     run("ingest", tables, "--kb", "kb")
     code = (
