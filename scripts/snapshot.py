@@ -59,6 +59,11 @@ class Recorder:
         parts = (f"exit code {done.returncode}", self._plain(done.stdout), self._plain(done.stderr))
         (self.out / f"{name}.txt").write_text("\n".join(parts), encoding="utf-8")
 
+    def keep(self, name: str) -> None:
+        """Take over a file that a command has written."""
+        written = (self._work / name).read_text(encoding="utf-8")
+        (self.out / name).write_text(written.replace(str(self._work), "WORK"), encoding="utf-8")
+
     def _plain(self, printed: str) -> str:
         printed = printed.replace(str(self._work), "WORK")
         try:
@@ -102,12 +107,14 @@ def _record_offline(recorder: Recorder, data: Path) -> None:
     for command in ("docs", "stats", "verify"):
         run(f"{command}-json", command, "--json")
         run(command, command)
-    run("export", "export", "--out", str(recorder.out / "export.jsonl"))
+    run("export", "export", "--out", "export.jsonl")
+    recorder.keep("export.jsonl")
     for name in QUESTION_FILES:
         for system in SYSTEMS:
-            out = recorder.out / f"run-{Path(name).stem}-{system}.jsonl"
-            batch = ("--batch", str(data / name), "--out", str(out))
+            out = f"run-{Path(name).stem}-{system}.jsonl"
+            batch = ("--batch", str(data / name), "--out", out)
             run(f"batch-{Path(name).stem}-{system}", "search", *batch, "--system", system)
+            recorder.keep(out)
     run("convert", "convert", "docs/docx/" + _first(data, "docx"), "--json")
     run("reembed-dry", "reembed", "--model", "hash", "--dry-run", "--json")
     run("repair-dry", "repair", "--dry-run", "--json")
@@ -152,11 +159,13 @@ def main() -> None:
             settings = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "stand-in"\n'
             (work / "kgrag.toml").write_text(settings, encoding="utf-8")
             recorder.run("ingest-model", "ingest", "docs/html", "docs/pdf", "--json")
-            recorder.run("export-model", "export", "--out", str(out / "export-model.jsonl"))
+            recorder.run("export-model", "export", "--out", "export-model.jsonl")
+            recorder.keep("export-model.jsonl")
             _record_answers(recorder, data, "model")
             recorder.run("cost", "stats", "--cost", "--json")
         recorder.run("delete", "delete", "docs/html/" + _first(data, "html"))
-        recorder.run("export-deleted", "export", "--out", str(out / "export-deleted.jsonl"))
+        recorder.run("export-deleted", "export", "--out", "export-deleted.jsonl")
+        recorder.keep("export-deleted.jsonl")
 
 
 if __name__ == "__main__":
