@@ -203,7 +203,7 @@ class _Repairing:
         if not left:
             return
         values = found_settings(self.shop, left, self.config)
-        self.shop.settle_settings(values)
+        self.shop.restore_settings(values)
         self.done += [f"the setting {key} was found anew: {values[key]}" for key in values]
         self.left += [
             f"the setting {key} could not be found anew: run `kgrag ingest`, which records it"

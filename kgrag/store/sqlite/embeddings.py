@@ -9,8 +9,8 @@ import numpy as np
 from kgrag.errors import StoreError
 from kgrag.store.checks import damaged_setting
 from kgrag.store.contents import NodeVector
+from kgrag.store.sqlite.reconcile import Affected
 from kgrag.store.sqlite.seals import seal_of_vector
-from kgrag.store.sqlite.settle import Touched
 from kgrag.store.sqlite.statements import json_list, run, run_each
 from kgrag.vectors.vector import Vector, best_of_each, check_vector, cosines, other_dimension
 
@@ -22,7 +22,7 @@ def add_vectors(
     connection: sqlite3.Connection,
     doc_id: str,
     vectors: Sequence[NodeVector],
-    touched: Touched,
+    affected: Affected,
 ) -> bool:
     """Insert a document's vectors where they are missing; return whether any was.
 
@@ -37,7 +37,7 @@ def add_vectors(
         check_vector(vector, key)
     _check_dimension(connection, given)
     run_each(connection, "add_embedding", [sealed_row(key, v) for key, v in given.items()])
-    touched.keys.update(v.key for v in vectors)
+    affected.keys.update(v.key for v in vectors)
     _check_keys(connection, sorted({v.key for v in vectors}))
     before = connection.total_changes
     rows = [(v.node_id, v.kind, doc_id, v.key) for v in vectors]

@@ -10,8 +10,8 @@ from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.known_entities import KnownEntities
+from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Row
-from kgrag.store.sqlite.settle import id_list
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit

@@ -13,7 +13,7 @@ from kgrag.store.sqlite.changes import Mark, current_mark
 from kgrag.store.sqlite.connection import BUSY_TIMEOUT_S, connect
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.opening import log_of, mended_header
-from kgrag.store.sqlite.settle import Touched, settle
+from kgrag.store.sqlite.reconcile import Affected, reconcile
 from kgrag.store.sqlite.statements import run, run_each
 
 logger = logging.getLogger(__name__)
@@ -232,4 +232,4 @@ def _rebuild_entities(connection: sqlite3.Connection) -> None:
     entities, facts, keys = (
         {row[0] for row in run(connection, name)} for name in ("entity_ids", "fact_ids", "keys")
     )
-    settle(connection, Touched(entities=entities, facts=facts, keys=keys))
+    reconcile(connection, Affected(entities=entities, facts=facts, keys=keys))

@@ -9,9 +9,9 @@ from kgrag.store.checks import damaged_setting
 from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.embeddings import from_blob, sealed_row
+from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.seals import seal_documents, seal_settings
-from kgrag.store.sqlite.settle import id_list
 from kgrag.store.sqlite.statements import run, run_each, statements
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.vectors.vector import Vector, check_vector, other_dimension

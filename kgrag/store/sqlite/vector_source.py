@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from kgrag.errors import StoreError
-from kgrag.store.sqlite.settle import id_list
+from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.types import NodeKind
 from kgrag.vectors.blocks import Block, in_memory

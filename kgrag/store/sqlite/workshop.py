@@ -94,7 +94,7 @@ class Workshop:
         with self.database.read() as connection:
             return [broken.part for broken in broken_settings(connection, "meta")]
 
-    def settle_settings(self, values: Mapping[str, str]) -> None:
+    def restore_settings(self, values: Mapping[str, str]) -> None:
         """Record settings that were found in another way, and let go of those that are left."""
         with self.database.write() as connection:
             left = [broken.part for broken in broken_settings(connection, "meta")]

@@ -10,9 +10,9 @@ from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.sqlite.changes import Part, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
+from kgrag.store.sqlite.reconcile import Affected, reconcile
 from kgrag.store.sqlite.seals import refuse_damaged_settings, seal_documents, seal_settings
 from kgrag.store.sqlite.settings import Settings
-from kgrag.store.sqlite.settle import Touched, settle
 from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.sqlite.statements import run, run_each
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
@@ -33,16 +33,16 @@ class Writing(Settings):
         with self._database.write() as connection:
             check_bundle(bundle)
             self._check_encoder(connection, bundle.embedder)
-            touched = Touched()
-            changed = {doc_id, *_release_source(connection, source, touched, keep=doc_id)}
+            affected = Affected()
+            changed = {doc_id, *_release_source(connection, source, affected, keep=doc_id)}
             sources = {source, *_sources_of(connection, doc_id)}
-            _remove(connection, doc_id, touched)
+            _remove(connection, doc_id, affected)
             _add_document(connection, bundle, sources)
             _add_knowledge(
-                connection, doc_id, bundle.facts, bundle.mentions, bundle.summaries, touched
+                connection, doc_id, bundle.facts, bundle.mentions, bundle.summaries, affected
             )
-            add_vectors(connection, doc_id, bundle.vectors, touched)
-            settle(connection, touched)
+            add_vectors(connection, doc_id, bundle.vectors, affected)
+            reconcile(connection, affected)
             record_change(connection, sorted(changed))
             seal_documents(connection, sorted(changed))
             seal_settings(connection)
@@ -56,11 +56,11 @@ class Writing(Settings):
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
-            touched = Touched()
-            removed = _release_source(connection, source, touched, keep=doc_id)
+            affected = Affected()
+            removed = _release_source(connection, source, affected, keep=doc_id)
             run(connection, "put_source", source, doc_id)
             if removed:
-                settle(connection, touched)
+                reconcile(connection, affected)
                 record_change(connection, removed)
             seal_documents(connection, removed)
             seal_documents(connection, [doc_id], ["sources"])
@@ -70,10 +70,10 @@ class Writing(Settings):
         """Delete a document and what nothing else supports; return whether it was held."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
-            touched = Touched()
-            held = _remove(connection, doc_id, touched)
+            affected = Affected()
+            held = _remove(connection, doc_id, affected)
             if held:
-                settle(connection, touched)
+                reconcile(connection, affected)
                 record_change(connection, [doc_id])
                 seal_documents(connection, [doc_id])
                 seal_settings(connection)
@@ -100,15 +100,15 @@ class Writing(Settings):
             _check_held(connection, doc_id)
             self._check_encoder(connection, embedder)
             check_knowledge(doc_id, facts, mentions, summaries)
-            touched = Touched()
+            affected = Affected()
             parts: list[Part] = []
             before = connection.total_changes
-            _add_knowledge(connection, doc_id, facts, mentions, summaries, touched)
+            _add_knowledge(connection, doc_id, facts, mentions, summaries, affected)
             if connection.total_changes > before:
                 parts.append("knowledge")
-            if add_vectors(connection, doc_id, vectors, touched):
+            if add_vectors(connection, doc_id, vectors, affected):
                 parts.append("vectors")
-            settle(connection, touched)
+            reconcile(connection, affected)
             if parts:
                 forget_staged(connection, doc_id)
                 record_change(connection, [doc_id], parts)
@@ -121,7 +121,7 @@ class Writing(Settings):
 
 
 def _release_source(
-    connection: sqlite3.Connection, source: str, touched: Touched, *, keep: str
+    connection: sqlite3.Connection, source: str, affected: Affected, *, keep: str
 ) -> list[str]:
     """Take the source from the document that it held; return that document if it had to go."""
     row = run(connection, "document_of", source).fetchone()
@@ -132,7 +132,7 @@ def _release_source(
     if _sources_of(connection, previous):
         seal_documents(connection, [previous], ["sources"])
         return []
-    _remove(connection, previous, touched)
+    _remove(connection, previous, affected)
     return [previous]
 
 
@@ -140,9 +140,9 @@ def _sources_of(connection: sqlite3.Connection, doc_id: str) -> list[str]:
     return [source for (source,) in run(connection, "sources_of", doc_id)]
 
 
-def _remove(connection: sqlite3.Connection, doc_id: str, touched: Touched) -> bool:
+def _remove(connection: sqlite3.Connection, doc_id: str, affected: Affected) -> bool:
     """Delete a document's rows and note what they may leave without support."""
-    touched.note_document(connection, doc_id)
+    affected.note_document(connection, doc_id)
     return run(connection, "delete_document", doc_id).rowcount > 0
 
 
@@ -190,13 +190,13 @@ def _add_knowledge(
     facts: Sequence[Fact],
     mentions: Sequence[Mention],
     summaries: Sequence[Summary],
-    touched: Touched,
+    affected: Affected,
 ) -> None:
-    """Insert what is not there yet; the caller settles afterwards."""
+    """Insert what is not there yet; the caller reconciles afterwards."""
     entities = [e for f in facts for e in (f.subject, f.object)] + [m.entity for m in mentions]
     _add_entities(connection, doc_id, entities)
-    touched.entities.update(e.entity_id for e in entities)
-    touched.facts.update(f.fact_id for f in facts)
+    affected.entities.update(e.entity_id for e in entities)
+    affected.facts.update(f.fact_id for f in facts)
     rows = [(f.fact_id, f.subject.entity_id, f.object.entity_id, f.predicate) for f in facts]
     run_each(connection, "add_fact", rows)
     evidence = [(f.fact_id, *_evidence_row(e), f.predicate) for f in facts for e in f.evidence]

@@ -74,13 +74,13 @@ INSERT INTO commits VALUES (?, ?);
 -- name: put_change
 INSERT OR REPLACE INTO changes VALUES (?, ?, ?);
 
--- name: touched_entities
+-- name: affected_entities
 SELECT entity_id FROM entity_names WHERE doc_id = ?;
 
--- name: touched_facts
+-- name: affected_facts
 SELECT fact_id FROM evidence WHERE doc_id = ?;
 
--- name: touched_keys
+-- name: affected_keys
 SELECT key FROM node_vectors WHERE doc_id = ?;
 
 -- Removing what lost its support, and showing each name as most documents write it. Ties go to the

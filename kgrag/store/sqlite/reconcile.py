@@ -8,7 +8,7 @@ from kgrag.store.sqlite.statements import json_list, run
 
 
 @dataclass(slots=True)
-class Touched:
+class Affected:
     """What a transaction may have left without support, or with another best wording.
 
     Attributes:
@@ -24,26 +24,26 @@ class Touched:
     def note_document(self, connection: sqlite3.Connection, doc_id: str) -> None:
         """Add what a document supports; call it before the document goes."""
         for name, ids in (
-            ("touched_entities", self.entities),
-            ("touched_facts", self.facts),
-            ("touched_keys", self.keys),
+            ("affected_entities", self.entities),
+            ("affected_facts", self.facts),
+            ("affected_keys", self.keys),
         ):
             ids.update(row[0] for row in run(connection, name, doc_id))
 
 
 # By kind of what lost or gained support; see `sql/write.sql`.
-_SETTLE_FACTS = ("delete_unstated_facts", "word_facts")
-_SETTLE_ENTITIES = ("delete_unnamed_entities", "name_entities")
-_SETTLE_KEYS = ("delete_unused_embeddings", "delete_unused_dimension")
+_RECONCILE_FACTS = ("delete_unstated_facts", "word_facts")
+_RECONCILE_ENTITIES = ("delete_unnamed_entities", "name_entities")
+_RECONCILE_KEYS = ("delete_unused_embeddings", "delete_unused_dimension")
 
 
-def settle(connection: sqlite3.Connection, touched: Touched) -> None:
+def reconcile(connection: sqlite3.Connection, affected: Affected) -> None:
     """Bring facts, entities and embeddings in line with what supports them."""
     # Facts first: they hold on to their entities.
     for ids, names in (
-        (touched.facts, _SETTLE_FACTS),
-        (touched.entities, _SETTLE_ENTITIES),
-        (touched.keys, _SETTLE_KEYS),
+        (affected.facts, _RECONCILE_FACTS),
+        (affected.entities, _RECONCILE_ENTITIES),
+        (affected.keys, _RECONCILE_KEYS),
     ):
         if ids:
             for name in names:
