@@ -61,6 +61,7 @@ class _Row:
     level: str = "section"
 
 
+_LineError = tuple[int, str]  # number of the line, what is wrong with it
 _Parse = Callable[[int, Mapping[str, object]], _Row]
 
 
@@ -99,7 +100,7 @@ def import_facts(
             document.doc_id, facts=facts, mentions=mentions, vectors=nodes, embedder=embedder.name
         )
         count += len(facts)
-    return ImportReport(len(by_doc), count, 0, tuple(sorted(errors + unknown, key=_line_number)))
+    return ImportReport(len(by_doc), count, 0, _in_order(errors + unknown))
 
 
 def import_summaries(
@@ -143,16 +144,16 @@ def import_summaries(
             document.doc_id, summaries=summaries, vectors=own, embedder=embedder.name
         )
     count = sum(len(summaries) for _, summaries in pending)
-    return ImportReport(len(by_doc), 0, count, tuple(sorted(errors + unknown, key=_line_number)))
+    return ImportReport(len(by_doc), 0, count, _in_order(errors + unknown))
 
 
-def _line_number(error: str) -> int:
-    return int(error.split(":", 1)[0].removeprefix("line "))
+def _in_order(errors: Sequence[_LineError]) -> tuple[str, ...]:
+    return tuple(f"line {number}: {what}" for number, what in sorted(errors, key=lambda e: e[0]))
 
 
-def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[str]]:
+def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[_LineError]]:
     rows: list[_Row] = []
-    errors: list[str] = []
+    errors: list[_LineError] = []
     for number, line in _lines(path):
         try:
             record = read_foreign(line)
@@ -161,7 +162,7 @@ def _rows(path: Path, parse: _Parse) -> tuple[list[_Row], list[str]]:
             rows.append(parse(number, record))
         except (ValueError, KeyError, TypeError) as exc:
             what = f"lacks {exc}" if isinstance(exc, KeyError) else str(exc)
-            errors.append(f"line {number}: {what}")
+            errors.append((number, what))
     return rows, errors
 
 
@@ -228,7 +229,7 @@ def _place(record: Mapping[str, object], key: str) -> tuple[str, int | None, int
 
 def _by_document(
     rows: Iterable[_Row], store: Store
-) -> tuple[list[tuple[Document, list[_Row]]], list[str]]:
+) -> tuple[list[tuple[Document, list[_Row]]], list[_LineError]]:
     """Return the rows of each document that is held, and errors for the others."""
     cards = {card.doc_id: card for card in store.document_cards()}
     by_stem: dict[str, list[Document]] = defaultdict(list)
@@ -245,7 +246,7 @@ def _by_document(
         else:
             files = ", ".join(sorted(card.file for card in named))
             why = f"may be any of {files}; use the document's id" if named else "is not held"
-            errors.append(f"line {row.line}: document {row.doc!r} {why}")
+            errors.append((row.line, f"document {row.doc!r} {why}"))
     return [(cards[doc_id], group) for doc_id, group in sorted(groups.items())], errors
 
 
@@ -257,7 +258,7 @@ def _evidence(row: _Row, leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
 
 def _knowledge(
     rows: Iterable[_Row], leaves: Sequence[Chunk]
-) -> tuple[list[Fact], list[Mention], list[str]]:
+) -> tuple[list[Fact], list[Mention], list[_LineError]]:
     places: dict[str, list[Evidence]] = defaultdict(list)
     facts: dict[str, Fact] = {}
     mentions: dict[Mention, None] = {}
@@ -266,7 +267,7 @@ def _knowledge(
         try:
             evidence = _evidence(row, leaves)
         except ValueError as exc:
-            errors.append(f"line {row.line}: {exc}; are the offsets of another version?")
+            errors.append((row.line, f"{exc}; are the offsets of another version?"))
             continue
         for subject, predicate, object_ in row.triples:
             fact = _fact(subject, predicate, object_)
@@ -292,15 +293,13 @@ def _entity(name: str) -> Entity:
 
 def _summaries(
     rows: Iterable[_Row], doc_id: str, parents: Sequence[Chunk]
-) -> tuple[list[Summary], list[str]]:
+) -> tuple[list[Summary], list[_LineError]]:
     found, errors = [], []
     for row in rows:
         start, end = row.start or 0, row.end or 0
         if end > parents[-1].end:
-            errors.append(
-                f"line {row.line}: span {start}..{end} is outside the text of "
-                f"{parents[-1].end} characters; are the offsets of another version?"
-            )
+            what = f"span {start}..{end} is outside the text of {parents[-1].end} characters"
+            errors.append((row.line, f"{what}; are the offsets of another version?"))
             continue
         found.append(
             Summary(

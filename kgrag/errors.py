@@ -80,6 +80,10 @@ class NoKnowledgeBaseError(StoreUnavailableError):
     """There is no knowledge base at this place."""
 
 
+class NewerVersionError(StoreError):
+    """A newer kgrag made the knowledge base."""
+
+
 class StatementError(StoreError):
     """A query to the store was refused."""
 

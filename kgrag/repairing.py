@@ -11,7 +11,7 @@ from kgrag.config import Config
 from kgrag.embedding.choose import built_with, configured_embedder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
-from kgrag.errors import KgragError, NoKnowledgeBaseError, StoreError
+from kgrag.errors import KgragError, NewerVersionError, NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
 from kgrag.ingestion.reread import is_by_rule, rebuilt, reread
@@ -120,10 +120,10 @@ def _problems(location: str | Path) -> list[Problem]:
     try:
         with closing(open_store(location, create=False)) as store:
             return store.verify()
-    except NoKnowledgeBaseError:
+    except (NoKnowledgeBaseError, NewerVersionError):
         raise
     except StoreError as exc:
-        if "://" in str(location) or "newer kgrag" in str(exc):
+        if "://" in str(location):
             raise
         return [Problem("file", str(location), str(exc))]
 

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
 from kgrag.store.sqlite.faults import mapped
 from kgrag.store.sqlite.log_check import lost_in_log
 from kgrag.store.sqlite.opening import (
@@ -94,7 +94,7 @@ class Database:
         Raises:
             NoKnowledgeBaseError: If the file is missing or empty (and not to be made).
             StoreUnavailableError: If it may not be read, is locked, or is not a knowledge base.
-            StoreError: If a newer kgrag made it.
+            NewerVersionError: If a newer kgrag made it.
         """
         file = folder / FILE_NAME
         with _OPENING:
@@ -311,7 +311,7 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
 
     Raises:
         StoreUnavailableError: If it is the database of another program.
-        StoreError: If a newer kgrag made it.
+        NewerVersionError: If a newer kgrag made it.
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -319,7 +319,7 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
     if application != APPLICATION_ID and (version or tables):
         raise foreign(file)
     if version > known_version():
-        raise StoreError(
+        raise NewerVersionError(
             f"{file} has schema version {version}, this kgrag knows {known_version()}: "
             "install the newer kgrag that made it"
         )

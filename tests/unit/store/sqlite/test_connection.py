@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
 from kgrag.llm.calls import Calls
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database, connect, known_version, make_schema
@@ -78,7 +78,7 @@ def test_open_refuses_a_newer_schema(tmp_path):
     with closing(sqlite3.connect(tmp_path / "kgrag.db")) as newer:
         newer.execute(f"PRAGMA user_version = {known_version() + 1}")
 
-    with pytest.raises(StoreError, match="newer kgrag"):
+    with pytest.raises(NewerVersionError, match="newer kgrag"):
         Database.open(tmp_path)
 
 
