@@ -1,8 +1,9 @@
 import pytest
 
+from kgrag.generation import cite
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
-from kgrag.language.answer_text import NOT_FOUND
+from kgrag.language.answer_text import NOT_FOUND, statements
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading
@@ -217,3 +218,13 @@ def test_resolve_names_a_result_that_holds_all_of_the_quote():
     ]
     answer = resolved("2030年创建800家[1]。", results=[ScoredChunk(c, 1.0) for c in chunks])
     assert answer.citations[0].chunk_id == "a:512:0"
+
+
+def test_words_too_short_before_a_mark_leave_it_to_those_before_them(monkeypatch):
+    """Or to the whole sentence, where none stand before."""
+    heard = []
+    monkeypatch.setattr(cite, "_of_group", lambda group, said, book: heard.append(said) or "")
+    for text in ("[1]福建的目标是绿色工厂500家。", "福建的目标是500家[2]，国[1]。"):
+        (statement,) = statements(text)
+        cite._renumbered(text, statement, None)
+    assert heard == ["福建的目标是绿色工厂500家。", "福建的目标是500家", "福建的目标是500家"]

@@ -126,6 +126,11 @@ def test_agree_lets_counting_words_stand_for_each_other():
     assert not agree("年", "个")
 
 
+@pytest.mark.parametrize("text", ["5家。", "5家", "5%"])
+def test_a_number_with_a_unit_says_something_wherever_it_stands(text):
+    assert not any(says_nothing(text, quantity) for quantity in quantities(text))
+
+
 def test_says_nothing_of_words_and_line_numbers():
     """统一, and 13. where it opens a line."""
     text = "统一领导\n13.加强\n共13"

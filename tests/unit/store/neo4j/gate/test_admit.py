@@ -123,6 +123,10 @@ def test_an_allowed_procedure_may_be_called_however_it_is_written(name):
     assert sent(f"OPTIONAL CALL /* x */ {spaced}{given.get(name, '()')} YIELD *")
 
 
+def test_a_procedure_whose_name_breaks_off_is_named_as_far_as_it_goes():
+    refused("CALL db.()", "the procedure db is refused")
+
+
 @pytest.mark.parametrize("name", sorted(FUNCTIONS - {"range", "exists"}))
 def test_an_allowed_function_is_sent_in_small_letters(name):
     """However it is written."""
