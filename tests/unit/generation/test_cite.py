@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.generation import cite
@@ -223,8 +225,14 @@ def test_resolve_names_a_result_that_holds_all_of_the_quote():
 def test_words_too_short_before_a_mark_leave_it_to_those_before_them(monkeypatch):
     """Or to the whole sentence, where none stand before."""
     heard = []
-    monkeypatch.setattr(cite, "_of_group", lambda group, said, book: heard.append(said) or "")
+
+    def of_group(group, said, book):
+        heard.append(said)
+        return ""
+
+    monkeypatch.setattr(cite, "_of_group", of_group)
+    book: Any = None
     for text in ("[1]福建的目标是绿色工厂500家。", "福建的目标是500家[2]，国[1]。"):
         (statement,) = statements(text)
-        cite._renumbered(text, statement, None)
+        cite._renumbered(text, statement, book)
     assert heard == ["福建的目标是绿色工厂500家。", "福建的目标是500家", "福建的目标是500家"]
