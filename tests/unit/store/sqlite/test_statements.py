@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.store.sqlite.connection import connect, make_schema
-from kgrag.store.sqlite.statements import json_list, run, statements
+from kgrag.store.sqlite.statements import _bound, json_list, run, statements
 from kgrag.store.sqlite.verify import _CHECKS
 
 ROOT = Path(__file__).parents[4]
@@ -37,7 +37,7 @@ def test_each_statement_fits_the_schema(empty, name):
     if name in IN_THE_MIDDLE_OF_A_SWITCH:
         empty.execute(IN_THE_MIDDLE_OF_A_SWITCH[name])
     text = statements()[name]
-    assert empty.execute(f"EXPLAIN {text}", [None] * n_parameters(text)).fetchall()
+    assert empty.execute(f"EXPLAIN {text}", _bound(text, [None] * n_parameters(text))).fetchall()
     assert ";" not in text
 
 
