@@ -12,7 +12,7 @@ from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.reconcile import Affected
 from kgrag.store.sqlite.seals import seal_of_vector
 from kgrag.store.sqlite.statements import json_list, run, run_each
-from kgrag.vectors.vector import Vector, best_of_each, check_vector, cosines, other_dimension
+from kgrag.vectors.vector import Vector, check_vector, other_dimension
 
 _DIMENSION = re.compile("[1-9][0-9]{0,5}")
 _STORED = np.dtype("<f4")
@@ -92,31 +92,10 @@ def read_vectors(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[st
     return {key: from_blob(blob) for key, blob in rows}
 
 
-def similarities(
-    connection: sqlite3.Connection, vector: Vector, node_ids: Sequence[str]
-) -> dict[str, float]:
-    """Return the cosine of each node that has a vector; the best of a fact's.
-
-    Raises:
-        StoreError: If the vector's dimension is not the stored one.
-    """
-    check_query(connection, vector)
-    rows = _blobs_of(connection, node_ids)
-    if not rows:
-        return {}
-    matrix = np.frombuffer(b"".join(blob for _, blob in rows), dtype=_STORED)
-    scores = cosines(matrix.reshape(len(rows), -1), vector).tolist()
-    return dict(best_of_each((node_id, s) for (node_id, _), s in zip(rows, scores, strict=True)))
-
-
 def vectors_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> dict[str, Vector]:
     """Return the vector of each node that has one."""
-    rows = _blobs_of(connection, node_ids)
-    return {node_id: np.frombuffer(blob, dtype=_STORED) for node_id, blob in rows}
-
-
-def _blobs_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> list[tuple[str, bytes]]:
-    return run(connection, "vectors_of", json_list(node_ids)).fetchall()
+    rows = run(connection, "vectors_of", json_list(node_ids))
+    return {node_id: from_blob(blob) for node_id, blob in rows}
 
 
 def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -> None:

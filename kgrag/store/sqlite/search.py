@@ -3,16 +3,19 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+import numpy as np
+
 from kgrag.language.text import normalize_name
 from kgrag.store.search import T
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
-from kgrag.store.sqlite.embeddings import read_vectors, similarities, vectors_of
+from kgrag.store.sqlite.embeddings import from_blob, read_vectors, vectors_of
 from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.role import Role
+from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
 from kgrag.types import NodeKind, TextField
-from kgrag.vectors.vector import KINDS, Hit, Vector
+from kgrag.vectors.vector import KINDS, Hit, Vector, best_of_each, cosines
 
 _LEAST_TITLE = 2  # a single character is part of too many titles to name one
 
@@ -129,7 +132,11 @@ class Search(Role):
             found = self._vectors["chunk"].similarities(connection, vector, node_ids)
             others = [node_id for node_id in node_ids if node_id not in found]
             if others:
-                found.update(similarities(connection, vector, others))
+                rows = run(connection, "vectors_of", json_list(others)).fetchall()
+                if rows:
+                    scores = cosines(np.array([from_blob(blob) for _, blob in rows]), vector)
+                    nodes = (node_id for node_id, _ in rows)
+                    found.update(best_of_each(zip(nodes, scores.tolist(), strict=True)))
             return found
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
