@@ -38,7 +38,7 @@ def prepare(
         sizes: Chunk sizes.
         store: Asked for what was imported or read by a model before.
     """
-    document = replace(document, metadata={**document.metadata, **_read_by_rule(document)})
+    document = replace(document, properties={**document.properties, **_read_by_rule(document)})
     headings = structure(document.text)
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
@@ -63,10 +63,10 @@ def prepare(
 
 
 def _read_by_rule(document: Document) -> dict[str, str]:
-    """Return what rules read of a document for its metadata."""
+    """Return what rules read of a document for its properties."""
     places = "、".join(document_places(document.title, document.text))
     # What a `.jsonl` record says, or the date of a page, where the text does not.
-    told = document.metadata.get("year") or document.metadata.get("date", "")[:4]
+    told = document.properties.get("year") or document.properties.get("date", "")[:4]
     year = issue_year(document.text) or told
     return {key: value for key, value in (("places", places), ("year", year)) if value}
 

@@ -110,7 +110,7 @@ def read_passage(
 
     Args:
         passage: Of the document.
-        document: With its places in the metadata, as `kgrag.ingestion.prepare` leaves it.
+        document: With its places in the properties, as `kgrag.ingestion.prepare` leaves it.
         leaves: Its smallest chunks in reading order.
         settings: What is asked for.
         model_of: Gives the model of stage `extract` or `summarize`. Passages may be read in

@@ -79,7 +79,7 @@ def self_names(document: Document) -> SelfNames:
     """Return what a document's words for itself stand for.
 
     Its name is the one that others cite it by; its region the innermost place of its title or
-    issuer (`places` in the metadata), spelled as the text does; its issuer what the title says.
+    issuer (`places` in the properties), spelled as the text does; its issuer what the title says.
     Where the region or the issuer is not told, the name says so and keeps the document's, so that
     nothing wrong is said: 节能规划的适用地区, 节能规划的发布机关.
     """
@@ -109,7 +109,7 @@ def names_nothing(name: str) -> bool:
 
 
 def _region(document: Document) -> str:
-    places = [p for p in document.metadata.get("places", "").split("、") if p]
+    places = [p for p in document.properties.get("places", "").split("、") if p]
     spelled = sorted(
         ((document.title.find(p), _spelled(p, document)) for p in places),
         key=lambda item: item[0],

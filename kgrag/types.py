@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kgrag.json_ready import JsonReady
+from kgrag.metadata import SILENT, Metadata
+from kgrag.qualifiers import NONE, Qualifiers
 
 SegmentKind = Literal["page", "paragraph", "line"]
 NodeKind = Literal["chunk", "summary", "document", "fact"]
@@ -42,7 +44,9 @@ class Document(JsonReady):
         content_hash: sha256 (hex) of the original bytes, or of title and text for `.jsonl`.
         segments: Pages or paragraphs in text order, without overlap; may leave gaps.
         warnings: What the loader had to guess or leave out, for the ingest report.
-        metadata: Further facts about the document by name, e.g. `author` of a Word file.
+        properties: What the file or its neighbours say of it, by name: `encoding`, `author`, `date`
+            of a page; `stated.title` and the like of a `metadata.csv` beside it.
+        metadata: What the document says of itself.
     """
 
     doc_id: str
@@ -53,7 +57,8 @@ class Document(JsonReady):
     content_hash: str
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    metadata: Metadata = SILENT
 
     def card_dict(self) -> dict[str, str]:
         """Return what a list of documents shows, as `kgrag docs --json` prints it: no text."""
@@ -62,8 +67,8 @@ class Document(JsonReady):
             "title": self.title,
             "file": self.file,
             "media_type": self.media_type,
-            "places": self.metadata.get("places", ""),
-            "year": self.metadata.get("year", ""),
+            "places": self.properties.get("places", ""),
+            "year": self.properties.get("year", ""),
         }
 
 
@@ -166,6 +171,7 @@ class Evidence(JsonReady):
             over several of them has a record for each.
         extractor: Who found it here: `rules`, `import`, a model's name.
         confidence: In (0, 1].
+        qualifiers: What the document adds to the triple there.
     """
 
     doc_id: str
@@ -174,6 +180,7 @@ class Evidence(JsonReady):
     chunk_id: str
     extractor: str = "rules"
     confidence: float = 1.0
+    qualifiers: Qualifiers = NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def make_bundle(
         document=Document(
             doc_id, title or name, text, f"{name}.txt", "txt", f"hash of {text}",
             segments=(Segment(0, len(text), "page", 1),) if text else (),
-            warnings=("guessed",), metadata={"b": "2", "a": "1"},
+            warnings=("guessed",), properties={"b": "2", "a": "1"},
         ),
         fingerprint=f"fingerprint of {text}",
         headings=[Heading(at, at + len(h), 1, h) for at, h in spots],

@@ -141,7 +141,7 @@ def _read(data: bytes, stem: str) -> Parsed:
         title=find_title(text) or _property_title(properties.title) or guess_title(text, stem),
         segments=segments,
         warnings=(*warnings, *_warnings(reading, len(notes))),
-        metadata={"author": author} if author.lower() not in _GENERATORS | {""} else {},
+        properties={"author": author} if author.lower() not in _GENERATORS | {""} else {},
     )
 
 

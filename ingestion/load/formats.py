@@ -134,7 +134,7 @@ def _guarded(plugin: Plugin, read: Reader) -> Reader:
             title=" ".join(replace_unusable(parsed.title)[0].split()) or stem,
             segments=tuple(parsed.segments),
             warnings=(*parsed.warnings, *warnings),
-            metadata=dict(parsed.metadata),
+            properties=dict(parsed.properties),
         )
 
     return guarded
@@ -144,12 +144,12 @@ def _wrong_with(parsed: Parsed) -> str:
     """Return what is wrong with what a reader gave; empty if nothing is."""
     if not isinstance(parsed.warnings, list | tuple):
         return f"warnings in a {type(parsed.warnings).__name__}: a tuple of texts is wanted"
-    if not isinstance(parsed.metadata, Mapping):
-        return f"metadata in a {type(parsed.metadata).__name__}: a mapping is wanted"
+    if not isinstance(parsed.properties, Mapping):
+        return f"properties in a {type(parsed.properties).__name__}: a mapping is wanted"
     texts = (parsed.text, parsed.title, *parsed.warnings)
-    texts += (*parsed.metadata.keys(), *parsed.metadata.values())
+    texts += (*parsed.properties.keys(), *parsed.properties.values())
     if not all(isinstance(text, str) for text in texts):
-        return "a text, title, warning or metadata that is no str"
+        return "a text, title, warning or property that is no str"
     end = 0
     for segment in parsed.segments:
         if not isinstance(segment, Segment):

@@ -80,7 +80,7 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
         title=title or guess_title(text, stem),
         segments=segments,
         warnings=(*decoded.warnings, *warnings),
-        metadata={"encoding": decoded.encoding, **metadata},
+        properties={"encoding": decoded.encoding, **metadata},
     )
 
 

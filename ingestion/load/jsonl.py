@@ -21,7 +21,7 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
 
     A record's id is taken verbatim (an integer as its digits); an id that an earlier line had is
     a failure, for the second would replace the first unseen. Other fields with a plain value
-    become metadata. The file is read line by line and may be larger than memory.
+    become properties. The file is read line by line and may be larger than memory.
 
     Args:
         source: The file.
@@ -96,7 +96,7 @@ def _document(file: str, values: dict[str, object]) -> Document:
     doc_id, _ = replace_unusable(str(values["id"]))
     title, _ = replace_unusable(" ".join(str(values.get("title") or "").split()))
     text, warnings = replace_unusable(str(values["text"]))
-    metadata = {
+    properties = {
         name: replace_unusable(str(value))[0]
         for name, value in values.items()
         if name not in ("id", "title", "text") and isinstance(value, str | int | float) and value
@@ -110,6 +110,6 @@ def _document(file: str, values: dict[str, object]) -> Document:
         content_hash="",
         segments=line_segments(text),
         warnings=tuple(warnings),
-        metadata=metadata,
+        properties=properties,
     )
     return replace(document, content_hash=digest("record", document.title, text, length=64))

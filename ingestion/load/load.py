@@ -91,7 +91,7 @@ def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
         content_hash=content_hash,
         segments=parsed.segments,
         warnings=parsed.warnings,
-        metadata=parsed.metadata,
+        properties=parsed.properties,
     )
 
 

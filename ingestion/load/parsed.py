@@ -21,14 +21,14 @@ class Parsed:
         title: As the format or the text names it.
         segments: Pages, paragraphs or lines in text order.
         warnings: What was guessed or left out.
-        metadata: Further facts by name.
+        properties: Further facts by name.
     """
 
     text: str
     title: str
     segments: tuple[Segment, ...] = ()
     warnings: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 def replace_unusable(text: str) -> tuple[str, list[str]]:

@@ -23,5 +23,5 @@ def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
         title=guess_title(text, stem),
         segments=line_segments(text),
         warnings=(*decoded.warnings, *warnings),
-        metadata={"encoding": decoded.encoding},
+        properties={"encoding": decoded.encoding},
     )

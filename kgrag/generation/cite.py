@@ -115,7 +115,7 @@ def cited_texts(
         texts[cited.number] = "\n".join(
             [
                 document.title,
-                document.metadata.get("places", ""),
+                document.properties.get("places", ""),
                 *(heading for path in paths for heading in path),
                 *(document.text[start:end] for start, end in spans),
             ]

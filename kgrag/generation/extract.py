@@ -59,7 +59,7 @@ def answer(
     Args:
         query: The question.
         results: Retrieved chunks, best first; may be empty.
-        documents: With text, segments and metadata, at least those of the results.
+        documents: With text, segments and properties, at least those of the results.
         headings: By document.
         embedder: Encodes question and sentences.
         max_sentences: Quoted at most, at least 1.
@@ -114,7 +114,7 @@ def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> 
     """Return whether a sentence, or its document, is about a place that is asked for, if any."""
     if not query.places:
         return True
-    about = set(document.metadata.get("places", "").split("、"))
+    about = set(document.properties.get("places", "").split("、"))
     return bool(about & query.places) or any(p in sentence.chunk.chunk.text for p in query.places)
 
 

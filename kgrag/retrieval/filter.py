@@ -196,7 +196,7 @@ def _years(first: int, last: int) -> str:
 
 
 def _facets(card: Document) -> Facets:
-    return document_facets(card.title, card.metadata)
+    return document_facets(card.title, card.properties)
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -69,9 +69,9 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
     embedded = meta.embedded_sizes or ()
     places = {
-        card.doc_id: frozenset(card.metadata["places"].split("、"))
+        card.doc_id: frozenset(card.properties["places"].split("、"))
         for card in cards
-        if card.metadata.get("places")
+        if card.properties.get("places")
     }
     return Settings(
         leaf=leaf,

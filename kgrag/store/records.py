@@ -27,7 +27,7 @@ def document_record(document: Document, fingerprint: str, headings: Sequence[Hea
         "content_hash": document.content_hash,
         "fingerprint": fingerprint,
         "warnings": list(document.warnings),
-        "metadata": dict(sorted(document.metadata.items())),
+        "metadata": dict(sorted(document.properties.items())),
         "segments": [[s.start, s.end, s.kind, s.number] for s in document.segments],
         "headings": [[h.start, h.end, h.level, h.text] for h in headings],
         "text": document.text,

@@ -161,7 +161,9 @@ def test_a_newer_version_is_refused(opened, run, create):
 def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write(opened, run, make):
     """What filters know stands on the node, not only in its metadata; a reader changes nothing."""
     bundle = make.bundle("d-a", "成都市节能方案。", title="成都市节能方案")
-    told = replace(bundle.document, metadata={"places": "成都", "year": "2022", "issuer": "市政府"})
+    told = replace(
+        bundle.document, properties={"places": "成都", "year": "2022", "issuer": "市政府"}
+    )
     put(opened(), replace(bundle, document=told))
     wanted = run("MATCH (d:Document) RETURN properties(d)")
     run("MATCH (d:Document) SET d.caption = 'old' REMOVE d.region, d.regions, d.year, d.kinds")

@@ -204,7 +204,7 @@ def test_a_loader_that_fails_on_a_file_fails_for_that_file(site, tables):
     [
         ("Parsed('甲乙', '甲', segments=((0, 2),))", r"a segment that is no Segment: \(0, 2\)"),
         ("Parsed('甲乙', '甲', warnings='一个警告')", "warnings in a str"),
-        ("Parsed('甲乙', '甲', metadata=[('年', '2')])", "metadata in a list"),
+        ("Parsed('甲乙', '甲', properties=[('年', '2')])", "properties in a list"),
         ("sys.exit(3)", "could not read it: SystemExit: 3"),
     ],
 )

@@ -19,7 +19,7 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher", "kgrag.json_ready",
-     "kgrag.notebook"),
+     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers"),
     ("kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.files", "kgrag.extras",
      "kgrag.drawing", "kgrag.ids", "kgrag.kb_meta", "kgrag.limits",
      "kgrag.plugins", "kgrag.language", "kgrag.vectors", ),

@@ -60,7 +60,7 @@ def test_title_and_file_say_nothing_of_what_a_result_is():
 
 def test_documents_facts_and_counts_are_json_too():
     document = Document("d", "甲", "文", "a.txt", "txt", "00", (Segment(0, 1, "line", 1),),
-                        metadata={"year": "2024"})  # fmt: skip
+                        properties={"year": "2024"})  # fmt: skip
     assert document.card_dict() == {
         "doc_id": "d", "title": "甲", "file": "a.txt", "media_type": "txt",
         "places": "", "year": "2024",

@@ -217,7 +217,7 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(card["warnings"]),
-        metadata=json.loads(card["metadata"]),
+        properties=json.loads(card["metadata"]),
     )
 
 

@@ -236,14 +236,14 @@ def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
 def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> None:
     document = bundle.document
     properties = {
-        **described(document.title, document.metadata),
+        **described(document.title, document.properties),
         "media_type": document.media_type,
         "characters": len(document.text),
         "content_hash": document.content_hash,
         "fingerprint": bundle.fingerprint,
         "layout": layout,
         "warnings": list(document.warnings),
-        "metadata": _json(dict(document.metadata)),
+        "metadata": _json(dict(document.properties)),
     }
     tx.run(
         "put_document",

@@ -152,7 +152,7 @@ def document(row: Row) -> Document:
         content_hash=content_hash,
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(json.loads(warnings)),
-        metadata=json.loads(metadata),
+        properties=json.loads(metadata),
     )
 
 

@@ -173,7 +173,7 @@ def _document_row(document: Document, fingerprint: str) -> tuple[str | int, ...]
         fingerprint,
         len(document.text),
         to_json(list(document.warnings)),
-        to_json(dict(document.metadata)),
+        to_json(dict(document.properties)),
         to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
         document.text,
     )

@@ -16,7 +16,7 @@ A = (
 )
 B = "乙办法\n省财政厅安排资金3000万元。\n[7]见附件。"
 DOCUMENTS = {
-    "a": Document("a", "甲规划", A, "a.txt", "txt", "0", metadata={"places": "云岭"}),
+    "a": Document("a", "甲规划", A, "a.txt", "txt", "0", properties={"places": "云岭"}),
     "b": Document("b", "乙办法", B, "b.txt", "txt", "0"),
 }
 HEADINGS = {"a": [Heading(4, 8, 1, "一、目标")]}

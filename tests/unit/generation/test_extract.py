@@ -20,7 +20,7 @@ HEADINGS = [Heading(8, 14, 1, "一、主要目标"), Heading(36, 42, 1, "二、�
 def ask(question, *, text=TEXT, places="云岭", max_sentences=5):
     segments = (Segment(0, 20, "page", 1), Segment(20, len(text), "page", 2))
     document = Document(
-        "d", "云岭省节能规划", text, "d.pdf", "pdf", "00", segments, metadata={"places": places}
+        "d", "云岭省节能规划", text, "d.pdf", "pdf", "00", segments, properties={"places": places}
     )
     chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
     return answer(

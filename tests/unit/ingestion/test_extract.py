@@ -26,7 +26,7 @@ def source(text=TEXT, *, facts="free", title="云岭省节能规划", start=0):
         "d.txt",
         "txt",
         "00",
-        metadata=MappingProxyType({"places": "云岭"}),
+        properties=MappingProxyType({"places": "云岭"}),
     )
     chunks = chunk(document, [], SIZES)
     (passage,) = passages(chunks, sizes=SIZES, most_chars=4096)

@@ -5,7 +5,7 @@ from kgrag.types import Document
 
 
 def names(title, text="", **metadata):
-    return self_names(Document("d", title, text, "d.txt", "txt", "00", metadata=metadata))
+    return self_names(Document("d", title, text, "d.txt", "txt", "00", properties=metadata))
 
 
 def test_self_names_come_from_the_title_and_the_places():

@@ -17,10 +17,10 @@ TITLES = {
     "节能概况": "",
 }
 CARDS = [
-    Document(f"d-{i}", title, "", "", "txt", "", metadata={"places": places} if places else {})
+    Document(f"d-{i}", title, "", "", "txt", "", properties={"places": places} if places else {})
     for i, (title, places) in enumerate(TITLES.items())
 ]
-FACETS = {card.doc_id: document_facets(card.title, card.metadata) for card in CARDS}
+FACETS = {card.doc_id: document_facets(card.title, card.properties) for card in CARDS}
 
 
 def found(wanted):

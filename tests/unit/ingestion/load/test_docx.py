@@ -317,10 +317,10 @@ def test_read_docx_author():
     """The author is metadata, the name of a program is not."""
     document = docx.Document()
     document.add_paragraph("正文")
-    assert read(document).metadata == {}
+    assert read(document).properties == {}
 
     document.core_properties.author = "王某"
-    assert read(document).metadata == {"author": "王某"}
+    assert read(document).properties == {"author": "王某"}
 
 
 def damaged(how: str) -> bytes:

@@ -128,10 +128,10 @@ def test_read_html_keeps_what_the_page_says_of_itself():
     """Date, source and address of the page are metadata."""
     head = "<meta name='PubDate' content='2024-03-04'><meta name='ContentSource' content='省厅'>"
 
-    metadata = read(page(f"<p>{SENTENCE}</p>", head)).metadata
+    properties = read(page(f"<p>{SENTENCE}</p>", head)).properties
 
-    assert metadata["date"] == "2024-03-04"
-    assert metadata["source"] == "省厅"
+    assert properties["date"] == "2024-03-04"
+    assert properties["source"] == "省厅"
 
 
 def test_read_html_when_control_characters_stand_in_it():

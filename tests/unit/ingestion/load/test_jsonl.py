@@ -34,7 +34,7 @@ def test_read_records_when_a_record_is_whole(tmp_path):
     assert document.text == "甲\n乙"
     assert document.file == f"{tmp_path / 'c.jsonl'}#a/1 "
     assert document.media_type == "jsonl"
-    assert document.metadata == {"year": "2024"}
+    assert document.properties == {"year": "2024"}
     assert [s.number for s in document.segments] == [1, 2]
 
 

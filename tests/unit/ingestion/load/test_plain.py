@@ -18,7 +18,7 @@ def test_read_plain_when_line_breaks_are_windows():
         (1, "关于节能的通知"),
         (3, "各市："),
     ]
-    assert parsed.metadata == {"encoding": "gb18030"}
+    assert parsed.properties == {"encoding": "gb18030"}
     assert parsed.warnings == ()
 
 
