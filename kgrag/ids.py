@@ -2,7 +2,7 @@
 
 import hashlib
 
-from kgrag.language.text import normalize_name
+from kgrag.language.text import identity_key, normalize_name
 
 
 def digest(*parts: str, length: int = 16) -> str:
@@ -56,12 +56,27 @@ def summary_id(doc_id: str, start: int, end: int, text: str) -> str:
 
 
 def entity_id(name: str) -> str:
-    """Return the id of the entity with this name; spelling variants of width and case agree.
+    """Return the id of the entity with this name; spelling variants of width, case and marks agree.
 
     >>> entity_id("ＡＢＣ") == entity_id("abc")
     True
     """
-    return "e-" + digest("entity", normalize_name(name))
+    return "e-" + digest("entity", identity_key(name))
+
+
+def document_node_id(name: str, issuer: str) -> str:
+    """Return the id of the graph's node for a document: the name that others cite, and the issuer.
+
+    Documents of one name by several issuers, as provinces have them by the dozen, are several.
+
+    Args:
+        name: `kgrag.language.titles.document_name` of its title.
+        issuer: The full name of the organ that issued it; empty where nothing tells.
+
+    >>> document_node_id("节能规划", "云岭省人民政府") != document_node_id("节能规划", "南渡省人民政府")
+    True
+    """
+    return "e-" + digest("document", normalize_name(name), normalize_name(issuer))
 
 
 def fact_id(subject_id: str, predicate: str, object_id: str) -> str:

@@ -13,6 +13,10 @@ from kgrag.types import Language
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
 _NOT_WORD = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[\w.%％℃°]+")
+# Signs without which a number is another one.
+_RANGE = re.compile(r"(?<=[\d%])[-—–~～]+(?=\d)")
+_SIGNED_NUMBER = re.compile(r"\d(?:[.%‰]|[-—–~～]+\d)|[<>≤≥±]=?\d")
+_NOT_KEPT = re.compile(r"(?:(?!(?<=\d)\.(?=\d)|(?<=\d)[%‰]|(?<=[\d%])-(?=\d)|[<>≤≥±]=?\d)[\W_])+")
 _SENTENCE_END = re.compile(r"[。！？!?；;]+[”’」』）)》\"]*|\.(?=\s|$)|\n")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]+(?:'s)?$")
@@ -40,6 +44,21 @@ def normalize_name(text: str) -> str:
     """
     bare = _NOT_WORD.sub("", normalize(text))
     return bare or normalize(text).strip()
+
+
+def identity_key(text: str) -> str:
+    """Return what two names share that name one thing: as `normalize_name`, but numbers stay apart.
+
+    Decimal points, percent signs, comparators and the dash of a range are kept beside digits:
+    without them 13.5% and 135 would be one.
+
+    >>> identity_key("下降 13.5％"), identity_key("5～10万元"), identity_key("《“十四五”规划》")
+    ('下降13.5%', '5-10万元', '十四五规划')
+    """
+    narrow = "".join(normalize(text).split())
+    if not _SIGNED_NUMBER.search(narrow):
+        return normalize_name(text)
+    return _NOT_KEPT.sub("", _RANGE.sub("-", narrow))
 
 
 def character_pairs(text: str) -> list[str]:
