@@ -22,7 +22,8 @@ from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.report import ModelReport, Outcome
-from kgrag.language.text import character_pairs, read_word_list
+from kgrag.language.regions import listed_regions
+from kgrag.language.text import character_pairs
 from kgrag.store.contents import DocumentBundle
 from kgrag.types import Entity, Fact
 
@@ -75,7 +76,7 @@ class Writer:
         n_entities = max(1000, int(n_chunks * _FACTS_PER_CHUNK * _ENTITIES_PER_FACT))
         self.entities = self._names(n_entities)
         self._entity_weights = list(accumulate(1 / (rank + 10) for rank in range(n_entities)))
-        self._places = read_word_list("places.txt")
+        self._places = [r.short for r in listed_regions() if r.level != "县"]
 
     def title(self, number: int) -> str:
         """Return a document's title; two of three name a place."""

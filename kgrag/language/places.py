@@ -3,21 +3,10 @@
 import functools
 import re
 from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
 
-from kgrag.language.text import read_word_list
+from kgrag.language.regions import listed_regions
 
-# In places.txt the cities of a province follow its capital.
-_CAPITALS: Mapping[str, str] = MappingProxyType(
-    {
-        "石家庄": "河北", "太原": "山西", "呼和浩特": "内蒙古", "沈阳": "辽宁",
-        "长春": "吉林", "哈尔滨": "黑龙江", "南京": "江苏", "杭州": "浙江", "合肥": "安徽",
-        "福州": "福建", "南昌": "江西", "济南": "山东", "郑州": "河南", "武汉": "湖北",
-        "长沙": "湖南", "广州": "广东", "南宁": "广西", "海口": "海南", "成都": "四川",
-        "贵阳": "贵州", "昆明": "云南", "拉萨": "西藏", "西安": "陕西", "兰州": "甘肃",
-        "西宁": "青海", "银川": "宁夏", "乌鲁木齐": "新疆",
-    }
-)  # fmt: skip
+_CORPS = "新疆生产建设兵团"  # which is in no province's documents
 _HEAD = 400  # characters after the title in which the issuer names itself
 # A name with its administrative suffix where a title begins, for places that no list holds.
 _PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治[区州]|[省市县区旗盟])(?!场|政)")
@@ -37,18 +26,17 @@ _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
 @functools.cache
 def _listed() -> tuple[str, ...]:
-    return tuple(read_word_list("places.txt"))
+    """Return the short names of provinces and cities."""
+    return tuple(r.short for r in listed_regions() if r.level != "县" and r.name != _CORPS)
 
 
 @functools.cache
 def _cities() -> Mapping[str, frozenset[str]]:
     """Return the prefecture-level cities of each province that has any."""
     found: dict[str, set[str]] = {}
-    province = ""
-    for name in _listed():
-        province = _CAPITALS.get(name, province)
-        if province:
-            found.setdefault(province, set()).add(name)
+    for region in listed_regions():
+        if region.level == "市" and region.parent:
+            found.setdefault(region.parent.short, set()).add(region.short)
     return {province: frozenset(cities) for province, cities in found.items()}
 
 

@@ -1,0 +1,87 @@
+"""The place that a title or the name of an organ begins with, listed or not."""
+
+import re
+from collections.abc import Sequence
+
+from kgrag.language.region_mentions import names_in
+from kgrag.language.regions import (
+    MUNICIPALITIES,
+    Region,
+    level_of,
+    path,
+    region_of,
+    regions_named,
+)
+
+_LONGEST = 16  # characters of a name
+_SUFFIXED = re.compile(r"([一-鿿]{2,5}?)(自治区|自治州|地区|[省市州县区旗盟])")
+# What stands before 省, 市, 区 without being the name of a place.
+_NOT_A_PLACE = re.compile(
+    r"[各全本我该外省市县区州镇乡与和及的等关于]|绿色|低碳|试点|示范|试验|创建|十[三四五]五|国家|中央|全国"
+    r"|高新|经济|开发|自治|保护|功能|重点|碳|先行|合作|自由贸易|直辖|生态|智慧|文明|宜居|森林|海绵"
+    r"|污染|工业|能源|产业|流域|[林海矿港库灌禁限牧农景城片街社郊园山新小地校厂双三]$"
+)
+_NOT_AFTER = re.compile(r"[场域级内外属际容民]|化|政(?!府|协)")
+
+
+def leading_region(text: str, *, within: Sequence[str] = ()) -> tuple[tuple[str, ...], int]:
+    """Return the place that a title or the name of an organ begins with, and where that ends.
+
+    Listed or not; 中共 before it is passed over, as is an area that is no division (江北新区).
+
+    Args:
+        text: 四川省成都市生态环境局, 云岭省节能规划.
+        within: Full names of the place around, the outermost first.
+
+    Returns:
+        (full names, the outermost first; end): ((), 0) where it begins with none.
+
+    >>> leading_region("四川省成都市生态环境局")
+    (('四川省', '成都市'), 6)
+    >>> leading_region("青川市石桥县节能规划", within=("云岭省",))
+    (('云岭省', '青川市', '石桥县'), 6)
+    >>> leading_region("省林业局")
+    ((), 0)
+    """
+    at = 2 if text.startswith("中共") else 0
+    names: tuple[str, ...] = ()
+    while step := _step(text, at, names or tuple(within), first=not names):
+        names, at = step
+    return (names, at) if names else ((), 0)
+
+
+def _step(
+    text: str, at: int, around: Sequence[str], *, first: bool
+) -> tuple[tuple[str, ...], int] | None:
+    """Return the names of the place that begins at an offset, and where it ends."""
+    own = [] if first else [n for n in around if not regions_named(n)]
+    start, name = next(names_in(text[at : at + _LONGEST], known=own), (1, ""))
+    if start == 0:
+        region = _inside_names(name, around, first=first)
+        if region:
+            return path(region), at + len(name)
+        if not first:
+            return None
+    return _unlisted_at(text, at, around)
+
+
+def _inside_names(name: str, around: Sequence[str], *, first: bool) -> Region | None:
+    region = region_of(name, within=around)
+    if region is None or first:
+        return region
+    return region if set(around) <= set(path(region)[:-1]) else None
+
+
+def _unlisted_at(text: str, at: int, around: Sequence[str]) -> tuple[tuple[str, ...], int] | None:
+    match = _SUFFIXED.match(text, at)
+    if not match or _NOT_A_PLACE.search(match[1]) or _NOT_AFTER.match(text, match.end()):
+        return None
+    name = match[0]
+    if regions_named(name):
+        return None
+    order = ("省", "市", "县")
+    level = order.index(level_of(name))
+    outer = [n for n in around if order.index(level_of(n)) < level or n in MUNICIPALITIES]
+    if level == 0:
+        outer = []
+    return (*dict.fromkeys(outer), name), match.end()
