@@ -1,0 +1,195 @@
+"""Names of organs in full: ministries by any of their names, local organs with their place."""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+
+from kgrag.language.leading_region import leading_region
+from kgrag.language.regions import own_region, region_at, regions_named
+
+_LEVEL = (
+    r"(?:[我本]|全(?!国))?(自治区|地区|省(?!际|域|道)|市(?!场|政(?!府|协)|民(?!政|族|宗|委|航)|容|域|际|话)"
+    r"|州|盟|县(?!域|城)|区(?!域|块|间|划|位)|旗(?!下))级?"
+)
+_BARE = re.compile(_LEVEL)
+# 各市人民政府, 省直有关部门: no organ, but all of a kind.
+_COLLECTIVE = re.compile(
+    r"各|有关|相关|其他|所在|属地|当地|地方|上述|以上|其余|两|多|等(?:部门|单位|地|有关|相关)|等$"
+    r"|[、，；,;及]|(?<=[厅局委府会办部室])[和与]|以上|[省市州县区]直|[省市州县区]属"
+    r"|级(?:有关|相关|各|部门|单位|人民政府|政府)"
+)
+_ORGAN = re.compile(
+    r"(?:政府|行署|委|厅|局|[部署院办]|办公[厅室]|委员会|[会组社馆站所队]|中心|公司|集团|银行|[分支]行|部门|单位"
+    r"|机构|指挥部|政协|人大|妇联|大学|学院|学校|海关|法庭|工委|总部|联合会)$"
+)
+_PARTY = re.compile(r"(?:党委|委)(?=$|办公[厅室]?$|办$|[一-鿿]{2,8}(?:部|委|局|办|办公室|委员会)$)")
+_GOVERNMENT = re.compile(r"(?:人民)?政府(?=$|办|研究|口岸|驻|参事|新闻|法制|督查)")
+_CONGRESS = re.compile(r"(?:人民代表大会|人大)(?:(?:常务委员会|常委会|常委)(办公[厅室])?)?$")
+_KIND = re.compile(r"(委员会|委|厅|局|办公室|办)$")
+_BANK = re.compile(r"(?:人民银行|人行)(?=.{2,8}(?:[分支]行|营(?:业)?管(?:理)?部|总部)$)")
+_INNER = re.compile(r"(?:办公厅|办公室|党组|综合司)$")
+_LONGEST = 40  # characters of the name of an organ
+_SUFFIXED = tuple("省市区州县旗盟")
+_BLANK = re.compile(r"\s+")
+
+
+@functools.cache
+def _sections() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    text = resources.files("kgrag.language").joinpath("organs.txt").read_text(encoding="utf-8")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            found[line.strip("[]")] = []
+        elif line and not line.startswith("#"):
+            name, _, others = line.partition("：")
+            found[list(found)[-1]].append((name, others))
+    return {section: tuple(lines) for section, lines in found.items()}
+
+
+@functools.cache
+def _central() -> Mapping[str, str]:
+    """Return full names of central organs by every name that is theirs alone."""
+    found: dict[str, str] = {}
+    for name, others in _sections()["国家"]:
+        found |= dict.fromkeys((name, *others.partition("|")[0].split()), name)
+    return found | dict(_sections()["沿革"])
+
+
+@functools.cache
+def _national() -> Mapping[str, str]:
+    """Return full names by those that mean a central organ in national documents."""
+    lines = _sections()["国家"]
+    return {word: name for name, others in lines for word in others.partition("|")[2].split()}
+
+
+@functools.cache
+def _fields() -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for name, others in _sections()["地方"]:
+        found |= dict.fromkeys((name, *others.split()), name)
+    return found
+
+
+def central_organs() -> Iterator[tuple[str, str]]:
+    """Yield (name, full name) of every name of a central organ, former ones included."""
+    yield from _central().items()
+
+
+def is_central_organ(name: str) -> bool:
+    """Return whether a name is one of a central organ.
+
+    >>> is_central_organ("工信部"), is_central_organ("四川省林业局")
+    (True, False)
+    """
+    return name.removeprefix("原") in _central()
+
+
+def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
+    """Return the full name of an organ; the name itself where that is not sure.
+
+    Names of central organs are read by a list, former ones lead to the organ that has their tasks
+    now. A level without a place (省林业局) means the document's own. Never another place's.
+
+    Args:
+        name: As a text has it.
+        regions: Full names of the place that the document governs, the outermost first; empty for
+            a national document.
+
+    >>> canonical_organ("工信部", regions=())
+    '工业和信息化部'
+    >>> canonical_organ("省林业局", regions=("四川省", "成都市"))
+    '四川省林业局'
+    >>> canonical_organ("市发改委", regions=("四川省", "成都市"))
+    '成都市发展和改革委员会'
+    >>> canonical_organ("市林业局", regions=("四川省",))
+    '市林业局'
+    """
+    bare = _BLANK.sub("", name)
+    known = _of_the_centre(bare, national=not regions)
+    if known:
+        return known
+    if len(bare) > _LONGEST or _COLLECTIVE.search(bare) or not _ORGAN.search(bare):
+        return name
+    if _BANK.match(bare):
+        return _BANK.sub("中国人民银行", bare, count=1)
+    return _local(bare, regions) or name
+
+
+def _of_the_centre(name: str, *, national: bool) -> str:
+    """Return the full name of a central organ, or of its office; empty where it is none."""
+    inner = _INNER.search(name, 3)
+    if inner and name not in _central():
+        around = _of_the_centre(name[: inner.start()], national=national)
+        return around and around + inner[0]
+    known = _central().get(name.removeprefix("原"), "")
+    return known or (_national().get(name, "") if national else "")
+
+
+def is_bare_organ(name: str) -> bool:
+    """Return whether a name is that of an organ whose place is not told.
+
+    >>> [is_bare_organ(n) for n in ("市林业局", "自治区党委", "市场监管总局", "各市人民政府")]
+    [True, True, False, False]
+    """
+    bare = _BLANK.sub("", name)
+    match = _BARE.match(bare)
+    if not match or _COLLECTIVE.search(bare):
+        return False
+    return bool(_ORGAN.search(bare, match.end()))
+
+
+def _local(name: str, regions: Sequence[str]) -> str:
+    """Return the full name of a local organ; empty where its place or kind is not told."""
+    party = name.startswith("中共")
+    level = _BARE.match(name, 2 if party else 0)
+    if level:
+        place = own_region(level[1], regions)
+        end = level.end()
+    else:
+        place, end = leading_region(name, within=regions)
+    if not place or not name[end:]:
+        return ""
+    kind = _kind(name[end:])
+    if (
+        not kind
+        and not level
+        and regions_named(name[:end])
+        and name[end - 1] not in "省市区州县旗盟"
+    ):
+        return ""  # 四川证监局 is not called 四川省证监局
+    return (
+        f"{'中共' if (kind or '').startswith('委') else ''}{place_name(place)}{kind or name[end:]}"
+    )
+
+
+def place_name(place: Sequence[str]) -> str:
+    """Return how organs of a place begin: its own name, a district's with its city before it.
+
+    >>> place_name(("四川省", "成都市")), place_name(("上海市", "徐汇区"))
+    ('成都市', '上海市徐汇区')
+    """
+    region = region_at(place)
+    if region is None:
+        return ""
+    shared = region.name.endswith("区") or len(regions_named(region.name)) > 1
+    around = region.parent.name if region.parent and region.level == "县" and shared else ""
+    return around + region.name
+
+
+def _kind(rest: str) -> str:
+    """Return what comes behind the place in full; empty where it is unknown."""
+    if match := _PARTY.match(rest):
+        return "委" + rest[match.end() :]
+    if match := _GOVERNMENT.match(rest):
+        return "人民政府" + rest[match.end() :]
+    if match := _CONGRESS.fullmatch(rest):
+        standing = "常务委员会" if "常" in rest else ""
+        return f"人民代表大会{standing}{match[1] or ''}"
+    ending = _KIND.search(rest)
+    if not ending:
+        return ""
+    field = _fields().get(rest[: ending.start()])
+    if field is None:
+        return ""
+    return field + {"委": "委员会", "办": "办公室"}.get(ending[1], ending[1])

@@ -1,0 +1,167 @@
+"""Organs by any of their names: one full name, and nothing invented."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgrag.language.organs import canonical_organ, central_organs, is_bare_organ, place_name
+
+PROVINCE, CITY = ("云岭省",), ("云岭省", "青川市")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("工信部", "工业和信息化部"),
+        ("国家发展改革委", "国家发展和改革委员会"),
+        ("国家发展改革委办公厅", "国家发展和改革委员会办公厅"),
+        ("原环境保护部", "生态环境部"),
+        ("中国银保监会", "国家金融监督管理总局"),
+        ("国家林草局", "国家林业和草原局"),
+        ("人民银行", "中国人民银行"),
+        ("人民银行青川分行", "中国人民银行青川分行"),
+        ("市场监管总局", "国家市场监督管理总局"),
+    ],
+)
+@pytest.mark.parametrize("regions", [(), PROVINCE, CITY])
+def test_central_organs_are_called_alike_everywhere(name, expected, regions):
+    """Aliases and former names lead to the full name, whatever the document governs."""
+    assert canonical_organ(name, regions=regions) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "regions", "expected"),
+    [
+        ("省林业局", PROVINCE, "云岭省林业局"),
+        ("省林业局", CITY, "云岭省林业局"),
+        ("市发改委", CITY, "青川市发展和改革委员会"),
+        ("市工业和信息化局", CITY, "青川市工业和信息化局"),
+        ("市工信局", CITY, "青川市工业和信息化局"),
+        ("省经信厅", PROVINCE, "云岭省经济和信息化厅"),
+        ("省委", CITY, "中共云岭省委"),
+        ("中共云岭省委", (), "中共云岭省委"),
+        ("省委组织部", CITY, "中共云岭省委组织部"),
+        ("省政府办公厅", PROVINCE, "云岭省人民政府办公厅"),
+        ("市人大常委会", CITY, "青川市人民代表大会常务委员会"),
+        ("省大数据中心", PROVINCE, "云岭省大数据中心"),
+        ("自治区党委", ("内蒙古自治区",), "中共内蒙古自治区委"),
+        ("州住建局", ("四川省", "阿坝藏族羌族自治州"), "阿坝藏族羌族自治州住房和城乡建设局"),
+        ("阿坝州政府", (), "阿坝藏族羌族自治州人民政府"),
+        ("区发改委", ("上海市", "徐汇区"), "上海市徐汇区发展和改革委员会"),
+        ("市财政局", ("上海市", "徐汇区"), "上海市财政局"),
+        ("四川省成都市生态环境局", (), "成都市生态环境局"),
+        ("成都环保局", (), "成都市生态环境局"),
+    ],
+)
+def test_local_organs_have_their_place_and_kind_in_full(name, regions, expected):
+    """A level means the document's own place; a place stands once, kinds in full."""
+    assert canonical_organ(name, regions=regions) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "regions"),
+    [
+        ("市林业局", PROVINCE),  # which city's?
+        ("区财政局", CITY),
+        ("省林业局", ()),
+        ("发展改革委", PROVINCE),  # of the province or of the centre
+        ("自治区财政厅", PROVINCE),
+        ("各市人民政府", PROVINCE),
+        ("有关部门", PROVINCE),
+        ("省直有关单位", PROVINCE),
+        ("省财政厅和省林业局", PROVINCE),
+        ("省级人民政府", PROVINCE),
+        ("四川证监局", PROVINCE),
+        ("市场监管局", CITY),
+        ("", CITY),
+    ],
+)
+def test_what_is_not_sure_stays_as_it_is(name, regions):
+    """Collectives, levels that the document does not have, kinds without a place."""
+    assert canonical_organ(name, regions=regions) == name
+
+
+def test_the_short_name_of_a_ministry_counts_in_national_documents_only():
+    """发展改革委 of a province's document may be the province's."""
+    assert canonical_organ("发展改革委", regions=()) == "国家发展和改革委员会"
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [
+        ("市林业局", True),
+        ("省生态环境厅", True),
+        ("自治区党委", True),
+        ("市市场监管局", True),
+        ("区政府", True),
+        ("县生态环境主管部门", True),
+        ("市场监管局", False),
+        ("市政公用局", False),
+        ("青川市林业局", False),
+        ("市区", False),
+        ("生态环境部", False),
+        ("各市人民政府", False),
+    ],
+)
+def test_bare_organs(name, bare):
+    """A level before an organ, and no name of a place."""
+    assert is_bare_organ(name) == bare
+
+
+def test_districts_are_called_with_their_city():
+    """There is more than one 朝阳区."""
+    assert place_name(("吉林省", "长春市", "朝阳区")) == "长春市朝阳区"
+    assert place_name(("云岭省", "石桥县")) == "石桥县"
+    assert place_name(()) == ""
+
+
+PARTS = [
+    "省",
+    "市",
+    "区",
+    "自治区",
+    "中共",
+    "四川",
+    "成都市",
+    "云岭省",
+    "青川市",
+    "朝阳区",
+    "发展改革",
+    "发改",
+    "委",
+    "局",
+    "厅",
+    "办公室",
+    "人民政府",
+    "政府",
+    "工信部",
+    "原",
+    "和",
+    "各",
+    "人大",
+]
+NAMES = st.lists(st.sampled_from(PARTS), max_size=5).map("".join) | st.text(max_size=20)
+REGIONS = st.sampled_from(
+    [(), PROVINCE, CITY, ("四川省", "成都市"), ("上海市", "徐汇区"), ("吉林省", "长春市", "朝阳区")]
+)
+
+
+@given(NAMES, REGIONS)
+def test_a_full_name_is_its_own(name, regions):
+    """Read again in the same document, the result stays."""
+    once = canonical_organ(name, regions=regions)
+    assert canonical_organ(once, regions=regions) == once
+
+
+@given(NAMES)
+def test_a_bare_organ_never_gets_another_regions_place(name):
+    """Of a place of an invented province nothing of the list is said."""
+    if is_bare_organ(name):
+        found = canonical_organ(name, regions=CITY)
+        assert found == name or "云岭省" in found or "青川市" in found
+
+
+def test_names_of_central_organs_lead_to_full_ones():
+    """No alias leads to an alias."""
+    names = dict(central_organs())
+    assert {names.get(full) for full in names.values()} == set(names.values())
