@@ -1,0 +1,187 @@
+"""Read duties by rule: which organ leads, does or helps with which task, until when."""
+
+import bisect
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.ingestion.rules.duty_roles import DOES, LABEL, LEADS, Roles, roles
+from kgrag.ingestion.rules.duty_sentences import stated
+from kgrag.ingestion.rules.duty_tables import duty_rows
+from kgrag.ingestion.rules.duty_tasks import task_before
+from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.rules.unwrapped import Unwrapped, unwrapped
+from kgrag.ingestion.structure import structure
+from kgrag.qualifiers import Qualifiers
+from kgrag.types import Heading
+
+CONFIDENCE = 0.9  # precision on labelled clauses
+_LONGEST_BRACKET = 700  # characters
+_OPENS = {"）": "（(", ")": "（(", "〕": "〔", "】": "【", "]": "["}
+_OPENING = frozenset("（(〔【[")
+_SENTENCE_ENDS = tuple("。；;！!\n")
+_HINT = re.compile(r"牵头|负[责贵]|责任|配合|单位[：:]|部门[：:]|[委局厅部][、，,）)〕】等]|职责")
+_LINE = re.compile(
+    rf"(?:(?<=\n)|(?<=[。；;）)〕】])|^)(?={LABEL.pattern.replace('?P<label>', '?:')})"
+)
+_LINE_DUE = re.compile(r"(?:完成|办结|时间|实施)(?:时限|期限|时间|节点|要求)?[：:]")
+_FIRST_LEADS = re.compile(
+    r"(?:[排列]|排名|名列|列在)(?:在|名)?(?:第一|首)(?:位|个)?的?(?:责任)?(?:单位|部门|者)?(?:为|是|系|负责|作为)牵头"
+    r"|(?:第一|首)个?(?:责任)?(?:单位|部门)(?:为|是)牵头"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Roles that a bracket, lines or a row state, the task, and where in the unwrapped text."""
+
+    start: int
+    end: int
+    roles: Roles
+    task: str
+
+
+def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
+    """Return who has which role in which task, one finding for each organ, in text order.
+
+    Subject is the organ as written, predicate and `role` 牵头, 负责 or 配合, object the task: the
+    lead of the item that a bracket closes, or what a sentence says that the organ does (at most
+    60 characters). The span is the bracket, the labelled lines, the row or the sentence.
+
+    Args:
+        text: Of the document, or any part of it.
+        headings: Of the text; found by `structure` where none are given.
+
+    >>> [(f.subject, f.predicate, f.object) for f in duties(
+    ...     "1．推进工业节能。实施改造。（省工信厅牵头，省财政厅等按职责分工负责）")]
+    [('省工信厅', '牵头', '推进工业节能'), ('省财政厅', '负责', '推进工业节能')]
+    """
+    flat = unwrapped(text)
+    if not flat.text:
+        return []
+    spots = _spots(flat, headings or structure(text))
+    first_leads = _FIRST_LEADS.search(flat.text) is not None
+    places = sorted(_read(flat, spots, first_leads), key=lambda p: p.start)
+    taken = [(p.start, p.end) for p in places]
+    places += [
+        _Place(s.start, s.end, Roles(s.holders, s.deadline), s.task)
+        for s in stated(flat.text, taken)
+    ]
+    places.sort(key=lambda p: p.start)
+    return [f for place in places for f in _findings(flat, place)]
+
+
+def _spots(flat: Unwrapped, headings: Sequence[Heading]) -> list[tuple[int, int]]:
+    """Return where the headings stand in the unwrapped text."""
+    found = []
+    for heading in headings:
+        start = bisect.bisect_left(flat.offsets, heading.start)
+        end = bisect.bisect_left(flat.offsets, heading.end)
+        if start < end:
+            found.append((start, end))
+    return sorted(found)
+
+
+def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -> Iterator[_Place]:
+    spans = sorted([*_brackets(flat.text), *_lines(flat.text)])
+    since = 0
+    for start, end, inside in spans:
+        if start < since:
+            continue
+        held = roles(inside)
+        if not held.holders or (held.bare and flat.text[start - 1 : start] not in _SENTENCE_ENDS):
+            continue
+        if first_leads and not held.led:
+            held = _led(held)
+        yield _Place(start, end, held, task_before(flat.text, start, since, headings))
+        since = end
+    for row in duty_rows(flat.text):
+        held = _led(row.roles) if first_leads and not row.roles.led else row.roles
+        yield _Place(row.start, row.end, held, row.task)
+
+
+def _led(held: Roles) -> Roles:
+    (first, _), *others = held.holders
+    return replace(held, holders=((first, LEADS), *others), led=True)
+
+
+def _brackets(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, inside) of the brackets that may tell who is responsible."""
+    opened: list[int] = []
+    for i, c in enumerate(text):
+        if c in _OPENING:
+            opened.append(i)
+        elif c in _OPENS and opened and text[opened[-1]] in _OPENS[c]:
+            start = opened.pop()
+            inside = text[start + 1 : i]
+            if (
+                4 < len(inside) <= _LONGEST_BRACKET
+                and _HINT.search(inside)
+                and _tells(inside)
+                and (LABEL.search(inside) or _closes(text, start, i))
+            ):
+                yield start, i + 1, inside
+
+
+def _tells(inside: str) -> bool:
+    """Return whether a bracket's words are of responsibility, and not a sentence of its own."""
+    return not re.match(r"以下|含|包括|详见|见|如|不含|原|即|试行", inside)
+
+
+def _closes(text: str, start: int, end: int) -> bool:
+    """Return whether a bracket stands behind a sentence or at the end of a paragraph."""
+    return (
+        start == 0
+        or text[start - 1] in "。；;！？\n：）)"
+        or text[end + 1 : end + 2]
+        in (
+            "",
+            "\n",
+            "。",
+            "；",
+            ";",
+        )
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, inside) of the lines 牵头单位：…, those that follow each other as one."""
+    at = 0
+    for line in _LINE.finditer(text):
+        start = line.start()
+        if start < at:
+            continue
+        end = _line_end(text, start)
+        while end + 1 < len(text) and text[end] == "\n" and _goes_on(text, end + 1):
+            end = _line_end(text, end + 1)
+        at = end
+        inside = re.sub(r"\n", "；", text[start:end]).rstrip("。；）)〕】")
+        if len(inside) <= 2 * _LONGEST_BRACKET:
+            yield start, end, inside
+
+
+def _line_end(text: str, start: int) -> int:
+    ends = [i for i in (text.find(m, start, start + _LONGEST_BRACKET) for m in "。\n") if i >= 0]
+    return min(ends, default=min(len(text), start + _LONGEST_BRACKET))
+
+
+def _goes_on(text: str, start: int) -> bool:
+    return LABEL.match(text, start) is not None or _LINE_DUE.match(text, start) is not None
+
+
+def _findings(flat: Unwrapped, place: _Place) -> Iterator[Finding]:
+    if len(place.task) < 2:
+        return
+    start, end = flat.span(place.start, place.end)
+    for organ, role in place.roles.holders:
+        yield Finding(
+            organ,
+            role or DOES,
+            place.task,
+            start,
+            end,
+            Qualifiers("duty", role=role or DOES, deadline=place.roles.deadline),
+            subject_type="agency",
+            object_type="measure",
+            confidence=CONFIDENCE,
+        )

@@ -1,0 +1,216 @@
+"""Read duties out of sentences: 由甲牵头、乙配合, 甲会同乙制定…, 甲负责…, 甲要…."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kgrag.ingestion.rules.duty_roles import DOES, HELPS, LEADS
+from kgrag.ingestion.rules.duty_tasks import lead, shortened
+from kgrag.ingestion.rules.organs import is_organ, organs
+
+_REACH = 400  # characters of a sentence around the verb
+_LONGEST_SUBJECT = 160  # characters of the organs before the verb
+_VERB = re.compile(
+    r"(?P<with>会同)|(?P<lead>牵头(?!单位|部门|人|揭榜))"
+    r"|(?P<does>负责(?!人|同志|的主管|制|任|单位|部门))|(?P<help>配合(?!单位|部门)|协助)"
+    r"|(?P<must>(?:应当|应该|(?<![重主需必纲摘概只])要(?![求点素件领闻])|应(?![急对用当该])|须)"
+    r"(?!(?:共同|联合|切实|积极|主动|统一|认真|按.{0,6}职责(?:分工)?)?(?:会同|牵头|负责|配合)))"
+)
+_MODAL = re.compile(
+    r"(?:应当|应该|应|要|将|须|必须|可以?|共同|联合|具体|主要|统一|分别|依法|定期|统筹|积极|切实|认真|每年"
+    r"|(?:按|按照|根据|依据|依照)(?:各自|其)?(?:的)?职(?:责|能)(?:分工|范围)?(?:和[^，]{2,8}规定)?|依据本[^，]{2,4}|在各自职责范围内|，)+$"
+)
+_ARTICLE = re.compile(
+    r"^(?:第[一二三四五六七八九十百零〇两\d]{1,5}条(?:之[一二三])?|[一二三四五六七八九十]{1,3}[、．.]"
+    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.]|[一二三四五六七八九十]是|[—\-]{2,}"
+    r"|[^。：]{0,16}[】）)](?=[省市区县国]))+"
+)
+_NO_SUBJECT = re.compile(
+    r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经|向|对|报|与|将"
+    r"|形成|构建|打造|开展|全面|进一步|持续|深入|积极|大力|切实|结合|贵|请|把|为|是|委托|组织|明确|以|在|从|其|被|使|让|所有|成立|推进|发挥|提请|协调|不|未"
+)
+_START = re.compile(r"(?:^|[，,：:]|(?:应|须|统一|分别|具体|并|原则上)?由|委托)(?=[^\s，])")
+_HELPERS = re.compile(
+    r"^(?:(?P<etc>[^，。]{2,120}?等(?:\d+个|多个)?(?:相关|有关|各|市级|省级|主管|行业)*(?:部门|单位))(?:和单位)?"
+    r"|(?P<list>[^，。：]{2,80}?(?:部门|委员会|政府|管委会|办公室|中心|机构|公司|银行|厅(?!长)|局(?![长部面])"
+    r"|委(?![员托办会])|(?<![全内])部(?![署分门长委])|办(?![理法公事好])|处(?![理置罚于长])|院(?![长校所])))"
+    r"(?:等)?(?:(?:相关|有关|各|市级|省级|主管)*(?:部门和单位|部门|单位))?)(?=(?P<task>.*))"
+)
+_NEXT = re.compile(
+    r"^[，,、]?(?:并)?(?P<list>[^，,。；]{2,120}?)"
+    r"(?P<role>(?:积极|协同|共同)?(?:配合|参与|协助)|按(?:照)?(?:各自)?职责分工(?:负责|落实)?|分工负责)"
+    r"(?:[，,]|$|(?=.))"
+)
+_NOT_ORGAN = re.compile(
+    r"^(?:政府|党委|部门)$|由|委托|牵头|参与|主办|承办|.的.{3}|(?<!派出)(?<!监管)(?<!管理)机构$|单位$|企业|应当|要求"
+)
+_NOBODY = re.compile(
+    r"(?:有关|相关|各|其他|市级|省级|区级|主管|行业)+(?:部门|单位|机构|方面)(?:[、和与及]?(?:有关|相关)?(?:部门|单位|机构|地方))*"
+)
+_AS = re.compile(r"(?P<organ>[^，：]{3,30}?)(?:作为|是|为)[^，]{2,40}(?:，[^，]{0,12})?$")
+_LEADING = re.compile(r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?牵头")
+_HELPING = re.compile(r"(?:加强|密切|积极|主动|认真|做好|强化|搞好|协调|沟通|协作|协同|协助)+配合")
+_GLUED = re.compile(r"^(?:负责|实施|组织|抓总)?(?:，|,)?")
+_EXPLAINED = re.compile(r"(?P<what>本[^\s，。由]{1,6}).{0,8}由")
+# A scan has . for 。; between digits it is a decimal point.
+_SENTENCE = re.compile(r"(?:[^。；;！!？?\n.]|\.(?![一-鿿（(\n]))+")
+_DUE = re.compile(
+    r"(?:每年|20\d\d年|当年|次年|本?年)?(?:\d{1,2}月(?:\d{1,2}日|底|末|中旬|上旬|下旬)?|底|末)(?:之?前|以前)"
+    r"|长期坚持|持续推进"
+)
+_HALF = frozenset("（(〔")
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Who has which role in what, between two offsets."""
+
+    holders: tuple[tuple[str, str], ...]
+    task: str
+    start: int
+    end: int
+    deadline: str = ""
+
+
+def stated(text: str, taken: list[tuple[int, int]]) -> Iterator[Stated]:
+    """Yield the duties that sentences state, in text order.
+
+    Args:
+        text: Paragraphs, each on a line, without blanks.
+        taken: Spans, in order, that other rules read already.
+    """
+    i = 0
+    for sentence in _SENTENCE.finditer(text):
+        while i < len(taken) and taken[i][1] <= sentence.start():
+            i += 1
+        at, end = sentence.span()
+        while i < len(taken) and taken[i][0] < end:  # around what is read already
+            yield from _of_sentence(text, at, max(at, taken[i][0]))
+            at = min(end, taken[i][1])
+            if taken[i][1] > end:
+                break
+            i += 1
+        yield from _of_sentence(text, at, end)
+
+
+def _of_sentence(text: str, start: int, end: int) -> Iterator[Stated]:
+    sentence = text[start:end]
+    if not _VERB.search(sentence):
+        return
+    due = _DUE.search(sentence)
+    deadline = due[0] if due else ""
+    at = 0
+    for opening in _START.finditer(sentence):
+        if opening.end() < at:
+            continue
+        read = _at(sentence, opening.end())
+        if read is None:
+            continue
+        holders, task, at = read
+        task = task or _before(sentence, opening.start())
+        if holders and len(task) > 1:
+            yield Stated(tuple(dict.fromkeys(holders)), task, start, end, deadline)
+
+
+def _at(sentence: str, start: int) -> tuple[list[tuple[str, str]], str, int] | None:
+    """Return (holders, task, where to go on) of a subject that begins at `start`."""
+    article = _ARTICLE.match(sentence[start : start + 40])
+    start += article.end() if article else 0
+    for verb in _VERB.finditer(sentence, start, start + _LONGEST_SUBJECT):
+        subject = _introduced(_MODAL.sub("", sentence[start : verb.start()]))
+        if "，" in subject and not _is_list(subject):
+            return None
+        names = _subjects(subject)
+        if names:
+            return _read(sentence, verb, names)
+    return None
+
+
+def _is_list(subject: str) -> bool:
+    return all(is_organ(p) for p in re.split("[，、]", subject) if p)
+
+
+def _subjects(subject: str) -> list[str]:
+    """Return the organs that words before a verb are; none where they are more than organs."""
+    if len(subject) < 3 or _NO_SUBJECT.match(subject):
+        return []
+    names = organs(subject)
+    return names if all(map(_is_subject, names)) else []
+
+
+def _is_subject(name: str) -> bool:
+    return is_organ(name) and not _NOT_ORGAN.search(name) and not _NO_SUBJECT.match(name)
+
+
+def _introduced(subject: str) -> str:
+    """Return the organ of 甲作为主管部门，负责…; the words themselves where it is not so said."""
+    role = _AS.match(subject)
+    return role["organ"] if role else subject
+
+
+def _read(
+    sentence: str, verb: re.Match[str], names: list[str]
+) -> tuple[list[tuple[str, str]], str, int]:
+    rest = sentence[verb.end() : verb.end() + _REACH]
+    if verb["with"]:
+        return _joined(sentence, verb, names)
+    if verb["lead"]:
+        holders = [(name, LEADS) for name in names]
+        rest = rest[_GLUED.match(rest).end() :]  # type: ignore[union-attr]  # it matches nothing, too
+        if rest.startswith("会同"):
+            helpers, rest = _helpers(rest[2:])
+            return holders + helpers, shortened(rest), len(sentence)
+        following = _NEXT.match(rest)
+        helping = organs(following["list"]) if following else []
+        if following and helping and all(map(_is_subject, helping)):
+            role = DOES if "职责" in following["role"] or "分工" in following["role"] else HELPS
+            holders += [(name, role) for name in helping]
+            rest = rest[following.end() :]
+        return holders, _task(rest), len(sentence)
+    role = HELPS if verb["help"] else DOES
+    if verb["must"]:
+        role = LEADS if _LEADING.match(rest) else HELPS if _HELPING.match(rest) else DOES
+    explained = _EXPLAINED.search(sentence[:40])
+    if explained and re.fullmatch(r"(?:解释|修订|修改|[和、与])+", rest):
+        return [(n, role) for n in names], f"{explained['what']}的{rest}", len(sentence)
+    comma = re.search("[，,]", rest)
+    return (
+        [(n, role) for n in names],
+        _task(rest),
+        verb.end() + (comma.start() if comma else len(rest)),
+    )
+
+
+def _joined(
+    sentence: str, verb: re.Match[str], names: list[str]
+) -> tuple[list[tuple[str, str]], str, int]:
+    helpers, rest = _helpers(sentence[verb.end() : verb.end() + _REACH])
+    glued = re.match(r"(?:，|,)?(?:共同|联合|分别|具体)?(?:负责|牵头)?", rest)
+    task = _task(rest[glued.end() :] if glued else rest)
+    return [(name, LEADS) for name in names] + helpers, task, len(sentence)
+
+
+def _helpers(rest: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the organs that 会同 adds, and what stands behind them."""
+    found: list[tuple[str, str]] = []
+    nobody = _NOBODY.match(rest)
+    if nobody:
+        return found, rest[nobody.end() :]
+    match = _HELPERS.match(rest)
+    while match:
+        named = match["etc"] or match["list"]
+        found += [(name, HELPS) for name in organs(named) if _is_subject(name)]
+        rest = match["task"]
+        more = re.match("[、和与及]", rest)
+        match = _HELPERS.match(rest[1:]) if more else None
+    return found, rest
+
+
+def _task(rest: str) -> str:
+    rest = rest.strip("，,、：:")
+    return "" if rest and rest[0] in _HALF else shortened(rest)
+
+
+def _before(sentence: str, end: int) -> str:
+    """Return what the sentence says before its organs, as their task."""
+    return lead(sentence[:end]) if end <= _REACH else ""

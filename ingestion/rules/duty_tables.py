@@ -1,0 +1,85 @@
+"""Read duties out of tables whose rows stand on lines, cells between bars."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kgrag.ingestion.rules.duty_roles import COLUMN, Roles, role_of_label, roles
+from kgrag.ingestion.rules.duty_tasks import lead
+
+_LONGEST_CELL = 700  # characters that are read
+_TASK = re.compile(r"任务|内容|事项|措施|项目|工作|举措|工程|指标|名称|目标")
+_DUE = re.compile(r"(?:完成|办结)?(?:时限|期限|时间|时间节点|进度)(?:要求)?$|年限$")
+_NUMBER = re.compile(r"[\d一二三四五六七八九十（）().、．]*|-+|:?-+:?")
+
+
+@dataclass(frozen=True, slots=True)
+class DutyRow:
+    """A row that says who does what, between two offsets."""
+
+    start: int
+    end: int
+    roles: Roles
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    organs: dict[int, str]  # the role by column
+    tasks: tuple[int, ...]
+    due: int
+
+
+def duty_rows(text: str) -> Iterator[DutyRow]:
+    """Yield the rows under a head that names a column of organs (责任单位, 牵头部门).
+
+    Args:
+        text: Paragraphs and rows, each on a line; cells stand between bars.
+    """
+    columns: _Columns | None = None
+    task, start = "", 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        cells = text[start:end].split("|") if "|" in text[start:end] else []
+        if not cells:
+            columns, task = None, ""
+        elif head := _columns(cells):
+            columns, task = head, ""
+        elif columns:
+            task = _task(cells, columns) or task
+            held = _roles(cells, columns)
+            if held.holders and task:
+                yield DutyRow(start, end, held, task)
+        start = end + 1
+
+
+def _columns(cells: list[str]) -> _Columns | None:
+    organs = {i: role_of_label(c) for i, c in enumerate(cells) if COLUMN.fullmatch(c)}
+    if not organs:
+        return None
+    due = next((i for i, c in enumerate(cells) if _DUE.search(c)), -1)
+    tasks = tuple(
+        i for i, c in enumerate(cells) if i not in organs and i != due and _TASK.search(c)
+    )
+    return _Columns(organs, tasks or tuple(i for i in range(len(cells)) if i not in organs), due)
+
+
+def _task(cells: list[str], columns: _Columns) -> str:
+    """Return the lead of the last column of tasks that says anything: the innermost."""
+    told = [cells[i] for i in columns.tasks if i < len(cells) and not _NUMBER.fullmatch(cells[i])]
+    return next(
+        (task for cell in reversed(told) if len(task := lead(cell[:_LONGEST_CELL])) > 1), ""
+    )
+
+
+def _roles(cells: list[str], columns: _Columns) -> Roles:
+    found = [
+        roles(cells[i][:_LONGEST_CELL], default=r)
+        for i, r in columns.organs.items()
+        if i < len(cells)
+    ]
+    holders = tuple(dict.fromkeys(h for held in found for h in held.holders))
+    due = cells[columns.due] if 0 <= columns.due < len(cells) else ""
+    due = due or next((held.deadline for held in found if held.deadline), "")
+    return replace(Roles(holders, due), led=any(held.led for held in found))

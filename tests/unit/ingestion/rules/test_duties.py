@@ -1,0 +1,207 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgrag.ingestion.rules.duties import duties
+from kgrag.types import Heading
+
+
+def read(text):
+    return [(f.predicate, f.subject, f.object) for f in duties(text)]
+
+
+def test_duties_of_a_bracket_that_closes_an_item():
+    """The item's heading is the task, each organ has the role that its words give."""
+    text = "1．推进工业节能。实施改造。（省工信厅牵头，省财政厅、省水利厅等按职责分工负责）"
+    assert read(text) == [
+        ("牵头", "省工信厅", "推进工业节能"),
+        ("负责", "省财政厅", "推进工业节能"),
+        ("负责", "省水利厅", "推进工业节能"),
+    ]
+    found = duties(text)[0]
+    assert text[found.start : found.end].startswith("（省工信厅牵头")
+    assert text[found.start : found.end].endswith("负责）")
+    assert (found.qualifiers.kind, found.qualifiers.role) == ("duty", "牵头")
+
+
+@pytest.mark.parametrize(
+    ("bracket", "held"),
+    [
+        ("（责任单位：市工信局、市财政局）", [("负责", "市工信局"), ("负责", "市财政局")]),
+        ("〔牵头单位：市工信局；责任单位：各区政府〕",
+         [("牵头", "市工信局"), ("负责", "各区政府")]),
+        ("（责任单位:市工信局，配合单位:市财政局等)", [("负责", "市工信局"), ("配合", "市财政局")]),
+        ("（牵头部门：市工信局、\n市能源局；配合部门：市财政局）",
+         [("牵头", "市工信局"), ("牵头", "市能源局"), ("配合", "市财政局")]),
+        ("（市工信局负责。以下均需各区县政府落实，不再列出）", [("负责", "市工信局")]),
+        ("（市工信局牵头，市财政局配合）", [("牵头", "市工信局"), ("配合", "市财政局")]),
+        ("（监测处牵头，财审处、气候处配合；完成时限：2022年）",
+         [("牵头", "监测处"), ("配合", "财审处"), ("配合", "气候处")]),
+        ("（责任单位：市工信局（牵头）、市财政局）", [("牵头", "市工信局"), ("负责", "市财政局")]),
+        ("（市工信局、市财政局等）", [("负责", "市工信局"), ("负责", "市财政局")]),
+        ("（市工信局、\n—7—\n市财政局按职责分工负责）",
+         [("负责", "市工信局"), ("负责", "市财政局")]),
+        ("（市工信局、市财政局按职责分工负责，各区（县、市）人民政府负责落实）",
+         [("负责", "市工信局"), ("负责", "市财政局"), ("负责", "各区（县、市）人民政府")]),
+    ],
+)  # fmt: skip
+def test_duties_of_every_form_of_bracket(bracket, held):
+    """Labels, words behind lists, mixed widths, breaks and page marks within."""
+    assert read(f"（一）加强监测。建设监测站点。{bracket}") == [(*h, "加强监测") for h in held]
+
+
+@pytest.mark.parametrize(
+    ("words", "deadline"),
+    [
+        ("，完成时限：2025年底", "2025年底"),
+        ("；完成期限：持续推进", "持续推进"),
+        ("；2025年底前完成", "2025年底前完成"),
+        ("，长期坚持", "长期坚持"),
+        ("", ""),
+    ],
+)
+def test_duties_say_until_when(words, deadline):
+    """As written, and it is no organ."""
+    (found,) = duties(f"（一）加强监测。建设站点。（责任单位：市水利局{words}）")
+    assert (found.subject, found.qualifiers.deadline) == ("市水利局", deadline)
+
+
+def test_duties_of_lines_belong_to_the_item_above_each():
+    """牵头单位： and 配合单位： lines that repeat; the deadline's line is of the same item."""
+    text = (
+        "一、推进节能\n1.实施改造。完成一批项目。\n牵头单位：市工信局\n配合单位：市财政局\n完成时限：2025年底\n"
+        "2.加强监察。开展检查。\n牵头单位：市生态环境局\n"
+    )
+    assert read(text) == [
+        ("牵头", "市工信局", "实施改造"),
+        ("配合", "市财政局", "实施改造"),
+        ("牵头", "市生态环境局", "加强监察"),
+    ]
+    assert [f.qualifiers.deadline for f in duties(text)] == ["2025年底", "2025年底", ""]
+
+
+def test_duties_of_a_second_bracket_are_of_what_stands_between():
+    """The first closes the item's head, the next the sentence behind the first."""
+    text = (
+        "（一）绿色交通。推广新能源车。（责任单位：市交通局）"
+        "提高铁路运量，建设专用线。（责任单位：市发改委）"
+    )
+    assert read(text) == [
+        ("负责", "市交通局", "绿色交通"),
+        ("负责", "市发改委", "提高铁路运量，建设专用线"),
+    ]
+
+
+def test_duties_of_a_paragraph_with_a_title_are_of_that():
+    """The section's heading stands further off than the paragraph's own title."""
+    text = (
+        "第二节 土壤安全\n防范新增污染。严格准入。（责任单位：市水利局）\n"
+        "推进修复。管控风险。（责任单位：市住建局）"
+    )
+    assert [o for *_, o in read(text)] == ["防范新增污染", "推进修复"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("由市发展改革委会同市工信局制定实施细则。",
+         [("牵头", "市发展改革委", "制定实施细则"), ("配合", "市工信局", "制定实施细则")]),
+        ("由市发改委牵头，市工信局、市财政局配合，制定实施细则。",
+         [("牵头", "市发改委", "制定实施细则"), ("配合", "市工信局", "制定实施细则"),
+          ("配合", "市财政局", "制定实施细则")]),
+        ("建立联席会议制度，由市发改委牵头。", [("牵头", "市发改委", "建立联席会议制度")]),
+        ("第四条省能源局负责电力的监督管理。", [("负责", "省能源局", "电力的监督管理")]),
+        ("省发展改革委要加强统筹，及时报告。", [("负责", "省发展改革委", "加强统筹，及时报告")]),
+        ("省发展改革委要会同有关部门和单位加强督导。", [("牵头", "省发展改革委", "加强督导")]),
+        ("市林业局要发挥牵头抓总作用。", [("牵头", "市林业局", "发挥牵头抓总作用")]),
+        ("水环境处配合开展碳排放调查。", [("配合", "水环境处", "开展碳排放调查")]),
+        ("第九条本办法由云岭省水利厅负责解释。", [("负责", "云岭省水利厅", "本办法的解释")]),
+        ("省水利厅作为主管部门，负责监督核查工作。", [("负责", "省水利厅", "监督核查工作")]),
+        ("省水利厅委托省节水中心负责平台运行。", [("负责", "省节水中心", "平台运行")]),
+        ("区发改委会同财政、统计等部门，编制申报指南。",
+         [("牵头", "区发改委", "编制申报指南"), ("配合", "财政部门", "编制申报指南"),
+          ("配合", "统计部门", "编制申报指南")]),
+    ],
+)  # fmt: skip
+def test_duties_of_sentences(sentence, found):
+    """会同, 牵头, 负责, 配合, and 要 of a named organ."""
+    assert read(sentence) == found
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "支持企业牵头组建创新联合体。",
+        "各级河长的负责人要签字。",
+        "健全部门配合机制。",
+        "完善党委领导、政府负责、部门联动的格局。",
+        "各牵头部门要及时报送情况。",
+        "各有关部门要加强协调配合。",
+        "第三方机构应对报告的真实性负责。",
+        "考核结果交由干部主管部门作为综合评价的重要依据。",
+        "优化工业布局应充分考虑环境容量。",
+        "积极配合自治区生态环境厅做好核查。",
+        "按照谁主管、谁负责的原则推进。",
+        "加大水电等项目（含抽水蓄能、风电）支持力度。",
+        "有关部门（发展改革委、财政部）。",
+        "重点用能单位设置能源管理负责人。",
+    ],
+)
+def test_duties_are_not_seen_where_nobody_is_named(sentence):
+    """The same words as nouns, of enterprises, in principles, of nobody in particular."""
+    assert read(sentence) == []
+
+
+def test_duties_of_a_table_follow_its_columns():
+    """A row's task is its innermost column; an empty cell keeps the task above."""
+    text = (
+        "附件 任务分工表\n序号 | 重点任务 | 具体内容 | 牵头部门 | 配合单位 | 完成时限\n"
+        "1 | 工业 | 实施节能改造 | 市工信局 | 市财政局、市水利局 | 2025年底\n"
+        "2 | 建筑 | 推广绿色建筑 | 市住建局 |  | 持续推进\n"
+        "其他文字。\n3 | 交通 | 推广新能源车 | 市交通局 | | 2024年\n"
+    )
+    assert read(text) == [
+        ("牵头", "市工信局", "实施节能改造"),
+        ("配合", "市财政局", "实施节能改造"),
+        ("配合", "市水利局", "实施节能改造"),
+        ("牵头", "市住建局", "推广绿色建筑"),
+    ]
+    assert [f.qualifiers.deadline for f in duties(text)] == ["2025年底"] * 3 + ["持续推进"]
+
+
+def test_duties_lead_for_the_first_where_a_note_says_so():
+    """说明：排第一位的为牵头单位 makes the first organ of every list the leader."""
+    rows = "任务 | 责任单位\n节能改造 | 市工信局、市财政局\n"
+    note = "说明：责任单位中排第一位的为牵头单位。"
+    assert read(rows + note) == [
+        ("牵头", "市工信局", "节能改造"),
+        ("负责", "市财政局", "节能改造"),
+    ]
+    assert {p for p, *_ in read(rows)} == {"负责"}
+
+
+def test_duties_take_the_headings_that_are_given():
+    """A heading that no marker shows is known to who gives it."""
+    text = "绿色交通\n推广新能源车，建设充电桩，到2025年建成。（责任单位：市交通局）"
+    assert read(text)[0][2] == "推广新能源车，建设充电桩，到2025年建成"
+    (found,) = duties(text, headings=[Heading(0, 4, 1, "绿色交通")])
+    assert found.object == "绿色交通"
+
+
+def test_duties_name_a_task_in_60_characters():
+    """A longer lead is cut at a comma."""
+    lead = "推进" + "甲" * 30 + "，" + "乙" * 40
+    assert read(f"（责任单位：市水利局）{lead}（责任单位：市水利局）")[-1][2] == "推进" + "甲" * 30
+
+
+ALPHABET = "市工信局委部、，。；：（）()〔〕牵头负责配合单位责任会同由要等各|\n\x00 1一—"
+
+
+@settings(max_examples=200)
+@given(st.text(alphabet=ALPHABET, max_size=150))
+def test_duties_never_raise_and_stand_in_the_text(text):
+    """Half brackets, labels without organs, NULs."""
+    for found in duties(text):
+        assert 0 <= found.start < found.end <= len(text)
+        assert found.subject
+        assert 1 < len(found.object) <= 60
