@@ -1,0 +1,107 @@
+"""Titles in a form that compares: without width, marks, 的, issuer and the notice around them."""
+
+import re
+import unicodedata
+
+from kgrag.language.titles import document_name, titles_within
+
+_HAN_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
+_HAN_YEAR = re.compile("[一二][〇○零一二三四五六七八九]{3}(?=年)")
+_NOT_WORD = re.compile(r"[\W_的]+")
+_ISSUE_NUMBER = (
+    r"[一-鿿]{1,14}\s*[〔﹝\[【［(（]\s*(?:19|20)\d\d\s*[〕﹞\]】］)）]\s*(?:第)?\s*\d{1,5}\s*号"
+)
+_NUMBER_AHEAD = re.compile(rf"^\s*[（(]?\s*{_ISSUE_NUMBER}\s*[）)]?\s*(?=[一-鿿《“\"])")
+_NUMBER_BEHIND = re.compile(
+    rf"\s*(?:[（(]\s*{_ISSUE_NUMBER}[^（）()]{{0,20}}[）)]|{_ISSUE_NUMBER})\s*$"
+)
+_ON_TRIAL = re.compile(
+    r"[（(]\s*(?:试\s*行|暂行|[^（）()]{0,8}修[订正]版?本?|征求意见稿|草案|送审稿)\s*[）)]\s*$"
+)
+_ISSUER = re.compile(r"^([一-鿿、\s]{2,60}?)(?=关于)")
+_AHEAD = re.compile(
+    r"([一-鿿、\s]{2,60}?)(?:联合|共同)?(?:(?:[印颁]发|[发公颁]布|下发|出台|制定|关于)的?)?$"
+)
+_LEADS = re.compile(
+    "^.*(?:根据|依据|依照|按照|遵照|贯彻|落实|执行|衔接|参照|结合|对照|关于|以及|现将|转发|符合|要求|精神)[和及]?"
+)
+_ORGAN = re.compile(
+    r"(?:国务院|党中央|中共中央|[省市县区]委|[省市县区]政府|委员会|人民政府|办公[厅室]|[部委厅局办会院署行社]"
+    r"|等[\d一二三四五六七八九十]*(?:个)?(?:部门|单位)|管委会)$"
+)
+
+
+def without_number(title: str) -> str:
+    """Return a title without the 文号 that stands before or behind it.
+
+    >>> without_number("云政发〔2021〕3号关于节能的意见")
+    '关于节能的意见'
+    >>> without_number("节能办法（云政发〔2021〕3号）")
+    '节能办法'
+    """
+    return _NUMBER_BEHIND.sub("", _NUMBER_AHEAD.sub("", title)).strip() or title
+
+
+def issuer_before(title: str) -> str:
+    """Return the organs that a title names before 关于; empty where it names none.
+
+    >>> issuer_before("云岭省人民政府关于加快节能的意见"), issuer_before("关于加快节能的意见")
+    ('云岭省人民政府', '')
+    """
+    match = _ISSUER.match(without_number(title).strip("《》 "))
+    return "".join(match.group(1).split()) if match and _ORGAN.search(match.group(1)) else ""
+
+
+def issuer_ahead(text: str) -> str:
+    """Return the organs named right before a title: the last words of `text`; empty for none.
+
+    >>> issuer_ahead("为节能，根据云岭省人民政府办公厅印发的")
+    '云岭省人民政府办公厅'
+    """
+    match = _AHEAD.search(text[-60:])
+    name = _LEADS.sub("", "".join(match.group(1).split())) if match else ""
+    return name if _ORGAN.search(name) else ""
+
+
+def title_key(title: str) -> str:
+    """Return the title in the form in which two spellings of one title agree.
+
+    Width, case, marks, blanks, 的, years in characters and （试行） make no difference.
+
+    >>> title_key("《“十四五” 规划》（试行）") == title_key("十四五规划")
+    True
+    >>> title_key("二〇三五年远景目标的纲要")
+    '2035年远景目标纲要'
+    """
+    bare = _ON_TRIAL.sub("", without_number(title.strip()).strip("《》«» "))
+    narrow = unicodedata.normalize("NFKC", bare).casefold()
+    narrow = _HAN_YEAR.sub(lambda m: m.group().translate(_HAN_DIGITS), narrow)
+    return _NOT_WORD.sub("", narrow)
+
+
+def title_keys(title: str) -> tuple[str, ...]:
+    """Return the keys under which a title may be cited: whole, without issuer, what it issues.
+
+    >>> title_keys("云岭省关于印发《节能规划（试行）》的通知")
+    ('云岭省关于印发节能规划试行通知', '节能规划', '关于印发节能规划试行通知')
+    """
+    bare = without_number(title.strip())
+    issued = [name.strip("《》«»〈〉 ") for name in titles_within(bare)]
+    names = [bare, *issued, *(_ISSUER.sub("", name) for name in issued), document_name(bare)]
+    keys = dict.fromkeys(title_key(name) for name in names)
+    return tuple(key for key in keys if key)
+
+
+def same_organ(one: str, other: str) -> bool:
+    """Return whether two names may be one organ: 省政府 and 云岭省人民政府.
+
+    >>> same_organ("省政府", "云岭省人民政府"), same_organ("国务院", "云岭省人民政府")
+    (True, False)
+    """
+    a, b = _plain_organ(one), _plain_organ(other)
+    return bool(a and b) and (a in b or b in a)
+
+
+def _plain_organ(name: str) -> str:
+    plain = "".join(name.split()).replace("人民政府", "政府").replace("委员会", "委")
+    return plain.removeprefix("中共").replace("发展和改革", "发展改革")
