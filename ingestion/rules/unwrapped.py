@@ -25,6 +25,8 @@ _MARKER = re.compile(
     r"|[^，。；：:\s]{0,6}(?:单位|部门|主体|时限|期限|时间)[：:]"
 )
 
+_HEADING = re.compile(rf"(?:{_MARKER.pattern}|\d{{1,2}}(?:\.\d{{1,2}})+)[^，。；、]*$")
+
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
@@ -111,6 +113,8 @@ def _goes_on(previous: str, body: str, open_lines: int, width: float) -> bool:
     if 0 < open_lines <= _HELD:
         return True
     if len(previous) < _WRAPPED or previous[-1] in _COMPLETE or previous[-1] in _CLOSING:
+        return False
+    if _HEADING.match(previous):
         return False
     if len(previous) < width and not _UNFINISHED.search(previous[-_REACH:]):
         return False
