@@ -13,8 +13,8 @@ range; the year is the labelled one, or the last of a labelled period (十四五
 right if organ and role agree; its task is the labelled one, or worded within the item. Labels that
 are `optional` count neither as missed nor as wrong. A sentence without findings counts.
 
-usage: python benchmarks/statements.py --data FOLDER [--half tune|hold] [--kind targets|duties]
-           [--misses N] [--labels FOLDER]
+usage: python benchmarks/statements.py --data FOLDER [--half tune|hold|more]
+           [--kind targets|duties] [--misses N] [--labels FOLDER]
 
 `--data` holds the documents as text files, named as the labels name them.
 """
@@ -170,19 +170,28 @@ def score_targets(sentences: Iterable[Sentence], rule: Rule) -> Counts:
         if sentence.doc not in known:
             told = [found for found in rule(sentence.text) if found.qualifiers.value]
             known[sentence.doc] = [(place_of_value(sentence.text, found), found) for found in told]
-        inside = [f for at, f in known[sentence.doc] if sentence.start <= at < sentence.end]
+        inside = [row for row in known[sentence.doc] if sentence.start <= row[0] < sentence.end]
         _count_targets(counts, sentence, inside)
     return counts
 
 
-def _count_targets(counts: Counts, sentence: Sentence, findings: list[Finding]) -> None:
-    """Add what was found in one sentence."""
+def _is_spare(label: Record, at: int, finding: Finding) -> bool:
+    """Return whether a finding is of an optional label: it stands there, or has its value."""
+    start, end = label["span"]
+    told = finding.qualifiers
+    same = amount(told.value, told.unit) == amount(label["value"], label["unit"])
+    return bool(start <= at < end) or same
+
+
+def _count_targets(counts: Counts, sentence: Sentence, rows: list[tuple[int, Finding]]) -> None:
+    """Add what was found in one sentence, with the places of the values."""
+    places, findings = {id(found): at for at, found in rows}, [found for _, found in rows]
     needed = [label for label in sentence.labels if not label.get("optional")]
     spare = [label for label in sentence.labels if label.get("optional")]
     counts.labelled += len(needed)
     right = list(_pairs(sentence, findings, needed, lambda fields: len(fields) == len(FIELDS)))
     for finding in list(findings):  # one of an optional label is neither right nor wrong
-        alike = [s for s in spare if digits(s["value"]) == digits(finding.qualifiers.value)]
+        alike = [label for label in spare if _is_spare(label, places[id(finding)], finding)]
         if alike:
             spare.remove(alike[0])
             findings.remove(finding)
@@ -303,7 +312,7 @@ def main() -> None:
     """Score the rules of one kind or both; print tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--half", choices=("tune", "hold"), default="")
+    parser.add_argument("--half", choices=("tune", "hold", "more"), default="")
     parser.add_argument("--kind", choices=tuple(SCORES))
     parser.add_argument("--misses", type=int, nargs="?", const=sys.maxsize, default=0)
     parser.add_argument("--labels", type=Path, default=Path(__file__).parent / "labels")

@@ -121,6 +121,8 @@ def test_optional_labels_are_neither_missed_nor_wrong():
     for findings in (RIGHT, RIGHT[:1]):
         counts = targets(findings, FACTORIES, spare)
         assert (counts.labelled, counts.found, counts.right["joint"]) == (1, 1, 1)
+    elsewhere = {**spare, "span": span("奖励50万元"), "value": "24", "unit": "%"}
+    assert targets(RIGHT, FACTORIES, elsewhere).found == 2
 
 
 def test_a_period_stands_for_its_last_year():
