@@ -41,7 +41,15 @@ class Fingerprint:
         return f"{self.offline}{model}{marks}"
 
     @classmethod
-    def of(cls, content_hash: str, media_type: str, *, settings: str, model: str = "") -> Self:
+    def of(
+        cls,
+        content_hash: str,
+        media_type: str,
+        *,
+        settings: str,
+        model: str = "",
+        stated: str = "",
+    ) -> Self:
         """Return the fingerprint that a document is to have.
 
         Args:
@@ -50,9 +58,11 @@ class Fingerprint:
                 may read it otherwise.
             settings: Hash of all settings that need no model.
             model: As the attribute.
+            stated: Hash of what is stated of it beside it
+                (`kgrag.ingestion.load.statement.stated_digest`); empty for nothing.
         """
-        version = plugin_version(media_type)
-        return cls(digest(content_hash, settings, *([version] if version else [])), model)
+        further = filter(None, (plugin_version(media_type), stated))
+        return cls(digest(content_hash, settings, *further), model)
 
     def covers(self, wanted: "Fingerprint") -> bool:
         """Return whether a document that is held so needs no more work to be as wanted.

@@ -12,7 +12,7 @@ from kgrag.ids import digest
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.load import Discovery, discover
+from kgrag.ingestion.load import Discovery, Sidecars, discover
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.language.visible import shown_path
@@ -62,8 +62,9 @@ def ingest(
     started = time.monotonic()
     found = discover(paths, follow_links=follow_links)
     model = enricher.identity if enricher else ""
-    detector = _detector(store, sizes=sizes, model=model)
-    outcomes = _not_read(found)
+    sidecars = Sidecars(found.sidecars)
+    detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
+    outcomes = _not_read(found, sidecars)
     outcomes += store_all(
         _read_all(found, detector, None if enricher else progress),
         n_files=len(found.sources),
@@ -101,8 +102,9 @@ def survey(
         follow_links: As for `discover`.
     """
     found = discover(paths, follow_links=follow_links)
-    yield from _not_read(found)
-    detector = _detector(store, sizes=sizes, model=model)
+    sidecars = Sidecars(found.sidecars)
+    yield from _not_read(found, sidecars)
+    detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
     for _, item in _read_all(found, detector, None):
         yield item
 
@@ -164,8 +166,9 @@ def store_all(
     return outcomes
 
 
-def _not_read(found: Discovery) -> list[Outcome]:
-    outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in found.failures]
+def _not_read(found: Discovery, sidecars: Sidecars) -> list[Outcome]:
+    failures = (*found.failures, *sidecars.failures(found))
+    outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in failures]
     outcomes += [Outcome(shown_path(s.path), "skipped", detail=s.reason) for s in found.skipped]
     detail = "a link out of the folder; --follow-links follows it"
     return outcomes + [
@@ -183,8 +186,10 @@ def _read_all(
             yield number, item
 
 
-def _detector(store: Store, *, sizes: ChunkSizes, model: str) -> ChangeDetector:
-    return ChangeDetector(store, settings=rules_digest(sizes), model=model, sizes=sizes)
+def _detector(store: Store, *, sizes: ChunkSizes, model: str, sidecars: Sidecars) -> ChangeDetector:
+    return ChangeDetector(
+        store, settings=rules_digest(sizes), model=model, sizes=sizes, sidecars=sidecars
+    )
 
 
 def _store(

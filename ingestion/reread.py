@@ -6,7 +6,8 @@ from pathlib import Path
 
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.load import Failure, Source, load_all
+from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
+from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare
 from kgrag.ingestion.references import EXTRACTOR
@@ -29,7 +30,7 @@ def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
             source = Source(Path(path), record)
         if source.media_type is None or not source.path.is_file():
             continue
-        for item in load_all(source):
+        for item in load_all(source, stated=Sidecars().stated(source.path)):
             if not isinstance(item, Failure) and item.doc_id == doc_id:
                 return item
     return None
@@ -48,7 +49,10 @@ def rebuilt(
             model; `fingerprint` where it holds the one of what was.
     """
     wanted = Fingerprint.of(
-        document.content_hash, document.media_type, settings=rules_digest(sizes)
+        document.content_hash,
+        document.media_type,
+        settings=rules_digest(sizes),
+        stated=stated_digest(document.properties),
     )
     if "fingerprint" in keep:
         states = {s.doc_id: Fingerprint.parse(s.fingerprint) for s in store.sources()}

@@ -326,7 +326,7 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
         IngestionError: If the file cannot.
     """
     from kgrag.ingestion.chunk import chunk
-    from kgrag.ingestion.load import Failure, discover, load_all
+    from kgrag.ingestion.load import Failure, Sidecars, discover, load_all
     from kgrag.ingestion.passages import passages
     from kgrag.ingestion.reading import planned_requests
     from kgrag.ingestion.structure import structure
@@ -334,7 +334,12 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     settings = extract_settings(config)
     sizes = configured_sizes(config.chunks)
     found = discover([file])
-    documents = (document for source in found.sources for document in load_all(source))
+    sidecars = Sidecars()
+    documents = (
+        document
+        for source in found.sources
+        for document in load_all(source, stated=sidecars.stated(source.path))
+    )
     for document in (*found.failures, *documents):
         if isinstance(document, Failure):
             raise IngestionError(f"{document.file}: {document.reason}")

@@ -1,6 +1,7 @@
 """Loading: files and folders in, documents with text, title, pages and warnings out."""
 
 from kgrag.ingestion.load.load import DEFAULT_MAX_BYTES, fingerprint, load, load_all
+from kgrag.ingestion.load.sidecar import Sidecars
 from kgrag.ingestion.load.source import Discovery, Failure, Skipped, Source, discover
 from kgrag.ingestion.load.title import guess_title
 
@@ -8,6 +9,7 @@ __all__ = [
     "DEFAULT_MAX_BYTES",
     "Discovery",
     "Failure",
+    "Sidecars",
     "Skipped",
     "Source",
     "discover",

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
@@ -10,6 +11,7 @@ from kgrag.ingestion.load.formats import Reader, plugin_reader
 from kgrag.ingestion.load.jsonl import read_records
 from kgrag.ingestion.load.opening import open_regular
 from kgrag.ingestion.load.source import Failure, Source, unsupported_reason
+from kgrag.ingestion.load.statement import stated_title
 from kgrag.language.visible import shown_path
 from kgrag.types import Document
 
@@ -56,11 +58,18 @@ _READERS: dict[str, Callable[[], Reader]] = {
 }
 
 
-def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
+def load(
+    source: Source,
+    *,
+    stated: Mapping[str, str] = MappingProxyType({}),
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> Document:
     """Return the document that a file, or one record of a `.jsonl`, holds.
 
     Args:
         source: A file of a supported format; a `.jsonl` needs its `record`.
+        stated: What `Sidecars` say of the file: wins over what is read. Records have fields of
+            their own.
         max_bytes: The largest file that is read.
 
     Returns:
@@ -84,31 +93,37 @@ def load(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Document:
     content_hash = hashlib.sha256(data).hexdigest()
     return Document(
         doc_id=document_id(shown_path(source.path.name), content_hash),
-        title=parsed.title,
+        title=stated_title(stated) or parsed.title,
         text=parsed.text,
         file=source.name,
         media_type=media_type,
         content_hash=content_hash,
         segments=parsed.segments,
         warnings=parsed.warnings,
-        properties=parsed.properties,
+        properties={**parsed.properties, **stated},
     )
 
 
-def load_all(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Iterator[Document | Failure]:
+def load_all(
+    source: Source,
+    *,
+    stated: Mapping[str, str] = MappingProxyType({}),
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> Iterator[Document | Failure]:
     """Yield every document of a source; what cannot be read is yielded as a failure, not raised.
 
     A file gives one document or failure, a `.jsonl` one for each line that is not blank.
 
     Args:
         source: A file.
+        stated: As for `load`.
         max_bytes: The largest file, or line of a `.jsonl`, that is read.
     """
     try:
         if source.media_type == "jsonl" and source.record is None:
             yield from read_records(source, max_bytes=max_bytes)
         else:
-            yield load(source, max_bytes=max_bytes)
+            yield load(source, stated=stated, max_bytes=max_bytes)
     except IngestionError as exc:
         # The file is named apart, so that a report need not say it twice.
         yield Failure(source.name, str(exc).removeprefix(f"{source.name}: "))

@@ -33,6 +33,8 @@ _REMEDIES = {
     ".tiff": "scanned pages cannot be read yet",
 }
 
+SIDECARS = ("metadata.csv", "metadata.jsonl")  # tell of the files beside them
+_A_SIDECAR = "tells of the files beside it; take in its folder, or rename it if it is a document"
 _NOT_REGULAR = "not a regular file"
 
 
@@ -88,7 +90,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a list of paths comes to; together the four account for every file.
+    """What a list of paths comes to; together the five account for every file.
 
     Attributes:
         sources: To be read, each file once, in the order of the paths given and sorted by name
@@ -97,12 +99,14 @@ class Discovery:
         failures: Paths given that do not exist or that no loader reads, and whatever could not
             be looked at.
         links: Links inside folders that lead out of them and were not followed.
+        sidecars: Files inside folders that tell of the files beside them.
     """
 
     sources: tuple[Source, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     failures: tuple[Failure, ...] = ()
     links: tuple[Path, ...] = ()
+    sidecars: tuple[Source, ...] = ()
 
 
 def unsupported_reason(path: Path) -> str:
@@ -134,7 +138,11 @@ def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
     for media_type in {source.media_type or "" for source in walk.sources}:
         plugin_reader(media_type)
     return Discovery(
-        tuple(walk.sources), tuple(walk.skipped), tuple(walk.failures), tuple(walk.links)
+        tuple(walk.sources),
+        tuple(walk.skipped),
+        tuple(walk.failures),
+        tuple(walk.links),
+        tuple(walk.sidecars),
     )
 
 
@@ -145,6 +153,7 @@ class _Walk:
     skipped: list[Skipped] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
+    sidecars: list[Source] = field(default_factory=list)
     # Real paths: a file that is reached twice is read once, a folder that links back ends there.
     seen: set[Path] = field(default_factory=set)
 
@@ -161,6 +170,8 @@ class _Walk:
                 self._enter(path)
             elif not stat.S_ISREG(mode):
                 self._fail(path, _NOT_REGULAR)
+            elif _is_sidecar(path):
+                self._fail(path, _A_SIDECAR)
             elif Source(path).media_type is None:
                 self._fail(path, unsupported_reason(path))
             else:
@@ -190,6 +201,7 @@ class _Walk:
         if not self.follow_links and not real.is_relative_to(root):
             self.links.append(path)
             return False
+        within = None if self.follow_links else root
         try:
             mode = path.stat().st_mode
         except OSError as exc:
@@ -202,10 +214,12 @@ class _Walk:
             return True
         if not stat.S_ISREG(mode):
             self.skipped.append(Skipped(path, _NOT_REGULAR))
+        elif _is_sidecar(path):
+            self.sidecars.append(Source(path, within=within))
         elif Source(path).media_type is None:
             self.skipped.append(Skipped(path, unsupported_reason(path)))
         else:
-            self._add(Source(path, within=None if self.follow_links else root), real)
+            self._add(Source(path, within=within), real)
         return False
 
     def _add(self, source: Source, real: Path) -> None:
@@ -215,6 +229,10 @@ class _Walk:
 
     def _fail(self, path: Path, reason: str) -> None:
         self.failures.append(Failure(shown_path(path), reason))
+
+
+def _is_sidecar(path: Path) -> bool:
+    return path.name.lower() in SIDECARS
 
 
 def _visible(folder: Path) -> Iterator[Path]:

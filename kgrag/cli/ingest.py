@@ -177,10 +177,10 @@ def _print_import(report: "ImportReport") -> None:
 @click.pass_context
 def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Print a file's text as it would be taken in; needs no knowledge base."""
-    from kgrag.ingestion.load import Failure, Source, load_all
+    from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 
     failed = False
-    for item in load_all(Source(file)):
+    for item in load_all(Source(file), stated=Sidecars().stated(file)):
         if isinstance(item, Failure):
             failed = True
             echo(f"failed: {item.file}: {item.reason}", err=True)

@@ -66,3 +66,56 @@ def test_a_record_in_two_files_is_one_document_for_any_model(tmp_path, store):
 
     assert met(store, *files)[0] == ["added", "duplicate", "failed"]
     assert met(store, *files, model="m")[0] == ["replaced", "unchanged", "failed"]
+
+
+def test_a_document_is_read_again_when_what_is_stated_of_it_changes(tmp_path, store):
+    """A row that comes, changes or goes; neither its place nor how a date is written. One id."""
+    (tmp_path / "a.txt").write_text("甲方案", "utf-8")
+    (tmp_path / "b.txt").write_text("乙方案", "utf-8")
+    table = tmp_path / "metadata.csv"
+    statuses, seen = [], []
+    for text in (None, "a,丙,2022-3-5", "a.txt,丙,2022年3月5日", "x,,\na,丁,2022-3-5", None):
+        if text is None:
+            table.unlink(missing_ok=True)
+        else:
+            table.write_text(f"file,title,date\n{text}\n", "utf-8")
+        statuses.append(met(store, tmp_path)[0])
+        (card,) = (c for c in store.document_cards() if c.file.endswith("a.txt"))
+        seen.append((card.doc_id, card.title, card.properties.get("stated.issued")))
+
+    assert [first for first, _ in statuses] == [
+        "added", "replaced", "unchanged", "replaced", "replaced",
+    ]  # fmt: skip
+    assert [other for _, other in statuses] == ["added", *["unchanged"] * 4]
+    assert len({doc_id for doc_id, _, _ in seen}) == 1
+    stated = [("丙", "2022-03-05")] * 2 + [("丁", "2022-03-05")]
+    assert [told for _, *told in seen] == [["甲方案", None], *map(list, stated), ["甲方案", None]]
+
+
+def test_copies_are_one_document_with_one_statement(tmp_path, store):
+    """The first of their files, by name, that anything is stated of; no copy undoes it."""
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text("甲方案", "utf-8")
+    (tmp_path / "y/metadata.csv").write_text("file,title\na,乙\n", "utf-8")
+
+    assert met(store, tmp_path)[0] == ["added", "replaced"]
+    assert [card.title for card in store.document_cards()] == ["乙"]
+    assert met(store, tmp_path)[0] == ["unchanged", "unchanged"]
+    (tmp_path / "x/metadata.csv").write_text("file,title\na,丙\n", "utf-8")
+    assert met(store, tmp_path / "y", tmp_path / "x")[0] == ["replaced", "unchanged"]
+    assert [card.title for card in store.document_cards()] == ["丙"]
+    assert met(store, tmp_path)[0] == ["unchanged", "unchanged"]
+
+
+def test_records_have_fields_of_their_own(tmp_path, store):
+    """A row about their file is not theirs."""
+    (tmp_path / "r.jsonl").write_text(
+        '{"id": "r1", "title": "甲", "text": "乙。", "a": 1}', "utf-8"
+    )
+    (tmp_path / "metadata.csv").write_text("file,title\nr.jsonl,丙\n", "utf-8")
+
+    assert met(store, tmp_path)[0] == ["added"]
+    (card,) = store.document_cards()
+    assert (card.title, card.properties["a"]) == ("甲", "1")
+    assert not [name for name in card.properties if name.startswith("stated.")]

@@ -46,3 +46,11 @@ def test_fingerprint_is_written_in_parts(fingerprint, text):
 def test_fingerprint_covers_what_needs_no_more_work(held, wanted, covered):
     """Content and rules must be equal, and the model where one is to read."""
     assert Fingerprint.parse(held).covers(Fingerprint.parse(wanted)) is covered
+
+
+def test_fingerprint_is_of_what_is_stated_too():
+    """Nothing stated is the fingerprint that it was before there were statements."""
+    plain = Fingerprint.of("c", "txt", settings="s")
+
+    assert Fingerprint.of("c", "txt", settings="s", stated="") == plain
+    assert Fingerprint.of("c", "txt", settings="s", stated="ab") != plain

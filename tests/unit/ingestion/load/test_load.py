@@ -106,6 +106,21 @@ def test_load_all_when_files_fail(tmp_path):
     assert str(tmp_path) not in found[0].reason
 
 
+def test_what_is_stated_wins_over_what_is_read(tmp_path):
+    """Title and properties, not identity; a record has fields of its own."""
+    (tmp_path / "a.txt").write_text("云岭省节能规划\n为推进节能。", "utf-8")
+    (tmp_path / "r.jsonl").write_text('{"id": "r1", "title": "甲", "text": "乙。"}', "utf-8")
+    stated = {"stated.title": "丙", "stated.level": "省"}
+    read, told = (load(Source(tmp_path / "a.txt"), stated=some) for some in ({}, stated))
+
+    assert (read.title, told.title) == ("云岭省节能规划", "丙")
+    assert dict(told.properties) == {**read.properties, **stated}
+    assert (told.doc_id, told.content_hash) == (read.doc_id, read.content_hash)
+    (record,) = load_all(Source(tmp_path / "r.jsonl"), stated=stated)
+    assert isinstance(record, Document)
+    assert (record.title, dict(record.properties)) == ("甲", {})
+
+
 def test_package_names_are_sorted_and_there():
     """`__all__` is sorted and every name in it exists."""
     assert package.__all__ == sorted(package.__all__)

@@ -208,3 +208,19 @@ def test_source_names_its_record():
     assert Source(Path("c.jsonl"), "7").name == "c.jsonl#7"
     assert Source(Path("a.DOCX")).media_type == "docx"
     assert Source(Path("a.doc")).media_type is None
+
+
+def test_sidecar_files_are_no_documents(tmp_path):
+    """Neither to be read nor left out; whoever names one is told to name its folder."""
+    touch(tmp_path, "a.txt", "metadata.csv", "b/metadata.jsonl", "b/metadata.txt", "c.csv")
+
+    found = discover([tmp_path, tmp_path / "metadata.csv"])
+
+    assert names(found) == ["a.txt", "metadata.txt"]
+    assert [s.path.name for s in found.skipped] == ["c.csv"]
+    assert [(s.path.name, s.within) for s in found.sidecars] == [
+        ("metadata.csv", tmp_path.resolve()),
+        ("metadata.jsonl", tmp_path.resolve()),
+    ]
+    assert [f.file for f in found.failures] == [str(tmp_path / "metadata.csv")]
+    assert "take in its folder" in found.failures[0].reason

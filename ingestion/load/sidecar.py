@@ -1,0 +1,215 @@
+"""What a `metadata.csv` or `metadata.jsonl` says of the files beside it and below it."""
+
+import os
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from kgrag.errors import IngestionError
+from kgrag.ingestion.load.opening import open_regular
+from kgrag.ingestion.load.sidecar_rows import SidecarRow, sidecar_rows
+from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source
+from kgrag.ingestion.load.statement import statement
+from kgrag.language.visible import shown_path
+
+_MOST_BYTES = 50_000_000
+_MOST_TOLD = 20  # problems of one sidecar file that are told one by one
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What a row says of a file.
+
+    Attributes:
+        place: `metadata.csv:3`, as shown.
+        properties: Names with `kgrag.ingestion.load.statement.PREFIX`.
+        problems: What of it cannot be read.
+    """
+
+    place: str
+    properties: Mapping[str, str]
+    problems: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Table:
+    """A sidecar file.
+
+    Attributes:
+        stated: By absolute path of the file.
+        broken: What is wrong with rows that tell of no file.
+    """
+
+    stated: dict[Path, _Statement] = field(default_factory=dict)
+    broken: list[Failure] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Names:
+    """What lies in a folder, by name with and without ending, as names are compared."""
+
+    whole: dict[str, Path] = field(default_factory=dict)
+    stems: defaultdict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
+
+
+class Sidecars:
+    """What sidecar files say of the files of a run; each is read once, when it is first asked for.
+
+    A file is told of by the sidecar files of its folder and of all folders above, so that it is
+    the same document whether it is taken in alone or with its folder. The nearest one that names
+    it holds, and of the two in one folder `metadata.csv`.
+    """
+
+    def __init__(self, walked: Iterable[Source] = ()) -> None:
+        """Note the sidecar files that were found in folders; nothing is read yet.
+
+        Args:
+            walked: With the folder that each must lie in when it is opened. Those of other
+                folders must lie in their own.
+        """
+        self._walked = {_absolute(source.path): source for source in walked}
+        self._tables: dict[Path, _Table] = {}
+        self._names: dict[Path, _Names] = {}
+
+    def stated(self, path: Path) -> Mapping[str, str]:
+        """Return what is stated of a file, as properties of its document; empty for nothing.
+
+        Args:
+            path: The file, which need not be there any more; a `.jsonl` is never told of.
+        """
+        found = self._statement(_absolute(path))
+        return found.properties if found else {}
+
+    def failures(self, found: Discovery) -> Iterator[Failure]:
+        """Yield what is wrong with the sidecar files found in folders, and with rows of others.
+
+        Of sidecar files that lie outside the folders that were given, only rows about files that
+        are to be read count.
+        """
+        for path, source in self._walked.items():
+            told = sorted(self._problems(path, source), key=_line)
+            yield from told[:_MOST_TOLD]
+            if len(told) > _MOST_TOLD:
+                yield Failure(source.name, f"{len(told) - _MOST_TOLD} further problems of the kind")
+        ours = {place for path in self._walked for place in self._places(path)}
+        for source in found.sources:
+            row = self._statement(_absolute(source.path))
+            if row and row.place not in ours:
+                yield from (Failure(row.place, problem) for problem in row.problems)
+
+    def _places(self, path: Path) -> Iterator[str]:
+        return (row.place for row in self._table(path).stated.values())
+
+    def _problems(self, path: Path, source: Source) -> Iterator[Failure]:
+        table = self._table(path)
+        yield from table.broken
+        for file, row in table.stated.items():
+            holds = self._statement(file)
+            if holds and holds is not row:
+                yield Failure(row.place, f"{file.name} is told of in {holds.place}; keep one row")
+            yield from (Failure(row.place, problem) for problem in row.problems)
+        if path.name not in SIDECARS and not path.with_name(path.name.lower()).exists():
+            yield Failure(source.name, f"is not read; call it {path.name.lower()}")
+
+    def _statement(self, file: Path) -> _Statement | None:
+        if file.suffix.lower() == ".jsonl":
+            return None
+        for folder in file.parents:
+            for name in SIDECARS:
+                row = self._table(folder / name).stated.get(file)
+                if row is not None:
+                    return row
+        return None
+
+    def _table(self, path: Path) -> _Table:
+        if path not in self._tables:
+            self._tables[path] = self._read(path)
+        return self._tables[path]
+
+    def _read(self, path: Path) -> _Table:
+        source = self._walked.get(path)
+        within = source.within if source else Path(os.path.realpath(path.parent))
+        name = source.name if source else shown_path(path)
+        table = _Table()
+        try:
+            with open_regular(path, within=within) as file:
+                data = file.read(_MOST_BYTES + 1)
+            if len(data) > _MOST_BYTES:
+                raise IngestionError(f"{name}: has more than {_MOST_BYTES:,} bytes; split it")
+            for row in sidecar_rows(data, name=name):
+                self._take(row, f"{name}:{row.line}", path.parent, table)
+        except IngestionError as exc:
+            table.broken.append(Failure(name, str(exc).removeprefix(f"{name}: ")))
+        except OSError as exc:
+            table.broken.append(Failure(name, f"cannot be read: {exc.strerror}"))
+        return table
+
+    def _take(self, row: SidecarRow, place: str, folder: Path, table: _Table) -> None:
+        """Add a row to a table, or what is wrong with it."""
+        try:
+            if row.problem:
+                raise ValueError(row.problem)
+            file = self._named(row.file, folder)
+            if file in table.stated:
+                was = table.stated[file].place.rpartition(":")[2]
+                raise ValueError(f"{row.file} is told of in line {was} already; keep one row")
+        except ValueError as exc:
+            table.broken.append(Failure(place, str(exc)))
+            return
+        properties, problems = statement(row.values)
+        table.stated[file] = _Statement(place, properties, tuple(problems))
+
+    def _named(self, name: str, folder: Path) -> Path:
+        """Return the file that a row names.
+
+        Raises:
+            ValueError: If there is none, or several; says the remedy.
+        """
+        whole = self._in(folder).whole.get(_key(name))
+        parts = PurePosixPath(name if whole else name.replace("\\", "/")).parts
+        if not parts or ".." in parts or parts[0].endswith(("/", ":")):
+            raise ValueError(f"{name}: is no file of this folder; name it as seen from here")
+        for part in parts[:-1]:
+            folder = self._in(folder).whole.get(_key(part), folder / part)
+        file = self._in(folder).whole.get(_key(parts[-1]))
+        if file is None:
+            like = self._in(folder).stems.get(_key(parts[-1]), [])
+            like = [path for path in like if Source(path).media_type] or like
+            if not like:
+                raise ValueError(f"{name}: no such file; correct its name, or take the row out")
+            if len(like) > 1:
+                several = " and ".join(shown_path(path.name) for path in like[:3])
+                raise ValueError(f"{name}: may be {several}; write its ending, too")
+            file = like[0]
+        if file.suffix.lower() == ".jsonl":
+            raise ValueError(f"{name}: holds records; state it in fields of theirs")
+        if file.is_dir():
+            raise ValueError(f"{name}: is a folder; name files in it, one a row")
+        return file
+
+    def _in(self, folder: Path) -> _Names:
+        if folder not in self._names:
+            found = self._names[folder] = _Names()
+            try:
+                paths = sorted(folder.iterdir())
+            except (OSError, ValueError):  # gone, no folder, or no name that a system has
+                paths = []
+            for path in paths:
+                found.whole[_key(shown_path(path.name))] = path
+                found.stems[_key(shown_path(path.stem))].append(path)
+        return self._names[folder]
+
+
+def _line(failure: Failure) -> int:
+    line = failure.file.rpartition(":")[2]
+    return int(line) if line.isdecimal() else 0
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name)  # Macs write other forms
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they are
