@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
 
 from kgrag.json_ready import JsonReady
 
@@ -52,6 +52,9 @@ class Metadata(JsonReady):
     notice: str = ""
 
     def __post_init__(self) -> None:
+        if self.level not in get_args(Level):
+            levels = "、".join(filter(None, get_args(Level)))
+            raise ValueError(f"level is one of {levels}, got {self.level!r}")
         for name in ("written", "issued", "effective", "expires"):
             value = getattr(self, name)
             if value and not _DATE.fullmatch(value):
@@ -62,6 +65,11 @@ class Metadata(JsonReady):
         """Return the year of issue; None where the document does not say."""
         date = self.issued or self.written
         return int(date[:4]) if date else None
+
+    @property
+    def owner(self) -> str:
+        """Return what tells documents of one name apart: the first issuer, else the region."""
+        return (*self.issuers[:1], *self.regions[-1:], "")[0]
 
     def to_record(self) -> dict[str, object]:
         """Return what is told, as JSON: empty fields are left out, tuples are lists."""

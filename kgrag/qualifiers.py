@@ -41,6 +41,7 @@ class Qualifiers(JsonReady):
             印发, 参照, 提及.
         deadline: Until when a duty is due, as written.
         number: 文号 that a citation gives.
+        issuer: The organ that a citation names right before the title.
         match: How a citation was resolved to a held document: `exact`, `normalised`, `number`,
             `abbreviation`, or `fuzzy 0.93`; empty where it was not.
     """
@@ -64,6 +65,7 @@ class Qualifiers(JsonReady):
     role: str = ""
     deadline: str = ""
     number: str = ""
+    issuer: str = ""
     match: str = ""
 
     def __bool__(self) -> bool:
