@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-from kgrag.language.titles import document_name, titles_within
-
 _HAN_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
 _HAN_YEAR = re.compile("[一二][〇○零一二三四五六七八九]{3}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
@@ -29,6 +27,16 @@ _ORGAN = re.compile(
     r"(?:国务院|党中央|中共中央|[省市县区]委|[省市县区]政府|委员会|人民政府|办公[厅室]|[部委厅局办会院署行社]"
     r"|等[\d一二三四五六七八九十]*(?:个)?(?:部门|单位)|管委会)$"
 )
+
+_ISSUES = re.compile(rf"{_ORGAN.pattern}|[省市区州县旗盟]$")
+_DOES = re.compile("贯彻|落实|印发|转发|批转|学习|宣传|实施|执行|修[改订]|废止")
+# 关于印发云岭省节能规划的通知: what is issued, with marks or without; not what is passed on.
+_ISSUED = re.compile(
+    r"(?:[印颁]发|[发公颁]布|下发)(.+?)(?:[（(][^（）()]*[）)])?等?的(?:通知|公告|通告|函|决定)$"
+)
+_IN_THE_NEWS = re.compile(r"(?:[印颁]发|[发公颁]布|出台)(《[^《》]+》)$")
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+_QUOTED = re.compile(r"[《«〈<＜]([^《》«»〈〉<>＜＞]+)[》»〉>＞]")
 
 
 def without_number(title: str) -> str:
@@ -59,7 +67,7 @@ def issuer_ahead(text: str) -> str:
     '云岭省人民政府办公厅'
     """
     match = _AHEAD.search(text[-60:])
-    name = _LEADS.sub("", "".join(match.group(1).split())) if match else ""
+    name = _LEADS.sub("", "".join(match.group(1).split())).lstrip("和及与") if match else ""
     return name if _ORGAN.search(name) else ""
 
 
@@ -86,10 +94,24 @@ def title_keys(title: str) -> tuple[str, ...]:
     ('云岭省关于印发节能规划试行通知', '节能规划', '关于印发节能规划试行通知')
     """
     bare = without_number(title.strip())
-    issued = [name.strip("《》«»〈〉 ") for name in titles_within(bare)]
-    names = [bare, *issued, *(_ISSUER.sub("", name) for name in issued), document_name(bare)]
+    names = [bare.strip("《》«»〈〉 "), *_issued(bare)]
+    names += [_ISSUER.sub("", name) for name in names if _is_issuer(_ISSUER.match(name))]
     keys = dict.fromkeys(title_key(name) for name in names)
     return tuple(key for key in keys if key)
+
+
+def _issued(title: str) -> list[str]:
+    match = _ISSUED.search(_TRAILER.sub("", title)) or _IN_THE_NEWS.search(title)
+    if not match:
+        return []
+    quoted = _QUOTED.match(match[1]) and _QUOTED.findall(match[1])
+    return quoted or [match[1].strip("《》«»〈〉<>＜＞ ")]
+
+
+def _is_issuer(match: re.Match[str] | None) -> bool:
+    """Return whether what stands before 关于 issued it, and is no 贯彻落实国务院."""
+    name = "".join(match.group(1).split()) if match else ""
+    return _ISSUES.search(name) is not None and not _DOES.match(name)
 
 
 def same_organ(one: str, other: str) -> bool:
