@@ -91,12 +91,15 @@ MATCH (n:Document|Chunk|Summary|Entity) WHERE none(l IN labels(n) WHERE l STARTS
 RETURN count(n) AS n;
 
 // name: settings
-MATCH (s:KgragSetting) RETURN s.id AS key, s.value AS value;
+MATCH (s:KgragSetting) WHERE NOT s.id STARTS WITH 'note.'
+RETURN s.id AS key, s.value AS value;
 
 // name: state
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
 RETURN coalesce(k.mark, '') AS mark, coalesce(k.switching, false) AS switching,
-  COLLECT { MATCH (s:KgragSetting) RETURN [s.id, s.value] } AS settings;
+  COLLECT {
+    MATCH (s:KgragSetting) WHERE NOT s.id STARTS WITH 'note.' RETURN [s.id, s.value]
+  } AS settings;
 
 // name: revisions
 MATCH (d:KgragDocument) RETURN d.id AS id, coalesce(d.revision, '') AS revision;

@@ -21,8 +21,10 @@ from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.kb_meta import KbMeta
+from kgrag.language.visible import shown_path
 from kgrag.store.checks import check_encoder
 from kgrag.store.store import Store
+from kgrag.unread import UNREAD, Unread, renewed_unread, unread_from, unread_text
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
@@ -114,6 +116,7 @@ class Intake:
                 progress=progress,
                 follow_links=follow_links,
             )
+        self._note_unread(report, paths)
         return self._finished(report, progress, began)
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
@@ -226,6 +229,18 @@ class Intake:
             return report
         cost = self._cost({stage: spent.usage for stage, spent in report.model.spent.items()})
         return replace(report, model=replace(report.model, cost=cost))
+
+    def _note_unread(self, report: IngestReport, paths: Sequence[Path]) -> None:
+        """Remember what of files and folders could not be read, and forget what now is."""
+        known = unread_from(self.store.get_meta(UNREAD))
+        found = [
+            Unread(shown_path(Path(o.source).absolute()), o.detail, o.status == "skipped")
+            for o in report.outcomes
+            if o.status in ("failed", "skipped")
+        ]
+        renewed = renewed_unread(known, found, looked_at=paths)
+        if renewed != known:
+            self.store.set_meta({UNREAD: unread_text(renewed)})
 
     def _refreshed(self) -> float:
         """Bring the search indexes up to date; return the seconds that it took."""

@@ -5,6 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+# Begins the keys of notes: what a knowledge base keeps beside its settings and says nothing of its
+# content. Stores leave them out of `all_meta` and exports, and so they are not copied.
+NOTE = "note."
+
 
 @dataclass(frozen=True, slots=True)
 class KbMeta:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from kgrag.limits import check_query, check_whole
 from kgrag.lookup import facts_around, find_document
 from kgrag.networks import to_networkx
+from kgrag.problems import ReadingProblem, reading_problems
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Fact
@@ -59,6 +60,10 @@ class Stored:
     def verify(self) -> list[Problem]:
         """Check every invariant; an empty list means that all hold."""
         return self.store.verify()
+
+    def problems(self) -> list[ReadingProblem]:
+        """Return what was read badly or not at all; see `kgrag.problems.reading_problems`."""
+        return list(reading_problems(self.store))
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as JSON-ready mappings, in a fixed order."""

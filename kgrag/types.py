@@ -60,7 +60,7 @@ class Document(JsonReady):
     properties: Mapping[str, str] = field(default_factory=dict)
     metadata: Metadata = SILENT
 
-    def card_dict(self) -> dict[str, str]:
+    def card_dict(self) -> dict[str, object]:
         """Return what a list of documents shows, as `kgrag docs --json` prints it: no text."""
         return {
             "doc_id": self.doc_id,
@@ -69,6 +69,7 @@ class Document(JsonReady):
             "media_type": self.media_type,
             "places": self.properties.get("places", ""),
             "year": self.properties.get("year", ""),
+            "metadata": self.metadata.to_record(),
         }
 
 

@@ -12,6 +12,7 @@ import click
 from kgrag.cli import (
     ask,
     browser,
+    docs,
     drop,
     eval,
     ingest,
@@ -111,7 +112,7 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     ctx.obj = read_config(config)
 
 
-_MODULES = (ingest, ask, search, query, browser, manage, drop, stats, eval, models, prompts)
+_MODULES = (ingest, ask, search, query, browser, docs, manage, drop, stats, eval, models, prompts)
 for _module in _MODULES:
     for _command in _module.COMMANDS:
         main.add_command(_command)

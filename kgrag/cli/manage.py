@@ -1,4 +1,4 @@
-"""Commands for what is stored, whole: docs, verify, repair, copy, export, delete."""
+"""Commands for what is stored, whole: verify, repair, copy, export, delete."""
 
 import time
 from itertools import takewhile
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 160  # characters of a line that differs
 _BEFORE = 40  # of these, before the first that differs
-
-
-@click.command()
-@kb_option
-@json_option
-@click.pass_context
-def docs(ctx: click.Context, kb: str, as_json: bool) -> None:
-    """List the documents."""
-    with opened(ctx, kb) as base:
-        cards = base.documents()
-    for card in cards:
-        if as_json:
-            print_json(card.card_dict())
-        else:
-            echo(f"{card.doc_id}  {card.title}  ({card.file})")
 
 
 @click.command()
@@ -182,4 +167,4 @@ def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
         echo(f"the damaged file is kept as {report.kept}")
 
 
-COMMANDS = (docs, verify, delete, export, copy, repair)
+COMMANDS = (verify, delete, export, copy, repair)

@@ -14,15 +14,18 @@ class WholeStore(Protocol):
     # settings and state
 
     def get_meta(self, key: str) -> str | None:
-        """Return a setting that the knowledge base records, or None."""
+        """Return a setting or note that the knowledge base records, or None."""
         ...
 
     def all_meta(self) -> dict[str, str]:
-        """Return every setting that the knowledge base records, ordered by key."""
+        """Return every setting that the knowledge base records, ordered by key.
+
+        Without notes, which say nothing of its content: `kgrag.kb_meta.NOTE`.
+        """
         ...
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Record settings, all or none."""
+        """Record settings and notes, all or none."""
         ...
 
     def change_counter(self) -> int:

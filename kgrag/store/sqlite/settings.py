@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from kgrag.kb_meta import NOTE
 from kgrag.store.checks import check_settings
 from kgrag.store.sqlite.changes import current_mark
 from kgrag.store.sqlite.role import Role
@@ -13,8 +14,13 @@ class Settings(Role):
     """Settings and state; see `kgrag.store.whole` for what each method promises."""
 
     def get_meta(self, key: str) -> str | None:
-        """Return a setting, or None; StoreError if any is damaged."""
-        return self.all_meta().get(key)
+        """Return a setting or note, or None; StoreError if any is damaged."""
+        if not key.startswith(NOTE):
+            return self.all_meta().get(key)
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "meta")
+            row = run(connection, "setting", key).fetchone()
+        return None if row is None else str(row[0])
 
     def all_meta(self) -> dict[str, str]:
         """Return every setting, ordered by key.

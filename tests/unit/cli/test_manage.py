@@ -55,16 +55,6 @@ def records(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_docs_lists_id_title_and_file(original: Path) -> None:
-    """For people one line each, for programs all that is known."""
-    told = records(run(original, "docs", "--json").stdout)
-    assert [(d["title"], d["places"]) for d in told] == [("甲方案", ""), ("四川省乙规划", "四川")]
-    assert all(d["media_type"] == "txt" for d in told)
-    assert run(original, "docs").stdout.splitlines() == [
-        f"{d['doc_id']}  {d['title']}  ({d['file']})" for d in told
-    ]
-
-
 def test_verify_says_that_all_is_well(original: Path) -> None:
     """As JSON, the sentence is not among the records."""
     done = run(original, "verify")

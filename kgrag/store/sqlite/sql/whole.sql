@@ -1,7 +1,10 @@
 -- Settings, counts, a document's bundle, and the export: in a fixed order, without row numbers.
 
 -- name: settings
-SELECT key, value FROM meta ORDER BY key;
+SELECT key, value FROM meta WHERE key NOT GLOB 'note.*' ORDER BY key;
+
+-- name: setting
+SELECT value FROM meta WHERE key = ?;
 
 -- name: count_all
 SELECT (SELECT count(*) FROM documents), (SELECT coalesce(sum(characters), 0) FROM documents),

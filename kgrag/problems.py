@@ -1,0 +1,137 @@
+"""What was read badly or not at all, each with a remedy."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.json_ready import JsonReady
+from kgrag.language.text import normalize_name
+from kgrag.store.store import Store
+from kgrag.types import Document
+from kgrag.unread import UNREAD, Unread, unread_from
+
+ProblemKind = Literal[
+    "unread", "skipped", "warning", "title", "issuer", "date", "region", "short", "headings",
+    "passages",
+]  # fmt: skip
+
+_BATCH = 64  # documents whose texts are held at once
+_HEAD = 2000  # characters in which a title stands
+_SHORT = 200  # characters; notices of a few lines have more
+_LONG = 3000  # characters; a document of three pages has headings
+_LOCAL = ("省", "市", "县")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProblem(JsonReady):
+    """Something that was read badly or not at all.
+
+    Attributes:
+        kind: `unread` and `skipped` are sources without a document: failed, and of a form that no
+            loader reads. The others are of documents: `warning` of the loader; `title` taken from
+            the file's name; `issuer`, `date` or `region` not known; `short` text; no `headings`
+            in a long text; `passages` that a model could not read.
+        file: As shown; of a source its absolute path.
+        detail: What is wrong.
+        remedy: What to do, in few words.
+        doc_id: The document; empty for a source.
+        title: Of the document.
+    """
+
+    kind: ProblemKind
+    file: str
+    detail: str
+    remedy: str
+    doc_id: str = ""
+    title: str = ""
+
+
+def reading_problems(store: Store) -> Iterator[ReadingProblem]:
+    """Yield what was read badly or not at all: sources in their order, then documents by file.
+
+    Args:
+        store: The knowledge base; a few texts are held at a time.
+    """
+    unread = unread_from(store.get_meta(UNREAD))
+    yield from map(_source_problem, sorted(unread, key=lambda one: one.source))
+    marks = {state.doc_id: state.fingerprint for state in store.sources()}
+    cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
+    for at in range(0, len(cards), _BATCH):
+        ids = [card.doc_id for card in cards[at : at + _BATCH]]
+        headings = store.headings(ids)
+        for document in store.documents(ids):
+            failed = Fingerprint.parse(marks.get(document.doc_id, "")).failed
+            yield from _document_problems(
+                document, has_headings=bool(headings.get(document.doc_id)), n_failed=len(failed)
+            )
+
+
+def _source_problem(one: Unread) -> ReadingProblem:
+    if one.skipped:
+        return ReadingProblem("skipped", one.source, one.reason, "then ingest it")
+    return ReadingProblem("unread", one.source, one.reason, "then ingest it again")
+
+
+def _document_problems(
+    document: Document, *, has_headings: bool, n_failed: int
+) -> Iterator[ReadingProblem]:
+    """Yield what was read badly of a document.
+
+    Args:
+        document: With its text.
+        has_headings: Whether any was found.
+        n_failed: Passages that a model could not read.
+    """
+
+    def problem(kind: ProblemKind, detail: str, remedy: str) -> ReadingProblem:
+        told = remedy.format(f"kgrag docs set {document.doc_id}")
+        return ReadingProblem(kind, document.file, detail, told, document.doc_id, document.title)
+
+    for warning in document.warnings:
+        yield problem("warning", warning, "see to the file, then ingest it again")
+    for kind, fails, detail, remedy in _CHECKS:
+        if fails(document):
+            yield problem(kind, detail, remedy)
+    n = len(document.text)
+    if n < _SHORT:
+        yield problem("short", f"the text has {n} characters", "see whether the file has more")
+    if n >= _LONG and not has_headings:
+        detail = f"no headings in {n:,} characters"
+        yield problem("headings", detail, "give the file headings, as 一、 or as styles")
+    if n_failed:
+        passages = "1 passage" if n_failed == 1 else f"{n_failed} passages"
+        detail = f"{passages} could not be read by a model"
+        yield problem("passages", detail, "kgrag ingest --retry-failed")
+
+
+def _is_named_by_file(document: Document) -> bool:
+    """Return whether the title is the file's name, or a record's id, and not in the text, too."""
+    name = document.file.rpartition("#")[2]
+    names = {name, PurePath(name).stem, PurePath(document.file).stem, "untitled"}
+    if document.title not in names or document.properties.get("stated.title"):
+        return False
+    return normalize_name(document.title) not in normalize_name(document.text[:_HEAD])
+
+
+def _has_no_issuer(document: Document) -> bool:
+    return not document.metadata.issuers
+
+
+def _has_no_date(document: Document) -> bool:
+    return document.metadata.year is None and not document.properties.get("year")
+
+
+def _has_no_region(document: Document) -> bool:
+    metadata, properties = document.metadata, document.properties
+    told = metadata.regions or properties.get("places") or properties.get("stated.regions")
+    return not told and (metadata.level in _LOCAL or not metadata.level)
+
+
+_CHECKS: tuple[tuple[ProblemKind, Callable[[Document], bool], str, str], ...] = (
+    ("title", _is_named_by_file, "the title is the file's name", "{} --title …"),
+    ("issuer", _has_no_issuer, "no issuer", "{} --issuer …"),
+    ("date", _has_no_date, "no date of issue", "{} --date 2022-03-05"),
+    ("region", _has_no_region, "no region", "{} --region …, 全国 for a national document"),
+)

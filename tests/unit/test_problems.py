@@ -1,0 +1,111 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from kgrag.metadata import Metadata
+from kgrag.problems import reading_problems
+from kgrag.store.contents import DocumentBundle
+from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.types import Document, Heading
+from kgrag.unread import UNREAD, Unread, unread_text
+
+GOOD = Document(
+    "d-1",
+    "云岭省节能规划",
+    "云岭省节能规划\n" + "推进节能降碳。" * 500,
+    "p/plan.txt",
+    "txt",
+    "00",
+    metadata=Metadata(("云岭省人民政府",), issued="2022-03-05", level="省", regions=("云岭省",)),
+)
+HEADINGS = (Heading(0, 3, 1, "一、"),)
+
+
+def held(document, headings=HEADINGS):
+    """Return a store of one document, which it gives as it is."""
+    return SimpleNamespace(
+        get_meta=lambda key: None,
+        sources=list,
+        document_cards=lambda: [replace(document, text="", segments=())],
+        documents=lambda doc_ids: [document],
+        headings=lambda doc_ids: {document.doc_id: list(headings)},
+    )
+
+
+def kinds(document, headings=HEADINGS):
+    """Return the kinds of problems of a document."""
+    return [problem.kind for problem in reading_problems(held(document, headings))]
+
+
+def test_a_document_that_was_read_well_has_no_problems():
+    """Nothing is listed for the list's sake."""
+    assert kinds(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"warnings": ("2 pages have no text",)}, "warning"),
+        ({"title": "plan"}, "title"),
+        ({"title": "untitled"}, "title"),
+        ({"title": "r1", "file": "corpus.jsonl#r1"}, "title"),
+        ({"metadata": replace(GOOD.metadata, issuers=())}, "issuer"),
+        ({"metadata": replace(GOOD.metadata, issued="")}, "date"),
+        ({"metadata": replace(GOOD.metadata, regions=())}, "region"),
+        ({"metadata": replace(GOOD.metadata, regions=(), level="")}, "region"),
+        ({"text": "云岭省节能规划"}, "short"),
+    ],
+)
+def test_each_problem_is_named_once_with_a_remedy(change, kind):
+    """By its kind."""
+    (problem,) = reading_problems(held(replace(GOOD, **change)))
+
+    assert problem.kind == kind
+    assert problem.detail
+    assert problem.remedy
+    assert (problem.doc_id, problem.file) == (GOOD.doc_id, change.get("file", GOOD.file))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"title": "plan", "text": "Plan\n" + GOOD.text},  # a file that is called as its title
+        {"title": "plan", "properties": {"stated.title": "plan"}},
+        {"metadata": replace(GOOD.metadata, issued=""), "properties": {"year": "2022"}},
+        {"metadata": replace(GOOD.metadata, regions=(), level="国家")},
+        {"metadata": replace(GOOD.metadata, regions=(), level="部门")},
+        {"metadata": replace(GOOD.metadata, regions=()), "properties": {"places": "云岭"}},
+        {"metadata": replace(GOOD.metadata, regions=(), level=""),
+         "properties": {"stated.regions": "全国"}},
+    ],
+)  # fmt: skip
+def test_what_is_known_in_another_way_is_no_problem(change):
+    """A national document has no region, and a file may be called as its title."""
+    assert kinds(replace(GOOD, **change)) == []
+
+
+def test_headings_are_missed_in_long_texts_only():
+    """A notice of two pages has none."""
+    assert kinds(GOOD, headings=()) == ["headings"]
+    assert kinds(replace(GOOD, text=GOOD.text[:2000]), headings=()) == []
+
+
+def test_sources_and_passages_that_could_not_be_read_are_listed(tmp_path):
+    """Of a real store: sources first, then documents by file."""
+    store = SQLiteStore.open(tmp_path / "kb")
+    failed = [Unread("/p/z.pdf", "is locked"), Unread("/p/a.doc", "save it as .docx", skipped=True)]
+    store.set_meta({UNREAD: unread_text(failed)})
+    for name, marks in (("b", "x+m!0,3"), ("a", "x+m!5")):
+        document = replace(GOOD, doc_id=name, properties={"year": "2022", "places": "云岭"})
+        store.upsert_document(DocumentBundle(document, marks, HEADINGS), source=f"/p/{name}.txt")
+    found = [p for p in reading_problems(store) if p.kind != "issuer"]
+    store.close()
+
+    assert [(p.kind, p.file, p.detail) for p in found] == [
+        ("skipped", "/p/a.doc", "save it as .docx"),
+        ("unread", "/p/z.pdf", "is locked"),
+        ("passages", "/p/a.txt", "1 passage could not be read by a model"),
+        ("passages", "/p/b.txt", "2 passages could not be read by a model"),
+    ]
+    assert found[-1].remedy == "kgrag ingest --retry-failed"
