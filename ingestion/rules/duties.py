@@ -17,12 +17,12 @@ from kgrag.types import Heading
 
 CONFIDENCE = 0.9  # precision on labelled clauses
 _LONGEST_BRACKET = 700  # characters
-_OPENS = {"）": "（(", ")": "（(", "〕": "〔", "】": "【", "]": "["}
-_OPENING = frozenset("（(〔【[")
+_OPENS = {"）": "（(", ")": "（(", "〕": "〔", "】": "【", "]": "[", "］": "［"}
+_OPENING = frozenset("（(〔【[［")
 _SENTENCE_ENDS = tuple("。；;！!\n")
-_HINT = re.compile(r"牵头|负[责贵]|责任|配合|单位[：:]|部门[：:]|[委局厅部][、，,）)〕】等]|职责")
+_HINT = re.compile(r"牵头|负[责贵]|责任|配合|单位[：:]|部门[：:]|[委局厅部][、，,）)〕】］等]|职责")
 _LINE = re.compile(
-    rf"(?:(?<=\n)|(?<=[。；;）)〕】])|^)(?={LABEL.pattern.replace('?P<label>', '?:')})"
+    rf"(?:(?<=\n)|(?<=[。；;）)〕】］])|^)(?={LABEL.pattern.replace('?P<label>', '?:')})"
 )
 _LINE_DUE = re.compile(r"(?:完成|办结|时间|实施)(?:时限|期限|时间|节点|要求)?[：:]")
 _FIRST_LEADS = re.compile(
@@ -155,7 +155,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
         while end + 1 < len(text) and text[end] == "\n" and _goes_on(text, end + 1):
             end = _line_end(text, end + 1)
         at = end
-        inside = re.sub(r"\n", "；", text[start:end]).rstrip("。；）)〕】")
+        inside = re.sub(r"\n", "；", text[start:end]).rstrip("。；）)〕】］")
         if len(inside) <= 2 * _LONGEST_BRACKET:
             yield start, end, inside
 
