@@ -4,26 +4,26 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
-from kgrag.ingestion.rules.achieved import achieved_sections
 from kgrag.ingestion.rules.citation_roles import ATTRIBUTE, GOVERNORS, OWN, TITLE, role
+from kgrag.ingestion.rules.sections import achieved_sections, basis_sections
 from kgrag.ingestion.rules.titles_told import Told
 
 _OPENING = 1500  # characters in which a document says why it is made
 _HEAD = 600  # characters in which its own headline stands
 _BEFORE, _AFTER = 300, 400  # characters of a sentence that are looked at
 _NUMBERING = r"(?:[（(]?[一二三四五六七八九十\d]{1,3}[）)、.．])"
-_SENTENCE_END = re.compile(
-    rf"[。；;！？]|\n(?=\s*(?:{_NUMBERING}|第[一二三四五六七八九十百\d]+[条章节]|附件))"
-)
+_NEW_ITEM = re.compile(rf"\n(?=\s*(?:{_NUMBERING}|第[一二三四五六七八九十百\d]+[条章节]|附件))")
+_SENTENCE_END = re.compile(rf"[。；;！？]|{_NEW_ITEM.pattern}")
 _THEN_SENT = re.compile(r"\s*现(?:予以?|联合|正式)?(?:印发|[发公颁]布|转发|批转)")
 _ASIDE = re.compile(r"[（(][^（）()]{0,80}[）)]")
 # What may stand between two titles of a list: 、 和 等文件和省政府 ...
 _BETWEEN = re.compile(
-    r"(?:等[^，。；]{0,16}|精神|要求|规定|部署|文件|有关|的){0,4}[、，,；;]?(?:以及|[和及与或并暨])?[^，,。；;：:]{0,40}"
+    r"(?:[等和及与][^，,。；;：:]{0,16}|精神|要求|规定|部署|文件|有关|的){0,4}[、，,；;]?"
+    r"(?:以及|[和及与或并暨])?[^，,。；;：:]{0,40}"
 )
-_BASES = re.compile(
-    rf"依据[^\n。《]{{0,8}}\n(?:[^\n《]{{0,16}}《[^\n]*\n){{0,40}}\s*{_NUMBERING}?[^\n《，。]{{0,16}}$"
-)
+_LISTED = re.compile(
+    rf"[ \t]*{_NUMBERING}?[^\n《，。]{{0,16}}$"
+)  # between a line's start and its title
 ISSUING = {
     "印发": "印发", "下发": "印发", "颁发": "印发", "发布": "印发", "公布": "印发", "颁布": "印发",
     "转发": "转发", "批转": "转发", "修改": "修订", "修订": "修订", "修正": "修订", "废止": "废止",
@@ -64,7 +64,7 @@ def _lists(
 
 
 def _is_list(gap: str) -> bool:
-    if len(gap) > 160:
+    if len(gap) > 160 or _NEW_ITEM.search(gap):
         return False
     plain = ATTRIBUTE.sub("", _ASIDE.sub("", "".join(gap.split())))
     return _BETWEEN.fullmatch(plain) is not None and not GOVERNORS.search(plain)
@@ -78,6 +78,7 @@ class _Sentences:
         self._ends = [m.end() for m in _SENTENCE_END.finditer(text)]
         self._starts = [t.start for t in titles]
         self._achieved = achieved_sections(text)
+        self._bases = basis_sections(text)
 
     def role(self, first: int, last: int) -> str:
         head, tail = self._titles[first], self._titles[last]
@@ -87,11 +88,7 @@ class _Sentences:
         before = self._plain(self._sentence_start(head.start), head.start)
         after = self._plain(end_of_list, self._sentence_end(end_of_list))
         told = self._role_in_sentence(before, after, head.start)
-        return "提及" if told == "落实" and self._is_achieved(head.start) else told
-
-    def _is_achieved(self, at: int) -> bool:
-        i = bisect_right(self._achieved, (at, at)) - 1
-        return i >= 0 and at < self._achieved[i][1]
+        return "提及" if told == "落实" and _lies_in(head.start, self._achieved) else told
 
     def _role_in_sentence(self, before: str, after: str, at: int) -> str:
         headline = _HEADLINE.search(before)
@@ -126,7 +123,12 @@ class _Sentences:
 
     def _is_among_bases(self, at: int) -> bool:
         """Return whether a title stands in a list below 编制依据."""
-        line = self._text.rfind("\n", max(0, at - 40), at)
-        if line < 0:
+        if not _lies_in(at, self._bases):
             return False
-        return _BASES.search(self._text, max(0, at - _OPENING), at) is not None
+        line = self._text.rfind("\n", 0, at) + 1
+        return at - line < _BEFORE and _LISTED.match(self._text[line:at]) is not None
+
+
+def _lies_in(at: int, sections: Sequence[tuple[int, int]]) -> bool:
+    i = bisect_right(sections, (at, at)) - 1
+    return i >= 0 and at < sections[i][1]

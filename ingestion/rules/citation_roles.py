@@ -25,6 +25,7 @@ GOVERNORS = re.compile(
 )
 # 联合印发的: says whose the title is, not what is done with it.
 ATTRIBUTE = re.compile(rf"(?:{_MAKING})(?:实施)?(?:并?施行)?(?:关于[^，]{{0,30}})?的(?:新版|最新)?")
+_AS_WELL = re.compile("[，,](?=以及)")
 _CLAUSE = re.compile("[，,：:。；;]")
 # 各单位应按照: what others are to go by.
 _OTHERS = re.compile(
@@ -48,6 +49,7 @@ _OWN_ACT_OPENING = re.compile(
     rf"{_OWN_ACT.pattern}|制定|制订|编制|结合[^，。；]{{0,24}}实际|(?:^|[，,])现(?![有行代状场实])|决定"
     r"|我[省市县区州局厅部委办盟们](?:现|拟|组织|研究|制定|制订|编制|起草|决定|会同|联合|修订|将)"
     r"|提出[^，。；]{0,20}(?:意见|措施)|(?:组织)?开展|启动"
+    r"|请(?:各|你|做好|认真|按|遵照|组织|抓紧)|有关(?:事项|工作)|以下工作"
 )
 _PURPOSE = re.compile(
     r"(?:^|[\s，,：:、])为(?:了|深|进一步|全面|切实|认真|坚决|更好|加快|扎实|贯彻|落实|执行|有效|推[动进]|确保|做好|促进|实现)"
@@ -71,10 +73,10 @@ _NOW_SENT = re.compile(rf"现(?:予以?|联合|正式)?(?:{_SENT_OUT})$")
 _NOW_PASSED = re.compile(r"现(?:将|予)?(?:批转|转发)$")
 _REPEALED = re.compile(
     rf"[^。；;，]{{0,40}}?[，,]?(?:同时|即行|自行|一并|相应|均|予以|现予|自[^，。；]{{1,24}}(?:起|日)|{TITLE})+"
-    r"(?:即行|予以)?(?:废止|失效|停止执行|终止执行)(?!的)"
+    r"(?:即行|予以)?(?:废止|作废|失效|停止执行|终止执行)(?!的)"
 )
 _REPEALING = re.compile(
-    r"(?:现|决定|一并|同时|予以)[^，。；]{0,16}(?:废止|停止执行)(?!的)[^，。；]{0,24}$"
+    r"(?:现|决定|一并|同时|予以)[^，。；]{0,16}(?:废止|作废|停止执行)(?!的)[^，。；]{0,24}$"
 )
 _AMENDED = re.compile(
     r"(?:（[^（）]*）)?(?:修[改订]为|修改如下|[^，。；]{0,24}?(?:作|作出|做|进行)(?:了|以下|如下|出|部分|相应)*(?:修[改订正]|调整))"
@@ -116,7 +118,7 @@ def role(before: str, after: str, *, opening: bool) -> str:
 
 def _governor(before: str) -> tuple[str, str]:
     """Return the class of the verb that the titles depend on, and the verb; empty for none."""
-    clause = _CLAUSE.split(before)[-1]
+    clause = _CLAUSE.split(_AS_WELL.sub("", before))[-1]
     clause = ATTRIBUTE.sub("", clause)
     last = None
     for match in GOVERNORS.finditer(clause):

@@ -1,11 +1,13 @@
 """The names of a document itself: where they stand in its text, it cites nobody."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from kgrag.ingestion.rules.issue_numbers import clean_number
 from kgrag.language.title_keys import issuer_before, same_organ, title_key, title_keys
 
+_YEARS = re.compile(r"[（(]\d{4}\s*[-—–―－~至]+\s*\d{4}\s*年?[）)]$")
 _ALIKE = 0.75
 
 
@@ -22,7 +24,8 @@ class OwnNames:
     """The names of a document in the forms that compare."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._keys = {key for name in names for key in title_keys(name)}
+        spelled = [*names, *(_YEARS.sub("", name) for name in names)]
+        self._keys = {key for name in spelled for key in title_keys(name)}
         self._numbers = {clean_number(name) for name in names}
         self._issuers = [issuer for name in names if (issuer := issuer_before(name))]
 

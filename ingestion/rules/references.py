@@ -10,16 +10,17 @@ from kgrag.ingestion.rules.citation_context import ISSUING, roles_of
 from kgrag.ingestion.rules.finding import SELF, Finding
 from kgrag.ingestion.rules.own_names import OwnNames
 from kgrag.ingestion.rules.titles_told import Told, told_titles
-from kgrag.language.title_keys import issuer_ahead
+from kgrag.language.title_keys import issuer_ahead, issuer_before
 from kgrag.language.titles import document_kinds
 from kgrag.qualifiers import Qualifiers
 
 # Forms, papers of one person or firm, and works are no documents that others issue.
 _NO_DOCUMENT = re.compile(
-    r"(?:表|表格|申报书|申请书|任务书|承诺书|通知书|确认书|说明书|协议书|委托书|责任书|合同|执照|许可证|证书"
+    r"(?:表|表格|申报书|申请书|任务书|承诺书|通知书|确认书|决定书|说明书|协议书|委托书|责任书|合同|执照|许可证|证书"
     r"|登记证|资格证|资质证|证明|之歌|栏目|日报|杂志|样表|模板|回执|台账)$"
     r"|^(?:附件|附表|附录)|^[表图][\d一二三四五六七八九十]"
 )
+_PROGRAMME = re.compile(r"[”\"]?[^，。；《》\n]{0,12}(?:栏目|节目|频道|丛书|一书)")
 _WORD = re.compile(r"[一-鿿A-Za-z]{2}")
 _ENDED = re.compile(
     r"\s*(?:[（(][^（）()]{0,60}[）)])?\s*(?:同时|即行|自行|相应|予以)?(?:废止|失效)"
@@ -45,7 +46,7 @@ def references(text: str, *, own_names: Sequence[str]) -> list[Finding]:
     [('落实', '节能规划')]
     """
     read = _Reading.of(text, OwnNames(own_names))
-    found = [*_cited(read), *_short_names_without_marks(text, read)]
+    found = [*_cited(text, read), *_short_names_without_marks(text, read)]
     return sorted(found, key=lambda f: (f.start, -f.end))
 
 
@@ -87,10 +88,12 @@ class _Reading:
         return self.outer[max(0, bisect_right(self.starts, at) - 1)]
 
 
-def _cited(read: _Reading) -> Iterator[Finding]:
+def _cited(text: str, read: _Reading) -> Iterator[Finding]:
     others = [t for t in read.outer if not read.is_own[t.start]]
     issued = sum(read.roles[t.start] == "印发" for t in others)
-    for title in filter(_is_document, others):
+    for title in others:
+        if not _is_document(title, text):
+            continue
         full = read.short.meaning(title) or title
         role = read.roles[title.start]
         if is_bare_kind(full.title) or read.is_own.get(full.start, False):
@@ -99,8 +102,10 @@ def _cited(read: _Reading) -> Iterator[Finding]:
             continue  # its body, under a title in other words
         written = "" if full is title else title.title
         yield _finding(full, role, title.start, title.end, written=written)
-    for title in filter(_is_document, read.inner):
-        if not (read.own.holds(title.title) or is_bare_kind(title.title)):
+    for title in read.inner:
+        if _is_document(title, text) and not (
+            read.own.holds(title.title) or is_bare_kind(title.title)
+        ):
             yield _cited_inside(title, read)
 
 
@@ -111,7 +116,7 @@ def _cited_inside(title: Told, read: _Reading) -> Finding:
     role, number = _MENTIONED, ""
     if read.is_own.get(around.start, False):
         role = act or _MENTIONED
-    elif act in ("印发", "转发"):
+    elif act in ("印发", "转发") or issuer_before(f"{title.inner}关于"):
         role, number = read.roles.get(around.start, _MENTIONED), around.number
     return _finding(title, role, title.start, title.end, number=number)
 
@@ -135,10 +140,15 @@ def _is_own(title: Told, text: str, own: OwnNames, short: ShortNames) -> bool:
     return own.holds(title.title, number=title.number, issuer=ahead)
 
 
-def _is_document(title: Told) -> bool:
-    if not title.title:
+def _is_document(title: Told, text: str) -> bool:
+    name = title.title
+    if not name:
         return True
-    return _WORD.search(title.title) is not None and not _NO_DOCUMENT.search(title.title)
+    if _NO_DOCUMENT.search(name) or _PROGRAMME.match(text, title.end):
+        return False
+    # Columns of a table run together: 云岭省节能标云岭省各类建筑的要求准.
+    columns = len(name) > 12 and name[:5] in name[5:] and not name.startswith("中共")
+    return _WORD.search(name) is not None and not columns
 
 
 def _finding(

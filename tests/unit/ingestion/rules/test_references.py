@@ -21,6 +21,9 @@ def read(text, *own):
         ("其他单位参照《甲省节能条例》执行。", "参照"),
         ("本办法自2022年1月1日起施行。《甲省节能条例》同时废止。", "废止"),
         ("经研究，决定废止《甲省节能条例》。", "废止"),
+        ("本办法有效期五年。《甲省节能条例》（甲发〔2017〕3号）及实施细则同时作废。", "废止"),
+        ("根据有关规划，以及《甲省节能条例》，制定本规划。", "依据"),
+        ("根据《甲省节能条例》等规定，请做好以下工作：", "依据"),
         ("现决定对《甲省节能条例》作如下修改：", "修订"),
         ("现将《甲省节能条例》修订为《乙条例》。", "修订"),
         ("现将《甲省节能条例》印发给你们，请认真执行。", "印发"),
@@ -105,6 +108,17 @@ def test_what_a_notice_issues_shares_its_role_and_number():
     assert read(text)[1] == ("提及", "节能规划")
 
 
+def test_an_organ_before_inner_marks_is_the_titles_issuer():
+    """《中共甲省委<关于节能的意见>》: both are one and share the role."""
+    text = "根据《中共甲省委甲省人民政府<关于加快节能的意见>》等文件，制定本方案。"
+    assert {role for role, _ in read(text)} == {"依据"}
+
+
+def test_years_behind_the_own_title_make_no_other_title():
+    """白岭市节能规划（2021-2025） names itself without them."""
+    assert read("编制了《青川市节能规划》。", "青川市节能规划（2021-2025年）") == []
+
+
 def test_a_notice_about_others_says_so_in_its_title():
     """关于废止《A》的通知 at the head is the document's own act."""
     text = "青川市人民政府关于废止《节能暂行办法》的通知\n各县人民政府：\n"
@@ -158,6 +172,12 @@ def test_forms_and_papers_of_firms_are_left_out():
     assert read("提交《节能项目申请表》《企业法人营业执照》和《买卖合同》。") == []
 
 
+def test_programmes_books_and_columns_run_together_are_left_out():
+    """What a station sends, and what a flattened table made of two cells."""
+    assert read("央视《焦点访谈》栏目作了报道。经验选入《攻坚克难案例》丛书。") == []
+    assert read("发布《甲省节能建甲省节能建筑的要求筑技术标准》。") == []
+
+
 def test_titles_without_marks_where_a_number_tells():
     """国务院关于…的意见（国发〔2021〕4号), and a number that stands for a document."""
     text = "为落实国务院关于加快节能工作的指导意见（国发〔2021〕4号）精神，制定本方案。"
@@ -181,10 +201,15 @@ def test_other_and_lost_marks():
 
 
 def test_titles_in_a_list_below_a_heading_of_bases():
-    """编制依据 holds for each line."""
-    text = "二、编制依据\n（一）《甲办法》（甲发〔2018〕1号）。\n（二）《乙办法》。\n"
-    text += "三、条件\n见《丙办法》。\n"
-    assert read(text) == [("依据", "甲办法"), ("依据", "乙办法"), ("提及", "丙办法")]
+    """编制依据 holds for each line, also below headings of its own."""
+    text = "二、编制依据\n（一）法律\n（1）《甲办法》（甲发〔2018〕1号）。\n（2）《乙办法》；"
+    text += "《丁规划》\n三、条件\n《丙办法》另定。\n"
+    assert read(text) == [
+        ("依据", "甲办法"),
+        ("依据", "乙办法"),
+        ("依据", "丁规划"),
+        ("提及", "丙办法"),
+    ]
 
 
 PIECES = "《 》 〈 » « （ ） 根据 关于 印发 的通知 号 〔2021〕4 。 以下简称 同时废止 一、成效 a"

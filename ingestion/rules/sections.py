@@ -1,0 +1,63 @@
+"""Sections whose heading says how to read what they name: results (成效), bases (编制依据)."""
+
+import re
+
+_NUMBERED = (
+    r"第[一二三四五六七八九十百\d]+[篇编章部]",
+    r"第[一二三四五六七八九十百\d]+节",
+    r"[一二三四五六七八九十]{1,3}、",
+    r"[（(][一二三四五六七八九十]{1,3}[）)]",
+    r"\d{1,2}[.．、](?!\d)",
+    r"[（(]\d{1,2}[）)]",
+)
+_HEADING = re.compile(
+    r"^[ \t]*(?:"
+    + "|".join(f"({form})" for form in _NUMBERED)
+    + r")[ \t]*([^\n。；;]{2,40})[。]?$",
+    re.MULTILINE,
+)
+_ACHIEVED = re.compile(
+    "成效|回顾|成就|成果|现状|进展|全面完成|圆满完成|取得"
+    "|(?:现实|工作|发展|规划)基础(?!设施)|基础(?:和|与|及)(?:面临)?形势|形势与"
+)
+_TO_DO = re.compile(
+    "[，,]|^(?:夯实|加强|强化|推进|推动|提升|完善|健全|持续)|巩固|扩大|见成效|考核|评估"
+)
+_BASES = re.compile("(?:编制|规划|设定|制定|政策|工作|法律|主要|有关|相关|文件|的){1,4}依据$")
+
+
+def achieved_sections(text: str) -> list[tuple[int, int]]:
+    r"""Return (start, end) of sections whose heading says that they report results, by place.
+
+    What such a section names was done; the document does not order it. A section ends at the next
+    heading of its depth or above.
+
+    >>> achieved_sections("一、工作成效\n印发了规划。\n二、目标\n")
+    [(0, 14)]
+    """
+    return _sections(text, _ACHIEVED, but=_TO_DO)
+
+
+def basis_sections(text: str) -> list[tuple[int, int]]:
+    r"""Return (start, end) of sections that list what the document rests on, by place.
+
+    >>> basis_sections("二、编制依据\n（1）《节能办法》\n三、目标\n")
+    [(0, 17)]
+    """
+    return _sections(text, _BASES, but=None)
+
+
+def _sections(
+    text: str, heading: re.Pattern[str], *, but: re.Pattern[str] | None
+) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    start, depth = -1, -1
+    for match in _HEADING.finditer(text):
+        level = next(i for i in range(len(_NUMBERED)) if match.group(i + 1))
+        if start >= 0 and level <= depth:
+            found.append((start, match.start()))
+            start = -1
+        words = match.group(len(_NUMBERED) + 1).rstrip(" .…")
+        if start < 0 and heading.search(words) and not (but and but.search(words)):
+            start, depth = match.start(), level
+    return [*found, (start, len(text))] if start >= 0 else found
