@@ -23,9 +23,12 @@ class Qualifiers(JsonReady):
             and until when), a definition.
         subject: The subject as written here, where the entity has another name.
         object: The object as written here, where the entity has another name.
-        value: Decimal number as text, scaled by 万 and 亿: 500000.
+        value: Decimal number as text in `unit`, scaled by 万 and 亿, so that equal quantities
+            compare equal: 50万亩 is 500000 亩, 0.4亿千瓦, 4000万千瓦 and 40GW are 40000000 千瓦,
+            2‰ is 0.2 %. As written it stays in the object.
         value_to: The upper end where `comparator` is `range`.
-        unit: Normalised: 吨, %, 个百分点, 万千瓦 (its number is then not scaled), ...
+        unit: Normalised, without 万 and 亿: 吨, %, 个百分点, 千瓦, 吨标准煤, 微克/立方米, 家, 个;
+            empty for a bare number (PUE).
         comparator: `=` (达到, 为), `>=` (不低于, 以上), `<=` (不超过, 控制在…以内), `>`, `<`, `~`
             (左右, 约), `+` (提高, 增长 by the value), `-` (下降, 减少 by the value), `range`.
         year: In which the value holds or is due, four digits.

@@ -14,10 +14,14 @@ _SCALE |= {"百": 100, "十万": 10**5, "十亿": 10**9, **_MYRIAD}
 _SCALE |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 _HAN = "零一二三四五六七八九十百千万亿两"
-_SCALES = "万亿|千亿|百亿|十亿|千万|百万|十万|[千百万亿]|thousand|million|billion|trillion"
+# The 千 of 5千瓦 belongs to the unit.
+_SCALES = (
+    "万亿|千亿|百亿|十亿|千万|百万|十万|千(?![瓦米克伏])|百(?!分点)|[万亿]|thousand|million|billion|trillion"
+)
 _UNIT = (
-    r"个百分点|percentage points?|percent|个?工作日|个月|个|%|‰|"
-    r"元|吨|亩|公顷|平方米|平方公里|公里|千米|米|千瓦时|千瓦|兆瓦|度|户|家|项|座|辆|台|人|名|件|条|章|款|次|倍"
+    r"个百分点|百分点|percentage points?|percent|个?工作日|个月|个|%|‰|"
+    r"元|吨|亩|公顷|平方米|平方公里|平方千米|立方米|公里|千米|毫米|厘米|米|千瓦时|千瓦|兆瓦时|兆瓦|吉瓦"
+    r"|千克|公斤|毫克|微克|克|千伏|蒸吨|人次|户|度|家|项|座|辆|台|人|名|件|条|章|款|次|倍"
     r"|种|类|批|处|片|张|份|位|岁|年|月|日|天|号|时|小时|分钟|季度|级|层|期|轮|期间|成(?!立|为|果|效|本|员|功|熟|交|都)"
     r"|kwh|kw|mw|gw|km2|km|kg|tce|m2|m3|mm|cm|ha|t(?![a-z])"
 )
@@ -33,6 +37,9 @@ _FULL = re.compile(
 _TO = re.compile(r"\s*(?:[-—–~～至到]|——|to)\s*")
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
 _LINE_NUMBER = re.compile(r"[.．、)）]")
+
+_SAME_UNIT = {"percent": "%", "天": "日", "个工作日": "工作日", "千米": "公里", "公斤": "千克"}
+_SAME_UNIT |= {"百分点": "个百分点", "平方千米": "平方公里"}
 
 COUNTS = frozenset("个户家项座辆台人名件条种类批处片张份位款")  # 500个 may be called 500家
 
@@ -183,7 +190,7 @@ def _unit(match: re.Match[str]) -> str:
     unit = (match["unit"] or "").casefold()
     if unit.startswith("percentage"):
         return "个百分点"
-    return {"percent": "%", "天": "日", "个工作日": "工作日", "千米": "公里"}.get(unit, unit)
+    return _SAME_UNIT.get(unit, unit)
 
 
 def _as_first_of_range(quantity: Quantity, last: Quantity, scale: int) -> Quantity:

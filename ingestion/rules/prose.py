@@ -1,0 +1,166 @@
+"""Paragraphs as rules read them: on one line, narrow, without blanks and asides."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kgrag.ingestion.load.parsed import CELL_MARK
+from kgrag.language.headings import HeadingTree
+from kgrag.language.quantities import narrow
+from kgrag.types import Heading
+
+_LINE = re.compile(r"[^\r\n]+")
+_ENDS = frozenset("。！？；：!?;:")
+_OPENS_PARAGRAPH = re.compile(
+    r"\s*(?:[（(]?[一二三四五六七八九十]{1,3}[)）、.．]|[（(]?\d{1,2}[)）、]|\d{1,2}[.．](?!\d)|第.{1,4}[章节条]"
+    r"|[一二三四五六七八九十]是|——|[-—•·●■◆*#]|专栏|附[件表]|[图表]\s*\d)"
+)
+_WRAPPED = 18  # characters from which on a line may be one that a page broke
+_LONGEST_PARAGRAPH = 6000  # characters; what is longer is read in pieces
+_BINDING = re.compile(r"约束性|预期性")
+_SENTENCE = re.compile(r"[。,，;；]")
+_LONGEST_SENTENCE = 800
+_ASIDES = {"(": ")", "〔": "〕", "[": "]", "【": "】", "《": "》"}
+_LONGEST_ASIDE = 120
+_SENTENCE_END = re.compile(r"[。!?]|(?<=[^\x00-\x7f%])\.(?=[^\x00-\x7f\d%]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document on one line.
+
+    Attributes:
+        text: Narrowed, blanks and asides (in brackets, titles in 《》) left out.
+        at: For every character its offset in the document.
+        end: Offset after the last character.
+        section: Titles of the sections around, outermost first.
+        is_aside: Whether it stood in brackets within the passage before.
+    """
+
+    text: str
+    at: Sequence[int]
+    end: int
+    section: tuple[str, ...] = ()
+    is_aside: bool = False
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return where `text[start:end]` stands in the document."""
+        return self.at[start], self.at[end - 1] + 1
+
+    def sentences(self) -> Iterator[tuple[int, int]]:
+        """Yield (start, end) of the sentences in `text`, their full stops left out.
+
+        What is longer than any sentence is cut.
+        """
+        start = 0
+        for end, after in self._ends():
+            while end - start > _LONGEST_SENTENCE:
+                cut = self.text.rfind(",", start + 1, start + _LONGEST_SENTENCE) + 1
+                cut = cut or start + _LONGEST_SENTENCE
+                yield start, cut
+                start = cut
+            if end > start:
+                yield start, end
+            start = after
+
+    def _ends(self) -> Iterator[tuple[int, int]]:
+        for match in _SENTENCE_END.finditer(self.text):
+            yield match.span()
+        yield len(self.text), len(self.text)
+
+
+def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
+    """Yield the paragraphs of a text in order, each followed by what it says in brackets.
+
+    Lines that a page broke are joined; rows of tables (cells with ` | `) are left out.
+
+    Args:
+        text: The document.
+        headings: Its headings, for the sections.
+    """
+    tree = HeadingTree(text, headings)
+    edges = {at for heading in headings for at in (heading.start, heading.end)}
+    narrowed = narrow(text)
+    for start, end in _paragraphs(text, edges):
+        section = tree.path(start, start + 1)
+        main, asides = _without_asides(narrowed, start, end)
+        yield _passage(narrowed, main, section)
+        for inner in asides:
+            yield _passage(narrowed, inner, section, is_aside=True)
+
+
+def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the paragraphs; none goes over the edge of a heading's line."""
+    at = end = -1
+    for match in _LINE.finditer(text):
+        line = match[0].strip()
+        if not line or CELL_MARK in line or _is_row(line):
+            if at >= 0:
+                yield at, end
+            at = -1
+            continue
+        start = match.start() + match[0].index(line[0])
+        goes_on = (
+            at >= 0
+            and not _is_closed(text, end, match.start())
+            and start not in edges
+            and end not in edges
+            and not _OPENS_PARAGRAPH.match(line)
+            and end - at < _LONGEST_PARAGRAPH
+        )
+        if not goes_on:
+            if at >= 0:
+                yield at, end
+            at = start
+        end = start + len(line)
+        while end - at > 2 * _LONGEST_PARAGRAPH:
+            yield at, at + _LONGEST_PARAGRAPH
+            at += _LONGEST_PARAGRAPH
+    if at >= 0:
+        yield at, end
+
+
+def _is_row(line: str) -> bool:
+    """Return whether a line is the row of an indicator table that lost its cells."""
+    return _BINDING.search(line) is not None and _SENTENCE.search(line) is None
+
+
+def _is_closed(text: str, end: int, following: int) -> bool:
+    """Return whether the line that ends at `end` ends a paragraph."""
+    opening = max(text.rfind("\n", max(0, end - _WRAPPED), end), end - _WRAPPED)
+    is_short = opening > end - _WRAPPED or end < _WRAPPED
+    return text[end - 1] in _ENDS or is_short or text.count("\n", end, following) > 1
+
+
+def _without_asides(text: str, start: int, end: int) -> tuple[list[int], list[list[int]]]:
+    """Return the offsets of what is read, and of what stands in brackets."""
+    kept: list[int] = []
+    asides: list[list[int]] = []
+    i = start
+    while i < end:
+        closing = _ASIDES.get(text[i])
+        close = text.find(closing, i + 1, min(end, i + _LONGEST_ASIDE)) if closing else -1
+        if close > 0:
+            if text[i] == "(" and close - i > 6 and text[i + 1] not in "或如含见":
+                asides.append(_unblanked(text, i + 1, close))
+            elif text[i] == "《":
+                kept += (i, close)
+            i = close + 1
+            continue
+        if not text[i].isspace() or (
+            kept and text[kept[-1]].isdigit() and text[i + 1 : i + 2].isdigit()
+        ):
+            kept.append(i)
+        i += 1
+    return kept, [aside for aside in asides if aside]
+
+
+def _unblanked(text: str, start: int, end: int) -> list[int]:
+    return [i for i in range(start, end) if not text[i].isspace()]
+
+
+def _passage(
+    text: str, at: list[int], section: tuple[str, ...], *, is_aside: bool = False
+) -> Passage:
+    line = "".join(" " if text[i].isspace() else text[i] for i in at)
+    return Passage(line, at, at[-1] + 1 if at else 0, section, is_aside)

@@ -1,0 +1,276 @@
+"""Indicator tables: rows of cells, cells one a line, and rows that lost their cells.
+
+A table is read only where its header names the columns and a row fits it; all else is left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.ingestion.load.parsed import CELL_MARK
+from kgrag.ingestion.rules.target_values import Value, values
+from kgrag.language.quantities import narrow
+from kgrag.qualifiers import Standing
+
+_LINE = re.compile(r"[^\r\n]+")
+_YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
+_BINDING = re.compile(r"约束性?|预期性?|引导性?|指导性?")
+_HEADS = re.compile(
+    r"(?:序号?|编号|类别|分类|领域|主要|具体|规划|指标|名称|内容|属性|性质|类型|计量|单位|备注|(?:19|20)\d\d年?"
+    r"|(?:目标|现状|完成|实际)值?|年|类|位|号|[()]|[ \t])+"
+)
+_TELLS = re.compile(r"指标|属性|单位|(?:19|20)\d\d")
+_NAME_HEAD = re.compile(
+    r"(?:主要|具体|核心|评价|考核)?(?:指标|名称|指标名称|项目|内容|指标内容|目标名称)(?:\(.{1,6}\))?"
+)
+_HEAD = re.compile(
+    r"序号?|编号|类别|分类|领域|(?:主要|具体)?指标(?:名称|内容|属性|性质|类型)?(?:\(.{1,6}\))?|名称|属性|性质|类型|(?:计量)?单位|备注"
+    r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
+)
+_NUMBER = (
+    r"[\[〔]?(?:≥|≤|>|<|>=|<=|约)?\d+(?:\.\d+)?%?(?:左右|以上|以内|以下)?[\]〕]?"
+    r"(?:\([^()\d]{1,8}\))?"
+)
+_NOTHING = (
+    r"(?:[-—–/]{1,2}|(?:完成|达到|达|保持|稳中|持续|基本|不降低|不低于|不断|稳定|有所|明显|进一步"
+    r"|全部|待)[^\d\s()%约预引]{0,14})"
+)
+_CELL_NUMBER = re.compile(rf"{_NUMBER}$")
+_ATTRIBUTE = r"约束性|预期性|引导性|指导性"
+_CELL = rf"(?:{_NUMBER}|{_NOTHING})"
+_ROW = re.compile(
+    r"(?:(?<=性)|^)[ \t]*(?P<no>\d{1,2}[.、]?)?[ \t]*(?P<name>[一-鿿][^\n%]{1,48}?)[*#△]?[ \t]*"
+    r"(?:\((?P<unit>[^()\n]{1,14})\)"
+    r"|[ \t](?P<plain>%|个|[a-z一-鿿]{1,4}/[a-z一-鿿]{1,4}\d?)[ \t])[ \t]*"
+    rf"(?P<first>{_ATTRIBUTE})?[ \t]*(?P<cells>{_CELL}(?:[ \t]*{_CELL})*)"
+    rf"[ \t]*(?P<last>{_ATTRIBUTE})?",
+    re.MULTILINE | re.IGNORECASE,
+)
+_TOKEN = re.compile(rf"{_NUMBER}|{_NOTHING}")
+_ENDS_ROW = re.compile(r"[性\d\])]$")
+_UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
+_IDLE_LINES = 12  # lines without a row after which a table is over
+_MOST_COLUMNS = 10
+_DONE = re.compile(r"现状|实际|完成|基期|基数|现值")
+_AIM = re.compile(r"目标|规划|预期")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The value of an indicator in a table.
+
+    Attributes:
+        indicator: As worded, without its unit.
+        text: The cell, with the unit of its row.
+        value: The number.
+        year: Of its column.
+        standing: As the header says; empty where it does not.
+        binding: 约束性, 预期性; empty.
+        start: First character of the row in the document.
+        end: Offset after the row.
+    """
+
+    indicator: str
+    text: str
+    value: Value
+    year: str
+    standing: Standing
+    binding: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Which column holds what; -1 for none."""
+
+    name: int
+    unit: int
+    binding: int
+    years: tuple[tuple[int, str, Standing], ...]
+    n: int
+
+
+def table_cells(text: str) -> list[Cell]:
+    """Return the values that the indicator tables of a text state, in order.
+
+    Args:
+        text: The document.
+    """
+    narrowed = narrow(text)
+    lines = [
+        _Line(m.start() + len(m[0]) - len(m[0].lstrip()), m.end(), m[0].strip())
+        for m in _LINE.finditer(narrowed)
+        if m[0].strip()
+    ]
+    found = [*_of_cells(lines), *_of_single_cells(lines), *_of_rows(lines)]
+    return sorted(found, key=lambda cell: (cell.start, cell.end))
+
+
+def _of_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
+    """Yield from tables whose cells the loader marked."""
+    header: _Header | None = None
+    for line in lines:
+        if CELL_MARK not in line.text:
+            header = None
+            continue
+        cells = [cell.strip() for cell in line.text.strip("| ").split(CELL_MARK)]
+        heading = _header(cells)
+        if heading:
+            header = heading
+        elif header and len(cells) == header.n:
+            yield from _row(header, cells, line.start, line.end)
+
+
+def _of_single_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
+    """Yield from tables whose cells stand one a line."""
+    i = 0
+    while i < len(lines):
+        j = i
+        while j < len(lines) and j - i < _MOST_COLUMNS and _HEAD.fullmatch(lines[j].text):
+            j += 1
+        header = _header([line.text for line in lines[i:j]]) if j - i > 2 else None
+        if header is None:
+            i = max(i + 1, j - 1) if j - i < _MOST_COLUMNS else i + 1
+            continue
+        while j + header.n <= len(lines):
+            row = lines[j : j + header.n]
+            cells = list(_row(header, [line.text for line in row], row[0].start, row[-1].end))
+            if not cells or not _fits(header, [line.text for line in row]):
+                break
+            yield from cells
+            j += header.n
+        i = j
+
+
+def _of_rows(lines: Sequence[_Line]) -> Iterator[Cell]:
+    """Yield from rows that lost the borders of their cells: 森林覆盖率（%）42 42.5约束性."""
+    columns: list[str] = []
+    head = ""  # of a header that goes over several lines
+    idle = 0
+    is_whole = True  # whether the line before ended a row
+    for line in lines:
+        head, at = _head(head, line.text)
+        if _is_head(head):
+            columns, idle, is_whole = _YEAR.findall(head), 0, True
+        head = head if at == len(line.text) else ""
+        if CELL_MARK in line.text or idle > _IDLE_LINES:
+            columns = []
+        if not columns or at == len(line.text):
+            continue
+        idle += 1
+        for match in _ROW.finditer(line.text, at):
+            for cell in _cells_of(match, columns, line.start, is_first=not is_whole):
+                idle = 0
+                yield cell
+        is_whole = at > 0 or _ENDS_ROW.search(line.text) is not None
+
+
+def _head(before: str, line: str) -> tuple[str, int]:
+    """Return (the header so far, where its words end in the line)."""
+    found = [match for match in _HEADS.finditer(line) if _TELLS.search(match[0])]
+    if not found:
+        return "", 0
+    last = found[-1]
+    return (before if not last.start() else "") + last[0], last.end()
+
+
+def _cells_of(
+    match: re.Match[str], columns: Sequence[str], start: int, *, is_first: bool
+) -> Iterator[Cell]:
+    """Yield the cells of a row whose number is that of the columns."""
+    binding = match["first"] or match["last"] or ""
+    cells = _TOKEN.findall(match["cells"])
+    if not binding or len(cells) != len(columns) or (is_first and not match["no"]):
+        return
+    name = match["name"].removeprefix("其中:").strip(" *#△")
+    for cell, year in zip(cells, columns, strict=True):
+        value = _cell_value(cell, match["unit"] or match["plain"] or "")
+        if value:
+            yield Cell(name, *value, year, "", binding, start + match.start(), start + match.end())
+
+
+def _is_head(head: str) -> bool:
+    """Return whether words head the columns of several years: 序号指标单位2020年2025年属性."""
+    years = _YEAR.findall(head)
+    return 1 < len(years) == len(set(years)) and "指标" in head
+
+
+def _header(cells: Sequence[str]) -> _Header | None:
+    name = unit = binding = -1
+    years: list[tuple[int, str, Standing]] = []
+    for i, cell in enumerate(cells):
+        bare = "".join(cell.split())
+        year = _YEAR.search(bare)
+        if year and len(bare) <= 16:
+            years.append((i, year[1], _standing(bare)))
+        elif _NAME_HEAD.fullmatch(bare) and name < 0:
+            name = i
+        elif bare in ("单位", "计量单位"):
+            unit = i
+        elif bare.endswith(("属性", "性质", "类型")) and len(bare) <= 6:
+            binding = i
+    if name < 0 or not years:
+        return None
+    return _Header(name, unit, binding, tuple(years), len(cells))
+
+
+def _standing(head: str) -> Standing:
+    if _AIM.search(head):
+        return "planned"
+    return "achieved" if _DONE.search(head) else ""
+
+
+def _row(header: _Header, cells: Sequence[str], start: int, end: int) -> Iterator[Cell]:
+    name = "".join(cells[header.name].split()).removeprefix("其中:")
+    unit = cells[header.unit] if header.unit >= 0 else ""
+    inside = _UNIT_IN_NAME.search(name)
+    if inside and not unit:
+        unit = inside[1]
+        name = name[: inside.start()]
+    name = re.sub(r"^(?:\d{1,2}|[一二三四五六七八九十]+)[.、]?(?=[^\d])", "", name).strip(":*#△")
+    if len(name) < 2 or not re.search(r"[一-鿿]{2}", name) or len(name) > 60:
+        return
+    binding = cells[header.binding] if header.binding >= 0 else ""
+    for i, year, standing in header.years:
+        value = _cell_value("".join(cells[i].split()), unit)
+        if value:
+            yield Cell(name, *value, year, standing, _binding(binding), start, end)
+
+
+def _binding(cell: str) -> str:
+    match = _BINDING.match(cell)
+    return match[0][:2] + "性" if match else ""
+
+
+def _fits(header: _Header, cells: Sequence[str]) -> bool:
+    """Return whether the cells of a row are what their columns hold."""
+    for i, _, _ in header.years:
+        if not _TOKEN.fullmatch("".join(cells[i].split())):
+            return False
+    if header.binding >= 0 and not _BINDING.match(cells[header.binding]):
+        return False
+    return not re.search(r"\d{2}", cells[header.name][:2])
+
+
+def _cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
+    """Return (text with unit, value) of a cell; None where it holds no number."""
+    bare = re.sub(r"\([^()]*\)|[\[\]〔〕]", "", cell)
+    if not _CELL_NUMBER.match(bare):
+        return None
+    unit = "" if unit in ("-", "—", "/") else unit.strip()
+    after = re.search(r"(?:左右|以上|以内|以下)$", bare)
+    number = bare[: after.start()] if after else bare
+    text = number + ("" if number.endswith("%") else unit) + (after[0] if after else "")
+    found = values(f" {narrow(text)}")
+    if len(found) != 1:
+        return None
+    value = found[0]
+    return text, value if value.unit or number.endswith("%") else replace(value, unit=unit)

@@ -1,0 +1,127 @@
+"""Years and periods that a passage states, and whether they are past for the document."""
+
+import bisect
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.language.issued import issue_year
+from kgrag.qualifiers import Standing
+
+_HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}
+_Y = r"(?:(?:19|20)\d\d|[一二]零[零一二三四五六七八九]{2})"
+_PERIODS = {"十一五": 2010, "十二五": 2015, "十三五": 2020, "十四五": 2025, "十五五": 2030}
+_TAIL = (
+    r"底前|年底|底|末期|末|前|初|以来|以前|之前|起|度|内|\d{1,2}月(?:\d{1,2}日)?(?:底|前|末|起)*"
+)
+_TIME = re.compile(
+    rf"(?P<lead>截至目前|截至|截止到|截止|力争到|到|至|自|从|由|在|于|按)?"
+    rf"(?:(?P<from>{_Y})年?(?:[-—–~至到]|——)(?P<to>{_Y})年?(?:间|期间)?"
+    rf"|(?P<year>{_Y})年(?P<tail>(?:年?(?:{_TAIL}))*)"
+    rf"|[“\"'‘]?(?P<plan>十[一二三四五]五)[”\"'’]?(?:规划)?(?P<part>期间|时期|以来|期末|末期|末|中后期|中期|初期|(?=,)))"
+)
+_BASE_BEFORE = re.compile(r"(?:比|较|与|同|相比于?|相较于?|对比|相对于?|以|高于|低于|超过)$")
+_BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际)*(?:基础上|水平上|为基|基数|相比|同期)|相比)")
+_FROM_VALUE = re.compile(r"的?[^,。;]{0,3}\d")
+_SINCE = re.compile(r"^[^,。;]{0,30}以来")
+_NUMBER_YEAR = re.compile(r"[〔\[﹝(【](20\d\d)[〕\]﹞)】]")
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """When a value holds.
+
+    Attributes:
+        start: First character in the passage, 到 or 截至 included.
+        end: Offset after the last.
+        year: Four digits.
+        period: 十四五, 2021-2025; empty for a year.
+        is_base: Whether it is what a value is compared with.
+        is_until: Whether it counts what has been (截至, 以来).
+        is_since: Whether it is only when something began (2018年以来).
+        is_due: Whether 到 or 至 stands before it.
+    """
+
+    start: int
+    end: int
+    year: str
+    period: str = ""
+    is_base: bool = False
+    is_until: bool = False
+    is_since: bool = False
+    is_due: bool = False
+
+
+def times(text: str) -> list[Time]:
+    """Return the years and periods of a passage in order."""
+    found = []
+    for match in _TIME.finditer(text):
+        lead, tail = match["lead"] or "", match["tail"] or match["part"] or ""
+        before = text[max(0, match.start() - 3) : match.start()]
+        after = text[match.end() : match.end() + 8]
+        is_base = bool(_BASE_BEFORE.search(before) or _BASE_AFTER.match(after)) or bool(
+            lead in ("在", "按") and _BASE_AFTER.search(after)
+        )
+        if lead in ("从", "由", "自") and _FROM_VALUE.match(after):
+            is_base = True
+        period = match["plan"] or ""
+        year = str(_PERIODS[period]) if period else _digits(match["year"] or match["to"])
+        if match["from"]:
+            first = _digits(match["from"])
+            if first >= year:
+                continue
+            period = f"{first}-{year}"
+        since = "以来" in tail or bool(_SINCE.match(after) and lead in ("自", "从"))
+        found.append(
+            Time(
+                match.start(),
+                match.end(),
+                year,
+                period,
+                is_base,
+                since or lead.startswith("截"),
+                since and not period,
+                lead in ("到", "至", "力争到"),
+            )
+        )
+    return found
+
+
+def _digits(year: str) -> str:
+    return "".join(_HAN_YEAR.get(c, c) for c in year)
+
+
+def written_in(text: str) -> int:
+    """Return the year from which a document looks back and ahead; 0 where nothing tells.
+
+    Its own where it states it; otherwise the latest 文号 that it cites, or the five-year plan.
+    """
+    stated = issue_year(text)
+    cited = [int(year) for year in _NUMBER_YEAR.findall(text)]
+    if stated:
+        return int(stated)
+    if cited:
+        return max(cited)
+    return 2021 if "十四五" in text else 0
+
+
+def standing_of(time: Time, written: int) -> Standing:
+    """Return whether what holds at a time is planned or achieved, for a document of a year."""
+    year = int(time.year)
+    if not written:
+        return "achieved" if time.is_until else "planned"
+    if time.is_until:
+        return "achieved" if year <= written or time.period else "planned"
+    if time.period and year == written and not time.is_due:
+        return "planned" if "-" in time.period else "achieved"
+    return "achieved" if year < written else "planned"
+
+
+def last_before(found: Sequence[Time], at: int, since: int = 0) -> Time | None:
+    """Return the last time in `[since, at)` that is no base; None where there is none."""
+    i = bisect.bisect_left(found, at, key=lambda time: time.start) - 1
+    while i >= 0 and found[i].start >= since:
+        if not found[i].is_base:
+            return found[i]
+        i -= 1
+    return None

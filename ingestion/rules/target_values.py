@@ -1,0 +1,143 @@
+"""The numbers of a passage that may be values of indicators: number, unit, what stands behind."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from kgrag.ingestion.rules.target_patterns import (
+    AFTER,
+    COUNTERS,
+    NOT_VALUES,
+    OF_WHAT,
+    PER,
+    UNIT_NAMES,
+)
+from kgrag.language.quantities import Quantity, quantities
+
+_TO = re.compile(r"(?:[-—–~～至到]|——)")
+_MORE_UNIT = re.compile(rf"\s*(?:{COUNTERS})", re.IGNORECASE)
+_TAIL = re.compile(rf"(?P<of>{OF_WHAT})?(?:(?:/|每)(?P<per>{PER}))?", re.IGNORECASE)
+_PER = {
+    "d": "日",
+    "天": "日",
+    "a": "年",
+    "h": "小时",
+    "m3": "立方米",
+    "m2": "平方米",
+    "km2": "平方公里",
+}
+_PART_OF_NAME = re.compile(r"[a-z/\-+±第]$", re.IGNORECASE)
+SHARES = ("%", "个百分点")
+_A_NUMBER = 10**4  # from which on a number in words is one: 两项, 三大工程 count parts of a text
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number with its unit in a passage.
+
+    Attributes:
+        start: First character of the number in the passage.
+        unit_end: Offset after the unit.
+        end: Offset after what belongs to it: 以上, 左右.
+        number: Scaled by 万 and 亿 and to the unit.
+        number_to: The upper end of a range; None otherwise.
+        unit: Normalised; empty where there is none.
+        after: 以上, 左右, ...; empty.
+    """
+
+    start: int
+    unit_end: int
+    end: int
+    number: Decimal
+    number_to: Decimal | None
+    unit: str
+    after: str
+
+
+def values(text: str) -> list[Value]:
+    """Return the values in a passage in order; times, articles and names left out."""
+    found: list[Value] = []
+    numbers = quantities(text)
+    i = 0
+    while i < len(numbers):
+        first = numbers[i]
+        following = numbers[i + 1] if i + 1 < len(numbers) else None
+        last = first
+        if (
+            following
+            and _TO.fullmatch(text, first.end, following.start)
+            and _range(first, following)
+        ):
+            last = following
+            i += 1
+        i += 1
+        value = _value(text, first, last)
+        if value is not None and (not found or value.start >= found[-1].end):
+            found.append(value)
+    return found
+
+
+def _range(first: Quantity, last: Quantity) -> bool:
+    return (
+        max(first.values) < max(last.values)
+        and (first.unit == last.unit or not first.unit)
+        and last.unit not in NOT_VALUES
+    )
+
+
+def _value(text: str, first: Quantity, last: Quantity) -> Value | None:
+    if not _is_value(text, first, last):
+        return None
+    unit, unit_end, scale = _unit(text, last)
+    after = AFTER.match(text, unit_end)
+    number, number_to = min(first.values), None
+    if last is not first:
+        number_to = max(last.values)
+        number = max(value for value in first.values if value <= number_to)
+    return Value(
+        first.start,
+        unit_end,
+        after.end() if after else unit_end,
+        number * scale,
+        number_to * scale if number_to is not None else None,
+        unit,
+        after[0] if after else "",
+    )
+
+
+def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
+    """Return whether a number is none of a time, an article, a name, a count of parts."""
+    before = text[max(0, first.start - 2) : first.start]
+    if last.unit in NOT_VALUES or before.endswith("第"):
+        return False
+    if _PART_OF_NAME.search(before) and not before.endswith("-"):
+        return False
+    if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
+        return False
+    return not last.is_word or last.unit in SHARES or max(last.values) >= _A_NUMBER
+
+
+def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
+    """Return (unit, offset after it, how many of it one as written is)."""
+    unit, end = quantity.unit, quantity.end
+    if not unit and not quantity.is_word and (more := _MORE_UNIT.match(text, end)):
+        unit, end = more[0].strip(), more.end()
+    name, scale = UNIT_NAMES.get(unit.casefold(), (unit, 1))
+    tail = _TAIL.match(text, end)
+    if not tail or not unit or unit in SHARES:
+        return name, end, scale
+    if tail["of"]:
+        name += tail["of"].replace("标煤", "标准煤")
+    if tail["per"]:
+        name += "/" + _PER.get(tail["per"].casefold(), tail["per"])
+    return name, tail.end(), scale
+
+
+def as_text(number: Decimal) -> str:
+    """Return a decimal number without exponent or superfluous zeros.
+
+    >>> as_text(Decimal("2350000000.0")), as_text(Decimal("13.50"))
+    ('2350000000', '13.5')
+    """
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

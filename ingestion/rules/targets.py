@@ -1,0 +1,264 @@
+"""Targets by rule: which indicator is to have, or has, which value, until when."""
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.ingestion.rules import target_patterns as p
+from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.rules.prose import Passage, passages
+from kgrag.ingestion.rules.target_clauses import Statement, statements
+from kgrag.ingestion.rules.target_tables import Cell, table_cells
+from kgrag.ingestion.rules.target_times import Time, standing_of, times, written_in
+from kgrag.ingestion.rules.target_values import as_text
+from kgrag.ingestion.structure import structure
+from kgrag.language.text import read_word_list
+from kgrag.qualifiers import Comparator, Qualifiers, Standing
+from kgrag.types import Heading
+
+PLANNED = "目标为"
+ACHIEVED = "已达到"
+CONFIDENCE = 0.9
+
+_RULES_HEAD = 150  # characters in which a document names its kind
+_RULES = re.compile(
+    r"(?:办法|导则|细则|条例|规程|规范|标准|申报指南|申请指南)(?:》|\s|\(|（|$|的通知)"
+)
+_LEAD = 12  # characters within which a paragraph says when its aims are due
+_DONE = re.compile(
+    r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比"
+)
+_WILL = re.compile(r"力争|争取|确保|目标|力求|将达|预计|要(?:达到|提高|求)|计划")
+_SCOPE = re.compile(
+    r"规模以上工业|规上工业|规模以上企业|新建建筑|公共机构|公共建筑|居住建筑|城镇新建建筑|重点用能单位|中央企业"
+)
+
+
+@dataclass(slots=True)
+class _Carry:
+    """What holds for the sentences and paragraphs that follow."""
+
+    section: tuple[str, ...] = ()
+    lead: Time | None = None  # of a line that ends in a colon, or of a heading
+
+
+def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
+    """Return every statement that an indicator has, or is to have, a value.
+
+    Args:
+        text: The document.
+        headings: Its headings; read from the text where none are given.
+
+    >>> [(f.subject, f.predicate, f.object) for f in targets("到2025年，森林覆盖率达到39%。")]
+    [('森林覆盖率', '目标为', '2025年达到39%')]
+    """
+    written = written_in(text)
+    is_rules = _RULES.search(text[:_RULES_HEAD]) is not None
+    carry = _Carry()
+    found: list[Finding] = []
+    for passage in passages(text, headings or structure(text)):
+        if not passage.is_aside:
+            _step(carry, passage)
+        spoken_of = _spoken_of(found, passage) if passage.is_aside else ""
+        for statement in statements(passage, spoken_of):
+            finding = _finding(text, passage, statement, carry, written, is_rules)
+            if finding is not None:
+                found.append(finding)
+        if not passage.is_aside:
+            _keep(carry, passage)
+    found += [_of_cell(cell, written) for cell in table_cells(text)]
+    return sorted(found, key=lambda finding: (finding.start, finding.end))
+
+
+def _spoken_of(found: Sequence[Finding], aside: Passage) -> str:
+    """Return the indicator whose value stands right before a passage in brackets."""
+    for finding in reversed(found[-12:]):
+        if finding.start < aside.at[0] <= finding.end + 2:
+            return finding.subject
+    return ""
+
+
+def _of_cell(cell: Cell, written: int) -> Finding:
+    """Return what a cell of an indicator table states."""
+    standing = cell.standing or standing_of(Time(0, 0, cell.year), written)
+    region, subject = _region(cell.indicator)
+    return Finding(
+        subject,
+        ACHIEVED if standing == "achieved" else PLANNED,
+        f"{cell.year}年{cell.text}",
+        cell.start,
+        cell.end,
+        Qualifiers(
+            "target",
+            value=as_text(cell.value.number),
+            unit=cell.value.unit,
+            comparator=_of_number(cell.text, cell.indicator),
+            year=cell.year,
+            region=region,
+            scope=_first(_SCOPE, cell.indicator),
+            standing=standing,
+            binding=cell.binding,
+        ),
+        confidence=CONFIDENCE,
+    )
+
+
+def _of_number(text: str, indicator: str) -> Comparator:
+    if indicator.endswith(("降低", "下降", "减少", "削减", "降低率", "下降率")):
+        return "-"
+    signs: tuple[tuple[str, Comparator], ...] = (
+        ("≥", ">="), ("以上", ">="), ("≤", "<="), ("以内", "<="), ("以下", "<="),
+        ("左右", "~"), ("约", "~"), (">", ">"), ("<", "<"),
+    )  # fmt: skip
+    return next((sign for word, sign in signs if word in text), "=")
+
+
+def _step(carry: _Carry, passage: Passage) -> None:
+    """Forget what belonged to another section."""
+    if passage.section != carry.section:
+        within = passage.section[: len(carry.section)] == carry.section
+        if not within:
+            carry.lead = None
+        carry.section = passage.section
+        heading = passage.section[-1] if passage.section else ""
+        said = [t for t in times(heading) if not t.is_base]
+        if said and re.search(r"目标|任务", heading):
+            carry.lead = said[-1]
+
+
+def _keep(carry: _Carry, passage: Passage) -> None:
+    """Keep the time of a paragraph that leads in a list."""
+    is_aim = bool(passage.section) and "目标" in passage.section[-1]
+    if not is_aim and not passage.text.endswith(":"):
+        return
+    said = [t for t in times(passage.text) if not t.is_base]
+    if said and (not is_aim or said[0].start < _LEAD):
+        carry.lead = said[0] if is_aim else said[-1]
+
+
+def _finding(
+    text: str, passage: Passage, statement: Statement, carry: _Carry, written: int, is_rules: bool
+) -> Finding | None:
+    value = statement.value
+    start, end = statement.clause
+    clause = passage.text[start:end]
+    if p.MONEY_FOR.search(clause) and value.unit in ("元", "%", "美元"):
+        return None
+    if p.OF_APPLICATION.search(clause):
+        return None
+    time = statement.time
+    if time is None:
+        if is_rules:
+            return None
+        time = statement.carried or carry.lead
+    standing = _standing(statement, time, passage, written)
+    if standing == "planned" and p.COUNTED.fullmatch(statement.verb):
+        return None
+    region, subject = _region(_as_written(text, passage, statement))
+    year = time.year if time and not time.is_since else ""
+    if statement.time is None and time is not None and standing_of(time, written) != standing:
+        time, year = None, ""
+    spoken = statement.phrase
+    when = ""
+    if time is not None and year and year not in spoken:
+        when = f"“{time.period}”期间" if time.period and "-" not in time.period else f"{year}年"
+    first, last = passage.span(start, end)
+    return Finding(
+        subject,
+        ACHIEVED if standing == "achieved" else PLANNED,
+        when + spoken,
+        first,
+        last,
+        Qualifiers(
+            "target",
+            value=as_text(value.number),
+            value_to=as_text(value.number_to) if value.number_to is not None else "",
+            unit=value.unit,
+            comparator=_comparator(statement),
+            year=year,
+            period=time.period if time else "",
+            base_year=statement.base,
+            base_value=as_text(statement.base_value.number) if statement.base_value else "",
+            region=region,
+            scope=_first(_SCOPE, clause),
+            standing=standing,
+        ),
+        confidence=CONFIDENCE,
+    )
+
+
+def _as_written(text: str, passage: Passage, statement: Statement) -> str:
+    """Return the indicator as the document writes it, what it says in brackets included."""
+    at = passage.text.find(statement.indicator, *statement.clause)
+    if at < 0:
+        return statement.indicator
+    first, last = passage.span(at, at + len(statement.indicator))
+    return "".join(text[first:last].split())
+
+
+def _standing(statement: Statement, time: Time | None, passage: Passage, written: int) -> Standing:
+    if statement.time is not None:
+        if _DONE.search(statement.lead) and not statement.time.is_due:
+            return "achieved"
+        return standing_of(statement.time, written)
+    if _WILL.search(statement.lead):
+        return "planned"
+    if _DONE.search(statement.lead):
+        return "achieved"
+    if time is not None:
+        return standing_of(time, written)
+    for title in reversed(passage.section):
+        if p.ACHIEVED_SECTION.search(title) and "目标" not in title:
+            return "achieved"
+        if re.search(r"目标|任务|措施|保障", title):
+            return "planned"
+    return "planned"
+
+
+def _comparator(statement: Statement) -> Comparator:
+    value, chain = statement.value, statement.chain
+    if value.number_to is not None:
+        return "range"
+    is_to = p.IS_TO.search(chain) is not None
+    sign = p.IS_TO.sub("", chain)
+    if not is_to and p.IS_DOWN.search(chain) and not statement.verb:
+        return "-"
+    if not is_to and p.IS_UP.search(chain) and not statement.verb:
+        return "+"
+    if value.after in ("左右", "上下"):
+        return "~"
+    if value.after in p.AFTER_LOW or p.IS_LOW.search(sign):
+        return ">="
+    if value.after in p.AFTER_HIGH or p.IS_HIGH.search(sign):
+        return "<="
+    if p.IS_ABOUT.search(sign):
+        return "~"
+    if p.IS_ABOVE.search(sign):
+        return ">"
+    if p.IS_BELOW.search(sign):
+        return "<"
+    return "="
+
+
+_PLACE = re.compile(
+    r"(?![占全本我各])(?:([一-鿿]{2,3})[市州]|[一-鿿]{2,3}省|[一-鿿]{2,5}自治[区州县])"
+)
+
+
+@functools.cache
+def _listed() -> frozenset[str]:
+    return frozenset(read_word_list("places.txt"))
+
+
+def _region(indicator: str) -> tuple[str, str]:
+    """Return (region, indicator) of an indicator that begins with the name of a place."""
+    match = _PLACE.match(indicator)
+    if match and len(indicator) - match.end() > 2 and (not match[1] or match[1] in _listed()):
+        return match[0], indicator[match.end() :]
+    return "", indicator
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    return match[0] if match else ""
