@@ -5,36 +5,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kgrag.ingestion.rules import target_patterns as p
+from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.prose import Passage
 from kgrag.ingestion.rules.target_times import Time, last_before, times
 from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
 
 _CLAUSE_END = re.compile(r"[,;:]")
-_AND = r"、|和|及|与|以及|或|并"
-_BETWEEN = re.compile(rf"(?:{_AND}|,)?(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|达到)?")
-_SPLITS = (
-    re.compile(r"、|以及|和(?!谐)|及(?!以)|与"),
-    re.compile(r"、|以及|和(?!谐)"),
-    re.compile("、"),
-)
 _FROM = re.compile(r"(?:从|由)(?:(?P<year>\d{4})年?(?:底|末)?的?|[^,;]{0,6}?)?(?:约|不到|不足)?$")
 _SHARE_OF_NOUN = re.compile(
-    r"^的?(?P<noun>[^,;]{2,40}?(?:达到|建成|创建|完成|实现|开展|采用|执行|通过|配备|淘汰|全覆盖|覆盖|达标)[^,;]{0,20}|(?:全覆盖|覆盖|达标|全达标))"
+    r"^的?(?P<noun>[^,;]{2,40}?(?:达到|建成|创建|完成|实现|开展|采用|执行|通过|配备|淘汰|全覆盖|覆盖|达标)"
+    r"[^,;]{0,20}|(?:全覆盖|覆盖|达标|全达标))"
 )
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
-_CONDITION = re.compile(r"^(?:的|者|时)?$|^的$")
-_CONNECTED = re.compile(rf"^(?:{_AND})+|(?:{_AND})+$")
+_CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
 _LEVEL_ONLY = re.compile(r"(?:国家|省|市|县|区|镇|乡)级")
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
-_ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
-_GROUP_END = re.compile(
-    r"(?:重点工程减排量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
-    r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
-)
-_COMPLETE = re.compile(r"(?:率|比重|占比|比例|面积|规模|能力|(?<!需氧)量|浓度|产值|指数|数)$")
-_NO_INDICATOR = re.compile(r"^(?:[^一-鿿A-Za-z]*|[其该此这那我本]|.{0,3}(?:第|指|即))$")
 _LONGEST_INDICATOR = 45
 _LOOK_BACK = 60
 _MEASURED_NOUNS = frozenset(
@@ -167,7 +154,7 @@ class _Sentence:
                 if not p.LEADS.sub("", self.text[time.end : end]).strip("底末年相比的基础上水平,"):
                     self.state.base = time.year
                 continue
-            before = _lead_stripped(self.text[start : time.start])
+            before = words.lead_stripped(self.text[start : time.start])
             if not before or time.is_due or len(before) <= 4:
                 self.state.time = time
 
@@ -183,7 +170,7 @@ class _Sentence:
             while i + len(group) < len(inside):
                 following = inside[i + len(group)]
                 between = self.text[group[-1].end : following.start]
-                if following.unit != group[-1].unit or not _is_between(between):
+                if following.unit != group[-1].unit or not words.is_between(between):
                     break
                 group.append(following)
             right = inside[i + len(group)].start if i + len(group) < len(inside) else end
@@ -199,7 +186,7 @@ class _Sentence:
         if p.OTHER_NUMBER.search(window) or _NOT_YET.search(window):
             return
         came_from = _FROM.search(window)
-        if came_from and len(group) == 1 and _goes_on_to(behind):
+        if came_from and len(group) == 1 and words.goes_on_to(behind):
             self.state.from_value, self.state.from_year = first, came_from["year"] or ""
             rest = before[: len(before) - len(window) + came_from.start()]
             name = self._indicator(start, rest)
@@ -217,7 +204,7 @@ class _Sentence:
         noun = self._noun(behind, right < end)
         if build and noun and (first.unit in COUNTS or first.unit in _MEASURED_NOUNS):
             self._built_noun(whole, before, build[0], first, noun, behind)
-        elif chain and _is_predicate(chain):
+        elif chain and words.is_predicate(chain):
             self._predicate(whole, rest, chain, first, behind)
         else:
             self._bare(whole, rest, chain, first, behind)
@@ -226,7 +213,7 @@ class _Sentence:
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
     ) -> None:
         """X达到V, X比2020年下降V."""
-        if _OF_WHAT_IS_MEANT.match(behind) or _is_threshold(value, behind):
+        if _OF_WHAT_IS_MEANT.match(behind) or words.is_threshold(value, behind):
             return
         if value.unit == "" and not p.UNITLESS.search(rest):
             return
@@ -238,7 +225,7 @@ class _Sentence:
             self._bare(clause, rest, chain, value, behind)
             return
         if not name:
-            if _has_words(rest):
+            if words.has_words(rest):
                 return
             name = self.state.indicator
         elif p.OF_WHAT_BEFORE.match(name) and self.state.indicator:
@@ -255,15 +242,15 @@ class _Sentence:
             return
         if value.unit == "" and not p.UNITLESS.search(rest):
             return
-        bare = _lead_stripped(self._without_times(clause[0], rest))
-        said, name = _verb_and_name(bare, rest)
+        bare = words.lead_stripped(self._without_times(clause[0], rest))
+        said, name = words.verb_and_name(bare, rest)
         can_be_built = value.unit in COUNTS or value.unit in _MEASURED_NOUNS
         is_named = p.INDICATOR_END.search(bare) is not None
         if said and not name and self.state.verb:
             self._add(clause, self.state.indicator, value, chain, said)
         elif said and name in p.GENERAL:
             self._add(clause, bare, value, chain, "")
-        elif said and _names_something(name) and (is_named or value.unit not in SHARES):
+        elif said and words.names_something(name) and (is_named or value.unit not in SHARES):
             self.state.verb = said
             self._add(clause, name, value, chain, said)
         elif is_named:
@@ -301,11 +288,11 @@ class _Sentence:
         """A、B分别达到V、W; 到2025年、2030年A分别达到V、W."""
         if rest.endswith("的") and "占" not in rest:
             return
-        bare = _lead_stripped(self._without_times(clause[0], rest))
+        bare = words.lead_stripped(self._without_times(clause[0], rest))
         verb = p.BUILD_LEAD.match(bare) if not p.IS_STRONG.search(chain) else None
         if verb and not p.INDICATOR_END.search(bare):
             bare = bare[verb.end() :]
-        names = _items(bare, len(group))
+        names = words.items(bare, len(group))
         if names:
             last = group[-1]
             for name, value in zip(names, group, strict=True):
@@ -327,7 +314,7 @@ class _Sentence:
         if noun[:1] in ("、", "和", "及", "与"):
             return ""
         noun = noun.lstrip("的")
-        return noun if _names_something(noun) else ""
+        return noun if words.names_something(noun) else ""
 
     def _without_times(self, start: int, rest: str) -> str:
         """Return the words before a number without what says when."""
@@ -335,13 +322,13 @@ class _Sentence:
             if time.is_base:
                 continue
             before, after = rest[: time.start], rest[time.end :]
-            if _names_something(_lead_stripped(after)):
+            if words.names_something(words.lead_stripped(after)):
                 return self._without_times(start, after)
             return before
         return rest
 
     def _indicator(self, start: int, rest: str) -> str:
-        bare = _lead_stripped(self._without_times(start, rest))
+        bare = words.lead_stripped(self._without_times(start, rest))
         while True:
             shorter = p.TRAILS.sub("", bare)
             base = re.search(rf"{p.BASE}$", shorter)
@@ -350,7 +337,7 @@ class _Sentence:
             if shorter == bare:
                 break
             bare = shorter
-        return bare if _names_something(bare) else ""
+        return bare if words.names_something(bare) else ""
 
     def _add(
         self,
@@ -366,7 +353,7 @@ class _Sentence:
         name = _CONNECTED.sub("", name).strip(":,;.、")
         if _LEVEL_ONLY.fullmatch(name) and self.state.indicator:
             name += _LEVEL.sub("", self.state.indicator)
-        if not _names_something(name) or len(name) > _LONGEST_INDICATOR:
+        if not words.names_something(name) or len(name) > _LONGEST_INDICATOR:
             return
         at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
         base = next(
@@ -375,7 +362,7 @@ class _Sentence:
         number = self.text[value.start : value.end]
         if after and not value.after:
             number += after
-        phrase = _spoken(verb or chain) + number
+        phrase = words.spoken(verb or chain) + number
         self.state.found.append(
             Statement(
                 name,
@@ -393,79 +380,3 @@ class _Sentence:
         )
         self.state.indicator = name
         self.state.from_value, self.state.from_year = None, ""
-
-
-def _verb_and_name(bare: str, rest: str) -> tuple[str, str]:
-    """Return the verb of building that opens a clause, and what is built; "" for none."""
-    verb = p.BUILD_LEAD.match(bare)
-    if verb:
-        is_total = rest[: len(rest) - len(bare)].endswith("累计")
-        return ("累计" if is_total else "") + verb[0], bare[verb.end() :]
-    inside = p.BUILD_INSIDE.match(bare)
-    return (inside["verb"], bare[inside.end() :]) if inside else ("", "")
-
-
-def _is_between(between: str) -> bool:
-    return bool(between) and _BETWEEN.fullmatch(between) is not None
-
-
-def _goes_on_to(behind: str) -> bool:
-    return p.IS_TO.search(behind) is not None
-
-
-def _is_predicate(chain: str) -> bool:
-    return bool(p.IS_LEVEL.search(chain) or p.IS_UP.search(chain) or p.IS_DOWN.search(chain))
-
-
-def _is_threshold(value: Value, behind: str) -> bool:
-    """Return whether a number only says who is meant: 超过1万吨的企业."""
-    if behind in ("的", "者", "时"):
-        return True
-    return bool(value.after and value.unit not in ("%",) and p.THRESHOLD.match(behind))
-
-
-def _has_words(rest: str) -> bool:
-    return bool(re.search(r"[一-鿿]{3}", _lead_stripped(rest)))
-
-
-def _names_something(name: str) -> bool:
-    return len(name) > 1 and re.search(r"[一-鿿A-Za-z]{2}", name) is not None
-
-
-def _lead_stripped(text: str) -> str:
-    """Return a clause without the words that lead in its indicator."""
-    while True:
-        match = p.LEADS.match(text)
-        if not match:
-            return text
-        text = text[match.end() :]
-
-
-def _spoken(chain: str) -> str:
-    """Return the chain without the words that belong to several values or to the plan."""
-    chain = re.sub("分别|均|各", "", chain)
-    return re.sub(
-        r"^(?:成功|重点|引导|分别|均|都|各|将|要|应|力争|确保|争取|努力|预计|计划|总体|基本|已经|已|在|全市|全省|全县|年内)+",
-        "",
-        chain,
-    )
-
-
-def _items(names: str, n: int) -> list[str]:
-    """Return the n indicators of a list, each whole; empty where it has another number."""
-    for pattern in _SPLITS:
-        items = [item for item in pattern.split(names) if item]
-        if len(items) != n:
-            continue
-        end = ""
-        counted = _ENUMERATED.search(items[-1])
-        if counted and counted.start() > 0:
-            tail = items[-1][counted.end() :]
-            ending = _GROUP_END.search(tail)
-            end = ending[0] if ending else ""
-            items[-1] = items[-1][: counted.start()] + end
-        else:
-            ending = _GROUP_END.search(items[-1])
-            end = ending[0] if ending and ending.start() else ""
-        return [item if _COMPLETE.search(item) else item + end for item in items]
-    return []

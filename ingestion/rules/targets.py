@@ -1,6 +1,5 @@
 """Targets by rule: which indicator is to have, or has, which value, until when."""
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from kgrag.ingestion.rules.target_tables import Cell, table_cells
 from kgrag.ingestion.rules.target_times import Time, standing_of, times, written_in
 from kgrag.ingestion.rules.target_values import as_text
 from kgrag.ingestion.structure import structure
-from kgrag.language.text import read_word_list
+from kgrag.language.places import names_place
 from kgrag.qualifiers import Comparator, Qualifiers, Standing
 from kgrag.types import Heading
 
@@ -241,20 +240,13 @@ def _comparator(statement: Statement) -> Comparator:
     return "="
 
 
-_PLACE = re.compile(
-    r"(?![占全本我各])(?:([一-鿿]{2,3})[市州]|[一-鿿]{2,3}省|[一-鿿]{2,5}自治[区州县])"
-)
-
-
-@functools.cache
-def _listed() -> frozenset[str]:
-    return frozenset(read_word_list("places.txt"))
+_PLACE = re.compile(r"(?![占全本我各])[一-鿿]{2,4}?(?:自治[区州县]|[省市州])(?<!级市)")
 
 
 def _region(indicator: str) -> tuple[str, str]:
     """Return (region, indicator) of an indicator that begins with the name of a place."""
     match = _PLACE.match(indicator)
-    if match and len(indicator) - match.end() > 2 and (not match[1] or match[1] in _listed()):
+    if match and len(indicator) - match.end() > 2 and names_place(match[0]):
         return match[0], indicator[match.end() :]
     return "", indicator
 

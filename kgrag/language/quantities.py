@@ -16,9 +16,9 @@ _SCALE |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 _HAN = "零一二三四五六七八九十百千万亿两"
 # The 千 of 5千瓦 belongs to the unit.
 _SCALES = (
-    "万亿|千亿|百亿|十亿|千万|百万|十万|千(?![瓦米克伏])|百(?!分点)|[万亿]|thousand|million|billion|trillion"
-)
-_UNIT = (
+    "万亿|千亿|百亿|十亿|千万|百万|十万|千(?![瓦米克伏])|百(?!分点)|[万亿]"
+    "|thousand|million|billion|trillion"
+)_UNIT = (
     r"个百分点|百分点|percentage points?|percent|个?工作日|个月|个|%|‰|"
     r"元|吨|亩|公顷|平方米|平方公里|平方千米|立方米|公里|千米|毫米|厘米|米|千瓦时|千瓦|兆瓦时|兆瓦|吉瓦"
     r"|千克|公斤|毫克|微克|克|千伏|蒸吨|人次|户|度|家|项|座|辆|台|人|名|件|条|章|款|次|倍"

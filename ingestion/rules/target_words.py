@@ -1,0 +1,100 @@
+"""Words of a clause: its lead, the verb of building, the indicators of a list."""
+
+import re
+
+from kgrag.ingestion.rules import target_patterns as p
+from kgrag.ingestion.rules.target_values import Value
+
+_BETWEEN = re.compile(rf"(?:{p.AND}|,)?(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|达到)?")
+_SPLITS = (
+    re.compile(r"、|以及|和(?!谐)|及(?!以)|与"),
+    re.compile(r"、|以及|和(?!谐)"),
+    re.compile("、"),
+)
+_ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
+_GROUP_END = re.compile(
+    r"(?:重点工程减排量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
+    r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
+)
+_COMPLETE = re.compile(r"(?:率|比重|占比|比例|面积|规模|能力|(?<!需氧)量|浓度|产值|指数|数)$")
+
+
+def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
+    """Return the verb of building that opens a clause, and what is built; "" for none."""
+    verb = p.BUILD_LEAD.match(bare)
+    if verb:
+        is_total = rest[: len(rest) - len(bare)].endswith("累计")
+        return ("累计" if is_total else "") + verb[0], bare[verb.end() :]
+    inside = p.BUILD_INSIDE.match(bare)
+    return (inside["verb"], bare[inside.end() :]) if inside else ("", "")
+
+
+def is_between(between: str) -> bool:
+    """Return whether words only stand between two values of a list."""
+    return bool(between) and _BETWEEN.fullmatch(between) is not None
+
+
+def goes_on_to(behind: str) -> bool:
+    """Return whether a number is where a value began: 由30%提高到50%."""
+    return p.IS_TO.search(behind) is not None
+
+
+def is_predicate(chain: str) -> bool:
+    """Return whether words say that an indicator has a value."""
+    return bool(p.IS_LEVEL.search(chain) or p.IS_UP.search(chain) or p.IS_DOWN.search(chain))
+
+
+def is_threshold(value: Value, behind: str) -> bool:
+    """Return whether a number only says who is meant: 超过1万吨的企业."""
+    if behind in ("的", "者", "时"):
+        return True
+    return bool(value.after and value.unit not in ("%",) and p.THRESHOLD.match(behind))
+
+
+def has_words(rest: str) -> bool:
+    """Return whether a clause has words besides its lead."""
+    return bool(re.search(r"[一-鿿]{3}", lead_stripped(rest)))
+
+
+def names_something(name: str) -> bool:
+    """Return whether a name can be one of an indicator."""
+    return len(name) > 1 and re.search(r"[一-鿿A-Za-z]{2}", name) is not None
+
+
+def lead_stripped(text: str) -> str:
+    """Return a clause without the words that lead in its indicator."""
+    while True:
+        match = p.LEADS.match(text)
+        if not match:
+            return text
+        text = text[match.end() :]
+
+
+def spoken(chain: str) -> str:
+    """Return the chain without the words that belong to several values or to the plan."""
+    chain = re.sub("分别|均|各", "", chain)
+    return re.sub(
+        r"^(?:成功|重点|引导|分别|均|都|各|将|要|应|力争|确保|争取|努力|预计|计划|总体|基本|已经|已|在|全市|全省|全县|年内)+",
+        "",
+        chain,
+    )
+
+
+def items(names: str, n: int) -> list[str]:
+    """Return the n indicators of a list, each whole; empty where it has another number."""
+    for pattern in _SPLITS:
+        items = [item for item in pattern.split(names) if item]
+        if len(items) != n:
+            continue
+        end = ""
+        counted = _ENUMERATED.search(items[-1])
+        if counted and counted.start() > 0:
+            tail = items[-1][counted.end() :]
+            ending = _GROUP_END.search(tail)
+            end = ending[0] if ending else ""
+            items[-1] = items[-1][: counted.start()] + end
+        else:
+            ending = _GROUP_END.search(items[-1])
+            end = ending[0] if ending and ending.start() else ""
+        return [item if _COMPLETE.search(item) else item + end for item in items]
+    return []
