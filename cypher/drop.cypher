@@ -3,7 +3,8 @@
 // name: delete_some_nodes
 // All but the knowledge base's own, which goes last.
 MATCH (n:KgragDocument|KgragDocumentLayout|KgragSource|KgragChunk|KgragSummary|KgragEntity
-  |KgragEmbedding|KgragFactVector|KgragTerms|KgragStagedDocument|KgragStagedEmbedding|KgragSetting)
+  |KgragEmbedding|KgragFactVector|KgragTerms|KgragStagedDocument|KgragStagedEmbedding|KgragSetting|KgragCorrection
+  |KgragDecision)
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS n;

@@ -38,7 +38,7 @@ WITH e, r, startNode(r) AS s, endNode(r) AS o
 RETURN e.id AS around, r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type,
   r.predicate AS predicate, o.id AS object_id, o.name AS object, o.type AS object_type,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
-  r.extractors AS extractors, r.confidences AS confidences;
+  r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;
 
 // name: facts_of_chunks
 MATCH (c:KgragChunk) WHERE c.id IN $ids
@@ -49,7 +49,7 @@ MATCH (s:KgragEntity)-[r:RELATED {id: id}]->(o:KgragEntity)
 RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type,
   r.predicate AS predicate, o.id AS object_id, o.name AS object, o.type AS object_type,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
-  r.extractors AS extractors, r.confidences AS confidences;
+  r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;
 
 // name: facts
 UNWIND $ids AS fact_id
@@ -57,7 +57,7 @@ MATCH (s:KgragEntity)-[r:RELATED {id: fact_id}]->(o:KgragEntity)
 RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type,
   r.predicate AS predicate, o.id AS object_id, o.name AS object, o.type AS object_type,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
-  r.extractors AS extractors, r.confidences AS confidences;
+  r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;
 
 // name: facts_of_document
 MATCH (c:KgragChunk {doc_id: $id})-[m:MENTIONS]->(:KgragEntity)
@@ -66,20 +66,42 @@ WITH DISTINCT fact_id
 MATCH (s:KgragEntity)-[r:RELATED {id: fact_id}]->(o:KgragEntity)
 RETURN r.id AS id, s.id AS subject_id, o.id AS object_id, r.predicate AS predicate,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
-  r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates;
+  r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates,
+  r.qualifiers AS qualifiers;
 
 // name: facts_by_id
 UNWIND $ids AS fact_id
 MATCH (s:KgragEntity)-[r:RELATED {id: fact_id}]->(o:KgragEntity)
 RETURN r.id AS id, s.id AS subject_id, o.id AS object_id, r.predicate AS predicate,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
-  r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates;
+  r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates,
+  r.qualifiers AS qualifiers;
 
 // name: mentions_of_document
 MATCH (c:KgragChunk {doc_id: $id})-[m:MENTIONS]->(e:KgragEntity)
 RETURN c.id AS chunk_id, e.id AS entity_id, m.fact_ids AS fact_ids, m.starts AS starts,
-  m.ends AS ends, m.extractors AS extractors, m.confidences AS confidences;
+  m.ends AS ends, m.extractors AS extractors, m.confidences AS confidences,
+  m.qualifiers AS qualifiers;
 
 // name: names_of_document
 MATCH (:KgragDocument {id: $id})-[n:NAMES]->(e:KgragEntity)
 RETURN e.id AS entity_id, n.names AS names, n.types AS types;
+
+// name: naming_documents
+MATCH (d:KgragDocument)-[:NAMES]->(e:KgragEntity) WHERE e.id IN $ids
+RETURN DISTINCT e.id AS id, d.id AS doc_id ORDER BY id, doc_id;
+
+// name: entity_page
+MATCH (e:KgragEntity) WHERE e.id > $after
+WITH e ORDER BY e.id LIMIT $limit
+CALL (e) { OPTIONAL MATCH (e)-[r:RELATED]-(:KgragEntity) RETURN count(DISTINCT r) AS facts }
+RETURN e.id AS id, e.name AS name, e.type AS type, facts ORDER BY id;
+
+// name: citing_facts
+// Those with evidence whose qualifiers are of a citation; in $ids, or of all documents.
+MATCH (:KgragEntity)-[r:RELATED]->(o:KgragEntity)
+WHERE any(text IN r.qualifiers WHERE text CONTAINS '"kind":"reference"')
+  AND ($ids IS NULL OR any(doc_id IN r.doc_ids WHERE doc_id IN $ids))
+RETURN r.id AS id, o.id AS object_id, o.name AS object, r.doc_ids AS doc_ids,
+  r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends, r.extractors AS extractors,
+  r.confidences AS confidences, r.qualifiers AS qualifiers;

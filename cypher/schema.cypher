@@ -24,6 +24,10 @@ CREATE CONSTRAINT kgrag_embedding_id IF NOT EXISTS FOR (n:KgragEmbedding) REQUIR
 CREATE CONSTRAINT kgrag_fact_vector_id IF NOT EXISTS FOR (n:KgragFactVector) REQUIRE n.id IS UNIQUE;
 // name: constrain_terms
 CREATE CONSTRAINT kgrag_terms_id IF NOT EXISTS FOR (n:KgragTerms) REQUIRE n.id IS UNIQUE;
+// name: constrain_correction
+CREATE CONSTRAINT kgrag_correction_id IF NOT EXISTS FOR (n:KgragCorrection) REQUIRE n.id IS UNIQUE;
+// name: constrain_decision
+CREATE CONSTRAINT kgrag_decision_id IF NOT EXISTS FOR (n:KgragDecision) REQUIRE n.id IS UNIQUE;
 // name: index_related
 // Shared by all knowledge bases of a database, so that its name is always the same. Facts of two
 // of them may have one id: that there is only one in each is seen to by the writers' lock.
@@ -43,6 +47,10 @@ CREATE INDEX kgrag_summary_key IF NOT EXISTS FOR (n:KgragSummary) ON (n.embeddin
 CREATE INDEX kgrag_document_key IF NOT EXISTS FOR (n:KgragDocument) ON (n.embedding_key);
 // name: index_document_name
 CREATE INDEX kgrag_document_name_key IF NOT EXISTS FOR (n:KgragDocument) ON (n.name_key);
+// name: index_document_node
+CREATE INDEX kgrag_document_node_id IF NOT EXISTS FOR (n:KgragDocument) ON (n.node_id);
+// name: index_document_name_id
+CREATE INDEX kgrag_document_name_id IF NOT EXISTS FOR (n:KgragDocument) ON (n.name_id);
 // name: index_document_title
 CREATE TEXT INDEX kgrag_document_title_key IF NOT EXISTS FOR (n:KgragDocument) ON (n.title_key);
 // name: index_document_year

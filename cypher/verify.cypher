@@ -8,8 +8,10 @@ CALL () {
   UNION ALL MATCH (n:KgragSetting) RETURN n, ['id', 'value'] AS keys
   UNION ALL MATCH (n:KgragSource) RETURN n, ['id', 'doc_id'] AS keys
   UNION ALL MATCH (n:KgragDocument) RETURN n, ['id', 'title', 'name', 'caption', 'file',
-    'media_type', 'characters', 'content_hash', 'fingerprint', 'layout', 'warnings', 'metadata', 'title_key',
-    'name_key'] AS keys
+    'media_type', 'characters', 'content_hash', 'fingerprint', 'layout', 'warnings', 'properties', 'metadata', 'title_key',
+    'name_key', 'node_id', 'name_id'] AS keys
+  UNION ALL MATCH (n:KgragCorrection) RETURN n, ['id', 'doc_id', 'field', 'value'] AS keys
+  UNION ALL MATCH (n:KgragDecision) RETURN n, ['id', 'kind', 'name', 'into'] AS keys
   UNION ALL MATCH (n:KgragDocumentLayout) RETURN n, ['id', 'headings', 'segments'] AS keys
   UNION ALL MATCH (n:KgragChunk) RETURN n, ['id', 'doc_id', 'size', 'index', 'start', 'end', 'text',
     'heading_path', 'heading'] AS keys
@@ -203,7 +205,7 @@ MATCH (c:KgragChunk) RETURN c.id AS id, c.doc_id AS doc_id, c.start AS start, c.
 MATCH (d:KgragDocument)
 RETURN d.id AS id, d.title AS title, d.title_key AS title_key, d.name_key AS name_key,
   d.characters AS characters, d.file AS file, d.name AS name, d.caption AS caption,
-  d.metadata AS metadata, d.layout AS layout, properties(d) AS properties;
+  d.properties AS told, d.metadata AS metadata, d.layout AS layout, properties(d) AS properties;
 
 // name: entity_keys
 MATCH (e:KgragEntity)
@@ -213,7 +215,8 @@ RETURN e.id AS id, e.name AS name, e.type AS type, e.normalized AS normalized,
 // name: every_mention_link
 MATCH (c:KgragChunk)-[m:MENTIONS]->(e:KgragEntity)
 RETURN c.id AS chunk_id, e.id AS entity_id, m.fact_ids AS fact_ids, m.starts AS starts,
-  m.ends AS ends, m.confidences AS confidences, size(m.extractors) AS n;
+  m.ends AS ends, m.confidences AS confidences, size(m.extractors) AS n,
+  m.qualifiers AS qualifiers;
 
 // name: every_citation
 MATCH (a:KgragDocument)-[r:CITES]->(b:KgragDocument)
@@ -222,7 +225,7 @@ RETURN a.id AS citing, b.id AS cited, r.predicates AS predicates;
 // name: every_citing_fact
 // Whom the facts let a document cite.
 MATCH (o:KgragEntity)<-[r:RELATED]-(:KgragEntity) WHERE r.predicate IN $predicates
-MATCH (b:KgragDocument {name_key: o.normalized})
+MATCH (b:KgragDocument) WHERE b.node_id = o.id OR b.name_id = o.id
 UNWIND r.doc_ids AS doc_id
 MATCH (a:KgragDocument {id: doc_id}) WHERE a <> b
 RETURN DISTINCT a.id AS citing, b.id AS cited, r.predicate AS predicate;

@@ -16,7 +16,8 @@ RETURN e.id AS id, ways ORDER BY id;
 MATCH (s:KgragEntity)-[r:RELATED]->(o:KgragEntity)
 RETURN r.id AS id, s.id AS subject_id, r.predicate AS predicate, o.id AS object_id,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
-  r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates
+  r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates,
+  r.qualifiers AS qualifiers
 ORDER BY id;
 
 // name: every_mention
@@ -24,8 +25,8 @@ MATCH (e:KgragEntity)
 CALL (e) {
   MATCH (c:KgragChunk)-[m:MENTIONS]->(e)
   UNWIND range(0, size(m.starts) - 1) AS i
-  RETURN collect([c.doc_id, m.starts[i], m.ends[i], m.extractors[i], c.id, m.confidences[i]])
-    AS places
+  RETURN collect([c.doc_id, m.starts[i], m.ends[i], m.extractors[i], c.id,
+    m.qualifiers[i], m.confidences[i]]) AS places
 }
 RETURN e.id AS id, places ORDER BY id;
 

@@ -33,8 +33,22 @@ MERGE (d:KgragDocument {id: $id}) SET d:$($labels), d += $properties,
 MERGE (l:KgragDocumentLayout {id: $id}) SET l.headings = $headings, l.segments = $segments;
 
 // name: documents_to_describe
+// An earlier kgrag called metadata what are properties now.
 MATCH (d:KgragDocument) WHERE d.id > $after
-RETURN d.id AS id, d.title AS title, d.metadata AS metadata ORDER BY id LIMIT $limit;
+RETURN d.id AS id, d.title AS title, coalesce(d.properties, d.metadata) AS properties,
+  CASE WHEN d.properties IS NULL THEN null ELSE d.metadata END AS metadata
+ORDER BY id LIMIT $limit;
+
+// name: described
+MATCH (d:KgragDocument {id: $id})
+RETURN d.title AS title, d.properties AS properties, d.metadata AS metadata;
+
+// name: describe_document
+MATCH (d:KgragDocument {id: $id}) SET d += $properties;
+
+// name: head_chunks
+// Chunks without a heading are drawn under the title.
+MATCH (c:KgragChunk {doc_id: $id}) WHERE c.heading_path = [] SET c.heading = $title;
 
 // name: describe_documents
 UNWIND $rows AS row
@@ -155,7 +169,8 @@ RETURN e.id AS id, e.type AS shown, type, count(DISTINCT d) AS documents;
 // name: show_entities
 UNWIND $rows AS row
 MATCH (e:KgragEntity {id: row.id})
-SET e.name = row.name, e.type = row.type, e.caption = row.caption;
+SET e.name = row.name, e.normalized = row.normalized, e.type = row.type,
+  e.caption = row.caption;
 
 // name: delete_entities
 MATCH (e:KgragEntity) WHERE e.id IN $ids DETACH DELETE e;
@@ -251,13 +266,13 @@ MATCH (e:KgragEmbedding) RETURN count(e) > 0 AS held;
 MATCH (d:KgragDocument {id: $id})
 MATCH (c:KgragChunk {doc_id: $id})-[m:MENTIONS]->(o:KgragEntity)<-[r:RELATED]-(:KgragEntity)
 WHERE r.id IN m.fact_ids AND r.predicate IN $predicates
-MATCH (other:KgragDocument {name_key: o.normalized}) WHERE other <> d
+MATCH (other:KgragDocument) WHERE (other.node_id = o.id OR other.name_id = o.id) AND other <> d
 RETURN d.id AS citing, other.id AS cited, r.predicate AS predicate;
 
 // name: cited_by
 MATCH (d:KgragDocument {id: $id})
-MATCH (o:KgragEntity {normalized: d.name_key})<-[r:RELATED]-(:KgragEntity)
-WHERE r.predicate IN $predicates
+MATCH (o:KgragEntity)<-[r:RELATED]-(:KgragEntity)
+WHERE o.id IN [d.node_id, d.name_id] AND r.predicate IN $predicates
 UNWIND r.doc_ids AS doc_id
 MATCH (other:KgragDocument {id: doc_id}) WHERE other <> d
 RETURN DISTINCT other.id AS citing, d.id AS cited, r.predicate AS predicate;

@@ -16,6 +16,7 @@ from kgrag.store.records import (
     summary_record,
     vector_record,
 )
+from kgrag.store.texts import qualifiers_text
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 
@@ -145,8 +146,8 @@ def _rewritten(fact: Fact, entity: Entity) -> Fact:
     return replace(once, object=entity)
 
 
-def _place(e: Evidence) -> tuple[str, int, int, str, str]:
-    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id)
+def _place(e: Evidence) -> tuple[str, int, int, str, str, str]:
+    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
 def _nameless(entity_id: str) -> StoreError:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from kgrag.metadata import Metadata
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
 
@@ -43,7 +44,8 @@ class DocumentStore(SearchedDocuments, Protocol):
         """Store a document whole, in one transaction, replacing its old self.
 
         Replaced are the document of the same id and, if no other source holds it, the
-        document that `source` held before. What only they supported goes with them.
+        document that `source` held before. What only they supported goes with them. Corrections
+        of the document that `source` held before are its own from now on, unless it has some.
 
         Raises:
             ModelMismatchError: If its vectors are of another encoder than is recorded.
@@ -79,6 +81,33 @@ class DocumentStore(SearchedDocuments, Protocol):
             NotFoundError: If the document is not held.
             ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
                 `embedder` is not compared.
+        """
+        ...
+
+    def replace_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact],
+        mentions: Sequence[Mention],
+        metadata: Metadata | None = None,
+        title: str | None = None,
+        vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
+    ) -> None:
+        """Let a stored document say these facts and mentions and nothing else, in one transaction.
+
+        What it said before is gone, whoever found it; title and metadata stay where none are
+        given; text, chunks, summaries and their vectors stay. Vectors of facts that it states no
+        more go, those given take the place of others; what nothing else supports goes, too. What
+        is left is what `upsert_document` of all that would leave. Idempotent.
+
+        Raises:
+            NotFoundError: If the document is not held.
+            ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
+                `embedder` is not compared.
+            ValueError: If something belongs to another document, a fact lacks evidence, or the
+                title is empty.
         """
         ...
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
+from kgrag.qualifiers import Qualifiers
 from kgrag.types import Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
@@ -21,6 +22,42 @@ class Triple(NamedTuple):
     subject: Entity
     predicate: str
     object: Entity
+
+
+class CountedEntity(NamedTuple):
+    """An entity with what is said of it.
+
+    Attributes:
+        entity: It.
+        facts: How many facts are around it.
+    """
+
+    entity: Entity
+    facts: int
+
+
+class Citation(NamedTuple):
+    """A place where a document cites another, as stated there.
+
+    Attributes:
+        doc_id: The citing document.
+        start: First character of the place.
+        end: Offset after it.
+        fact_id: The fact that states it.
+        object_id: The entity that is cited; a document's node where it was resolved.
+        title: The cited title, as written there.
+        qualifiers: Role, number, how it was resolved, and the rest.
+        extractor: Who found it.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    fact_id: str
+    object_id: str
+    title: str
+    qualifiers: Qualifiers
+    extractor: str
 
 
 Stating = tuple[str, str]
@@ -99,4 +136,23 @@ class GraphStore(SearchedGraph, Protocol):
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
         """Return what is known from one document, with evidence in this document only."""
+        ...
+
+    def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the documents that name each entity that is held, in facts or without, by id."""
+        ...
+
+    def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:
+        """Return at most `limit` entities whose id comes after one, ordered by id.
+
+        The next page comes after the last of these; an empty one is the end.
+        """
+        ...
+
+    def citations(self, doc_ids: Sequence[str] | None = None) -> list[Citation]:
+        """Return the places where documents cite others (all documents for None), in order.
+
+        They are those of evidence whose qualifiers are of kind `reference`; ordered by document,
+        start, end, fact, extractor and qualifiers.
+        """
         ...

@@ -1,10 +1,11 @@
 """The records of `Store.export`: one function for each kind, so that every store writes alike."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from kgrag.store.decisions import Decision
 from kgrag.types import Chunk, Document, Entity, Evidence, Heading, Summary
 from kgrag.vectors.vector import Vector
 
@@ -12,9 +13,9 @@ Record = dict[str, object]
 
 # The order of an export: documents by id; settings by key; chunks by document, size (largest
 # first) and position; summaries by id; entities by id; entity names by entity, document, name and
-# type; facts by id; evidence by fact, document, start, end, extractor and chunk; mentions by
-# entity and the same; vectors by node and
-# document; embeddings by key. Texts compare by their UTF-8 bytes.
+# type; facts by id; evidence by fact, document, start, end, extractor, chunk and qualifiers;
+# mentions by entity and the same; vectors by node and document; embeddings by key; corrections by
+# document and field; decisions by kind and names. Texts compare by their UTF-8 bytes.
 
 
 def document_record(document: Document, fingerprint: str, headings: Sequence[Heading]) -> Record:
@@ -27,7 +28,8 @@ def document_record(document: Document, fingerprint: str, headings: Sequence[Hea
         "content_hash": document.content_hash,
         "fingerprint": fingerprint,
         "warnings": list(document.warnings),
-        "metadata": dict(sorted(document.properties.items())),
+        "properties": dict(sorted(document.properties.items())),
+        "metadata": document.metadata.to_record(),
         "segments": [[s.start, s.end, s.kind, s.number] for s in document.segments],
         "headings": [[h.start, h.end, h.level, h.text] for h in headings],
         "text": document.text,
@@ -133,6 +135,31 @@ def embedding_record(key: str, vector: Vector) -> Record:
     }
 
 
+def correction_record(doc_id: str, field: str, value: str) -> Record:
+    """Return the record of what a person corrected in a document, held or not."""
+    return {"record": "correction", "doc_id": doc_id, "field": field, "value": value}
+
+
+def decision_record(decision: Decision) -> Record:
+    """Return the record of what a person decided on two names."""
+    return {
+        "record": "decision",
+        "kind": decision.kind,
+        "name": decision.name,
+        "into": decision.into,
+    }
+
+
+def decided_records(
+    corrections: Mapping[str, Mapping[str, str]], decisions: Iterable[Decision]
+) -> Iterator[Record]:
+    """Yield the records of what a person decided, in order."""
+    for doc_id, fields in corrections.items():
+        for field, value in fields.items():
+            yield correction_record(doc_id, field, value)
+    yield from map(decision_record, decisions)
+
+
 def _place(evidence: Evidence) -> Record:
     return {
         "doc_id": evidence.doc_id,
@@ -141,4 +168,5 @@ def _place(evidence: Evidence) -> Record:
         "extractor": evidence.extractor,
         "chunk_id": evidence.chunk_id,
         "confidence": evidence.confidence,
+        "qualifiers": evidence.qualifiers.to_record(),
     }

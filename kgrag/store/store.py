@@ -1,11 +1,12 @@
 """The Store protocol: operations on a knowledge base, lists in and lists out.
 
-It is made of five roles, each with a module of its own here and in every store: documents, search,
-graph, staged vectors, and the whole.
+It is made of six roles, each with a module of its own here and in every store: documents, search,
+graph, a person's decisions, staged vectors, and the whole.
 """
 
 from typing import Protocol
 
+from kgrag.store.decisions import DecisionStore
 from kgrag.store.documents import DocumentStore, SearchedDocuments
 from kgrag.store.graph import GraphStore, SearchedGraph
 from kgrag.store.search import SearchedIndexes, SearchStore
@@ -21,7 +22,7 @@ class SearchedStore(SearchedDocuments, SearchedIndexes, SearchedGraph, Protocol)
     """
 
 
-class Store(DocumentStore, SearchStore, GraphStore, WholeStore, Protocol):
+class Store(DocumentStore, SearchStore, GraphStore, DecisionStore, WholeStore, Protocol):
     """A knowledge base. Ids that are not held are left out of results, never an error.
 
     Every method raises `StoreError` (or a subclass) when the storage itself fails.

@@ -1,12 +1,13 @@
 """What one document says, and how the graph keeps it in lists of relationships."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.neo4j.connection import Row
+from kgrag.store.texts import NOTHING, qualifiers_of, qualifiers_text
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 Properties = dict[str, object]
@@ -22,13 +23,22 @@ class Place(NamedTuple):
     end: int
     extractor: str
     chunk_id: str
+    qualifiers: str = NOTHING
 
     def evidence(self, doc_id: str, confidence: float) -> Evidence:
         """Return it as evidence of a document."""
-        return Evidence(doc_id, self.start, self.end, self.chunk_id, self.extractor, confidence)
+        qualifiers = qualifiers_of(self.qualifiers)
+        place = (self.start, self.end, self.chunk_id, self.extractor)
+        return Evidence(doc_id, *place, confidence, qualifiers)
 
 
 _LISTS = ("doc_ids", "starts", "ends", "extractors", "chunk_ids", "confidences")
+# In the order of `StatedEvidence`.
+_COLUMNS = (
+    *("doc_ids", "starts", "ends", "extractors", "chunk_ids", "qualifiers", "confidences"),
+    "predicates",
+)
+_OPTIONAL = ("predicates", "qualifiers")  # qualifiers are not there where none says anything
 
 
 @dataclass(slots=True)
@@ -88,6 +98,7 @@ class DocumentKnowledge:
                 "ends": [p.end for p, _ in sorted(places.get(pair, ()))],
                 "extractors": [p.extractor for p, _ in sorted(places.get(pair, ()))],
                 "confidences": [c for _, c in sorted(places.get(pair, ()))],
+                **_told(p.qualifiers for p, _ in sorted(places.get(pair, ()))),
             }
             for pair in sorted({*facts, *places})
         }
@@ -140,33 +151,35 @@ class StatedEvidence(NamedTuple):
     end: int
     extractor: str
     chunk_id: str
+    qualifiers: str
     confidence: float
     predicate: str
 
+    @property
+    def place(self) -> Place:
+        """Return where it stands in its document."""
+        return Place(self.start, self.end, self.extractor, self.chunk_id, self.qualifiers)
+
     def evidence(self) -> Evidence:
         """Return it without its wording."""
-        return Evidence(
-            self.doc_id, self.start, self.end, self.chunk_id, self.extractor, self.confidence
-        )
+        return self.place.evidence(self.doc_id, self.confidence)
 
 
 def is_whole(row: Mapping[str, object]) -> bool:
     """Return whether the lists of a relationship tell of the same pieces of evidence."""
-    names = [*_LISTS, "predicates"] if row.get("predicates") is not None else _LISTS
+    names = [*_LISTS, *(name for name in _OPTIONAL if row.get(name) is not None)]
     return len({len(value) for name in names if isinstance(value := row[name], list)}) == 1
 
 
 def evidence_in(row: Mapping[str, object]) -> list[StatedEvidence]:
     """Return the pieces of evidence of a relationship; `predicates` may be left out of the row."""
-    lists: list[Sequence[object]] = []
-    for name in _LISTS:
-        value = row[name]
-        assert isinstance(value, list)
-        lists.append(value)
-    predicates = row.get("predicates")
-    assert predicates is None or isinstance(predicates, list)
-    lists.append(predicates if predicates is not None else [""] * len(lists[0]))
-    return [StatedEvidence(*items) for items in zip(*lists, strict=True)]
+    lists = {name: _items(row[name]) for name in _LISTS}
+    n = len(lists["doc_ids"])
+    for name, missing in (("predicates", ""), ("qualifiers", NOTHING)):
+        value = row.get(name)
+        lists[name] = [missing] * n if value is None else _items(value)
+    ordered = [lists[name] for name in _COLUMNS]
+    return [StatedEvidence(*items) for items in zip(*ordered, strict=True)]
 
 
 def fact_properties(fact_id: str, stated: Iterable[StatedEvidence]) -> Properties:
@@ -182,6 +195,7 @@ def fact_properties(fact_id: str, stated: Iterable[StatedEvidence]) -> Propertie
         "chunk_ids": [s.chunk_id for s in ordered],
         "confidences": [s.confidence for s in ordered],
         "predicates": [s.predicate for s in ordered],
+        **_told(s.qualifiers for s in ordered),
     }
 
 
@@ -197,12 +211,12 @@ def read_knowledge(run: Run, doc_id: str) -> DocumentKnowledge:
         found.ends[row["id"]] = (row["subject_id"], row["object_id"])
         for s in evidence_in(row):
             if s.doc_id == doc_id:
-                place = Place(s.start, s.end, s.extractor, s.chunk_id)
-                found.stated[row["id"], place] = (s.predicate, s.confidence)
+                found.stated[row["id"], s.place] = (s.predicate, s.confidence)
     for row in run("mentions_of_document", id=doc_id):
-        columns = (row["starts"], row["ends"], row["extractors"], row["confidences"])
-        for start, end, extractor, confidence in zip(*columns, strict=True):
-            place = Place(start, end, extractor, row["chunk_id"])
+        told = row["qualifiers"] or [NOTHING] * len(row["starts"])
+        columns = (row["starts"], row["ends"], row["extractors"], told, row["confidences"])
+        for start, end, extractor, qualifiers, confidence in zip(*columns, strict=True):
+            place = Place(start, end, extractor, row["chunk_id"], qualifiers)
             found.mentioned[row["entity_id"], place] = confidence
     for row in run("names_of_document", id=doc_id):
         pairs = zip(row["names"], row["types"], strict=True)
@@ -224,9 +238,9 @@ def read_consistent(read: Callable[[], list[Row]]) -> list[Row]:
     return rows
 
 
-def by_place(e: Evidence) -> tuple[str, int, int, str, str]:
+def by_place(e: Evidence) -> tuple[str, int, int, str, str, str]:
     """Return what evidence is ordered by."""
-    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id)
+    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
 def most_used(uses: Iterable[tuple[str, str]]) -> str:
@@ -253,4 +267,15 @@ def shown_type(counted: Mapping[str, int]) -> str:
 
 
 def _place(e: Evidence) -> Place:
-    return Place(e.start, e.end, e.extractor, e.chunk_id)
+    return Place(e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
+
+
+def _told(qualifiers: Iterable[str]) -> Properties:
+    """Return the property for the qualifiers of a relationship; none where none says anything."""
+    told = list(qualifiers)
+    return {"qualifiers": told} if any(text != NOTHING for text in told) else {}
+
+
+def _items(value: object) -> list[object]:
+    assert isinstance(value, list)
+    return value

@@ -5,11 +5,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from kgrag.metadata import Metadata
+from kgrag.store.checks import check_knowledge, check_title
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.labels import write_despite_constraints
+from kgrag.store.neo4j.nodes import chunk_of
+from kgrag.store.neo4j.replace import Said, replace_knowledge
 from kgrag.store.neo4j.role import Role
+from kgrag.store.texts import metadata_of
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
 
 _T = TypeVar("_T")
@@ -64,6 +69,23 @@ class Documents(Role):
                 embedder=embedder,
             ),
         )
+
+    def replace_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact],
+        mentions: Sequence[Mention],
+        metadata: Metadata | None = None,
+        title: str | None = None,
+        vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
+    ) -> None:
+        """Let a stored document say these facts and mentions, and nothing else."""
+        check_knowledge(doc_id, facts, mentions, ())
+        check_title(title)
+        said = Said(facts, mentions, vectors, metadata, title, embedder)
+        write_despite_constraints(self._database, lambda tx: replace_knowledge(tx, doc_id, said))
 
     def sources(self) -> list[SourceState]:
         """Return every known source, ordered by source."""
@@ -192,14 +214,6 @@ def in_order(found: Mapping[str, _T], ids: Iterable[str]) -> list[_T]:
     return [found[i] for i in ids if i in found]
 
 
-def chunk_of(row: Row) -> Chunk:
-    """Return the chunk of a row."""
-    return Chunk(
-        row["id"], row["doc_id"], row["size"], row["index"], row["start"], row["end"],
-        row["text"], row["parent_id"], tuple(row["heading_path"]),
-    )  # fmt: skip
-
-
 def _summary(row: Row) -> Summary:
     return Summary(
         row["id"], row["doc_id"], row["start"], row["end"], row["text"], row["level"],
@@ -217,7 +231,8 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(card["warnings"]),
-        properties=json.loads(card["metadata"]),
+        properties=json.loads(card["properties"]),
+        metadata=metadata_of(card["metadata"]),
     )
 
 

@@ -1,9 +1,9 @@
 """The graph of facts: entities, what is stated of them, and by which document."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kgrag.language.text import character_pairs, normalize_name
-from kgrag.store.graph import StatedTriple, Stating, Triple
+from kgrag.store.graph import Citation, CountedEntity, StatedTriple, Stating, Triple
 from kgrag.store.likeness import most_alike
 from kgrag.store.neo4j.connection import Row
 from kgrag.store.neo4j.document_knowledge import (
@@ -15,6 +15,7 @@ from kgrag.store.neo4j.document_knowledge import (
 from kgrag.store.neo4j.documents import in_order, summaries_of
 from kgrag.store.neo4j.lexical import any_of
 from kgrag.store.neo4j.role import Role
+from kgrag.store.texts import qualifiers_of, qualifiers_text
 from kgrag.types import Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
@@ -121,6 +122,47 @@ class Graph(Role):
         """Return what is known from one document, each fact and mention once."""
         facts, mentions = read_knowledge(self._database.read, doc_id).each_once(doc_id)
         return facts, mentions, summaries_of(self._database, doc_id)
+
+    def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the documents that name each entity, by id."""
+        ids = sorted(set(entity_ids))
+        found: dict[str, list[str]] = {}
+        for row in self._database.read("naming_documents", ids=ids) if ids else []:
+            found.setdefault(row["id"], []).append(row["doc_id"])
+        return found
+
+    def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:
+        """Return entities whose id comes after one, with the number of facts around each."""
+        rows = self._database.read("entity_page", after=after, limit=max(limit, 0))
+        return [
+            CountedEntity(Entity(row["id"], row["name"], row["type"]), row["facts"]) for row in rows
+        ]
+
+    def citations(self, doc_ids: Sequence[str] | None = None) -> list[Citation]:
+        """Return the places where documents cite others, in order."""
+        ids = None if doc_ids is None else sorted(set(doc_ids))
+        rows = read_consistent(lambda: self._database.read("citing_facts", ids=ids))
+        return sorted(_citations(rows, ids), key=_citing_place)
+
+
+def _citations(rows: Iterable[Row], doc_ids: Collection[str] | None) -> Iterator[Citation]:
+    """Yield each place once: evidence over several chunks is one."""
+    for row in rows:
+        places = {
+            (s.doc_id, s.start, s.end, s.extractor, s.qualifiers)
+            for s in evidence_in(row.data())
+            if doc_ids is None or s.doc_id in doc_ids
+        }
+        for doc_id, start, end, extractor, text in places:
+            told = qualifiers_of(text)
+            if told.kind == "reference":
+                title = told.object or row["object"]
+                ids = (row["id"], row["object_id"])
+                yield Citation(doc_id, start, end, *ids, title, told, extractor)
+
+
+def _citing_place(c: Citation) -> tuple[str, int, int, str, str, str]:
+    return (c.doc_id, c.start, c.end, c.fact_id, c.extractor, qualifiers_text(c.qualifiers))
 
 
 def _triple(fact: Fact) -> Triple:

@@ -88,7 +88,15 @@ def update_entities(tx: Transaction, entity_ids: set[str]) -> None:
     for entity_id, counted in sorted(names_of.items()):
         name, type_ = shown_name(counted), shown_type(types_of[entity_id])
         if (name, type_) != (shown[entity_id], types[entity_id]):
-            rows.append({"id": entity_id, "name": name, "type": type_, "caption": caption(name)})
+            rows.append(
+                {
+                    "id": entity_id,
+                    "name": name,
+                    "normalized": normalize_name(name),
+                    "type": type_,
+                    "caption": caption(name),
+                }
+            )
     tx.run_rows("show_entities", rows)
     unnamed = sorted(shown.keys() - names_of.keys())
     if unnamed:

@@ -14,8 +14,7 @@ from kgrag.ids import document_of
 from kgrag.language.text import character_pairs, words
 from kgrag.store.neo4j.base import lock, read_base
 from kgrag.store.neo4j.connection import Database, Transaction
-from kgrag.store.neo4j.documents import chunk_of
-from kgrag.store.neo4j.nodes import document_key, label_of, terms_rows
+from kgrag.store.neo4j.nodes import chunk_of, document_key, label_of, terms_rows
 from kgrag.store.neo4j.role import Role
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import terms_version

@@ -1,7 +1,7 @@
 """What an earlier kgrag stored is brought up to date.
 
-In version 1 of the graph's shape our nodes had no labels of their own, and the properties that
-follow from a document's title and metadata have a version, too.
+In version 1 of the graph's shape our nodes had no labels of their own, in version 2 documents had
+no typed metadata. What follows from what a document says of itself has a version, too.
 """
 
 import json
@@ -11,10 +11,12 @@ from functools import partial
 
 from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.connection import Database, Row, Transaction
-from kgrag.store.neo4j.nodes import DESCRIPTION, described
+from kgrag.store.neo4j.nodes import DESCRIPTION, stored
 from kgrag.store.neo4j.statements import statements_of
+from kgrag.store.texts import NOTHING, metadata_of
 
-OLD = 1  # the version that is brought up to date
+OLD = 1  # the version in which our nodes had no labels of their own
+UNTYPED = 2  # the version in which documents had no typed metadata
 _PAGE = 10_000  # nodes that get their labels in one transaction
 _DESCRIBED = 1000  # documents in a statement
 _CONSTRAINTS = frozenset(
@@ -76,28 +78,34 @@ def migrate(database: Database, version: int) -> None:
     database.write(partial(_change, values=values))
 
 
-def describe_documents(database: Database) -> None:
-    """Bring documents that an earlier kgrag described up to date, in one transaction."""
+def describe_documents(database: Database, version: int) -> None:
+    """Bring documents that an earlier kgrag described up to date, in one transaction.
+
+    Args:
+        database: Holds a knowledge base of version 2 or later.
+        version: That it has afterwards.
+    """
     if database.read("description")[0]["version"] != DESCRIPTION:
-        database.write(_describe)
+        database.write(partial(_describe, version=version))
 
 
-def _describe(tx: Transaction) -> None:
+def _describe(tx: Transaction, *, version: int) -> None:
     lock(tx)
     last = ""
     while rows := tx.run("documents_to_describe", after=last, limit=_DESCRIBED):
         last = rows[-1]["id"]
+        told = [(json.loads(r["properties"]), metadata_of(r["metadata"] or NOTHING)) for r in rows]
         tx.run_rows(
             "describe_documents",
             [
                 {
                     "id": row["id"],
-                    "properties": described(row["title"], json.loads(row["metadata"])),
+                    "properties": stored(row["title"], properties, metadata),
                 }
-                for row in rows
+                for row, (properties, metadata) in zip(rows, told, strict=True)
             ],
         )
-    tx.run("change_base", values={"description": DESCRIPTION})
+    tx.run("change_base", values={"description": DESCRIPTION, "version": version})
 
 
 def _label(database: Database, name: str) -> None:

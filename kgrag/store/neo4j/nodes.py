@@ -1,29 +1,53 @@
 """What nodes hold beside what was given: captions, keys, facets, indexed words, a hash."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from kgrag.ids import digest
+from kgrag.ids import digest, entity_id
+from kgrag.language.document_nodes import node_id, node_name
 from kgrag.language.facets import NATIONAL, document_facets
 from kgrag.language.text import normalize_name
 from kgrag.language.titles import document_name
+from kgrag.metadata import Metadata
 from kgrag.store.neo4j.caption import document_caption
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import END, pair_terms, word_terms
+from kgrag.store.texts import metadata_text, to_json
 from kgrag.types import Chunk
 
 Row = dict[str, object]
 
-DESCRIPTION = 1  # raise it when `described` comes out differently for the same document
+DESCRIPTION = 2  # raise it when `described` comes out differently for the same document
 # What pages and records tell of a document, by the names under which filters know it.
 TOLD = ("issuer", "number", "date", "source", "author", "url", "province", "city", "industry")
+# What the text tells, by the names of the fields of `Metadata`; the regions that it governs, in
+# full, are `governs`: `region` and `regions` are what filters know.
+TYPED = (
+    *("issuers", "number", "written", "issued", "effective", "expires", "level", "recipients"),
+    *("status", "notice"),
+)
 
 
-def described(title: str, metadata: Mapping[str, str]) -> dict[str, object]:
-    """Return the properties that follow from a document's title and metadata.
+def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> dict[str, object]:
+    """Return the properties that follow from what a document says of itself.
 
     All are named, so that one that a document has no more goes: None takes a property away.
+
+    Args:
+        title: Its title.
+        properties: What its file says of it.
+        metadata: What its text says of it, which goes before.
     """
-    name, facets = document_name(title), document_facets(title, metadata)
+    name, facets = document_name(title), document_facets(title, properties)
+    typed = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key in TYPED
+        if (value := getattr(metadata, key))
+    }
+    told = {key: properties.get(key) for key in TOLD}
+    if metadata.issuers:
+        told["issuer"] = metadata.issuers[0]
+    kind = facets.kinds[-1] if facets.kinds else None
     return {
         "title": title,
         "name": name,
@@ -32,10 +56,23 @@ def described(title: str, metadata: Mapping[str, str]) -> dict[str, object]:
         "name_key": normalize_name(name),
         "region": facets.places[0] if facets.places else NATIONAL,
         "regions": list(facets.regions),
-        "year": facets.year,
-        "kind": facets.kinds[-1] if facets.kinds else None,
+        "year": metadata.year or facets.year,
         "kinds": list(facets.kinds),
-        **{key: metadata.get(key) or None for key in TOLD},
+        "node_id": node_id(title, metadata),
+        "name_id": entity_id(node_name(title)),
+        **{key: told.get(key) or None for key in TOLD},
+        **{key: typed.get(key) or told.get(key) or None for key in TYPED},
+        "kind": metadata.kind or kind,
+        "governs": list(metadata.regions) or None,
+    }
+
+
+def stored(title: str, properties: Mapping[str, str], metadata: Metadata) -> dict[str, object]:
+    """Return all properties that what a document says of itself has on its node."""
+    return {
+        **described(title, properties, metadata),
+        "properties": to_json(dict(properties)),
+        "metadata": metadata_text(metadata),
     }
 
 
@@ -80,6 +117,14 @@ def terms_rows(chunks: Iterable[Chunk], title: str) -> list[Row]:
         }
         rows.append(row)
     return rows
+
+
+def chunk_of(row: Mapping[str, Any]) -> Chunk:
+    """Return the chunk of a row."""
+    return Chunk(
+        row["id"], row["doc_id"], row["size"], row["index"], row["start"], row["end"],
+        row["text"], row["parent_id"], tuple(row["heading_path"]),
+    )  # fmt: skip
 
 
 def document_key(doc_id: str) -> str:

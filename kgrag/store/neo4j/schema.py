@@ -7,7 +7,7 @@ from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.labels import update_labels
-from kgrag.store.neo4j.migrate import OLD, describe_documents, is_old, migrate, take
+from kgrag.store.neo4j.migrate import OLD, UNTYPED, describe_documents, is_old, migrate, take
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 _MADE = re.compile(
     r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
 )
-VERSION = 2  # of the graph's shape
+VERSION = 3  # of the graph's shape
 # What a knowledge base made before facts had vectors lacks, until it is opened to write.
 _FACT_INDEXES = (
     "kgrag_fact_vector_id",
@@ -42,14 +42,16 @@ def prepare(database: Database, *, create: bool) -> None:
     rows = database.read("base")
     if not rows and is_old(database):
         if not create:
-            raise _old(database)
+            raise _old(database, OLD)
         take(database)
         rows = database.read("base")
-    if rows and rows[0]["version"] == OLD:
+    if rows and rows[0]["version"] in (OLD, UNTYPED):
         if not create:
-            raise _old(database)
+            raise _old(database, rows[0]["version"])
         logger.info("%s is brought up to version %s", database.address, VERSION)
-        migrate(database, VERSION)
+        if rows[0]["version"] == OLD:
+            migrate(database, UNTYPED)
+        describe_documents(database, VERSION)
     elif rows:
         check_version(database, rows[0]["version"])
     elif not create:
@@ -64,7 +66,7 @@ def prepare(database: Database, *, create: bool) -> None:
         row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
         check_version(database, row["version"])
         update_labels(database)
-        describe_documents(database)
+        describe_documents(database, VERSION)
 
 
 def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
@@ -144,9 +146,9 @@ def fact_indexes(name: str) -> set[str]:
     return {of_base(index, name) for index in _FACT_INDEXES}
 
 
-def _old(database: Database) -> StoreError:
+def _old(database: Database, version: int) -> StoreError:
     return StoreError(
-        f"{database.address}: the knowledge base is of version {OLD}, this kgrag reads version "
+        f"{database.address}: the knowledge base is of version {version}, this kgrag reads version "
         f"{VERSION}: `kgrag ingest` of its files brings it up to date, and reads none of them anew"
     )
 

@@ -14,6 +14,7 @@ from kgrag.store.neo4j.documents import Documents, batches
 from kgrag.store.neo4j.embeddings import checksum, to_vector
 from kgrag.store.neo4j.nodes import described, layout_of
 from kgrag.store.neo4j.verify_graph import check_graph
+from kgrag.store.texts import metadata_of
 from kgrag.vectors.vector import check_vector
 
 logger = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ def _names(database: Database) -> Iterator[Problem]:
     for state in reversed(Documents(database).sources()):
         smallest[state.doc_id] = state.source
     for row in database.read("document_names"):
-        wanted = described(row["title"], json.loads(row["metadata"]))
+        wanted = described(row["title"], json.loads(row["told"]), metadata_of(row["metadata"]))
         if (wanted["name"], wanted["caption"]) != (row["name"], row["caption"]):
             detail = f"is drawn as {row['caption']!r}, not as {wanted['caption']!r}: {_REINGEST}"
             yield Problem("document-caption", row["id"], detail)

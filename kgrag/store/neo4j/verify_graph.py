@@ -12,9 +12,11 @@ from kgrag.store.neo4j.document_knowledge import (
     StatedEvidence,
     evidence_in,
     fact_properties,
+    is_whole,
     shown_name,
     shown_type,
 )
+from kgrag.store.texts import NOTHING
 
 _REINGEST = "ingest the document again"
 _Places = dict[str, tuple[str, int, int]]
@@ -38,8 +40,7 @@ def check_graph(database: Database) -> Iterator[Problem]:
 
 
 def _fact(row: Row, places: _Places) -> Iterator[Problem]:
-    lists = ("starts", "ends", "extractors", "chunk_ids", "confidences", "predicates")
-    if not row["doc_ids"] or {len(row[name]) for name in lists} != {len(row["doc_ids"])}:
+    if not row["doc_ids"] or not is_whole(row):
         detail = f"nothing supports it, or its lists differ in length ({row['predicate']})"
         yield Problem("fact-has-evidence", row["id"], f"{detail}: {_REINGEST}")
         return
@@ -77,13 +78,16 @@ def _mentions(
         if set(row["fact_ids"]) != stated.get(pair, set()):
             detail = f"{pair[0]} does not name the facts that it states: {_REINGEST}"
             yield Problem("mention-facts", pair[1], detail)
+        if row["qualifiers"] is not None and len(row["qualifiers"]) != row["n"]:
+            detail = f"its qualifiers in {pair[0]} are not those of its places: {_REINGEST}"
+            yield Problem("mention-places", pair[1], detail)
         if not row["fact_ids"] and not row["n"]:
             yield Problem("mention-supported", pair[1], f"nothing in {pair[0]}: {_REINGEST}")
         doc_id = places[pair[0]][0]
         for start, end, confidence in zip(
             row["starts"], row["ends"], row["confidences"], strict=True
         ):
-            place = StatedEvidence(doc_id, start, end, "", pair[0], confidence, "")
+            place = StatedEvidence(doc_id, start, end, "", pair[0], NOTHING, confidence, "")
             yield from _evidence("mentions", pair[1], place, places)
     for chunk_id, entity_id in sorted(stated.keys() - met):
         detail = f"{chunk_id} states a fact of it, but does not mention it: {_REINGEST}"

@@ -9,20 +9,22 @@ from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.copied import ServerState
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import bases, gone, read_base
-from kgrag.store.neo4j.document_knowledge import evidence_in, read_knowledge
+from kgrag.store.neo4j.decisions import Decisions
+from kgrag.store.neo4j.document_knowledge import Place, evidence_in, read_knowledge
 from kgrag.store.neo4j.documents import Documents, batches, summaries_of
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.query import run_query
 from kgrag.store.neo4j.statements import own_labels
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.records import Record
+from kgrag.store.texts import NOTHING
 from kgrag.store.whole import QueryLanguage
-from kgrag.types import Entity, Evidence
+from kgrag.types import Entity
 
 _TRIES = 5  # at a document that others change meanwhile
 
 
-class Whole(Documents):
+class Whole(Documents, Decisions):
     """What concerns all of a knowledge base; see `kgrag.store.whole.WholeStore`."""
 
     @property
@@ -141,6 +143,7 @@ class Whole(Documents):
             yield records.summary_record(summary)
         yield from self._graph_records()
         yield from self._vector_records()
+        yield from records.decided_records(self.corrections(), self.decisions())
 
     def run_query(
         self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
@@ -190,12 +193,12 @@ class Whole(Documents):
             fact = (row["id"], row["subject_id"], row["predicate"], row["object_id"])
             yield records.fact_record(*fact)
         for row in stream("every_fact"):
-            for e in sorted(evidence_in(row), key=lambda e: e[:5]):
+            for e in sorted(evidence_in(row), key=lambda e: e[:6]):
                 yield records.evidence_record(row["id"], e.evidence(), e.predicate)
         for row in stream("every_mention"):
-            for place in sorted(row["places"]):
-                doc_id, start, end, extractor, chunk_id, confidence = place
-                evidence = Evidence(doc_id, start, end, chunk_id, extractor, confidence)
+            places = ((*place[:5], place[5] or NOTHING, place[6]) for place in row["places"])
+            for doc_id, *where, confidence in sorted(places):
+                evidence = Place(*where).evidence(doc_id, confidence)
                 yield records.mention_record(row["id"], evidence)
 
     def _vector_records(self) -> Iterator[Record]:

@@ -1,6 +1,5 @@
 """Storing and deleting documents, each call within one transaction of the caller's."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from kgrag.errors import NotFoundError, StoreError
@@ -8,10 +7,12 @@ from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j.base import Base, begin, finish
 from kgrag.store.neo4j.connection import Transaction
+from kgrag.store.neo4j.corrections import carry_corrections
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, Properties, read_knowledge
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
 from kgrag.store.neo4j.graph_write import cite, write_knowledge
-from kgrag.store.neo4j.nodes import described, label_of, layout_of, terms_rows
+from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
+from kgrag.store.texts import to_json
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -36,10 +37,10 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     base = begin(tx)
     check_encoder(bundle.embedder, tx.run("setting", key="embedder")[0]["value"])
     tx.run("unstage", id=doc_id)
-    _release_source(tx, base, source, keep=doc_id)
+    _release_source(tx, base, source, keep=doc_id, carries=True)
     tx.run("put_source", source=source, id=doc_id)
-    stored = tx.run("layout", id=doc_id)[0]
-    held, same = stored["id"] is not None, stored["layout"] == layout
+    before = tx.run("layout", id=doc_id)[0]
+    held, same = before["id"] is not None, before["layout"] == layout
     left = doc_id in base.deleting  # chunks of its deletion, which was cut off
     known = read_knowledge(tx.run, doc_id) if held else DocumentKnowledge()
     keys = keys_of(tx, doc_id) if held or left else {}
@@ -54,7 +55,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     wanted = DocumentKnowledge()
     wanted.add(bundle.facts, bundle.mentions)
     linked = known.mention_rows() if same else {}
-    _write_knowledge(tx, base, doc_id, known, wanted, linked)
+    write_document_knowledge(tx, base, doc_id, known, wanted, linked)
     _add_summaries(tx, base, bundle.summaries)
     _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
     cite(tx, doc_id)
@@ -68,7 +69,7 @@ def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
         NotFoundError: If the document is not held.
     """
     base = begin(tx)
-    _check_held(tx, doc_id)
+    check_held(tx, doc_id)
     removed = _release_source(tx, base, source, keep=doc_id)
     tx.run("put_source", source=source, id=doc_id)
     _show_file(tx, doc_id)
@@ -131,11 +132,11 @@ def add_knowledge(
     """
     check_knowledge(doc_id, facts, mentions, summaries)
     base = begin(tx)
-    _check_held(tx, doc_id)
+    check_held(tx, doc_id)
     check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
     known, wanted = (read_knowledge(tx.run, doc_id) for _ in range(2))
     wanted.add(facts, mentions)
-    _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
+    check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
     old = {row["id"] for row in tx.run("summaries_of_document", id=doc_id)}
     new_summaries = [s for s in summaries if s.summary_id not in old]
     keys = keys_of(tx, doc_id)
@@ -143,21 +144,26 @@ def add_knowledge(
     if wanted == known and not new_summaries and not new_vectors:
         return
     tx.run("unstage", id=doc_id)
-    _write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
+    write_document_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
     _add_summaries(tx, base, new_summaries)
-    _add_vectors(tx, base, doc_id, new_vectors)
+    add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
     tx.run("revise_document", id=doc_id)
     finish(tx, base)
 
 
-def _release_source(tx: Transaction, base: Base, source: str, *, keep: str) -> bool:
+def _release_source(
+    tx: Transaction, base: Base, source: str, *, keep: str, carries: bool = False
+) -> bool:
     """Take the source from the document that it held; return whether that had to go."""
     previous = tx.run("source", source=source)[0]["doc_id"]
     if previous is None or previous == keep:
         return False
     tx.run("delete_source", source=source)
-    if tx.run("sources_of", id=previous):
+    stays = bool(tx.run("sources_of", id=previous))
+    if carries:
+        carry_corrections(tx, previous, keep, stays=stays)
+    if stays:
         _show_file(tx, previous)
         return False
     _remove(tx, base, previous)
@@ -168,7 +174,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     known = read_knowledge(tx.run, doc_id)
     keys = keys_of(tx, doc_id)
     gone = DocumentKnowledge()
-    _write_knowledge(tx, base, doc_id, known, gone, {})
+    write_document_knowledge(tx, base, doc_id, known, gone, {})
     _delete_summaries(tx, doc_id, keep=[])
     n_chunks = tx.run("count_chunks_of", id=doc_id)[0]["n"]
     if n_chunks > _LARGE:
@@ -182,7 +188,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     tx.run("unstage", id=doc_id)
 
 
-def _write_knowledge(
+def write_document_knowledge(
     tx: Transaction,
     base: Base,
     doc_id: str,
@@ -190,12 +196,14 @@ def _write_knowledge(
     wanted: DocumentKnowledge,
     linked: Mapping[tuple[str, str], Properties],
 ) -> None:
+    """Replace what a document says; see `kgrag.store.neo4j.graph_write.write_knowledge`."""
     base.touched |= write_knowledge(
         tx, doc_id, known=known, wanted=wanted, linked=linked, labels=base.readable("Entity")
     )
 
 
-def _check_held(tx: Transaction, doc_id: str) -> None:
+def check_held(tx: Transaction, doc_id: str) -> None:
+    """Refuse a document that is not held; NotFoundError says what to do."""
     if tx.run("layout", id=doc_id)[0]["id"] is None:
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
 
@@ -219,7 +227,8 @@ def _check_chunks(bundle: DocumentBundle) -> None:
         raise StoreError(f"the parents of {doc_id} do not make up its text: chunk it again")
 
 
-def _check_evidence(tx: Transaction, doc_id: str, chunk_ids: set[str]) -> None:
+def check_evidence(tx: Transaction, doc_id: str, chunk_ids: set[str]) -> None:
+    """Refuse evidence in chunks that a document does not have; StoreError names some."""
     rows = tx.run("chunk_ids_held", ids=sorted(chunk_ids), doc_id=doc_id)
     lost = sorted(chunk_ids - {row["id"] for row in rows})
     if lost:
@@ -236,22 +245,21 @@ def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
 def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> None:
     document = bundle.document
     properties = {
-        **described(document.title, document.properties),
+        **stored(document.title, document.properties, document.metadata),
         "media_type": document.media_type,
         "characters": len(document.text),
         "content_hash": document.content_hash,
         "fingerprint": bundle.fingerprint,
         "layout": layout,
         "warnings": list(document.warnings),
-        "metadata": _json(dict(document.properties)),
     }
     tx.run(
         "put_document",
         id=document.doc_id,
         labels=base.readable("Document"),
         properties=properties,
-        headings=_json([(h.start, h.end, h.level, h.text) for h in bundle.headings]),
-        segments=_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
+        headings=to_json([(h.start, h.end, h.level, h.text) for h in bundle.headings]),
+        segments=to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
     )
     _show_file(tx, document.doc_id)
 
@@ -268,9 +276,17 @@ def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
     tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS, labels=labels)
     for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
         tx.run(name, id=document.doc_id)
+    add_terms(tx, base, bundle.chunks, document.title)
+
+
+def add_terms(tx: Transaction, base: Base, chunks: Sequence[Chunk], title: str) -> int:
+    """Put the words of chunks of one document into the indexes; return of how many."""
+    n = 0
     for size in base.sizes:
-        terms = terms_rows((c for c in bundle.chunks if c.size == size), document.title)
+        terms = terms_rows((c for c in chunks if c.size == size), title)
         tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size, tx.base))
+        n += len(terms)
+    return n
 
 
 def _chunk_row(chunk: Chunk, document: Document) -> dict[str, object]:
@@ -317,7 +333,8 @@ def _delete_summaries(tx: Transaction, doc_id: str, *, keep: Sequence[str]) -> N
         tx.run("delete_summaries", ids=gone)
 
 
-def _add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector]) -> None:
+def add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector]) -> None:
+    """Store vectors, and let nodes of a document have them."""
     if not vectors:
         return
     add_embeddings(tx, vectors, base.dimension)
@@ -342,9 +359,4 @@ def _replace_vectors(
     base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
     lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
     embed_nodes(tx, doc_id, lost)
-    _add_vectors(tx, base, doc_id, vectors)
-
-
-def _json(value: object) -> str:
-    """Return compact JSON with sorted keys: the same value gives the same text."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    add_vectors(tx, base, doc_id, vectors)

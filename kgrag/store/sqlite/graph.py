@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from kgrag.language.text import normalize_name
-from kgrag.store.graph import StatedTriple, Stating, Triple
+from kgrag.store.graph import Citation, CountedEntity, StatedTriple, Stating, Triple
 from kgrag.store.likeness import most_alike
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -13,6 +14,7 @@ from kgrag.store.sqlite.known_entities import KnownEntities
 from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.statements import json_list, run
+from kgrag.store.texts import qualifiers_of, qualifiers_text
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
@@ -120,10 +122,29 @@ class Graph(Documents):
             names = {row[0]: Entity(*row) for row in here._rows("names_in_document", doc_id)}
             facts = _facts_of_document(here._rows("facts_in_document", doc_id), names)
             mentions = [
-                Mention(names[entity_id], Evidence(*place))
+                Mention(names[entity_id], evidence(place))
                 for entity_id, *place in here._rows("mentions_in_document", doc_id)
             ]
             return facts, mentions, here.summaries_of(doc_id)
+
+    def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the documents that name each entity, by id."""
+        found: dict[str, list[str]] = {}
+        for entity_id, doc_id in self._rows("naming_documents", id_list(set(entity_ids))):
+            found.setdefault(entity_id, []).append(doc_id)
+        return found
+
+    def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:
+        """Return entities whose id comes after one, with the number of facts around each."""
+        return self._read(
+            lambda row: CountedEntity(Entity(*row[:3]), row[3]), "entity_page", after, max(limit, 0)
+        )
+
+    def citations(self, doc_ids: Sequence[str] | None = None) -> list[Citation]:
+        """Return the places where documents cite others, in order."""
+        if doc_ids is None:
+            return self._read(_citation, "citations")
+        return self._read(_citation, "citations_of", id_list(set(doc_ids)))
 
     def _short_names(self, wanted: str, top_k: int) -> dict[str, str]:
         """Return the shortest names that begin with the text; if too few, that contain it."""
@@ -158,18 +179,35 @@ class Graph(Documents):
 
     def _with_evidence(self, rows: Sequence[Row]) -> list[Fact]:
         """Return facts with all their evidence in order."""
-        evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
+        found: defaultdict[str, list[Evidence]] = defaultdict(list)
         for fact_id, *place in self._rows("evidence", json_list(row[0] for row in rows)):
-            evidence[fact_id].append(Evidence(*place))
-        for several in evidence.values():
+            found[fact_id].append(evidence(place))
+        for several in found.values():
             if len(several) > 1:
-                several.sort(key=lambda e: (e.doc_id, e.start, e.end, e.extractor, e.chunk_id))
+                several.sort(key=_place_of)
         named = self._named(rows, KnownEntities())
-        return [Fact(*found, tuple(evidence[found.fact_id])) for found in named]
+        return [Fact(*triple, tuple(found[triple.fact_id])) for triple in named]
 
 
 def _entity(row: Row) -> Entity:
     return Entity(*row)
+
+
+def evidence(place: Sequence[Any]) -> Evidence:
+    """Return the evidence of the columns that all statements have of it, in their order."""
+    doc_id, start, end, chunk_id, extractor, confidence, text = place
+    return Evidence(doc_id, start, end, chunk_id, extractor, confidence, qualifiers_of(text))
+
+
+def _place_of(e: Evidence) -> tuple[str, int, int, str, str, str]:
+    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
+
+
+def _citation(row: Row) -> Citation:
+    doc_id, fact_id, start, end, extractor, text, object_id, name = row
+    qualifiers = qualifiers_of(text)
+    title = qualifiers.object or name
+    return Citation(doc_id, start, end, fact_id, object_id, title, qualifiers, extractor)
 
 
 def _pair(row: Row) -> tuple[str, str]:
@@ -179,16 +217,14 @@ def _pair(row: Row) -> tuple[str, str]:
 def _facts_of_document(rows: Sequence[Row], names: dict[str, Entity]) -> list[Fact]:
     ends = {fact_id: (subject, object_) for fact_id, subject, object_, *_ in rows}
     predicates: dict[str, str] = {}
-    evidence: defaultdict[str, list[Evidence]] = defaultdict(list)
+    found: defaultdict[str, list[Evidence]] = defaultdict(list)
     for fact_id, _, _, predicate, *place in rows:
         predicates[fact_id] = min(predicates.get(fact_id, predicate), predicate)
-        evidence[fact_id].append(Evidence(*place))
+        found[fact_id].append(evidence(place))
     return [
-        Fact(
-            fact_id, names[subject], predicates[fact_id], names[object_], tuple(evidence[fact_id])
-        )
+        Fact(fact_id, names[subject], predicates[fact_id], names[object_], tuple(found[fact_id]))
         for fact_id, (subject, object_) in ends.items()
-    ]  # fmt: skip
+    ]
 
 
 def _any_piece(wanted: str) -> str:

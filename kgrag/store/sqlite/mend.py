@@ -1,5 +1,6 @@
 """Undo a single flipped bit by trial: with a checksum, the value that fits it is the right one."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -9,11 +10,12 @@ from pathlib import Path
 
 from kgrag.store.sqlite.salvage import distance, reading
 from kgrag.store.sqlite.seals import (
-    SETTINGS,
+    DECIDED,
     broken_settings,
     broken_vectors,
     fits,
     seal_of_vector,
+    seal_settings,
     sealed,
 )
 from kgrag.store.sqlite.statements import run, run_each
@@ -32,7 +34,7 @@ def mend_settings(connection: sqlite3.Connection, damaged: Path) -> list[str]:
     mended = []
     for broken in list(broken_settings(connection)):
         seal = sealed(connection, broken.subject, broken.part)
-        if broken.subject not in SETTINGS or seal is None:
+        if seal is None:
             continue
         rows = _raw(damaged, f"SELECT CAST(key AS BLOB), CAST(value AS BLOB) FROM {broken.subject}")
         for _, value in rows:
@@ -44,6 +46,45 @@ def mend_settings(connection: sqlite3.Connection, damaged: Path) -> list[str]:
                 mended.append(broken.part)
                 break
     return mended
+
+
+def mend_decided(connection: sqlite3.Connection, damaged: Path) -> list[str]:
+    """Make whole what a person decided, and drop what can be known no more; return in words what.
+
+    Args:
+        connection: May write the database that is repaired.
+        damaged: A copy of the damaged one.
+    """
+    done = []
+    for broken in list(broken_settings(connection, *DECIDED)):
+        if broken.only_seal:
+            done.append(f"what was decided on {broken.part} was kept as it is")
+            continue
+        key = json.loads(broken.part)
+        if broken.subject == "decisions":  # the key is all of it
+            run(connection, "add_decision", *key)
+            done.append(f"the decision {broken.part} was set right")
+        elif (value := _corrected(connection, damaged, broken.part)) is not None:
+            run(connection, "put_correction", *key, value)
+            done.append(f"the correction {broken.part} was set right")
+        else:
+            run(connection, "delete_correction", *key)
+            done.append(f"the correction {broken.part} was lost: give it again")
+    if done:
+        seal_settings(connection, DECIDED)
+    return done
+
+
+def _corrected(connection: sqlite3.Connection, damaged: Path, part: str) -> str | None:
+    """Return the value of a correction, if it has one flipped bit, or its key has some."""
+    seal = sealed(connection, "corrections", part)
+    doc_id, field = json.loads(part)
+    rows = _raw(damaged, "SELECT CAST(field AS BLOB), CAST(value AS BLOB) FROM corrections")
+    for _, value in rows if seal else ():
+        right = _right(value, lambda text: fits(seal or b"", [(doc_id, field, text)]))
+        if right is not None:
+            return right
+    return None
 
 
 def mend_sources(connection: sqlite3.Connection, damaged: Path, doc_id: str) -> bool:

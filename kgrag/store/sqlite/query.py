@@ -2,15 +2,28 @@
 
 The views, with their columns (spans are character offsets in a document's text):
 
-    kg_documents   doc_id, title, media_type, characters, text, file
+    kg_documents   doc_id, title, media_type, characters, text, file, issuer, issuers, number,
+                   written, issued, effective, expires, kind, level, region, regions,
+                   recipients, status, notice, year
     kg_headings    doc_id, start, end, level, text
     kg_chunks      chunk_id, doc_id, size, position, start, end, parent_id, heading_path, text
     kg_summaries   summary_id, doc_id, start, end, level, source, target_ids, text
     kg_entities    entity_id, name, normalized, type
     kg_facts       fact_id, subject_id, subject, subject_type, predicate,
                    object_id, object, object_type
-    kg_evidence    fact_id, doc_id, chunk_id, start, end, extractor, confidence
+    kg_evidence    fact_id, doc_id, chunk_id, start, end, extractor, confidence, qualifiers
     kg_mentions    entity_id, name, doc_id, chunk_id, start, end, extractor, confidence
+
+What documents state with qualifiers, a row for each place, with doc_id, fact_id, start, end,
+chunk_id, extractor, confidence and:
+
+    kg_targets     indicator, predicate, object, value, value_to, unit, comparator, year, period,
+                   base_year, base_value, region, scope, standing, binding, condition
+    kg_duties      organ, role, task, deadline, year, region, condition
+    kg_references  role, title, number, cited_doc_id, match
+    kg_conditions  subject, predicate, object, value, value_to, unit, comparator, year, period,
+                   region, scope, condition, deadline
+    kg_definitions term, predicate, meaning
 
 A statement runs in a process of its own, `kgrag.store.sqlite.query_process`.
 """
@@ -34,7 +47,8 @@ _TABLES = (
     *("documents", "headings", "chunks", "summaries"),
     *("entities", "facts", "evidence", "mentions"),
 )
-VIEWS = tuple(f"kg_{table}" for table in _TABLES)
+_STATED = ("targets", "duties", "references", "conditions", "definitions")
+VIEWS = tuple(f"kg_{name}" for name in (*_TABLES, *_STATED))
 _READABLE = (*VIEWS, *_TABLES, "sources", "json_each", "json_tree")
 _GRACE_S = 1.0  # for the process to start, and to say itself that time is up
 _LONGEST_S = 86_400.0

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kgrag.store.sqlite.statements import json_list, run
+from kgrag.language.text import normalize_name
+from kgrag.store.sqlite.statements import json_list, run, run_each
 
 
 @dataclass(slots=True)
@@ -48,6 +49,15 @@ def reconcile(connection: sqlite3.Connection, affected: Affected) -> None:
         if ids:
             for name in names:
                 run(connection, name, id_list(ids))
+    _key_entities(connection, affected.entities)
+
+
+def _key_entities(connection: sqlite3.Connection, entity_ids: Iterable[str]) -> None:
+    """Keep entities for searching under the name that they are shown by: aliases differ."""
+    shown = run(connection, "entities_shown", id_list(entity_ids)).fetchall()
+    keys = [(normalize_name(name), before, entity_id) for name, before, entity_id in shown]
+    changed = [(key, entity_id) for key, before, entity_id in keys if key != before]
+    run_each(connection, "key_entity", changed)
 
 
 def id_list(ids: Iterable[str]) -> str:

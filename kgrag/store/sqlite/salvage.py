@@ -22,8 +22,10 @@ logger = logging.getLogger(__name__)
 _TABLES = (
     *("meta", "state", "commits", "changes", "documents", "sources", "headings", "chunks"),
     *("summaries", "entity_names", "facts", "evidence", "mentions", "embeddings", "node_vectors"),
-    *("staged_embeddings", "staged_documents", "staged_nodes", "seals"),
+    *("staged_embeddings", "staged_documents", "staged_nodes", "corrections", "decisions", "seals"),
 )
+# What an older kgrag called otherwise: table, name now, name then.
+_RENAMED = (("documents", "properties", "metadata"),)
 _MOST_ROWS = 2**53  # a number above it is none that was counted to
 
 
@@ -131,7 +133,12 @@ def _readings(
     known = {row[1] for row in _tried(source, f"PRAGMA table_info ({table})")}
     if not known:  # of an older kgrag, or its statement is damaged
         return
-    columns = [f'"{row[1]}"' for row in described if row[1] in known]
+    names = {row[1]: row[1] for row in described if row[1] in known}
+    for where, name, former in _RENAMED:
+        if where == table and name not in known and former in known:
+            names = {key: value for key, value in names.items() if key != former} | {name: former}
+    columns = [f'"{name}"' for name in names]
+    read = [f'"{name}"' for name in names.values()]
     key = [f'"{name}"' for _, name, *_, at in sorted(described, key=lambda r: r[5]) if at]
     without_rowid = "WITHOUT ROWID" in _sql_of(target, table)
     order = key if without_rowid else ["rowid"]
@@ -139,7 +146,7 @@ def _readings(
         f"INSERT OR IGNORE INTO {table} ({', '.join(columns)})"
         f" VALUES ({', '.join('?' * len(columns))})"
     )
-    select = f"SELECT {', '.join(columns)} FROM {table}"
+    select = f"SELECT {', '.join(read)} FROM {table}"
     if not without_rowid:
         select += " NOT INDEXED"
     for direction in ("", " DESC"):

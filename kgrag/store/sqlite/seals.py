@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast
 
 from kgrag.store.checks import damaged_setting
 from kgrag.store.sqlite.faults import is_damage
@@ -18,17 +18,30 @@ Part = Literal["text", "chunks", "summaries", "knowledge", "vectors", "sources",
 # What each part of a document is; see `sql/seals.sql`.
 _STATEMENTS: Mapping[Part, tuple[str, ...]] = MappingProxyType(
     {
-        "text": ("sealed_text", "sealed_headings"),
+        "text": ("sealed_text", "sealed_headings", "sealed_metadata"),
         "chunks": ("sealed_chunks",),
         "summaries": ("sealed_summaries",),
-        "knowledge": ("sealed_names", "sealed_facts", "sealed_mentions"),
+        "knowledge": ("sealed_names", "sealed_facts", "sealed_mentions", "sealed_qualifiers"),
         "vectors": ("sealed_vectors",),
         "sources": ("sealed_sources",),
         "log": ("sealed_log",),
     }
 )
+# Of these, documents that have nothing are sealed as before there was any.
+_LATER = frozenset({"sealed_metadata", "sealed_qualifiers"})
 PARTS: tuple[Part, ...] = tuple(_STATEMENTS)
-SETTINGS = ("meta", "state")  # subjects of seals whose parts are keys, and tables of these
+# Tables of which each row is sealed by itself, and subjects of their seals; a part is a row's key.
+Kept = Literal["meta", "state", "corrections", "decisions"]
+SETTINGS: tuple[Kept, ...] = ("meta", "state")
+DECIDED: tuple[Kept, ...] = ("corrections", "decisions")
+_KEPT: Mapping[Kept, str] = MappingProxyType(
+    {
+        "meta": "settings",
+        "state": "notes",
+        "corrections": "corrections",
+        "decisions": "decisions",
+    }
+)
 _BYTES = 8
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -38,8 +51,8 @@ class Broken:
     """A seal that does not fit.
 
     Attributes:
-        subject: A document, `meta` or `state`.
-        part: Of it; a key of settings.
+        subject: A document, or a table whose rows are sealed by themselves.
+        part: Of it; the key of a row.
         only_seal: Whether it is the seal itself that is damaged, and what it seals may be whole.
     """
 
@@ -65,15 +78,15 @@ def seal_documents(
         if held is None:
             run(connection, "delete_seals", doc_id)
         sealed: Sequence[Part] = parts if held else ("log",)
-        rows = [(doc_id, p, _seal(doc_id, p, _sum(connection, doc_id, p))) for p in sealed]
+        rows = [(doc_id, p, _seal(doc_id, p, part_sum(connection, doc_id, p))) for p in sealed]
         run_each(connection, "put_seal", rows)
 
 
-def seal_settings(connection: sqlite3.Connection) -> None:
-    """Seal all settings, and what the store notes for itself."""
-    for table in SETTINGS:
-        rows = connection.execute(f"SELECT key, value FROM {table}").fetchall()
-        wanted = {key: _seal(table, key, _of([(key, value)])) for key, value in rows}
+def seal_settings(connection: sqlite3.Connection, tables: Sequence[Kept] = SETTINGS) -> None:
+    """Seal all settings and what the store notes for itself, or what a person decided."""
+    for table in tables:
+        rows = _kept(connection, table).items()
+        wanted = {key: _seal(table, key, _of([row])) for key, row in rows}
         known = _seals_of(connection, table)
         if wanted == known:
             continue
@@ -117,7 +130,7 @@ def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
         sealed[str(subject)][str(part)] = seal
     held = {d for (d,) in run(connection, "doc_ids")}
     gone = {d for (d,) in run(connection, "logged_documents")} - held
-    for doc_id in sorted({*held, *gone, *sealed} - {*SETTINGS}, key=str):
+    for doc_id in sorted({*held, *gone, *sealed} - {*_KEPT}, key=str):
         seals = sealed[doc_id]
         due: Sequence[Part] = PARTS if doc_id in held else ("log",)
         for part in due:
@@ -126,31 +139,33 @@ def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
             yield from _compared(doc_id, part, None, seals[part])
 
 
-def broken_settings(
-    connection: sqlite3.Connection, *tables: Literal["meta", "state"]
-) -> Iterator[Broken]:
-    """Yield settings that are not as they were sealed, and those that are gone; of both tables."""
+def broken_settings(connection: sqlite3.Connection, *tables: Kept) -> Iterator[Broken]:
+    """Yield settings that are not as they were sealed, and those that are gone.
+
+    Args:
+        connection: Where.
+        tables: Which are looked at; none for settings and what the store notes for itself.
+    """
     for table in tables or SETTINGS:
         seals = _seals_of(connection, table)
-        for key, value in connection.execute(f"SELECT key, value FROM {table} ORDER BY key"):
-            seen = _of([(key, value)]) if isinstance(value, str) else None
+        for key, row in _kept(connection, table).items():
+            seen = _of([row]) if all(isinstance(value, str) for value in row) else None
             yield from _compared(table, key, seen, seals.pop(key, None))
         for key, seal in sorted(seals.items(), key=str):
             yield from _compared(table, key, None, seal)
 
 
-def refuse_damaged_settings(
-    connection: sqlite3.Connection, *tables: Literal["meta", "state"]
-) -> None:
+def refuse_damaged_settings(connection: sqlite3.Connection, *tables: Kept) -> None:
     """Refuse to go on from settings that are not as they were stored; whoever writes seals them.
+
+    So with what a person decided.
 
     Raises:
         StoreError: If there is one; says which.
     """
     for broken in broken_settings(connection, *tables):
-        sql = f"SELECT value FROM {broken.subject} WHERE key = ?"
-        row = connection.execute(sql, (broken.part,)).fetchone()
-        raise damaged_setting(broken.part, row and row[0])
+        row = _kept(connection, broken.subject).get(broken.part)
+        raise damaged_setting(broken.part, row and row[-1])
 
 
 def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") -> list[str]:
@@ -162,6 +177,19 @@ def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") ->
     )
     keyed = ((key.decode(errors="replace"), blob, seal) for key, blob, seal in rows)
     return [key for key, blob, seal in keyed if seal != seal_of_vector(key, blob)]
+
+
+def key_of(row: Sequence[object]) -> str:
+    """Return the key of a correction, (document, field), or of a decision, (kind, name, into)."""
+    return _JSON([str(value) for value in row])
+
+
+def _kept(connection: sqlite3.Connection, table: str) -> dict[str, tuple[object, ...]]:
+    """Return the rows of a table by their keys, in order."""
+    rows = run(connection, _KEPT[cast("Kept", table)]).fetchall()
+    if table in SETTINGS:
+        return {str(row[0]): row for row in rows}
+    return {key_of(row[:2] if table == "corrections" else row): row for row in rows}
 
 
 def _seals_of(connection: sqlite3.Connection, subject: str) -> dict[str, object]:
@@ -187,17 +215,17 @@ def _compared(subject: str, part: str, seen: bytes | None, seal: object) -> Iter
 
 def _seen(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes | None:
     try:
-        return _sum(connection, doc_id, part)
+        return part_sum(connection, doc_id, part)
     except (sqlite3.DatabaseError, TypeError, UnicodeError) as exc:
         if not is_damage(exc):
             raise
         return None
 
 
-def _sum(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes:
+def part_sum(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes:
     """Return the checksum of a part of a document."""
-    found = [run(connection, name, doc_id).fetchall() for name in _STATEMENTS[part]]
-    return _of(found)
+    found = [(name, run(connection, name, doc_id).fetchall()) for name in _STATEMENTS[part]]
+    return _of([rows for name, rows in found if rows or name not in _LATER])
 
 
 def _of(rows: object) -> bytes:

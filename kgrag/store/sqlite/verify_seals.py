@@ -8,7 +8,14 @@ from functools import cache
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.connection import connect, make_schema
 from kgrag.store.sqlite.faults import is_damage
-from kgrag.store.sqlite.seals import Broken, broken_seals, broken_settings, broken_vectors
+from kgrag.store.sqlite.seals import (
+    DECIDED,
+    SETTINGS,
+    Broken,
+    broken_seals,
+    broken_settings,
+    broken_vectors,
+)
 from kgrag.store.sqlite.statements import run
 
 _REMEDY = "run `kgrag repair`, or restore the folder from a backup"
@@ -57,7 +64,9 @@ def check_schema(connection: sqlite3.Connection) -> Iterator[Problem]:
 
 def check_seals(connection: sqlite3.Connection) -> Iterator[Problem]:
     """Check that settings, documents and vectors are as they were stored."""
-    yield from readable("checksum", lambda: map(_problem, broken_settings(connection)))
+    yield from readable(
+        "checksum", lambda: map(_problem, broken_settings(connection, *SETTINGS, *DECIDED))
+    )
     yield from readable("checksum", lambda: map(_problem, broken_seals(connection)))
     for table in ("embeddings", "staged_embeddings"):
         yield from readable("checksum", lambda table=table: _vectors(connection, table))  # type: ignore[misc]
@@ -73,6 +82,8 @@ def _problem(broken: Broken) -> Problem:
         what = f"the checksum of {broken.part} is damaged"
     elif broken.is_setting:
         what = f"the setting {broken.part} is not as it was stored"
+    elif broken.subject in DECIDED:
+        what = f"what was decided on {broken.part} is not as it was stored"
     else:
         what = f"{_WORDS.get(broken.part, broken.part + ' is')} not as stored"
     return Problem("checksum", broken.subject, f"{what}: {_REMEDY}")

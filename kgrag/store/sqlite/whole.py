@@ -6,9 +6,10 @@ from kgrag.store import records
 from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.records import Record
+from kgrag.store.sqlite.decisions import Decisions
 from kgrag.store.sqlite.documents import chunk, summary
 from kgrag.store.sqlite.embeddings import from_blob
-from kgrag.store.sqlite.graph import Graph
+from kgrag.store.sqlite.graph import Graph, evidence
 from kgrag.store.sqlite.query import run_query
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.search import Search
@@ -20,7 +21,7 @@ from kgrag.store.whole import QueryLanguage
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 
-class Whole(Settings, Graph, Search):
+class Whole(Settings, Graph, Search, Decisions):
     """Everything at once; see `kgrag.store.whole` for what each method promises."""
 
     @property
@@ -113,6 +114,7 @@ class Whole(Settings, Graph, Search):
                 (_embedding_record, "export_embeddings"),
             ):
                 yield from here._each(kind, name)
+            yield from records.decided_records(here.corrections(), here.decisions())
 
     def run_query(
         self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
@@ -146,12 +148,12 @@ class Whole(Settings, Graph, Search):
 
 def _stated_fact(row: Row) -> StatedFact:
     fact_id, subject_id, predicate, object_id, *place = row
-    return StatedFact(fact_id, subject_id, predicate, object_id, Evidence(*place))
+    return StatedFact(fact_id, subject_id, predicate, object_id, evidence(place))
 
 
 def _mentioned(row: Row) -> tuple[str, Evidence]:
     entity_id, *place = row
-    return entity_id, Evidence(*place)
+    return entity_id, evidence(place)
 
 
 def _node_vector(row: Row) -> NodeVector:
@@ -174,7 +176,7 @@ def _fact_record(row: Row) -> Record:
 
 def _evidence_record(row: Row) -> Record:
     fact_id, predicate, *place = row
-    return records.evidence_record(fact_id, Evidence(*place), predicate)
+    return records.evidence_record(fact_id, evidence(place), predicate)
 
 
 def _mention_record(row: Row) -> Record:

@@ -17,7 +17,7 @@ from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark, record_change
 from kgrag.store.sqlite.connection import FILE_NAME, Database, connect
 from kgrag.store.sqlite.faults import mapped
-from kgrag.store.sqlite.mend import mend_settings, mend_sources, mend_vectors
+from kgrag.store.sqlite.mend import mend_decided, mend_settings, mend_sources, mend_vectors
 from kgrag.store.sqlite.opening import log_of
 from kgrag.store.sqlite.salvage import keep_damaged, latest_mark, put_in_place, salvage
 from kgrag.store.sqlite.seals import (
@@ -61,6 +61,7 @@ class Workshop:
         with self.database.write() as connection:
             settings = mend_settings(connection, self.read)
             done += [f"the setting {key} was set right" for key in settings]
+            done += mend_decided(connection, self.read)
             vectors = mend_vectors(connection)
             done += [f"the vector {key} was set right" for key in vectors]
             stating = _stating(connection, vectors)

@@ -1,21 +1,23 @@
 """Storing and deleting documents, each call in one transaction."""
 
-import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kgrag.errors import NotFoundError
-from kgrag.language.text import normalize_name
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
+from kgrag.metadata import Metadata
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_title
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.sqlite.changes import Part, record_change
+from kgrag.store.sqlite.decisions import carry_corrections
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.reconcile import Affected, reconcile
+from kgrag.store.sqlite.replace import Knowledge, replace_knowledge
+from kgrag.store.sqlite.rows import add_document, add_knowledge
 from kgrag.store.sqlite.seals import refuse_damaged_settings, seal_documents, seal_settings
 from kgrag.store.sqlite.settings import Settings
 from kgrag.store.sqlite.staged import forget_staged
-from kgrag.store.sqlite.statements import run, run_each
-from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
+from kgrag.store.sqlite.statements import run
+from kgrag.types import Fact, Mention, Summary
 
 
 class Writing(Settings):
@@ -34,11 +36,12 @@ class Writing(Settings):
             check_bundle(bundle)
             self._check_encoder(connection, bundle.embedder)
             affected = Affected()
+            carry_corrections(connection, source, doc_id)
             changed = {doc_id, *_release_source(connection, source, affected, keep=doc_id)}
             sources = {source, *_sources_of(connection, doc_id)}
             _remove(connection, doc_id, affected)
-            _add_document(connection, bundle, sources)
-            _add_knowledge(
+            add_document(connection, bundle, sources)
+            add_knowledge(
                 connection, doc_id, bundle.facts, bundle.mentions, bundle.summaries, affected
             )
             add_vectors(connection, doc_id, bundle.vectors, affected)
@@ -103,7 +106,7 @@ class Writing(Settings):
             affected = Affected()
             parts: list[Part] = []
             before = connection.total_changes
-            _add_knowledge(connection, doc_id, facts, mentions, summaries, affected)
+            add_knowledge(connection, doc_id, facts, mentions, summaries, affected)
             if connection.total_changes > before:
                 parts.append("knowledge")
             if add_vectors(connection, doc_id, vectors, affected):
@@ -113,6 +116,41 @@ class Writing(Settings):
                 forget_staged(connection, doc_id)
                 record_change(connection, [doc_id], parts)
                 seal_documents(connection, [doc_id], ["summaries", "knowledge", "vectors", "log"])
+                seal_settings(connection)
+
+    def replace_knowledge(
+        self,
+        doc_id: str,
+        *,
+        facts: Sequence[Fact],
+        mentions: Sequence[Mention],
+        metadata: Metadata | None = None,
+        title: str | None = None,
+        vectors: Sequence[NodeVector] = (),
+        embedder: str = "",
+    ) -> None:
+        """Let a stored document say these facts and mentions, and nothing else.
+
+        Raises:
+            NotFoundError: If the document is not held.
+            ValueError: If something belongs to another document, a fact lacks evidence, or the
+                title is empty.
+            ModelMismatchError: If the vectors are of another encoder than is recorded.
+        """
+        with self._database.write() as connection:
+            refuse_damaged_settings(connection, "meta")
+            _check_held(connection, doc_id)
+            self._check_encoder(connection, embedder)
+            check_knowledge(doc_id, facts, mentions, ())
+            check_title(title)
+            new = Knowledge(facts, mentions, vectors, metadata, title)
+            affected = Affected()
+            parts = replace_knowledge(connection, doc_id, new, affected)
+            reconcile(connection, affected)
+            if parts:
+                forget_staged(connection, doc_id)
+                record_change(connection, [doc_id], parts)
+                seal_documents(connection, [doc_id], ["text", "knowledge", "vectors", "log"])
                 seal_settings(connection)
 
     def _check_encoder(self, connection: sqlite3.Connection, embedder: str) -> None:
@@ -149,79 +187,3 @@ def _remove(connection: sqlite3.Connection, doc_id: str, affected: Affected) -> 
 def _check_held(connection: sqlite3.Connection, doc_id: str) -> None:
     if not run(connection, "is_held", doc_id).fetchone():
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
-
-
-def _add_document(
-    connection: sqlite3.Connection, bundle: DocumentBundle, sources: Iterable[str]
-) -> None:
-    """Insert a document, its files, headings and chunks."""
-    doc_id = bundle.document.doc_id
-    run(connection, "add_document", *_document_row(bundle.document, bundle.fingerprint))
-    run_each(connection, "add_source", [(source, doc_id) for source in sources])
-    headings = [(doc_id, i, h.start, h.end, h.level, h.text) for i, h in enumerate(bundle.headings)]
-    run_each(connection, "add_heading", headings)
-    run_each(connection, "add_chunk", map(_chunk_row, bundle.chunks))
-
-
-def _document_row(document: Document, fingerprint: str) -> tuple[str | int, ...]:
-    return (
-        document.doc_id,
-        document.title,
-        normalize_name(document.title),
-        document.media_type,
-        document.content_hash,
-        fingerprint,
-        len(document.text),
-        to_json(list(document.warnings)),
-        to_json(dict(document.properties)),
-        to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
-        document.text,
-    )
-
-
-def _chunk_row(c: Chunk) -> tuple[str | int | None, ...]:
-    path = to_json(c.heading_path)
-    return (c.chunk_id, c.doc_id, c.size, c.position, c.start, c.end, c.parent_id, path, c.text)
-
-
-def _add_knowledge(
-    connection: sqlite3.Connection,
-    doc_id: str,
-    facts: Sequence[Fact],
-    mentions: Sequence[Mention],
-    summaries: Sequence[Summary],
-    affected: Affected,
-) -> None:
-    """Insert what is not there yet; the caller reconciles afterwards."""
-    entities = [e for f in facts for e in (f.subject, f.object)] + [m.entity for m in mentions]
-    _add_entities(connection, doc_id, entities)
-    affected.entities.update(e.entity_id for e in entities)
-    affected.facts.update(f.fact_id for f in facts)
-    rows = [(f.fact_id, f.subject.entity_id, f.object.entity_id, f.predicate) for f in facts]
-    run_each(connection, "add_fact", rows)
-    evidence = [(f.fact_id, *_evidence_row(e), f.predicate) for f in facts for e in f.evidence]
-    run_each(connection, "add_evidence", evidence)
-    mentioned = [(m.entity.entity_id, *_evidence_row(m.evidence)) for m in mentions]
-    run_each(connection, "add_mention", mentioned)
-    said = [
-        (s.summary_id, doc_id, s.start, s.end, s.level, s.source, to_json(s.target_ids), s.text)
-        for s in summaries
-    ]
-    run_each(connection, "add_summary", said)
-
-
-def _add_entities(connection: sqlite3.Connection, doc_id: str, entities: Sequence[Entity]) -> None:
-    distinct = sorted({(e.entity_id, e.name, e.type) for e in entities})
-    rows = [(e, normalize_name(name), name, type_) for e, name, type_ in distinct]
-    run_each(connection, "add_entity", rows)
-    named = [(e, doc_id, name, type_) for e, name, type_ in distinct]
-    run_each(connection, "add_entity_name", named)
-
-
-def _evidence_row(e: Evidence) -> tuple[str, int, int, str, str, float]:
-    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.confidence)
-
-
-def to_json(value: object) -> str:
-    """Return compact JSON with sorted keys: the same value gives the same text."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

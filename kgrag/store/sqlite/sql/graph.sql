@@ -62,7 +62,8 @@ SELECT f.fact_id, f.subject_id, f.predicate, f.object_id
 FROM json_each(?) j CROSS JOIN facts f ON f.fact_id = j.value;
 
 -- name: evidence
-SELECT e.fact_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+SELECT e.fact_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
+  e.qualifiers
 FROM json_each(?) j CROSS JOIN evidence e ON e.fact_id = j.value;
 
 -- name: stating_chunks
@@ -85,11 +86,40 @@ FROM entity_names WHERE doc_id = ? GROUP BY entity_id;
 
 -- name: facts_in_document
 SELECT e.fact_id, f.subject_id, f.object_id, e.predicate,
-  e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+  e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
+  e.qualifiers
 FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?
-ORDER BY e.fact_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id;
+ORDER BY e.fact_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.qualifiers;
 
 -- name: mentions_in_document
-SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
+  e.qualifiers
 FROM mentions e WHERE e.doc_id = ?
-ORDER BY e.entity_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id;
+ORDER BY e.entity_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.qualifiers;
+
+-- name: naming_documents
+SELECT n.entity_id, n.doc_id FROM json_each(?) j
+CROSS JOIN entity_names n ON n.entity_id = j.value GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- name: entity_page
+SELECT e.entity_id, e.name, e.type,
+  (SELECT count(*) FROM facts WHERE subject_id = e.entity_id)
+  + (SELECT count(*) FROM facts WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
+FROM entities e WHERE e.entity_id > ? ORDER BY e.entity_id LIMIT ?;
+
+-- name: citations
+-- Evidence over several chunks is one place.
+SELECT e.doc_id, e.fact_id, e.start, e.end, e.extractor, e.qualifiers, f.object_id, o.name
+FROM evidence e JOIN facts f ON f.fact_id = e.fact_id
+JOIN entities o ON o.entity_id = f.object_id
+WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = 'reference'
+GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
+ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
+
+-- name: citations_of
+SELECT e.doc_id, e.fact_id, e.start, e.end, e.extractor, e.qualifiers, f.object_id, o.name
+FROM json_each(?) j CROSS JOIN evidence e ON e.doc_id = j.value
+JOIN facts f ON f.fact_id = e.fact_id JOIN entities o ON o.entity_id = f.object_id
+WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = 'reference'
+GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
+ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;

@@ -57,7 +57,7 @@ SELECT sql FROM sqlite_master WHERE name = ?;
 
 -- name: lost_documents
 SELECT subject FROM seals
-WHERE subject NOT IN (SELECT doc_id FROM documents) AND subject NOT IN ('meta', 'state')
+WHERE subject NOT IN (SELECT doc_id FROM documents) AND subject NOT IN ('meta', 'state', 'corrections', 'decisions')
 GROUP BY subject HAVING count(*) > 1;
 
 -- name: strange_documents
@@ -67,7 +67,9 @@ SELECT doc_id FROM documents WHERE doc_id NOT IN (SELECT subject FROM seals);
 UPDATE documents SET doc_id = ? WHERE doc_id = ?;
 
 -- name: add_empty_document
-INSERT INTO documents VALUES (?, '', '', '', '', '', 0, '[]', '{}', '[]', '');
+INSERT INTO documents (doc_id, title, normalized_title, media_type, content_hash, fingerprint,
+  characters, warnings, properties, segments, text)
+VALUES (?, '', '', '', '', '', 0, '[]', '{}', '[]', '');
 
 -- name: delete_strange_documents
 DELETE FROM documents WHERE doc_id NOT IN (SELECT subject FROM seals)

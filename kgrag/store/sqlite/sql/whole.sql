@@ -6,6 +6,9 @@ SELECT key, value FROM meta WHERE key NOT GLOB 'note.*' ORDER BY key;
 -- name: setting
 SELECT value FROM meta WHERE key = ?;
 
+-- name: notes
+SELECT key, value FROM state ORDER BY key;
+
 -- name: count_all
 SELECT (SELECT count(*) FROM documents), (SELECT coalesce(sum(characters), 0) FROM documents),
   (SELECT count(*) FROM summaries), (SELECT count(*) FROM entities),
@@ -23,11 +26,13 @@ SELECT entity_id, name, type FROM entity_names WHERE doc_id = ?;
 
 -- name: bundle_facts
 SELECT e.fact_id, f.subject_id, e.predicate, f.object_id,
-  e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+  e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
+  e.qualifiers
 FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?;
 
 -- name: bundle_mentions
-SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence
+SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
+  e.qualifiers
 FROM mentions e WHERE e.doc_id = ?;
 
 -- name: bundle_vectors
@@ -57,12 +62,12 @@ SELECT entity_id, name, type, doc_id FROM entity_names ORDER BY entity_id, doc_i
 SELECT fact_id, subject_id, predicate, object_id FROM facts ORDER BY fact_id;
 
 -- name: export_evidence
-SELECT fact_id, predicate, doc_id, start, end, chunk_id, extractor, confidence FROM evidence
-ORDER BY fact_id, doc_id, start, end, extractor, chunk_id;
+SELECT fact_id, predicate, doc_id, start, end, chunk_id, extractor, confidence, qualifiers
+FROM evidence ORDER BY fact_id, doc_id, start, end, extractor, chunk_id, qualifiers;
 
 -- name: export_mentions
-SELECT entity_id, doc_id, start, end, chunk_id, extractor, confidence FROM mentions
-ORDER BY entity_id, doc_id, start, end, extractor, chunk_id;
+SELECT entity_id, doc_id, start, end, chunk_id, extractor, confidence, qualifiers FROM mentions
+ORDER BY entity_id, doc_id, start, end, extractor, chunk_id, qualifiers;
 
 -- name: export_vectors
 SELECT node_id, kind, doc_id, key FROM node_vectors ORDER BY node_id, doc_id;

@@ -26,7 +26,9 @@ DELETE FROM sources WHERE source = ?;
 DELETE FROM documents WHERE doc_id = ?;
 
 -- name: add_document
-INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO documents (doc_id, title, normalized_title, media_type, content_hash, fingerprint,
+  characters, warnings, properties, segments, text, metadata, node_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_heading
 INSERT INTO headings VALUES (?, ?, ?, ?, ?, ?);
@@ -50,10 +52,10 @@ INSERT INTO entity_names VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
 INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- name: add_evidence
-INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- name: add_mention
-INSERT INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+INSERT INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- name: add_embedding
 INSERT INTO embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
@@ -61,6 +63,28 @@ INSERT INTO embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
 -- name: add_node_vector
 INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, ?, ?, ?)
 ON CONFLICT (node_id, doc_id) DO NOTHING;
+
+-- name: described
+SELECT title, metadata FROM documents WHERE doc_id = ?;
+
+-- name: describe_document
+UPDATE documents SET title = ?, normalized_title = ?, metadata = ?, node_id = ? WHERE doc_id = ?;
+
+-- name: delete_evidence_of
+DELETE FROM evidence WHERE doc_id = ?;
+
+-- name: delete_mentions_of
+DELETE FROM mentions WHERE doc_id = ?;
+
+-- name: delete_names_of
+DELETE FROM entity_names WHERE doc_id = ?;
+
+-- name: delete_vectors_of_lost_facts
+DELETE FROM node_vectors WHERE doc_id = ?1 AND kind = 'fact'
+AND node_id NOT IN (SELECT fact_id FROM evidence WHERE doc_id = ?1);
+
+-- name: delete_other_vector
+DELETE FROM node_vectors WHERE doc_id = ? AND node_id = ? AND key <> ?;
 
 -- name: set_dimension
 INSERT INTO state VALUES ('dimension', ?);
@@ -114,6 +138,14 @@ UPDATE entities SET
 WHERE entity_id IN (SELECT value FROM json_each(?1)) AND EXISTS (
   SELECT 1 FROM entity_names n WHERE n.entity_id = entities.entity_id
   AND (n.name <> entities.name OR n.type <> entities.type));
+
+-- name: entities_shown
+-- How entities are called now, and under which key they are searched for.
+SELECT name, normalized, entity_id FROM entities
+WHERE entity_id IN (SELECT value FROM json_each(?1));
+
+-- name: key_entity
+UPDATE entities SET normalized = ? WHERE entity_id = ?;
 
 -- name: delete_unused_embeddings
 DELETE FROM embeddings WHERE key IN (SELECT value FROM json_each(?1))

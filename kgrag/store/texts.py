@@ -1,0 +1,35 @@
+"""Metadata and qualifiers as the texts that both stores keep."""
+
+import json
+from functools import lru_cache
+
+from kgrag.metadata import SILENT, Metadata
+from kgrag.qualifiers import NONE, Qualifiers
+
+NOTHING = "{}"  # of metadata or qualifiers that say nothing
+
+
+def to_json(value: object) -> str:
+    """Return compact JSON with sorted keys: the same value gives the same text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def metadata_text(metadata: Metadata) -> str:
+    """Return metadata as text."""
+    return to_json(metadata.to_record())
+
+
+def metadata_of(text: str) -> Metadata:
+    """Return the metadata of a text; ValueError if it is of no use."""
+    return SILENT if text == NOTHING else Metadata.from_record(json.loads(text))
+
+
+def qualifiers_text(qualifiers: Qualifiers) -> str:
+    """Return qualifiers as text."""
+    return NOTHING if qualifiers is NONE else to_json(qualifiers.to_record())
+
+
+@lru_cache(maxsize=4096)  # evidence over several chunks has the same
+def qualifiers_of(text: str) -> Qualifiers:
+    """Return the qualifiers of a text; ValueError if it is of no use."""
+    return NONE if text == NOTHING else Qualifiers.from_record(json.loads(text))
