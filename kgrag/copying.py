@@ -89,6 +89,7 @@ def copy(source: Store, target: Store, *, progress: Progress | None = None) -> C
         if progress:
             progress(paths[doc_id][0], done, len(paths))
         written += _copy_document(source, target, doc_id, paths[doc_id], held)
+    _copy_decisions(source, target)
     if progress:
         progress("", len(paths), len(paths))
     return CopyReport(written, len(paths) - written, source.counts(), target.counts())
@@ -183,6 +184,27 @@ def _copy_document(
         if path not in attached:
             target.attach_source(path, doc_id)
     return written
+
+
+def _copy_decisions(source: Store, target: Store) -> None:
+    """Let the target have what a person decided in the source, and nothing else of that kind."""
+    wanted, held = _corrected(source), _corrected(target)
+    for doc_id, field in sorted(wanted.keys() | held.keys()):
+        value = wanted.get((doc_id, field))
+        if value != held.get((doc_id, field)):
+            target.set_correction(doc_id, field, value)
+    decided, known = source.decisions(), target.decisions()
+    for decision in known:
+        if decision not in decided:
+            target.remove_decision(decision)
+    for decision in decided:
+        if decision not in known:
+            target.put_decision(decision)
+
+
+def _corrected(store: Store) -> dict[tuple[str, str], str]:
+    found = store.corrections().items()
+    return {(doc_id, field): v for doc_id, fields in found for field, v in fields.items()}
 
 
 def _content(bundle: DocumentBundle) -> set[str]:
