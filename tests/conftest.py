@@ -2,6 +2,7 @@
 
 import hashlib
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +60,13 @@ def fact(doc_id, text, triple, extractor="rules", place=None):
     o = object_ if isinstance(object_, Entity) else entity(object_)
     spot = evidence(doc_id, text, place or s.name, extractor)
     return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, (spot,))
+
+
+def qualified(doc_id, text, triple, qualifiers, **more):
+    """Return a fact whose document adds something to it."""
+    stated = fact(doc_id, text, triple, **more)
+    (spot,) = stated.evidence
+    return replace(stated, evidence=(replace(spot, qualifiers=qualifiers),))
 
 
 def fact_vector(stated, **more):
@@ -147,6 +155,7 @@ class Make:
     entity = staticmethod(entity)
     evidence = staticmethod(evidence)
     fact = staticmethod(fact)
+    qualified = staticmethod(qualified)
     fact_vector = staticmethod(fact_vector)
     mention = staticmethod(mention)
     summary = staticmethod(summary)

@@ -13,6 +13,7 @@ from tests.faults.corpus import (
     write_facts,
     write_summaries,
 )
+from tests.fixtures.old_folder import make_older as make_older_schema
 
 QUESTION = "绿色工厂达到多少家？"
 _BEFORE_SEALS = 5  # the schema version that had none
@@ -154,8 +155,4 @@ def damage(kb: Path) -> None:
 def make_older(kb: Path) -> None:
     """Make a knowledge base in a folder one of the schema before checksums."""
     with closing(sqlite3.connect(kb / "kgrag.db")) as connection:
-        connection.execute("DROP TABLE seals")
-        for table in ("embeddings", "staged_embeddings"):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN seal")
-        connection.execute(f"PRAGMA user_version = {_BEFORE_SEALS}")
-        connection.commit()
+        make_older_schema(connection, _BEFORE_SEALS)

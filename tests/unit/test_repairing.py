@@ -65,7 +65,7 @@ DAMAGE = [
     "DELETE FROM meta",
     "DELETE FROM state",
     f"UPDATE documents SET text = 'x' WHERE doc_id = {FIRST}",
-    f"UPDATE documents SET metadata = '{{}}' WHERE doc_id = {FIRST}",
+    f"UPDATE documents SET properties = '{{}}' WHERE doc_id = {FIRST}",
     f"DELETE FROM documents WHERE doc_id = {FIRST}",
     f"UPDATE documents SET doc_id = replace(doc_id, 'd-', 'e-') WHERE doc_id = {FIRST}",
     "UPDATE chunks SET heading_path = '[]'",
@@ -137,7 +137,7 @@ def test_pages_that_cannot_be_read_cost_nothing_that_files_hold(folder):
 def test_a_document_whose_file_is_gone_is_left_as_it_is_and_named(folder, made):
     """With the remedy; once the file is back, it is repaired."""
     before, _ = lines(folder)
-    change(folder, "UPDATE documents SET metadata = '{}' WHERE title LIKE '%绿色工厂%' OR 1")
+    change(folder, "UPDATE documents SET properties = '{}' WHERE title LIKE '%绿色工厂%' OR 1")
     moved = sorted(made.glob("*.txt"))
     for file in moved:
         file.rename(file.with_suffix(".away"))

@@ -18,8 +18,10 @@ from kgrag.store.neo4j.document_knowledge import (
     shown_name,
     shown_type,
 )
+from kgrag.store.texts import NOTHING
 from kgrag.types import Entity, Evidence, Fact, Mention
 
+YEAR = '{"year":"2025"}'
 NAMES = ("甲", "乙", "A", "ａ")  # the last two are one entity
 LISTS = ("doc_ids", "starts", "ends", "extractors", "chunk_ids", "confidences", "predicates")
 
@@ -72,7 +74,8 @@ mentions = st.builds(Mention, entities, spots)
 statements = st.builds(
     StatedEvidence, st.sampled_from(["d-1", "d-2"]), st.integers(0, 9), st.integers(0, 9),
     st.sampled_from(["rules", "import"]), st.sampled_from(["c1", "c2"]),
-    st.floats(0.125, 1, width=16), st.sampled_from(["依据", "依据 ", "据"]),
+    st.sampled_from([NOTHING, YEAR]), st.floats(0.125, 1, width=16),
+    st.sampled_from(["依据", "依据 ", "据"]),
 )  # fmt: skip
 
 
@@ -165,10 +168,12 @@ def test_evidence_is_read_without_wordings(some):
     assert {s.predicate for s in evidence_in(without)} == {""}
 
 
-@pytest.mark.parametrize("short", LISTS)
+@pytest.mark.parametrize("short", [*LISTS, "qualifiers"])
 def test_lists_of_different_length_are_not_read(short):
     """Damage does not shift evidence from one document to another."""
-    properties = fact_properties("f-1", [StatedEvidence("d-1", 0, 1, "rules", "c1", 1.0, "有")])
+    properties = fact_properties(
+        "f-1", [StatedEvidence("d-1", 0, 1, "rules", "c1", YEAR, 1.0, "有")]
+    )
     with pytest.raises(ValueError, match="zip"):
         evidence_in({**properties, short: []})
 
@@ -176,7 +181,7 @@ def test_lists_of_different_length_are_not_read(short):
 def test_statements_carry_their_evidence():
     """Each list goes into the field of its name."""
     one = evidence_in(
-        fact_properties("f", [StatedEvidence("d-1", 3, 9, "import", "c1", 0.5, "有")])
+        fact_properties("f", [StatedEvidence("d-1", 3, 9, "import", "c1", NOTHING, 0.5, "有")])
     )
     assert [s.evidence() for s in one] == [Evidence("d-1", 3, 9, "c1", "import", 0.5)]
 

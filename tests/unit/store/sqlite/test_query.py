@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from kgrag.errors import StatementError, StoreError, StoreUnavailableError
+from kgrag.qualifiers import Qualifiers, StatementKind
 from kgrag.store.sqlite import query, query_process
 from kgrag.store.sqlite.query import VIEWS, run_query
 from kgrag.store.sqlite.store import SQLiteStore
@@ -44,8 +46,12 @@ def test_rows_come_as_mappings(store):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_each_view_can_be_read(store, view):
+def test_each_view_can_be_read(store, make, view):
     """All columns of all views; a view's count is that of what it shows."""
+    kinds: tuple[StatementKind, ...] = ("reference", "target", "duty", "condition", "definition")
+    text = "，".join(f"{kind}在此" for kind in kinds)
+    facts = [make.qualified("d-q", text, (kind, "有", "此"), Qualifiers(kind)) for kind in kinds]
+    store.upsert_document(replace(make.bundle("q", text), facts=facts), source="/q.txt")
     assert store.run_query(f"SELECT * FROM {view}")
     assert store.run_query(f"SELECT count(*) AS n FROM {view}")[0]["n"]
 

@@ -1,27 +1,37 @@
 """What is stored carries checksums: whatever changes behind the store's back is seen."""
 
+import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from kgrag.errors import StoreError
+from kgrag.store.decisions import Decision
 from kgrag.store.sqlite import connection as module
-from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.connection import Database, connect, make_schema
 from kgrag.store.sqlite.mend import _LONGEST, _right
 from kgrag.store.sqlite.seals import PARTS, broken_seals, broken_settings, broken_vectors
 from kgrag.store.sqlite.store import SQLiteStore
+from tests.fixtures.old_folder import make_older
 
+MERGE = Decision("merge", "省林业局", "云岭省林业局")
+MIGRATIONS = module._migrations()
 META = {"embedder": "hash-8", "chunk_sizes": "24,8", "embedded_sizes": "8"}
 # A statement that no other invariant minds, and what of whom is said to be broken.
 CHANGES = [
-    ("UPDATE documents SET metadata = '{\"year\":\"1999\"}' WHERE doc_id = 'd-01'", "text"),
+    ("UPDATE documents SET properties = '{\"year\":\"1999\"}' WHERE doc_id = 'd-01'", "text"),
+    ("UPDATE documents SET metadata = '{\"kind\":\"规划\"}' WHERE doc_id = 'd-01'", "text"),
+    ("UPDATE documents SET node_id = 'e-x' WHERE doc_id = 'd-01'", "text"),
     ("UPDATE documents SET fingerprint = 'x' WHERE doc_id = 'd-01'", "text"),
     ("UPDATE headings SET text = '章' WHERE doc_id = 'd-01'", "text"),
     ("UPDATE headings SET level = 9 WHERE doc_id = 'd-01'", "text"),
     ("UPDATE chunks SET heading_path = '[\"x\"]' WHERE chunk_id = 'd-01:8:1'", "chunks"),
     ("UPDATE summaries SET text = 'x' WHERE doc_id = 'd-01'", "summaries"),
     ("UPDATE evidence SET confidence = 0.25 WHERE doc_id = 'd-01'", "knowledge"),
+    ("UPDATE evidence SET qualifiers = '{\"year\":\"2025\"}' WHERE doc_id = 'd-01'", "knowledge"),
+    ("UPDATE mentions SET qualifiers = '{\"year\":\"2025\"}' WHERE doc_id = 'd-01'", "knowledge"),
     ("UPDATE mentions SET extractor = 'x' WHERE doc_id = 'd-01'", "knowledge"),
     ("DELETE FROM node_vectors WHERE node_id = 'd-01:8:1'", "vectors"),
     ("UPDATE sources SET source = '/archive/x.txt' WHERE doc_id = 'd-01'", "sources"),
@@ -151,10 +161,7 @@ def test_an_older_knowledge_base_is_sealed_when_it_is_opened(tmp_path, monkeypat
         put(store, 1)
         store.set_meta(META)
     with closing(sqlite3.connect(tmp_path / "kb" / "kgrag.db")) as connection:
-        connection.execute("DROP TABLE seals")
-        for table in ("embeddings", "staged_embeddings"):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN seal")
-        connection.execute("PRAGMA user_version = 5")
+        make_older(connection, 5)
 
     monkeypatch.setattr(module, "seal_all", stop)
     with pytest.raises(KeyboardInterrupt):
@@ -168,3 +175,80 @@ def test_an_older_knowledge_base_is_sealed_when_it_is_opened(tmp_path, monkeypat
 
 def stop(connection):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("version", [5, 6])
+def test_an_old_folder_of_the_tests_has_the_schema_that_it_had(folder, store, monkeypatch, version):
+    """What tests open as old was once made so."""
+    store.close()
+    with closing(sqlite3.connect(folder / "kgrag.db")) as old, closing(connect(":memory:")) as real:
+        make_older(old, version)
+        monkeypatch.setattr(module, "_migrations", lambda: MIGRATIONS[:version])
+        make_schema(real)
+        assert schema_of(old) == schema_of(real)
+
+
+def schema_of(connection):
+    """Return the statements of a schema by kind and name, without blanks and comments."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
+    return {
+        (kind, name): re.sub(r"--.*|[\s\"]", "", sql or "")
+        for kind, name, sql in rows
+        if not name.startswith(("sqlite_", "entity_search"))
+    }
+
+
+def test_a_folder_of_the_former_version_opens_and_loses_nothing(folder, store, put):
+    """Its seals fit still: what was damaged before is seen after."""
+    before, everything = seen(folder), [*store.export()]
+    store.close()
+    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
+        make_older(connection, 6)
+
+    with closing(SQLiteStore.open(folder)) as newer:
+        assert newer.verify() == []
+        assert [*newer.export()] == everything
+        put(newer, 2)
+        assert newer.verify() == []
+    assert seen(folder) == before == []
+
+
+def test_damage_of_a_former_version_is_not_sealed_as_whole(folder, store):
+    """Bringing it up to date says nothing of what it holds."""
+    store.close()
+    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
+        make_older(connection, 6)
+        connection.execute("UPDATE evidence SET confidence = 0.25 WHERE doc_id = 'd-01'")
+        connection.execute("UPDATE documents SET metadata = '{}' WHERE doc_id = 'd-02'")
+        connection.commit()
+
+    with closing(SQLiteStore.open(folder)):
+        pass
+    assert seen(folder) == [("d-01", "knowledge", False), ("d-02", "text", False)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "table"),
+    [
+        ("UPDATE corrections SET value = '云岭' WHERE field = 'region'", "corrections"),
+        ("UPDATE corrections SET field = 'regiom' WHERE field = 'region'", "corrections"),
+        ("DELETE FROM corrections", "corrections"),
+        ("UPDATE decisions SET kind = 'split'", "decisions"),
+        ("DELETE FROM decisions", "decisions"),
+    ],
+)
+def test_a_changed_decision_is_seen_before_it_is_gone_by(store, damage, statement, table):
+    """Neither reading nor the next writer takes it for what a person said."""
+    store.set_correction("d-01", "region", "云岭省")
+    store.put_decision(MERGE)
+    assert store.verify() == []
+    damage(statement)
+
+    assert {p.subject for p in store.verify() if p.invariant == "checksum"} == {table}
+    calls = {
+        "corrections": (store.corrections, lambda: store.set_correction("d-02", "title", "题")),
+        "decisions": (store.decisions, lambda: store.put_decision(replace(MERGE, kind="split"))),
+    }
+    for call in calls[table]:
+        with pytest.raises(StoreError, match="kgrag repair"):
+            call()

@@ -13,7 +13,10 @@ from kgrag.store.sqlite.statements import _bound, json_list, run, statements
 from kgrag.store.sqlite.verify import _CHECKS
 
 ROOT = Path(__file__).parents[4]
-FILES = ("documents", "graph", "repair", "seals", "search", "staged", "verify", "whole", "write")
+FILES = (
+    *("decisions", "documents", "graph", "repair", "seals", "search", "staged", "verify"),
+    *("whole", "write"),
+)
 # Only where a switch of encoders has taken the table away whose name they use.
 IN_THE_MIDDLE_OF_A_SWITCH = {"rename_staged_embeddings": "DROP TABLE embeddings"}
 
