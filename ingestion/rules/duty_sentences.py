@@ -12,8 +12,11 @@ _REACH = 400  # characters of a sentence around the verb
 _LONGEST_SUBJECT = 160  # characters of the organs before the verb
 _VERB = re.compile(
     r"(?P<with>会同)|(?P<lead>牵头(?!单位|部门|人|揭榜))"
-    r"|(?P<does>负责(?!人|同志|的主管|制|任|单位|部门))|(?P<help>配合(?!单位|部门)|协助)"
-    r"|(?P<must>(?:应当|应该|(?<![重主需必纲摘概只])要(?![求点素件领闻])|应(?![急对用当该])|须)"
+    r"|(?P<does>负责(?!人|同志|的主管|制|任|单位|部门)"
+    r"|(?:按|按照|根据|依照|依据)(?:各自|其)?(?:的)?职责(?:分工)?(?=[，,]?(?:做好|加强|组织|开展|推进|落实|实施|制定|细化"
+    r"|对|指导|抓好|承担|共同|分别|配合)))"
+    r"|(?P<by>(?:统一|负责)?组织(?=开展|实施|编制|制定|制订|评审|审核|审定|验收|认定|论证|专家|申报|推荐|对))|(?P<help>配合(?!单位|部门)|协助)"
+    r"|(?P<must>(?:应当|应该|(?<![重主需必纲摘概只])要(?![求点素件领闻])|(?<![效响供适反相])应(?![急对用当该])|须)"
     r"(?!(?:共同|联合|切实|积极|主动|统一|认真|按.{0,6}职责(?:分工)?)?(?:会同|牵头|负责|配合)))"
 )
 _MODAL = re.compile(
@@ -23,7 +26,7 @@ _MODAL = re.compile(
 _ARTICLE = re.compile(
     r"^(?:第[一二三四五六七八九十百零〇两\d]{1,5}条(?:之[一二三])?|[一二三四五六七八九十]{1,3}[、．.]"
     r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.]|[一二三四五六七八九十]是|[—\-]{2,}"
-    r"|[^。：]{0,16}[】）)](?=[省市区县国]))+"
+    r"|【[^】]{1,20}】|[^。：]{0,16}[】）)](?=[省市区县国]))+"
 )
 _NO_SUBJECT = re.compile(
     r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经|向|对|报|与|将"
@@ -32,8 +35,8 @@ _NO_SUBJECT = re.compile(
 _START = re.compile(r"(?:^|[，,：:]|(?:应|须|统一|分别|具体|并|原则上)?由|委托)(?=[^\s，])")
 _HELPERS = re.compile(
     r"^(?:(?P<etc>[^，。]{2,120}?等(?:\d+个|多个)?(?:相关|有关|各|市级|省级|主管|行业)*(?:部门|单位))(?:和单位)?"
-    r"|(?P<list>[^，。：]{2,80}?(?:部门|委员会|政府|管委会|办公室|中心|机构|公司|银行|厅(?!长)|局(?![长部面])"
-    r"|委(?![员托办会])|(?<![全内])部(?![署分门长委])|办(?![理法公事好])|处(?![理置罚于长])|院(?![长校所])))"
+    r"|(?P<list>[^，。：]{1,80}?(?:部门|委员会|政府|管委会|办公室|中心|机构|公司|银行|厅(?!长)|局(?![长部面])"
+    r"|委(?![员托办会])|(?<![全内])部(?![署分门长委])|办(?![理法公事好])|处(?![理置罚于长])|(?<!国务)院(?![长校所])|[监协学]会))(?:[（(][^（）()]{1,16}[）)])?"
     r"(?:等)?(?:(?:相关|有关|各|市级|省级|主管)*(?:部门和单位|部门|单位))?)(?=(?P<task>.*))"
 )
 _NEXT = re.compile(
@@ -42,13 +45,17 @@ _NEXT = re.compile(
     r"(?:[，,]|$|(?=.))"
 )
 _NOT_ORGAN = re.compile(
-    r"^(?:政府|党委|部门)$|由|委托|牵头|参与|主办|承办|.的.{3}|(?<!派出)(?<!监管)(?<!管理)机构$|单位$|企业|应当|要求"
+    r"^(?:政府|党委|部门)$|由|委托|已有|应有|牵头|参与|主办|承办|.的.{3}|(?<!派出)(?<!监管)(?<!管理)机构$|单位$|企业|应当|要求"
 )
 _NOBODY = re.compile(
     r"(?:有关|相关|各|其他|市级|省级|区级|主管|行业)+(?:部门|单位|机构|方面)(?:[、和与及]?(?:有关|相关)?(?:部门|单位|机构|地方))*"
 )
 _AS = re.compile(r"(?P<organ>[^，：]{3,30}?)(?:作为|是|为)[^，]{2,40}(?:，[^，]{0,12})?$")
-_LEADING = re.compile(r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?牵头")
+_LEADING = re.compile(
+    r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?(?:[^，]{0,6})?牵头"
+)
+_UNDER = re.compile(r"在[^，]{2,20}(?:下|中)，牵头")
+_DONE = re.compile(r"[^，。]{0,6}了|现予?(?:印发|发布|公布)")  # a report, no duty
 _HELPING = re.compile(r"(?:加强|密切|积极|主动|认真|做好|强化|搞好|协调|沟通|协作|协同|协助)+配合")
 _GLUED = re.compile(r"^(?:负责|实施|组织|抓总)?(?:，|,)?")
 _EXPLAINED = re.compile(r"(?P<what>本[^\s，。由]{1,6}).{0,8}由")
@@ -58,6 +65,11 @@ _DUE = re.compile(
     r"(?:每年|20\d\d年|当年|次年|本?年)?(?:\d{1,2}月(?:\d{1,2}日|底|末|中旬|上旬|下旬)?|底|末)(?:之?前|以前)"
     r"|长期坚持|持续推进"
 )
+# Where the next organ's duty begins.
+_OTHERS = re.compile(
+    r"[，,](?=[^，,]{1,40}(?:部门|委员会|政府|管委会|中心|局|厅|委|部|办|处|院)[^，,]{0,8}(?:负责|牵头|配合|应当|要))"
+)
+_BARE = re.compile(r"(?P<what>实施|编制|制定|制订|开展)(?:[，,]|$)")
 _HALF = frozenset("（(〔")
 
 
@@ -103,7 +115,7 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[Stated]:
     for opening in _START.finditer(sentence):
         if opening.end() < at:
             continue
-        read = _at(sentence, opening.end())
+        read = _at(sentence, opening.end(), is_by=opening.group().endswith("由"))
         if read is None:
             continue
         holders, task, at = read
@@ -112,11 +124,13 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[Stated]:
             yield Stated(tuple(dict.fromkeys(holders)), task, start, end, deadline)
 
 
-def _at(sentence: str, start: int) -> tuple[list[tuple[str, str]], str, int] | None:
+def _at(sentence: str, start: int, *, is_by: bool) -> tuple[list[tuple[str, str]], str, int] | None:
     """Return (holders, task, where to go on) of a subject that begins at `start`."""
     article = _ARTICLE.match(sentence[start : start + 40])
     start += article.end() if article else 0
     for verb in _VERB.finditer(sentence, start, start + _LONGEST_SUBJECT):
+        if verb["by"] and not is_by:
+            continue
         subject = _introduced(_MODAL.sub("", sentence[start : verb.start()]))
         if "，" in subject and not _is_list(subject):
             return None
@@ -168,12 +182,20 @@ def _read(
             rest = rest[following.end() :]
         return holders, _task(rest), len(sentence)
     role = HELPS if verb["help"] else DOES
+    if _DONE.match(rest):
+        return [], "", verb.end()
     if verb["must"]:
+        led = _UNDER.match(rest)
+        rest = rest[led.end() - 2 :] if led else rest
         role = LEADS if _LEADING.match(rest) else HELPS if _HELPING.match(rest) else DOES
     explained = _EXPLAINED.search(sentence[:40])
     if explained and re.fullmatch(r"(?:解释|修订|修改|[和、与])+", rest):
         return [(n, role) for n in names], f"{explained['what']}的{rest}", len(sentence)
     comma = re.search("[，,]", rest)
+    bare = _BARE.match(rest) if verb["by"] else None
+    if bare:  # 本政策由甲组织实施
+        what = lead(sentence[: sentence.rfind("由", 0, verb.start())])
+        rest = f"{what}的{bare['what']}" if what else ""
     return (
         [(n, role) for n in names],
         _task(rest),
@@ -185,6 +207,8 @@ def _joined(
     sentence: str, verb: re.Match[str], names: list[str]
 ) -> tuple[list[tuple[str, str]], str, int]:
     helpers, rest = _helpers(sentence[verb.end() : verb.end() + _REACH])
+    if _DONE.match(rest):
+        return [], "", verb.end()
     glued = re.match(r"(?:，|,)?(?:共同|联合|分别|具体)?(?:负责|牵头)?", rest)
     task = _task(rest[glued.end() :] if glued else rest)
     return [(name, LEADS) for name in names] + helpers, task, len(sentence)
@@ -198,16 +222,20 @@ def _helpers(rest: str) -> tuple[list[tuple[str, str]], str]:
         return found, rest[nobody.end() :]
     match = _HELPERS.match(rest)
     while match:
-        named = match["etc"] or match["list"]
+        named = match["etc"] or rest[: match.end()]
         found += [(name, HELPS) for name in organs(named) if _is_subject(name)]
         rest = match["task"]
         more = re.match("[、和与及]", rest)
-        match = _HELPERS.match(rest[1:]) if more else None
+        listed = rest[1:] if more else ""
+        match = _HELPERS.match(listed)
+        rest = listed if match else rest
     return found, rest
 
 
 def _task(rest: str) -> str:
     rest = rest.strip("，,、：:")
+    others = _OTHERS.search(rest)
+    rest = rest[: others.start()] if others else rest
     return "" if rest and rest[0] in _HALF else shortened(rest)
 
 
