@@ -24,6 +24,10 @@ _BETWEEN = re.compile(
 _LISTED = re.compile(
     rf"[ \t]*{_NUMBERING}?[^\n《，。]{{0,16}}$"
 )  # between a line's start and its title
+# 《…》和省能源局等5部门印发《…》等文件精神: who sent the second, no verb of its own.
+_SENT_BY = re.compile(
+    r"^((?:以及|[和及与、]).{2,40}?(?:[厅局部委府办院]|部门|单位))(?:联合)?(?:印发|[发公颁]布)$"
+)
 ISSUING = {
     "印发": "印发", "下发": "印发", "颁发": "印发", "发布": "印发", "公布": "印发", "颁布": "印发",
     "转发": "转发", "批转": "转发", "修改": "修订", "修订": "修订", "修正": "修订", "废止": "废止",
@@ -67,6 +71,7 @@ def _is_list(gap: str) -> bool:
     if len(gap) > 160 or _NEW_ITEM.search(gap):
         return False
     plain = ATTRIBUTE.sub("", _ASIDE.sub("", "".join(gap.split())))
+    plain = _SENT_BY.sub(r"\1", plain)
     return _BETWEEN.fullmatch(plain) is not None and not GOVERNORS.search(plain)
 
 

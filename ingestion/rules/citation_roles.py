@@ -20,7 +20,7 @@ _CARRYING = (
 )
 _CONSULTING = "参照|参考(?![值系数])|对照|借鉴"
 GOVERNORS = re.compile(
-    rf"(?P<making>(?:{_MAKING})(?:[和并、与及](?:组织)?|组织)?(?:{_CARRYING}|{_MAKING})?了?)"
+    rf"(?P<making>(?:{_MAKING})(?:(?:[和并、与及](?:组织)?|组织)?(?:{_CARRYING}|{_MAKING})){{0,3}}了?)"
     rf"|(?P<meeting>{_MEETING})|(?P<resting>{_RESTING})|(?P<carrying>{_CARRYING})|(?P<consulting>{_CONSULTING})"
 )
 # 联合印发的: says whose the title is, not what is done with it.

@@ -10,6 +10,7 @@ from kgrag.ingestion.rules.citation_context import ISSUING, roles_of
 from kgrag.ingestion.rules.finding import SELF, Finding
 from kgrag.ingestion.rules.own_names import OwnNames
 from kgrag.ingestion.rules.titles_told import Told, told_titles
+from kgrag.language.leading_region import leading_region
 from kgrag.language.title_keys import issuer_ahead, issuer_before
 from kgrag.language.titles import document_kinds
 from kgrag.qualifiers import Qualifiers
@@ -17,10 +18,14 @@ from kgrag.qualifiers import Qualifiers
 # Forms, papers of one person or firm, and works are no documents that others issue.
 _NO_DOCUMENT = re.compile(
     r"(?:表|表格|申报书|申请书|任务书|承诺书|通知书|确认书|决定书|说明书|协议书|委托书|责任书|合同|执照|许可证|证书"
-    r"|登记证|资格证|资质证|证明|之歌|栏目|日报|杂志|样表|模板|回执|台账)$"
+    r"|登记证|资格证|资质证|证明|(?:核查|检测|检验|审计|排放|信息|自查|验收)报告|结论|之歌|栏目|日报|杂志|样表|模板|回执|台账)$"
     r"|^(?:附件|附表|附录)|^[表图][\d一二三四五六七八九十]"
 )
-_PROGRAMME = re.compile(r"[”\"]?[^，。；《》\n]{0,12}(?:栏目|节目|频道|丛书|一书)")
+_PROGRAMME = re.compile(
+    r"[”\"]?[^，。；《》\n]{0,12}(?:栏目|节目|频道|丛书|一书|课题|项目(?![库清名目管]))"
+)
+_MONTH = re.compile(r"[一-鿿\d](?:19|20)\d\d年\d{1,2}月(?!\d|[一二三四五六七八九十])(?:[一-鿿])")
+_OF_AN_ORGAN = re.compile("关于|印发|转发|发布|中共|实施[《〈<]")
 _WORD = re.compile(r"[一-鿿A-Za-z]{2}")
 _ENDED = re.compile(
     r"\s*(?:[（(][^（）()]{0,60}[）)])?\s*(?:同时|即行|自行|相应|予以)?(?:废止|失效)"
@@ -144,11 +149,21 @@ def _is_document(title: Told, text: str) -> bool:
     name = title.title
     if not name:
         return True
-    if _NO_DOCUMENT.search(name) or _PROGRAMME.match(text, title.end):
+    if _NO_DOCUMENT.search(name):
         return False
-    # Columns of a table run together: 云岭省节能标云岭省各类建筑的要求准.
-    columns = len(name) > 12 and name[:5] in name[5:] and not name.startswith("中共")
-    return _WORD.search(name) is not None and not columns
+    if not document_kinds(name) and _PROGRAMME.match(text, title.end):
+        return False
+    broken = "\n" in text[title.start : title.end]
+    return _WORD.search(name) is not None and not (broken and _holds_two_cells(name))
+
+
+def _holds_two_cells(name: str) -> bool:
+    """Return whether columns of a table run together in a title: 云岭省标2021年3月准."""
+    if _MONTH.search(name):
+        return True
+    place = name[: leading_region(name)[1]] or name[:5]
+    told_again = len(name) > 12 and place in name[5:]
+    return told_again and not _OF_AN_ORGAN.search(name)
 
 
 def _finding(

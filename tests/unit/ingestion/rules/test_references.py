@@ -47,6 +47,7 @@ def test_a_role_is_the_documents_own_act(text, role):
         "先后落实了《甲省节能条例》等文件。",
         "各企业应当按照《甲省节能条例》报送数据。",
         "制定实施《甲省节能条例》。",
+        "制定印发并组织实施《甲省节能条例》。",
         "未执行《甲省节能条例》的，予以处罚。",
         "现将《甲省节能条例》落实情况通报如下。",
         "不得擅自决定废止的《甲省节能条例》继续有效。",
@@ -63,6 +64,14 @@ def test_who_issued_a_title_does_not_make_it_issued_here():
     """根据 X 印发的《A》《B》: both are the basis."""
     text = "根据国家发展改革委、工业和信息化部联合印发的《甲意见》《乙方案》，制定本方案。"
     assert read(text) == [("依据", "甲意见"), ("依据", "乙方案")]
+
+
+def test_who_sent_out_the_second_of_two_is_no_verb_of_its_own():
+    """《A》和省某厅印发《B》等文件精神: both are the basis."""
+    text = "根据《甲意见》和云岭省能源局等5部门印发《乙方案》等文件精神，制定本方案。"
+    assert read(text) == [("依据", "甲意见"), ("依据", "乙方案")]
+    text = "为落实《甲意见》，省政府印发《乙方案》，各市已全面部署。"
+    assert read(text) == [("落实", "甲意见"), ("提及", "乙方案")]
 
 
 def test_a_list_shares_its_role_and_each_title_has_its_number():
@@ -175,7 +184,10 @@ def test_forms_and_papers_of_firms_are_left_out():
 def test_programmes_books_and_columns_run_together_are_left_out():
     """What a station sends, and what a flattened table made of two cells."""
     assert read("央视《焦点访谈》栏目作了报道。经验选入《攻坚克难案例》丛书。") == []
-    assert read("发布《甲省节能建甲省节能建筑的要求筑技术标准》。") == []
+    assert read("发布《甲省节能建甲省节能建筑\n的要求筑技术标准》。") == []
+    assert read("发布《甲省节能建筑示范2018年3月\n项目管理办法》。") == []
+    assert len(read("按《西部产业目录》规定的项目和《甲省先进省份甲省强省规划》办理。")) == 2
+    assert read("见《甲省人民政府关于印发甲省节能办法的通知》。") != []
 
 
 def test_titles_without_marks_where_a_number_tells():
