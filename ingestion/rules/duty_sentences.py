@@ -50,6 +50,7 @@ _NOT_ORGAN = re.compile(
 _NOBODY = re.compile(
     r"(?:有关|相关|各|其他|市级|省级|区级|主管|行业)+(?:部门|单位|机构|方面)(?:[、和与及]?(?:有关|相关)?(?:部门|单位|机构|地方))*"
 )
+_WORDS_OF_DOING = re.compile(r"负责|落实|完成|同志|编制了|制定了")
 _AS = re.compile(r"(?P<organ>[^，：]{3,30}?)(?:作为|是|为)[^，]{2,40}(?:，[^，]{0,12})?$")
 _LEADING = re.compile(
     r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?(?:[^，]{0,6})?牵头"
@@ -146,7 +147,7 @@ def _is_list(subject: str) -> bool:
 
 def _subjects(subject: str) -> list[str]:
     """Return the organs that words before a verb are; none where they are more than organs."""
-    if len(subject) < 3 or _NO_SUBJECT.match(subject):
+    if len(subject) < 3 or _NO_SUBJECT.match(subject) or _WORDS_OF_DOING.search(subject):
         return []
     names = organs(subject)
     return names if all(map(_is_subject, names)) else []

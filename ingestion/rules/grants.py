@@ -9,7 +9,7 @@ from kgrag.language.quantities import Quantity, quantities
 from kgrag.qualifiers import Comparator, Qualifiers
 
 REWARD, AID = "奖励", "补助"
-CONFIDENCE = 0.87
+CONFIDENCE = 0.86
 HEAD_CONFIDENCE = 0.75  # where only the heading says to whom
 _LONGEST_SENTENCE = 1200
 _GRANT = re.compile(r"奖励|奖补|补助|补贴|资助|扶持|贴息|资金匹配|资金支持|配套支持|奖金")
@@ -19,7 +19,7 @@ _CAP = re.compile(
 )
 _FLOOR = re.compile(r"不低于|不少于|至少")
 _PER = re.compile(
-    r"每(?P<per>[^\d，。；、最不按给予奖补可]{1,8})(?:最高|不超过|最多|按|给予|奖励|补助|补贴|可)*$"
+    r"每(?P<per>[^\d，。；、最不按给予奖补可]{1,8})(?:最高|不超过|最多|按|给予|一次性|奖励|补助|补贴|可)*$"
 )
 _EACH = r"(?:(?!标准(?!煤)|[的给予补奖建按])[^\d\s，。；、（(\[［]){1,8}"  # 元/千瓦: of what
 _SLASH = re.compile(rf"(?:[/／]|每)(?P<per>{_EACH})")
