@@ -47,7 +47,8 @@ def unread_from(text: str | None) -> list[Unread]:
 def unread_text(unread: Iterable[Unread]) -> str:
     """Return the note that holds sources."""
     rows = [[one.source, one.reason, one.skipped] for one in unread]
-    return json.dumps(rows, ensure_ascii=False)
+    text = json.dumps(rows, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace").decode()  # half characters as JSON escapes them
 
 
 def renewed_unread(

@@ -15,6 +15,7 @@ from kgrag.ingestion.load.statement import statement
 from kgrag.language.visible import shown_path
 
 _MOST_BYTES = 50_000_000
+_SHOWN = 200  # characters of a name that a problem shows
 _MOST_TOLD = 20  # problems of one sidecar file that are told one by one
 
 
@@ -108,7 +109,9 @@ class Sidecars:
         for file, row in table.stated.items():
             holds = self._statement(file)
             if holds and holds is not row:
-                yield Failure(row.place, f"{file.name} is told of in {holds.place}; keep one row")
+                yield Failure(
+                    row.place, f"{shown_path(file.name)} is told of in {holds.place}; keep one row"
+                )
             yield from (Failure(row.place, problem) for problem in row.problems)
         if path.name not in SIDECARS and not path.with_name(path.name.lower()).exists():
             yield Failure(source.name, f"is not read; call it {path.name.lower()}")
@@ -154,7 +157,8 @@ class Sidecars:
             file = self._named(row.file, folder)
             if file in table.stated:
                 was = table.stated[file].place.rpartition(":")[2]
-                raise ValueError(f"{row.file} is told of in line {was} already; keep one row")
+                name = shown_path(file.name)
+                raise ValueError(f"{name} is told of in line {was} already; keep one row")
         except ValueError as exc:
             table.broken.append(Failure(place, str(exc)))
             return
@@ -167,10 +171,11 @@ class Sidecars:
         Raises:
             ValueError: If there is none, or several; says the remedy.
         """
+        told = shown_path(name[:_SHOWN])
         whole = self._in(folder).whole.get(_key(name))
         parts = PurePosixPath(name if whole else name.replace("\\", "/")).parts
         if not parts or ".." in parts or parts[0].endswith(("/", ":")):
-            raise ValueError(f"{name}: is no file of this folder; name it as seen from here")
+            raise ValueError(f"{told}: is no file of this folder; name it as seen from here")
         for part in parts[:-1]:
             folder = self._in(folder).whole.get(_key(part), folder / part)
         file = self._in(folder).whole.get(_key(parts[-1]))
@@ -178,15 +183,15 @@ class Sidecars:
             like = self._in(folder).stems.get(_key(parts[-1]), [])
             like = [path for path in like if Source(path).media_type] or like
             if not like:
-                raise ValueError(f"{name}: no such file; correct its name, or take the row out")
+                raise ValueError(f"{told}: no such file; correct its name, or take the row out")
             if len(like) > 1:
                 several = " and ".join(shown_path(path.name) for path in like[:3])
-                raise ValueError(f"{name}: may be {several}; write its ending, too")
+                raise ValueError(f"{told}: may be {several}; write its ending, too")
             file = like[0]
         if file.suffix.lower() == ".jsonl":
-            raise ValueError(f"{name}: holds records; state it in fields of theirs")
+            raise ValueError(f"{told}: holds records; state it in fields of theirs")
         if file.is_dir():
-            raise ValueError(f"{name}: is a folder; name files in it, one a row")
+            raise ValueError(f"{told}: is a folder; name files in it, one a row")
         return file
 
     def _in(self, folder: Path) -> _Names:

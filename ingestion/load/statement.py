@@ -15,6 +15,8 @@ LISTED = ("issuers", "regions", "recipients", "status")  # fields of several val
 BETWEEN = "；"  # between these in a property
 
 _LONGEST = 2000  # characters of a value
+_LONGEST_NAME = 80  # characters of a column's name
+_UNREADABLE = re.compile("[\x00\ud800-\udfff\ufffd]")
 _NAMES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("file", "filename", "文件", "文件名", "文件名称"), "file"),
@@ -89,9 +91,11 @@ def statement(values: Iterable[tuple[str, object]]) -> tuple[dict[str, str], lis
         if not field or field == "file" or PREFIX + field in found:
             continue
         try:
+            if len(field) > _LONGEST_NAME or _UNREADABLE.search(field):
+                raise ValueError("is no name that a column may have; take it out, or rename it")
             text = stated_value(field, _text(value))
         except ValueError as exc:
-            problems.append(f"{name.strip()}: {exc}")
+            problems.append(f"{_short(name.strip())}: {exc}")
             continue
         if text:
             found[PREFIX + field] = text
@@ -118,7 +122,7 @@ def stated_value(field: str, text: str) -> str:
     """
     if len(text) > _LONGEST:
         raise ValueError(f"has {len(text):,} characters; at most {_LONGEST:,}")
-    if "\ufffd" in text:
+    if _UNREADABLE.search(text):
         raise ValueError(f"{_short(text)} has characters that cannot be read; save it as UTF-8")
     text = text.strip()
     return _FORMS.get(field, _one_line)(text) if text else ""

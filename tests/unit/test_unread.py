@@ -4,6 +4,8 @@ from hypothesis import strategies as st
 
 from kgrag.unread import MOST_UNREAD, Unread, renewed_unread, unread_from, unread_text
 
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
 
 def sources(unread):
     """Return the names of files, and what is behind them."""
@@ -19,10 +21,13 @@ def of(folder, *names, skipped=False):
     return [Unread(str(folder / name), "is locked", skipped) for name in names]
 
 
-@given(st.lists(st.builds(Unread, st.text(), st.text(), st.booleans())))
+@given(st.lists(st.builds(Unread, st.text(), ANY_TEXT, st.booleans())))
 def test_a_note_gives_what_it_was_made_of(unread):
-    """Whatever files are called."""
-    assert unread_from(unread_text(unread)) == unread
+    """Whatever files are called, and as a text that every store can hold."""
+    note = unread_text(unread)
+    assert unread_from(note) == unread
+    assert note.encode()
+    assert "\0" not in note
 
 
 @pytest.mark.parametrize("note", [None, "", "[]", "{", "1", '["a"]', "[[1, 2]]", "null"])

@@ -103,6 +103,8 @@ def test_regions_are_full_names_with_what_lies_around_them(text, regions):
         ("level", "乡", "no level; write 国家, 部门, 省, 市 or 县"),
         ("title", "长" * 2001, "has 2,001 characters; at most 2,000"),
         ("备注", "\ufffd", "cannot be read; save it as UTF-8"),
+        ("title", "甲\x00", "cannot be read; save it as UTF-8"),
+        ("title", "甲\ud800", "cannot be read; save it as UTF-8"),
     ],
 )
 def test_what_cannot_be_read_says_what_and_the_remedy(field, text, told):
@@ -117,7 +119,7 @@ def test_a_statement_holds_what_can_be_read_of_a_row():
         ("文件", "a.txt"), ("标题", " 云岭省\n节能规划 "), ("发文机关", "甲厅、乙局;丙委、甲厅"),
         ("文号", "云政发 [2022] 3号"), ("级别", "省级"), ("状态", "试行"), ("地区", ""),
         ("施行日期", "很快"), ("主送机关", "各市、州人民政府；省直各部门"), ("备 注", "存档"),
-        ("title", "另一个"), ("", "x"), ("x", {}), ("年", 2022),
+        ("title", "另一个"), ("", "x"), ("x", {}), ("年", 2022), ("列" * 81, "x"),
     ]  # fmt: skip
     found, problems = statement(row)
 
@@ -131,7 +133,11 @@ def test_a_statement_holds_what_can_be_read_of_a_row():
         "stated.备注": "存档",
         "stated.年": "2022",
     }
-    assert [problem.partition(":")[0] for problem in problems] == ["施行日期", "x"]
+    assert [problem.partition(":")[0] for problem in problems] == [
+        "'施行日期'",
+        "'x'",
+        f"'{'列' * 39}…'",
+    ]
 
 
 def test_stated_fields_are_those_of_metadata():
