@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.prose import Passage
+from kgrag.ingestion.rules.target_statement import State, Statement
 from kgrag.ingestion.rules.target_times import Time, last_before, times
 from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
@@ -19,59 +19,18 @@ _SHARE_OF_NOUN = re.compile(
 )
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
 _CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
+_OF = re.compile(r"(?:达到|占到?|为|不低于|不少于|不超过|超过|高于|相当于)[^,;]{2,30}的$")
 _LEVEL_ONLY = re.compile(r"(?:国家|省|市|县|区|镇|乡)级")
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
-_LONGEST_INDICATOR = 45
+_LONGEST_INDICATOR = 60
 _LOOK_BACK = 60
+_NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米以上的建筑
+_OPENING = 12  # characters within which a passage says when all that it says holds
+_REACH = 600  # characters for which a time holds
 _MEASURED_NOUNS = frozenset(
-    ("元", "千瓦", "亩", "公里", "平方米", "公顷", "平方公里", "吨", "立方米", "人次")
+    ("条", "元", "千瓦", "亩", "公里", "平方米", "公顷", "平方公里", "吨", "立方米", "人次")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """An indicator and its value in a passage.
-
-    Attributes:
-        indicator: As worded.
-        value: The number.
-        phrase: What is said of it: verb, number, unit.
-        chain: The words between indicator and number.
-        verb: A verb of building; empty.
-        clause: (start, end) in the passage.
-        time: When it holds, as far as its sentence says.
-        base: What it is compared with.
-        base_value: The value then.
-        carried: When the sentences before say that it holds; None where its own tells.
-        lead: The clause up to the number.
-    """
-
-    indicator: str
-    value: Value
-    phrase: str
-    chain: str
-    verb: str
-    clause: tuple[int, int]
-    time: Time | None = None
-    base: str = ""
-    base_value: Value | None = None
-    lead: str = ""
-    carried: Time | None = None
-
-
-@dataclass
-class _State:
-    """What the clauses before say, within a sentence."""
-
-    indicator: str = ""
-    carried: Time | None = None  # from the sentences before
-    verb: str = ""
-    base: str = ""
-    from_value: Value | None = None
-    from_year: str = ""
-    time: Time | None = None
-    found: list[Statement] = field(default_factory=list)
 
 
 def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
@@ -94,10 +53,17 @@ def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
         j = i
         while j < len(numbers) and numbers[j].start < end:
             j += 1
-        sentence = _Sentence(text, (start, end), numbers[i:j], said, _State(indicator, carried))
+        sentence = _Sentence(text, (start, end), numbers[i:j], said, State(indicator, carried))
         yield from sentence.read()
-        carried = sentence.state.time or carried
+        carried = _carried(sentence.state.time, carried, end)
         i = j
+
+
+def _carried(said: Time | None, before: Time | None, at: int) -> Time | None:
+    """Return the time that holds for the sentences behind `at`: 到2025年, or what opens all."""
+    if said and (said.is_due or said.is_until or said.period or said.start < _OPENING):
+        return said
+    return before if before and at - before.start < _REACH else None
 
 
 class _Sentence:
@@ -109,7 +75,7 @@ class _Sentence:
         span: tuple[int, int],
         numbers: Sequence[Value],
         said: Sequence[Time],
-        state: "_State",
+        state: State,
     ) -> None:
         self.text = text
         self.start, self.end = span
@@ -120,6 +86,8 @@ class _Sentence:
     def read(self) -> list[Statement]:
         for start, end, inside in self._clauses():
             self._note_times(start, end)
+            if self.text.startswith("其中", start):
+                self.state.is_part = bool(self.state.indicator)
             if start and self.text[start - 1] == ";":
                 self.state.indicator = self.state.base = ""
             self.state.from_value, self.state.from_year = None, ""
@@ -200,12 +168,14 @@ class _Sentence:
         if len(group) > 1:
             self._distribute(whole, rest, chain, group)
             return
-        build = p.BUILD_RUN.search(window)
+        verb = self._verb(window)
         noun = self._noun(behind, right < end)
-        if build and noun and (first.unit in COUNTS or first.unit in _MEASURED_NOUNS):
-            self._built_noun(whole, before, build[0], first, noun, behind)
+        if verb and noun and (first.unit in COUNTS or first.unit in _MEASURED_NOUNS):
+            self._built_noun(whole, verb, first, noun, behind)
         elif chain and words.is_predicate(chain):
             self._predicate(whole, rest, chain, first, behind)
+        elif (of := _OF.search(rest)) and first.unit in SHARES and not chain:
+            self._predicate(whole, rest[: of.start()], of[0], first, behind)
         else:
             self._bare(whole, rest, chain, first, behind)
 
@@ -238,7 +208,11 @@ class _Sentence:
         """X V, 新建X V, and V of X do."""
         if value.unit == "%" and self._share(clause, rest, chain, value, behind):
             return
-        if behind and behind[0] not in "、和及与并其以":
+        if (
+            behind
+            and behind[0] not in "、和及与并其以"
+            and not behind.startswith(("的目标", "目标"))
+        ):
             return
         if value.unit == "" and not p.UNITLESS.search(rest):
             return
@@ -258,12 +232,17 @@ class _Sentence:
             self._add(clause, before + bare, value, chain, "")
         elif not said and self.state.verb and can_be_built:
             self._add(clause, bare, value, chain, self.state.verb)
+        elif rest.startswith("其中") or self.state.is_part:
+            self._add(clause, bare, value, chain, "")
 
     def _share(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
     ) -> bool:
         """V of X do: 70%以上新建建筑达到绿色建筑标准. Return whether it was one."""
         share = _SHARE_OF_NOUN.match(behind)
+        goes_on = p.CHAIN.search(behind)
+        if goes_on and words.is_predicate(goes_on[0]):
+            return False
         if not share or value.after not in ("", "以上") or behind.startswith("的目标"):
             return False
         if rest and p.INDICATOR_END.search(rest):
@@ -274,10 +253,15 @@ class _Sentence:
         return True
 
     def _built_noun(
-        self, clause: tuple[int, int], before: str, verb: str, value: Value, noun: str, behind: str
+        self, clause: tuple[int, int], verb: str, value: Value, noun: str, behind: str
     ) -> None:
         """建成V X."""
-        if value.unit not in COUNTS and (value.after or behind.startswith("的")):
+        if len(noun) > _LONGEST_INDICATOR:
+            noun = noun.rsplit("的", 1)[-1]
+        if verb in ("有", "为") or p.PARTS.search(noun):
+            return
+        is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
+        if is_small and (value.after or behind.startswith("的")):
             return
         self.state.verb = verb
         self._add(clause, noun, value, verb, verb)
@@ -286,7 +270,7 @@ class _Sentence:
         self, clause: tuple[int, int], rest: str, chain: str, group: list[Value]
     ) -> None:
         """A、B分别达到V、W; 到2025年、2030年A分别达到V、W."""
-        if rest.endswith("的") and "占" not in rest:
+        if (rest.endswith("的") and "占" not in rest) or "分别" in rest:
             return
         bare = words.lead_stripped(self._without_times(clause[0], rest))
         verb = p.BUILD_LEAD.match(bare) if not p.IS_STRONG.search(chain) else None
@@ -294,9 +278,10 @@ class _Sentence:
             bare = bare[verb.end() :]
         names = words.items(bare, len(group))
         if names:
-            last = group[-1]
+            alike = not any(value.after for value in group[:-1])
+            after = group[-1].after if alike else ""
             for name, value in zip(names, group, strict=True):
-                self._add(clause, name, value, chain, "", after=last.after)
+                self._add(clause, name, value, chain, "", after=after)
             return
         dated = [t for t in self.said if not t.is_base and t.start < group[0].start][-len(group) :]
         if "分别" in chain and len(dated) == len(group) and bare:
@@ -304,6 +289,18 @@ class _Sentence:
                 self._add(clause, bare, value, chain, "", time=time)
 
     # --- pieces ---
+
+    def _verb(self, before: str) -> str:
+        """Return the verb that a number belongs to: 完成甲、乙等5个X, 建成3条X、5个Y."""
+        build = p.BUILD_RUN.search(before)
+        if build:
+            return build[0]
+        if before in ("、", "和", "及", "以及"):
+            return self.state.verb
+        if not before.endswith("等"):
+            return ""
+        lead = p.BUILD_LEAD.match(before) or p.BUILD_LEAD.match(words.lead_stripped(before))
+        return lead[0] if lead else ""
 
     def _noun(self, behind: str, is_followed: bool) -> str:
         """Return what is counted, behind a number."""
@@ -353,7 +350,9 @@ class _Sentence:
         name = _CONNECTED.sub("", name).strip(":,;.、")
         if _LEVEL_ONLY.fullmatch(name) and self.state.indicator:
             name += _LEVEL.sub("", self.state.indicator)
-        if not words.names_something(name) or len(name) > _LONGEST_INDICATOR:
+        if not words.names_something(name) or p.COMPARED.search(name):
+            return
+        if len(name) > _LONGEST_INDICATOR:
             return
         at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
         base = next(

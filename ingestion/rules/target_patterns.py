@@ -4,18 +4,18 @@ import re
 
 # --- numbers -------------------------------------------------------------------------------
 
-NOT_VALUES = frozenset("年月日号时条章款期级层届轮位份岁度批处".replace("处", "")) | frozenset(
+NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批处".replace("处", "")) | frozenset(
     ("个月", "小时", "分钟", "季度", "工作日", "期间", "次", "类", "张")
 )
 """Units of times, articles, ranks: no value of an indicator."""
 
 COUNTERS = (
     "家次|人次|辆次|标准箱|标箱|车位|床位|站点|株|所|支|套|口|只|头|羽|艘|栋|幢|部|对|根|列|架|泊位|场|枚|例|起|册"
-    "|宗|笔|组|团|村|乡镇|县|MWh|GWh|GW|MW|kV|蒸吨|平米|平方|方|万|处|张|册|团|艘|类|微克|毫克|μg|ug|mg|大卡|焦耳|GJ|PJ|dB|分贝|摄氏度|℃"
+    "|宗|笔|组|MWh|GWh|GW|MW|kV|蒸吨|平米|平方|方|万|微克|毫克|μg|ug|mg|大卡|焦耳|GJ|PJ|dB|分贝|摄氏度|℃"
 )
 """Units behind Arabic digits that a reader of claims does not need."""
 
-OF_WHAT = "标准煤|标煤|二氧化碳当量|二氧化碳|CO2当量|CO2e|CO2|蒸汽|折纯|碳"
+OF_WHAT = "标准煤|标煤|二氧化碳当量|二氧化碳|CO2当量|CO2e|CO2|蒸汽|折纯"
 PER = (
     "平方公里|平方千米|平方米|立方米|万千瓦时|千瓦时|标准煤|万元|亿元|小时|公里|公顷|万枚|万人|吨|人|户|天|日|年|亩"
     "|升|秒|时|次|台|辆|件|kWh|km2|km|m2|m3|hm2|kgce|tce|L|h|d|a|t"
@@ -122,6 +122,12 @@ BUILD_INSIDE = re.compile(
 
 COUNTED = re.compile("共|有|设有|现有|为|包括|划分|分")
 """Verbs that count what is there; with them nothing is planned."""
+
+PARTS = re.compile(r"(?:指标|方面|措施|原则|环节|领域|情形|问题)$")
+"""Nouns that are counted as parts of a text or as what is wrong."""
+
+COMPARED = re.compile(r"^(?:高于|低于|超过|相当于|比(?![例重率])|较(?![大高好])|约为|仅为)|[<>≤≥=]")
+"""What begins or holds these is no indicator."""
 
 GENERAL = frozenset(
     (

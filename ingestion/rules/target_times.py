@@ -80,7 +80,7 @@ def times(text: str) -> list[Time]:
                 period,
                 is_base,
                 since or lead.startswith("截"),
-                since and not period,
+                (since or tail.endswith("起")) and not period,
                 lead in ("到", "至", "力争到"),
             )
         )

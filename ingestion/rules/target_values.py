@@ -28,6 +28,8 @@ _PER = {
 }
 _PART_OF_NAME = re.compile(r"[a-z/\-+±第]$", re.IGNORECASE)
 SHARES = ("%", "个百分点")
+_MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]")
+_MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
 _A_NUMBER = 10**4  # from which on a number in words is one: 两项, 三大工程 count parts of a text
 
 
@@ -114,6 +116,8 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
         return False
     if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
         return False
+    if last.unit == "条" and _MEASURES.match(text, last.end):
+        return False
     return not last.is_word or last.unit in SHARES or max(last.values) >= _A_NUMBER
 
 
@@ -125,6 +129,8 @@ def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
     name, scale = UNIT_NAMES.get(unit.casefold(), (unit, 1))
     tail = _TAIL.match(text, end)
     if not tail or not unit or unit in SHARES:
+        return name, end, scale
+    if tail["of"] and name not in _MASSES:
         return name, end, scale
     if tail["of"]:
         name += tail["of"].replace("标煤", "标准煤")

@@ -11,9 +11,10 @@ _SPLITS = (
     re.compile(r"、|以及|和(?!谐)"),
     re.compile("、"),
 )
+_DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
 _GROUP_END = re.compile(
-    r"(?:重点工程减排量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
+    r"(?:重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
     r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
 )
 _COMPLETE = re.compile(r"(?:率|比重|占比|比例|面积|规模|能力|(?<!需氧)量|浓度|产值|指数|数)$")
@@ -21,10 +22,15 @@ _COMPLETE = re.compile(r"(?:率|比重|占比|比例|面积|规模|能力|(?<!�
 
 def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
     """Return the verb of building that opens a clause, and what is built; "" for none."""
+    lead = rest[: len(rest) - len(bare)]
     verb = p.BUILD_LEAD.match(bare)
-    if verb:
-        is_total = rest[: len(rest) - len(bare)].endswith("累计")
-        return ("累计" if is_total else "") + verb[0], bare[verb.end() :]
+    if verb and (verb.end() == len(bare) or names_something(bare[verb.end() :])):
+        name = bare[verb.end() :]
+        name = "" if p.BUILD.fullmatch(name) else name
+        return ("累计" if lead.endswith("累计") else "") + verb[0], name
+    done = _DONE.search(lead)
+    if done:
+        return done[0], bare
     inside = p.BUILD_INSIDE.match(bare)
     return (inside["verb"], bare[inside.end() :]) if inside else ("", "")
 
@@ -72,7 +78,7 @@ def lead_stripped(text: str) -> str:
 
 def spoken(chain: str) -> str:
     """Return the chain without the words that belong to several values or to the plan."""
-    chain = re.sub("分别|均|各", "", chain)
+    chain = re.sub(r"分别|(?<![年平])均|各", "", chain)
     return re.sub(
         r"^(?:成功|重点|引导|分别|均|都|各|将|要|应|力争|确保|争取|努力|预计|计划|总体|基本|已经|已|在|全市|全省|全县|年内)+",
         "",
@@ -96,5 +102,15 @@ def items(names: str, n: int) -> list[str]:
         else:
             ending = _GROUP_END.search(items[-1])
             end = ending[0] if ending and ending.start() else ""
-        return [item if _COMPLETE.search(item) else item + end for item in items]
+        return [_whole(item, items[-1], end) for item in items]
     return []
+
+
+def _whole(item: str, last: str, end: str) -> str:
+    """Return an item of a list with the end that only the last has: 农药、化肥利用率."""
+    if item is last or _COMPLETE.search(item):
+        return item
+    shared = last.find(item[-2:]) if len(item) > 2 else -1
+    if 0 < shared < len(last) - 2:  # 甲地区、乙地区煤炭消费量
+        return item + last[shared + 2 :]
+    return item + end

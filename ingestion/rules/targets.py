@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.prose import Passage, passages
-from kgrag.ingestion.rules.target_clauses import Statement, statements
+from kgrag.ingestion.rules.target_clauses import statements
+from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_tables import Cell, table_cells
 from kgrag.ingestion.rules.target_times import Time, standing_of, times, written_in
 from kgrag.ingestion.rules.target_values import as_text
@@ -25,6 +26,7 @@ _RULES = re.compile(
     r"(?:办法|导则|细则|条例|规程|规范|标准|申报指南|申请指南)(?:》|\s|\(|（|$|的通知)"
 )
 _LEAD = 12  # characters within which a paragraph says when its aims are due
+_THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
     r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比"
 )
@@ -59,6 +61,8 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     for passage in passages(text, headings or structure(text)):
         if not passage.is_aside:
             _step(carry, passage)
+        if passage.is_aside and _THRESHOLD.match(text, passage.end):
+            continue  # （综合能耗1万吨标准煤）及以上的企业
         spoken_of = _spoken_of(found, passage) if passage.is_aside else ""
         for statement in statements(passage, spoken_of):
             finding = _finding(text, passage, statement, carry, written, is_rules)
@@ -155,7 +159,8 @@ def _finding(
     if standing == "planned" and p.COUNTED.fullmatch(statement.verb):
         return None
     region, subject = _region(_as_written(text, passage, statement))
-    year = time.year if time and not time.is_since else ""
+    starts = time is not None and time.is_since and standing == "achieved"
+    year = time.year if time and not starts else ""
     if statement.time is None and time is not None and standing_of(time, written) != standing:
         time, year = None, ""
     spoken = statement.phrase
