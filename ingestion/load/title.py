@@ -24,11 +24,11 @@ _FURNITURE = re.compile(
     r"|(?:附\s*件|附\s*录)\s*[0-9一二三四五六七八九十]*\s*[:：]?$"
     r"|(?:目\s*录|前\s*言|序\s*言|引\s*言|摘\s*要|正\s*文|总\s*则|言)\s*$"
     r"|.{0,40}文\s*件$"
-    r"|[（(]?[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?$"
+    r"|[（(]?(?!关于)[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?$"
     r"|[（(]?(?:第\s*\S{1,12}\s*号|.{2,30}令)[）)]?$"
     rf"|[（(]?{_DATE}.{{0,40}}$|[（(]?[0-9０-９〇○零一二三四五六七八九]{{4}}\s*年度?[）)]?$"
     r"|(?:索引号|主题|发文|文号|字号|发布|成文|生成|实施|施行|公开|来源|信息|时效|效力|法规|有效|分类"
-    r"|名称|发稿|作者|责任编辑|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
+    r"|名称|发稿|作者|责任编辑|编辑|更新|时间|日期|字体|点击|访问|审核|录入|供稿|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
     r"|(?:密级|紧急程度|公开方式|公开属性|主动公开|不予公开|依申请公开|特急|平急|加急)"
     r"|[（(]此件|【[^】]*】|\[[^\]]*\]$|.{0,20}[.．·…]{6,}"
 )
@@ -45,19 +45,31 @@ _ACT = re.compile(r"(?:关于|印发|转发|发布|批转|《|“)")
 _RUN_ON = (
     re.compile(r"(?P<title>[^，。]{8,120}?)(?=(?P=title))"),
     re.compile(
-        rf"(?P<title>[^。]{{6,120}}?的(?:{_ACTS}))"
+        rf"(?P<title>[^，。]{{6,120}}?的(?:{_ACTS}))"
         r"(?=各[省市县区旗地州盟有相镇单部]|[^，。]{1,8}[〔\[][0-9０-９]{4})"
     ),
     re.compile(r"《(?P<title>[^《》]{6,80})》(?=[^的，、》\s])"),
     re.compile(
         rf"(?P<title>[^，。]{{4,60}}(?:{_KINDS}))"
-        r"(?=为(?:了|深入|认真|全面|切实|贯彻|进一步|加快|推动|落实|规范|加强))"
+        r"(?=为(?:了|深入|认真|全面|切实|贯彻|进一步|加快|推动|落实|规范|加强)|近日|日前)"
+    ),
+    re.compile(
+        rf"(?P<title>[^，。]{{6,120}}(?:{_KINDS})(?:[（(][^（）()]{{1,20}}[）)])?)"
+        r"(?=[（(]?[一-鿿]{1,12}[〔\[［﹝][0-9０-９]{4}[〕\]］﹞][0-9０-９]{1,5}号[）)]?$)"
     ),
 )
+# What sentences of a first paragraph begin with, though a line of it may end in 方案.
+_OPENING = re.compile(
+    r"根据|按照|依据|遵照|近日|日前|近年来"
+    r"|为(?:了|深入|认真|全面|切实|贯彻|进一步|加快|推动|推进|落实|规范|加强|积极|做好|更好)"
+)
+# Kinds that are words of other titles as well: 信息披露制度 改革方案.
+_WEAK_KIND = re.compile(r"(?:制度|政策|标准|工程|行动|机制|体系|目录|安排|法)$")
 _ISSUED = re.compile(
     r"(?:现将|我[省市县区州盟旗厅局委]印发)《(?P<a>[^《》]{4,80})》"
     r"|《(?P<b>[^《》]{4,80})》[已业经]{1,2}[^。《》]{0,40}(?:同意|通过|批准)"
 )
+_SHORT_REST = 12  # characters of the last line of a title
 _MAX_LINES = 5
 _MAX_TITLE = 150
 _LOOK_AHEAD = 2000
@@ -115,7 +127,8 @@ def _is_body(line: str) -> bool:
         line.endswith((":", "：", "，", "；"))
         or "。" in line
         or len(line) > _MAX_TITLE
-        or bool(_ORDER.match(line))
+        or bool(_ORDER.match(line) or _OPENING.match(line))
+        or line.count("，") > 1
     )
 
 
@@ -142,9 +155,18 @@ def _joined(lines: list[str], first: int) -> str | None:
         if len(title) > _MAX_TITLE:
             return None
         following = lines[i + 1] if i + 1 < len(lines) else ""
-        if _is_whole(title) and not _TAIL.match(following):
+        if _is_whole(title) and not _goes_on(title, following):
             return title + following if _BRACKET_LINE.fullmatch(following) else title
     return None
+
+
+def _goes_on(title: str, following: str) -> bool:
+    """Tell whether the next line is the rest of a title that could end here."""
+    if _TAIL.match(following):
+        return True
+    rest = bool(following) and not _is_furniture(following) and not _is_body(following)
+    weak = _WEAK_KIND.search(title) and not _WEAK_KIND.search(following)
+    return bool(rest and weak and len(following) <= _SHORT_REST and _is_whole(following))
 
 
 def _is_whole(title: str) -> bool:

@@ -120,3 +120,33 @@ def test_guess_title_when_the_stem_is_blank():
 def test_guess_title_when_the_text_is_endless():
     """Long text without line breaks is handled in bounded time and gives the stem."""
     assert guess_title("关于" * 500_000, "stem") == "stem"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("编辑时间：2022年3月5日\n云岭省节能方案\n一、", "云岭省节能方案"),
+        ("更新日期：2022-03-05\n点击：20\n云岭省节能方案\n一、", "云岭省节能方案"),
+        ("云岭省节能方案为深入贯彻，根据《关于节能的意见》（云政〔2021〕4号）", "云岭省节能方案"),
+        ("云岭省节能措施清单近日，云岭省能源局印发清单。", "云岭省节能措施清单"),
+        ("关于节能的实施意见云政发〔2022〕3号\n财政厅、能源局：", "关于节能的实施意见"),
+        ("云岭省信息依法披露制度\n改革工作方案\n一、", "云岭省信息依法披露制度改革工作方案"),
+        ("云岭省节能标准\n第一章", "云岭省节能标准"),
+    ],
+)  # fmt: skip
+def test_what_stands_around_a_title_is_none_of_it(text, title):
+    """Lines of a page's box, the first paragraph, the number; a title that seems to end early."""
+    assert guess_title(text, "stem") == title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "根据国家节能规划和省委关于节能的决定\n制定本方案。",
+        "为贯彻落实国家和省节能工作方案\n制定本措施。",
+        "按照市委，市政府，以及省节能工作方案",
+    ],
+)
+def test_the_line_of_a_first_paragraph_is_no_title(text):
+    """Though it ends in 决定 or 方案."""
+    assert guess_title(text, "stem") == "stem"
