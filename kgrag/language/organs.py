@@ -28,9 +28,10 @@ _GOVERNMENT = re.compile(r"(?:人民)?政府(?=$|办|研究|口岸|驻|参事|�
 _CONGRESS = re.compile(r"(?:人民代表大会|人大)(?:(?:常务委员会|常委会|常委)(办公[厅室])?)?$")
 _KIND = re.compile(r"(委员会|委|厅|局|办公室|办)$")
 _BANK = re.compile(r"(?:人民银行|人行)(?=.{2,8}(?:[分支]行|营(?:业)?管(?:理)?部|总部)$)")
-_INNER = re.compile(r"(?:办公厅|办公室|党组|综合司)$")
+_INNER = re.compile(r"办公厅|办公室|党组|[一-鿿]{2,12}司")
 _LONGEST = 40  # characters of the name of an organ
 _SUFFIXED = tuple("省市区州县旗盟")
+_TITLE = re.compile(r"^(?:中华人民共和国|原)")
 _BLANK = re.compile(r"\s+")
 
 
@@ -49,11 +50,19 @@ def _sections() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 @functools.cache
 def _central() -> Mapping[str, str]:
-    """Return full names of central organs by every name that is theirs alone."""
+    """Return full names of central organs, former ones too, by every name that is theirs alone."""
     found: dict[str, str] = {}
     for name, others in _sections()["国家"]:
         found |= dict.fromkeys((name, *others.partition("|")[0].split()), name)
-    return found | dict(_sections()["沿革"])
+    for names, _ in _sections()["沿革"]:
+        found |= dict.fromkeys(names.split(), names.split()[0])
+    return found
+
+
+@functools.cache
+def _successors() -> Mapping[str, str]:
+    """Return the organs that have the tasks of former ones now, by their full names."""
+    return {names.split()[0]: now for names, now in _sections()["沿革"]}
 
 
 @functools.cache
@@ -82,28 +91,44 @@ def is_central_organ(name: str) -> bool:
     >>> is_central_organ("工信部"), is_central_organ("四川省林业局")
     (True, False)
     """
-    return name.removeprefix("原") in _central()
+    return bool(_of_the_centre(name, national=False))
 
 
 def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
-    """Return the full name of an organ; the name itself where that is not sure.
+    """Return the full name of an organ as it is called now; the name itself where that is not sure.
 
-    Names of central organs are read by a list, former ones lead to the organ that has their tasks
-    now. A level without a place (省林业局) means the document's own. Never another place's.
+    As `full_organ_name`; a former organ of the centre leads to the one that has its tasks now.
 
     Args:
         name: As a text has it.
         regions: Full names of the place that the document governs, the outermost first; empty for
             a national document.
 
-    >>> canonical_organ("工信部", regions=())
-    '工业和信息化部'
+    >>> canonical_organ("工信部", regions=()), canonical_organ("原环境保护部", regions=())
+    ('工业和信息化部', '生态环境部')
     >>> canonical_organ("省林业局", regions=("四川省", "成都市"))
     '四川省林业局'
     >>> canonical_organ("市发改委", regions=("四川省", "成都市"))
     '成都市发展和改革委员会'
     >>> canonical_organ("市林业局", regions=("四川省",))
     '市林业局'
+    """
+    full = full_organ_name(name, regions=regions)
+    return _successors().get(full, full)
+
+
+def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
+    """Return the full name that an organ had when the text was written, or the name itself.
+
+    Names of central organs are read by a list. A level without a place (省林业局) means the
+    document's own. Nothing is said where that is not sure, and never another place.
+
+    Args:
+        name: As a text has it.
+        regions: As for `canonical_organ`.
+
+    >>> full_organ_name("原环保部", regions=())
+    '环境保护部'
     """
     bare = _BLANK.sub("", name)
     known = _of_the_centre(bare, national=not regions)
@@ -118,12 +143,17 @@ def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
 
 def _of_the_centre(name: str, *, national: bool) -> str:
     """Return the full name of a central organ, or of its office; empty where it is none."""
-    inner = _INNER.search(name, 3)
-    if inner and name not in _central():
-        around = _of_the_centre(name[: inner.start()], national=national)
-        return around and around + inner[0]
-    known = _central().get(name.removeprefix("原"), "")
-    return known or (_national().get(name, "") if national else "")
+    bare = _TITLE.sub("", name[:_LONGEST])
+    if full := _central_name(bare, national=national):
+        return full
+    for end in range(len(bare) - 2, 1, -1):
+        if _INNER.fullmatch(bare, end) and (full := _central_name(bare[:end], national=national)):
+            return full + bare[end:]
+    return ""
+
+
+def _central_name(name: str, *, national: bool) -> str:
+    return _central().get(name) or (_national().get(name, "") if national else "")
 
 
 def is_bare_organ(name: str) -> bool:
@@ -150,7 +180,8 @@ def _local(name: str, regions: Sequence[str]) -> str:
         place, end = leading_region(name, within=regions)
     if not place or not name[end:]:
         return ""
-    kind = _kind(name[end:])
+    rest = "委" + name[end + 3 :] if party and name.startswith("委员会", end) else name[end:]
+    kind = _kind(rest)
     if (
         not kind
         and not level
@@ -158,9 +189,7 @@ def _local(name: str, regions: Sequence[str]) -> str:
         and name[end - 1] not in "省市区州县旗盟"
     ):
         return ""  # 四川证监局 is not called 四川省证监局
-    return (
-        f"{'中共' if (kind or '').startswith('委') else ''}{place_name(place)}{kind or name[end:]}"
-    )
+    return f"{'中共' if (kind or '').startswith('委') else ''}{place_name(place)}{kind or rest}"
 
 
 def place_name(place: Sequence[str]) -> str:

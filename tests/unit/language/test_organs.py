@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.language.organs import canonical_organ, central_organs, is_bare_organ, place_name
+from kgrag.language.organs import (
+    canonical_organ,
+    central_organs,
+    full_organ_name,
+    is_bare_organ,
+    place_name,
+)
 
 PROVINCE, CITY = ("云岭省",), ("云岭省", "青川市")
 
@@ -165,3 +171,11 @@ def test_names_of_central_organs_lead_to_full_ones():
     """No alias leads to an alias."""
     names = dict(central_organs())
     assert {names.get(full) for full in names.values()} == set(names.values())
+    now = {canonical_organ(name, regions=()) for name in names}
+    assert {canonical_organ(name, regions=()) for name in now} == now
+
+
+def test_a_former_organ_keeps_its_name_in_its_own_documents():
+    """Who issued a document in 2015 was called so then."""
+    assert full_organ_name("环保部", regions=()) == "环境保护部"
+    assert full_organ_name("省林业局", regions=PROVINCE) == "云岭省林业局"
