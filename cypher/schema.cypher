@@ -69,6 +69,8 @@ CREATE INDEX kgrag_fact_vector_key IF NOT EXISTS FOR (n:KgragFactVector) ON (n.e
 CREATE INDEX kgrag_entity_normalized IF NOT EXISTS FOR (n:KgragEntity) ON (n.normalized);
 // name: index_entity_normalized_text
 CREATE TEXT INDEX kgrag_entity_text IF NOT EXISTS FOR (n:KgragEntity) ON (n.normalized);
+// name: index_correction_document
+CREATE INDEX kgrag_correction_document IF NOT EXISTS FOR (n:KgragCorrection) ON (n.doc_id);
 // name: index_source_document
 CREATE INDEX kgrag_source_document IF NOT EXISTS FOR (n:KgragSource) ON (n.doc_id);
 // name: index_terms_document
