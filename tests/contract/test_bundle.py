@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.ids import chunk_id, fact_id
+from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.types import Evidence, Fact, Mention
 
 TEXT = "工信部印发ＰＵＥ节能办法。绿色工厂的PUE达到1.3，由省工信厅负责。"
@@ -107,7 +108,10 @@ def knowledge(draw):
         st.sampled_from(SPELLINGS).flatmap(st.sampled_from), st.sampled_from(TYPES)
     )
     place = st.tuples(
-        st.integers(0, 2), st.sampled_from(["rules", "import"]), st.sampled_from([1.0, 0.5])
+        st.integers(0, 2),
+        st.sampled_from(["rules", "import"]),
+        st.sampled_from([1.0, 0.5]),
+        st.sampled_from([NONE, Qualifiers("target", year="2025"), Qualifiers(year="2030")]),
     )
     fact = st.tuples(spelling, st.sampled_from(WORDINGS), spelling, st.lists(place, min_size=1))
     return (
@@ -122,11 +126,10 @@ def entity_of(make, spelling):
 
 
 def evidence_of(make, doc_id, place):
-    number, extractor, confidence = place
+    number, extractor, *said = place
     start = number * make.LEAF
-    return Evidence(
-        doc_id, start, start + 3, chunk_id(doc_id, make.LEAF, number), extractor, confidence
-    )
+    chunk = chunk_id(doc_id, make.LEAF, number)
+    return Evidence(doc_id, start, start + 3, chunk, extractor, *said)
 
 
 def facts_of(make, doc_id, drawn):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kgrag.errors import StoreError
 from kgrag.llm.prompts import LANGUAGES, prompt
+from kgrag.metadata import Metadata
 
 CALLS = 40
 
@@ -51,6 +52,18 @@ def knowledge_of(make, i, version, n):
     }
 
 
+def replace_knowledge(store, make, i, version, n):
+    doc_id, knowledge = knowledge_of(make, i, version, n)
+    told = Metadata(issued=f"202{n}-03-05")
+    said = {key: knowledge[key] for key in ("facts", "mentions", "vectors")}
+    store.replace_knowledge(doc_id, **said, title=f"第{n}版", metadata=told)
+
+
+def forget(i, *kept):
+    for mapping in kept:
+        mapping.pop(i, None)
+
+
 def put(store, make, i, version):
     store.upsert_document(bundle_of(make, i, version), source=f"/archive/{i}.txt")
 
@@ -61,7 +74,9 @@ def exported(store):
 
 changes = st.lists(
     st.tuples(
-        st.sampled_from(["put", "put", "delete", "add"]), st.integers(0, 4), st.integers(0, 2)
+        st.sampled_from(["put", "put", "delete", "add", "replace"]),
+        st.integers(0, 4),
+        st.integers(0, 2),
     ),
     max_size=14,
 )
@@ -74,20 +89,27 @@ def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, change
     store = new_store()
     versions: dict[Any, Any] = {}
     added: dict[Any, Any] = defaultdict(set)
+    replaced: dict[Any, Any] = {}
+    summed: dict[Any, Any] = defaultdict(set)  # what was added and outlives a replacement
     for what, i, n in changes:
         if what == "put":
             put(store, make, i, n)
             versions[i] = n
-            added.pop(i, None)
+            forget(i, added, replaced, summed)
         elif i not in versions:
             continue
         elif what == "delete":
             assert store.delete_document(bundle_of(make, i, versions.pop(i)).document.doc_id)
+            forget(i, added, replaced, summed)
+        elif what == "replace":
+            replace_knowledge(store, make, i, versions[i], n)
+            replaced[i] = n
             added.pop(i, None)
         else:
             doc_id, knowledge = knowledge_of(make, i, versions[i], n)
             store.add_knowledge(doc_id, **knowledge)
             added[i].add(n)
+            summed[i].add(n)
     assert store.verify() == []
     left = exported(store)
     found = store.search_words({"工厂": 1.0, "节能": 2.0}, field="text", size=24, top_k=99)
@@ -97,6 +119,11 @@ def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, change
     order.shuffle(todo)
     for i, version in todo:
         put(fresh, make, i, version)
+        for n in summed[i]:
+            doc_id, knowledge = knowledge_of(make, i, version, n)
+            fresh.add_knowledge(doc_id, summaries=knowledge["summaries"])
+        if i in replaced:
+            replace_knowledge(fresh, make, i, version, replaced[i])
         for n in sorted(added[i], reverse=True):
             doc_id, knowledge = knowledge_of(make, i, version, n)
             fresh.add_knowledge(doc_id, **knowledge)

@@ -23,6 +23,7 @@ ALSO_READING = {
     *("cites", "cited_by", *(set(statements_of("search")) - {"delete_any_terms"})),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("staged_vectors", "any_dimension", "constraints", "hidden_labels"),
+    *("corrections", "corrections_of", "decisions", "described"),
 }
 # These files are meant to read everything of a kind.
 READING_ALL = {"migrate", "verify"}
@@ -33,7 +34,7 @@ WHOLE = {
     *("sources", "revisions", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("delete_some_staged_documents", "delete_some_staged_embeddings", "any_dimension"),
-    *("relabel_some", "delete_some_nodes"),
+    *("relabel_some", "delete_some_nodes", "corrections", "decisions", "citing_facts"),
     # Vectors of empty texts, of which there are few.
     *(f"search_{kind}_vectors" for kind in KINDS),
 }

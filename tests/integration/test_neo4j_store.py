@@ -11,7 +11,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
-from kgrag.store.neo4j.nodes import TOLD
+from kgrag.store.neo4j.nodes import TOLD, TYPED
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.terms import terms_version
@@ -27,9 +27,9 @@ NODES = {
     "KgragSetting": {"id", "value"},
     "KgragSource": {"id", "doc_id"},
     "Document": {"id", "title", "name", "caption", "file", "media_type", "characters",
-                 "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key",
-                 "name_key", "embedding_key", "region", "regions", "year", "kind", "kinds",
-                 "author", "revision"},
+                 "content_hash", "fingerprint", "layout", "warnings", "properties", "metadata",
+                 "title_key", "name_key", "node_id", "name_id", "embedding_key", "region",
+                 "regions", "year", "kind", "kinds", "author", "revision"},
     "KgragDocumentLayout": {"id", "headings", "segments"},
     "ParentChunk": {"id", "doc_id", "size", "index", "start", "end", "text", "heading_path",
                     "heading"},
@@ -75,6 +75,7 @@ UNIQUE = {
         "KgragSummary",
     ),
     *("KgragEntity", "KgragEmbedding", "KgragFactVector", "KgragTerms"),
+    *("KgragCorrection", "KgragDecision"),
 }
 INDEXES = {
     ("RANGE", "RELATED", "id"),
@@ -83,7 +84,8 @@ INDEXES = {
     ("RANGE", "KgragSummary", "doc_id"), ("RANGE", "KgragSummary", "embedding_key"),
     ("RANGE", "KgragDocument", "embedding_key"), ("RANGE", "KgragDocument", "name_key"),
     ("RANGE", "KgragEntity", "normalized"), ("RANGE", "KgragSource", "doc_id"),
-    ("RANGE", "KgragTerms", "doc_id"),
+    ("RANGE", "KgragTerms", "doc_id"), ("RANGE", "KgragCorrection", "doc_id"),
+    ("RANGE", "KgragDocument", "node_id"), ("RANGE", "KgragDocument", "name_id"),
     ("TEXT", "KgragEntity", "normalized"), ("TEXT", "KgragDocument", "title_key"),
     ("FULLTEXT", "KgragChunk KgragSummary", "text"), ("FULLTEXT", "KgragEntity", "name normalized"),
     ("FULLTEXT", "KgragTerms512", "words pairs path_words path_pairs doc_key"),
@@ -178,6 +180,26 @@ def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write
     assert store.verify() == []
 
 
+def test_a_knowledge_base_of_version_2_is_brought_up_to_date_when_opened_to_write(
+    opened, run, make
+):
+    """What it called metadata are properties; a reader is told, and changes nothing."""
+    bundle = make.bundle("d-a", "节能方案。", title="节能方案")
+    put(opened(), bundle)
+    wanted = run("MATCH (d:Document) RETURN properties(d)")
+    run(
+        "MATCH (d:Document) SET d.metadata = d.properties REMOVE d.properties, d.node_id, d.name_id"
+    )
+    run("MATCH (k:KgragKnowledgeBase) SET k.version = 2, k.description = 1")
+    with pytest.raises(StoreError, match=r"of version 2.*kgrag ingest"):
+        opened(create=False)
+    store = opened()
+    assert run("MATCH (d:Document) RETURN properties(d)") == wanted
+    assert run("MATCH (k:KgragKnowledgeBase) RETURN k.version") == [[VERSION]]
+    assert store.documents()[0].properties == bundle.document.properties
+    assert store.verify() == []
+
+
 @pytest.fixture(scope="module")
 def samples(neo4j_uri, make):
     """The sample documents, and one with what they lack: a summary and the vector of nothing."""
@@ -230,7 +252,8 @@ def test_the_graph_is_made_of_known_names(samples, run):
 
 # What the graph's schema leaves out: of use to kgrag only.
 OWN = {
-    *("caption", "content_hash", "fingerprint", "layout", "warnings", "metadata", "title_key"),
+    *("caption", "content_hash", "fingerprint", "layout", "warnings", "properties", "metadata"),
+    *("title_key", "node_id", "name_id"),
     *("name_key", "embedding_key", "revision"),
 }
 
@@ -255,7 +278,9 @@ def test_the_schema_for_models_is_true(samples, run):
         assert {key: said.get(key) for key in found.keys() - OWN} == {
             key: type_ for key, type_ in found.items() if key not in OWN
         }, pattern
-        assert said.keys() - found.keys() <= set(TOLD), pattern  # the samples tell few of these
+        assert said.keys() - found.keys() <= {*TOLD, *TYPED, "governs"}, (
+            pattern
+        )  # the samples tell few of these
     indexes = {name for (name,) in run("SHOW INDEXES YIELD name RETURN name")}
     assert set(re.findall(r"^- (\w+): [A-Z]+ \(", schema_for_models("en"), re.M)) < indexes
 
