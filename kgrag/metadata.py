@@ -36,6 +36,8 @@ class Metadata(JsonReady):
         status: Words that limit it: 试行, 暂行, 征求意见稿, 草案, 废止.
         notice: Title of the notice that covers it (关于印发《…》的通知), where `Document.title` is
             that of the body.
+        inferred: Names of the fields above that the document does not state, but suggests: a year
+            by the latest that it cites, a region by the places that it speaks of.
     """
 
     issuers: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class Metadata(JsonReady):
     recipients: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
     notice: str = ""
+    inferred: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.level not in get_args(Level):

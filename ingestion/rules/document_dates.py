@@ -1,0 +1,280 @@
+"""The dates of a document: signed, sent out, in force from, in force until; years it suggests."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
+
+_HAN = {c: str(i) for i, c in enumerate("〇一二三四五六七八九")} | {
+    "零": "0",
+    "○": "0",
+    "Ｏ": "0",
+    "O": "0",
+}
+_SMALL = r"(?:[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]|\d{1,2})"
+_YEAR = r"(?:(?:19|20)\d\d|[一二][〇○零九OＯ\d][〇○零一二三四五六七八九OＯ\d]{2})"
+DAY = rf"(?P<y>{_YEAR})[年.\-/](?P<m>{_SMALL})[月.\-/](?P<d>{_SMALL})日?+"
+_DAY = re.compile(DAY)
+_MONTH = re.compile(rf"(?P<y>{_YEAR})年(?P<m>{_SMALL})月")
+_AFTER = r"(?:\d{1,2}[:：时]\d{1,2}(?:[:：分]\d{1,2}秒?)?|分)?"
+# 发布日期：2022-03-05, labels of the box above a page's text.
+_LABELS = (
+    ("written", re.compile(rf"(?:成文|签发|发文|成稿)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("issued", re.compile(rf"(?:印发|发布|公布|颁布|公开|发稿)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("effective", re.compile(rf"(?:施行|实施|生效)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("expires", re.compile(rf"(?:失效|废止|终止|截止执行)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("page", re.compile(rf"^(?:[^，。]{{0,12}}[^印]时间|更新日期|日期|时间)[】\]]?[:：]?{DAY}")),
+)
+_ADOPTED = re.compile(
+    rf"^(?P<bracket>[（(][^）)]{{0,8}}?)?{DAY}"
+    r"(?P<how>.{0,120}?(?:大会|会议|通过|发布|公布|批准|修订|修正))"
+)
+_IN_FORCE = re.compile(rf"^[（(]?(?:自)?{DAY}起?施行[）)]?$")
+_ALONE = re.compile(
+    rf"[（(]?{DAY}[）)。]?(?:[（(]?(?:此件|本文|联系人|公开方式|主动公开|抄送|附件).{{0,60}}|{_AFTER}(?:来源.{{0,40}})?)$"
+)
+_PRINTED = re.compile(rf"{DAY}印发[）)。]?$")
+_AGENCY = re.compile(
+    rf"新华社[^，。]{{1,8}}?(?:(?P<y>{_YEAR})年)?(?P<m>{_SMALL})月(?P<d>{_SMALL})日电"
+)
+# 云岭省人民政府2022年3月5日, run into what follows or not.
+_SIGNED = re.compile(
+    rf"(?:政府|办公[厅室]|委员会|[委厅局部署院会办行社司]|领导小组|代章[）)]|中心|公司){DAY}"
+    rf"(?=$|[（(]|抄送|附件|[一-鿿《“])(?!印发|[发公颁]布|[第起前至以召在审会])"
+)
+# A date of signature, run into the title of what is issued.
+_RUN_INTO_TITLE = re.compile(
+    rf"{DAY}(?!\d|[，、。；：:]|印发|[发公颁]布|[第起前至以召审来])[^，。；：]{{4,80}}?"
+    r"(?:方案|规划|计划|办法|意见|措施|细则|规定|条例|要点|指南|目录|纲要|规程|准则|标准|附件)"
+)
+_MONTH_ALONE = re.compile(rf"[（(]?{_MONTH.pattern}[）)]?$")
+_SUBJECT = r"(?:本[^，。；：]{1,16}?|现予(?:公布|发布|印发)，?|通知|上述[^，。；]{1,8})，?"
+_FROM_DAY = re.compile(
+    rf"自?{DAY}(?:零时)?(?:起|之日起|开始)[^，。；]{{0,6}}?(?:施行|实施|执行|生效|试行)"
+)
+_FROM_ISSUE = re.compile(
+    r"自?(?:发布|印发|公布|颁布|下发|发文|通过)之?日(?:起|后)?(?P<days>\d{1,3}|[一二三四五六七八九]?十)?(?:个?日|天)?(?:后|起)*"
+    r"[^，。；]{0,4}?(?:施行|实施|执行|生效|试行)"
+)
+_FROM_NOW = re.compile(r"自(?:即日|今)起?[^，。；]{0,4}?(?:施行|实施|执行|生效)")
+_UNTIL = re.compile(
+    rf"(?:有效期(?:限)?(?:为|至|到|截至)*|执行(?:至|到)|施行(?:至|到)|实施(?:至|到)|有效(?:至|到)|(?:试行|执行|实施)期(?:限)?(?:为|至|到)*"
+    rf"|截至|起至){DAY}"
+)
+_FIRST_DAY = re.sub(r"<(.)>", r"<\1_1>", DAY)
+_SPAN = re.compile(rf"{_FIRST_DAY}起?(?:至|—|-|到){DAY}")
+_YEARS = re.compile(
+    r"(?:有效期|试行期|实施期|执行期|有效期限|试行期限|执行期限)(?:为|是|：)?(?P<n>\d{1,2}|[一二三四五六七八九十两]{1,2})年"
+)
+_OWN_PERIOD = re.compile(rf"{_SUBJECT}|自.{{0,14}}起|^(?:有效期|试行期|执行期)|实施期限")
+# A licence is valid for some years, too.
+_OTHER_PERIOD = re.compile(r"证|许可|资格|合同|名单|称号|认定|标识|标志")
+_NUMBERS = {c: i for i, c in enumerate("〇一二三四五六七八九十")} | {"两": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """When a document was signed, sent out, and is in force; ISO 8601, empty where not told."""
+
+    written: str = ""
+    issued: str = ""
+    effective: str = ""
+    expires: str = ""
+
+
+def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
+    r"""Return the dates that a document says of itself.
+
+    Args:
+        document: Its lines.
+        known: When it was issued, where a person or its file says so: counts where the text is
+            silent for what begins with the day of issue.
+
+    >>> from kgrag.ingestion.rules.document_lines import read_lines
+    >>> read_dates(read_lines("节能办法\n云岭省人民政府\n二〇二一年三月五日\n"
+    ...                       "本办法自发布之日起施行，有效期五年。"))
+    Dates(written='2021-03-05', issued='', effective='2021-03-05', expires='2026-03-04')
+    """
+    told = _labelled(document.head)
+    written = told.get("written") or _adopted(document.head) or _signed(document.lines)
+    issued = told.get("issued") or _printed(document.lines) or _published(document.head)
+    if not written and not issued:
+        issued = told.get("page", "")
+    written = written or ("" if issued else _month(document.head))
+    begin = issued or written or known
+    effective = told.get("effective") or _effective(document.lines, begin)
+    expires = told.get("expires") or _expires(document.lines, effective or begin)
+    return Dates(written, issued, effective, expires)
+
+
+def iso_date(text: str) -> str:
+    """Return the first date of a text as far as it is told; empty where there is none.
+
+    >>> iso_date("2022.3.5"), iso_date("二〇二二年三月"), iso_date("2022年"), iso_date("2022-13-1")
+    ('2022-03-05', '2022-03', '2022', '2022')
+    """
+    for pattern in (_DAY, _MONTH):
+        match = pattern.search(text)
+        if match and (found := _iso(match)):
+            return found
+    year = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", text)
+    return year[0] if year else ""
+
+
+def _iso(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    year = int("".join(_HAN.get(c, c) for c in groups["y"]))
+    month, day = _small(groups["m"]), _small(groups.get("d") or "")
+    if not 1 <= month <= 12 or not 1949 <= year <= 2100:
+        return ""
+    if groups.get("d") is None:
+        return f"{year}-{month:02}"
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return ""
+
+
+def _small(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    high = (_NUMBERS.get(tens, 1) if tens else 1) if ten else 0
+    return high * 10 + (_NUMBERS.get(ones, 0) if ones else 0)
+
+
+def _labelled(head: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in head:
+        for name, pattern in _LABELS:
+            match = pattern.search(line) if len(line) < 300 else None
+            if match and name not in found and (value := _iso(match)):
+                found[name] = value
+    return found
+
+
+def _signed(lines: Sequence[str]) -> str:
+    """Return the date below a signature, beside it, or below the title."""
+    for i, line in enumerate(lines):
+        match = _SIGNED.search(line) or (_ALONE.match(line) if len(line) < 60 else None)
+        if not match and 0 < i < HEAD and len(lines[i - 1]) < 40:
+            match = _RUN_INTO_TITLE.match(line)
+        if not match or _of_a_page(line):
+            continue
+        sure = i < HEAD or match.re is _SIGNED or _follows_signature(lines, i)
+        if sure and (value := _iso(match)):
+            return value
+    return ""
+
+
+def _of_a_page(line: str) -> bool:
+    """Tell the minute at which a page was put up from a date of signature."""
+    return bool(re.search(r"\d[:：]\d|来源|时间", line))
+
+
+def _follows_signature(lines: Sequence[str], i: int) -> bool:
+    before = lines[i - 1]
+    return len(before) < 80 and not re.search(r"[。；：]$", before)
+
+
+def _adopted(head: Sequence[str]) -> str:
+    """Return the last day on which it was passed, published or amended, as its head lists them."""
+    found: list[str] = []
+    for i, line in enumerate(head[:24]):
+        joined = line + (head[i + 1] if i + 1 < len(head) and line[:1] in "（(" else "")
+        match = _ADOPTED.match(joined)
+        short = len(line) < 160 and "。" not in line
+        if match and (match["bracket"] or short) and (value := _iso(match)):
+            found.append(value)
+    return max(found, default="")
+
+
+def _printed(lines: Sequence[str]) -> str:
+    for line in (*lines[:HEAD], *lines[HEAD:][-200:]):
+        match = _PRINTED.search(line) or _AGENCY.search(line)
+        if match and match["y"] and (value := _iso(match)):
+            return value
+    return ""
+
+
+def _published(head: Sequence[str]) -> str:
+    for line in head[:12]:
+        match = _ALONE.match(line) if len(line) < 80 and _of_a_page(line) else None
+        if match and (value := _iso(match)):
+            return value
+    return ""
+
+
+def _month(head: Sequence[str]) -> str:
+    for line in head:
+        match = _MONTH_ALONE.fullmatch(line)
+        if match and (value := _iso(match)):
+            return value
+    return ""
+
+
+def _clauses(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the clauses that may say when a document is in force, the last first."""
+    for line in reversed((*lines[:HEAD], *lines[HEAD:][-400:])):
+        if "效" in line or "行" in line or "实施" in line:
+            for clause in reversed(re.split(r"[。；]", line)):
+                if re.search(r"施行|实施|执行|生效|有效|试行", clause):
+                    yield clause
+
+
+def _effective(lines: Sequence[str], begin: str) -> str:
+    for line in lines[:24]:
+        match = _IN_FORCE.match(line)
+        if match and (value := _iso(match)):
+            return value
+    for clause in _clauses(lines):
+        if not re.search(_SUBJECT, clause) and not re.match(
+            r"[（(]?自|[（(]?(?:19|20)\d\d年", clause
+        ):
+            continue
+        match = _FROM_DAY.search(clause)
+        if match and (value := _iso(match)):
+            return value
+        span = _SPAN.search(clause)
+        if span and re.search(r"期限|有效期", clause) and (value := iso_date(span[0])):
+            return value
+        now = _FROM_ISSUE.search(clause)
+        if now or _FROM_NOW.search(clause):
+            return _later(begin, _small(now["days"]) if now and now["days"] else 0)
+    return ""
+
+
+def _later(begin: str, days: int) -> str:
+    if not days or len(begin) != 10:
+        return begin if not days else ""
+    return (date.fromisoformat(begin) + timedelta(days=days)).isoformat()
+
+
+def _expires(lines: Sequence[str], begin: str) -> str:
+    for clause in _clauses(lines):
+        if not _OWN_PERIOD.search(clause) or _OTHER_PERIOD.search(clause):
+            continue
+        span = _SPAN.search(clause)
+        if span and re.search(r"期限|有效期|执行|施行", clause) and (value := _iso(span)):
+            return value
+        match = _UNTIL.search(clause)
+        if match and (value := _iso(match)):
+            return value
+        years = _YEARS.search(clause)
+        if years and begin:
+            return _years_after(begin, _small(years["n"].replace("两", "二")))
+    return ""
+
+
+def _years_after(begin: str, years: int) -> str:
+    """Return the last day of so many years that begin on a date."""
+    if not years:
+        return ""
+    year = int(begin[:4]) + years
+    if len(begin) < 10:
+        return f"{year}{begin[4:]}"
+    start = date.fromisoformat(begin)
+    same = date(year, start.month, min(start.day, 28) if start.month == 2 else start.day)
+    return (same - timedelta(days=1)).isoformat()

@@ -1,0 +1,92 @@
+"""A document's own number (文号): 云政发〔2022〕3号, 云岭省人民政府令第12号."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
+
+# 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
+_BRACKETED = re.compile(
+    r"(?P<code>[一-鿿A-Za-z]{2,24}?)[〔\[【［(（﹝](?P<year>(?:19|20)\d\d)[〕\]】］)）﹞]"
+    r"(?P<no>第?\d{1,5})号"
+)
+_ORDER = re.compile(
+    r"(?:^|(?<=日)|(?<=[（(]))(?P<who>(?:中华人民共和国)?[一-鿿]{2,30}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[一二三四五六七八九十百零〇\d]{1,8}号)"
+)
+_ORDER_NAME = re.compile(r"(?:中华人民共和国)?[一-鿿]{2,30}(?:令|公告)$")
+_ORDER_NUMBER = re.compile(
+    r"[（(]?((?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号)[）)]?$"
+)
+_LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
+_BEFORE = re.compile(
+    r"(?:通知|意见|方案|规划|办法|决定|公告|函|批复|细则|规定|措施|计划|文件)(?:[（(][^（）()]*[）)])?[（(]?$"
+)
+_CITED = re.compile(r"《[^》]*$|根据|按照|依据|依照|贯彻|落实|有关|转发")
+_RUN_INTO = re.compile(r".*(?:的[一-鿿]{0,4}(?:通知|意见|函|决定|公告|批复|办法|方案)|文件)")
+_OF_A_CODE = re.compile(r"^(?:发文字号|文件编号|文号|字号|[^号]*[》）)])")
+
+
+def own_number(document: DocumentLines) -> str:
+    r"""Return the number of a document, with 〔〕 and narrow digits; empty where it has none.
+
+    It stands in the head on a line of its own, behind a label, behind a title or run into it, and
+    before an issuer or the addressees. Numbers in sentences are those of other documents.
+
+    >>> from kgrag.ingestion.rules.document_lines import read_lines
+    >>> own_number(read_lines("关于节能的通知（云政发[2022]3号）\n根据云政发〔2020〕1号"))
+    '云政发〔2022〕3号'
+    >>> own_number(read_lines("云岭省人民政府令\n第12号"))
+    '云岭省人民政府令第12号'
+    """
+    last = document.addressees + 1 if document.addressees >= 0 else HEAD
+    head = document.lines[: min(last, HEAD)]
+    return next(_bracketed(head), "") or next(_orders(document.head), "")
+
+
+def numbers_in(text: str) -> Iterator[tuple[str, int]]:
+    """Yield (number, year) of every number with a year in brackets that a text has.
+
+    >>> list(numbers_in("根据《办法》（云政发[2020]1号）"))
+    [('云政发〔2020〕1号', 2020)]
+    """
+    for match in _BRACKETED.finditer(text):
+        yield _normal(match), int(match["year"])
+
+
+def _bracketed(head: Sequence[str]) -> Iterator[str]:
+    for line in head:
+        for match in _BRACKETED.finditer(line):
+            before = line[: match.start()]
+            sentence = "。" in line[: match.end()] or "，" in before or _CITED.match(match["code"])
+            if not sentence and (
+                before in ("", "（", "(", "〔") or _LABEL.search(before) or _after_title(before)
+            ):
+                yield _normal(match)
+
+
+def _after_title(before: str) -> bool:
+    return bool(_BEFORE.search(before)) and not _CITED.match(before)
+
+
+def _normal(match: re.Match[str]) -> str:
+    code = _OF_A_CODE.sub("", match["code"]).strip("（(）)")
+    title = _RUN_INTO.match(code)
+    if title and len(code) > title.end():
+        code = code[title.end() :]
+    return f"{code}〔{match['year']}〕{match['no']}号"
+
+
+def _orders(head: Sequence[str]) -> Iterator[str]:
+    for i, line in enumerate(head[:12]):
+        match = _ORDER.search(line)
+        if match and "《" not in line:
+            yield f"{_of_whom(match['who'])}{match['kind']}{match['no']}"
+        elif _ORDER_NAME.fullmatch(line) and i + 1 < len(head):
+            number = _ORDER_NUMBER.fullmatch(head[i + 1])
+            if number:
+                digits = number[1] if "第" in number[1] else f"第{number[1]}"
+                yield f"{_of_whom(line)}{digits}"
+
+
+def _of_whom(name: str) -> str:
+    return name.removeprefix("中华人民共和国")

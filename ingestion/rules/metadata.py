@@ -1,0 +1,193 @@
+"""Read what a document says of itself: issuers, number, dates, kind, level, region, status."""
+
+import re
+from collections.abc import Mapping
+
+from kgrag.ingestion.load.covering_notice import split_title
+from kgrag.ingestion.rules.document_dates import iso_date, read_dates
+from kgrag.ingestion.rules.document_issuers import Issuers, read_issuers
+from kgrag.ingestion.rules.document_lines import DocumentLines, narrowed, read_lines
+from kgrag.ingestion.rules.document_numbers import own_number
+from kgrag.ingestion.rules.document_regions import Governed, read_region
+from kgrag.ingestion.rules.organ_lists import split_organs
+from kgrag.ingestion.rules.suggested_year import suggested_year
+from kgrag.language.leading_region import leading_region
+from kgrag.language.organs import full_organ_name
+from kgrag.language.regions import region_at
+from kgrag.language.titles import document_kinds
+from kgrag.metadata import Metadata
+
+_STATUS = ("征求意见稿", "送审稿", "试行", "暂行", "草案")
+_IN_BRACKETS = re.compile(r"[（(][^（）()]*(征求意见稿|送审稿|草案|试行|暂行)[^（）()]*[）)]")
+_ENDED = re.compile(
+    r"(?:时效性|有效性|效力状态|文件状态)[】\]]?[:：]?(?:已)?(失效|废止)|^[（(【\[](?:已)?(失效|废止)[）)】\]]"
+)
+# Ends of titles that `document_kinds` does not list.
+_KIND = re.compile(
+    r"(决议|通报|公报|请示|纪要|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
+)
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s])+$")
+_CLAUSES = re.compile(r"[，,；;]")
+_TITLE_LINES, _SHORT = 12, 60  # lines around a title, characters of a line that is no sentence
+_MARKS = re.compile(r"[、，,；;|]\s*")
+# Keys of a page's box or of a record, by what they say; `stated.` before them wins over the text.
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "issuer": ("issuer", "issuers", "发布机构", "发文机关", "发布单位", "发文单位"),
+    "number": ("number", "文号", "发文字号"),
+    "issued": ("date", "issued", "发布日期", "印发日期", "pubdate"),
+    "written": ("written", "成文日期"),
+    "effective": ("effective", "施行日期", "实施日期"),
+    "expires": ("expires", "失效日期", "废止日期"),
+    "kind": ("kind", "doc_type", "文件类型", "文种"),
+    "region": ("region", "地区"),
+    "status": ("status", "时效性"),
+    "source": ("source", "来源"),
+}
+
+
+def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Metadata:
+    r"""Return what a document says of itself; what it does not say stays empty.
+
+    Args:
+        text: The document.
+        title: Its title, or that of the notice that covers it.
+        properties: What its file says: of a page's box where the text is silent, under `stated.`
+            (stated.title, stated.issuer, stated.date, …) before anything else.
+
+    >>> text = ("云岭省人民政府关于印发《云岭省节能办法（试行）》的通知\n云政发〔2022〕3号\n"
+    ...         "各市人民政府：\n现印发给你们。\n云岭省人民政府\n2022年3月5日\n"
+    ...         "云岭省节能办法（试行）\n第一条本办法自2022年5月1日起施行，有效期五年。")
+    >>> found = read_metadata(text, title="云岭省节能办法（试行）", properties={})
+    >>> found.issuers, found.number, found.written, found.effective, found.expires
+    (('云岭省人民政府',), '云政发〔2022〕3号', '2022-03-05', '2022-05-01', '2027-04-30')
+    >>> found.kind, found.level, found.regions, found.recipients, found.status
+    ('办法', '省', ('云岭省',), ('各市人民政府',), ('试行',))
+    """
+    document = read_lines(text)
+    given = narrowed(properties.get("stated.title") or title)
+    body, notice = split_title(text, given)
+    stated, page = _given(properties, "stated."), _given(properties, "")
+    number = stated.get("number") or own_number(document) or page.get("number", "")
+    issuers = _issuers(document, narrowed(notice) or body, stated, page)
+    governed = _governed(document, body, issuers, number, stated, page)
+    known = iso_date(stated.get("issued") or page.get("issued", ""))
+    dates = read_dates(document, known=known)
+    told = {
+        "written": dates.written,
+        "issued": dates.issued,
+        "effective": dates.effective,
+        "expires": dates.expires,
+    }
+    if not dates.written and not dates.issued:
+        told["issued"] = known
+    told |= {k: v for k in told if (v := iso_date(stated.get(k, "")))}
+    told |= {
+        k: v for k in told if not told[k] and k != "issued" and (v := iso_date(page.get(k, "")))
+    }
+    suggested = ""
+    if not told["written"] and not told["issued"]:
+        suggested = suggested_year(body, number, document, effective=told["effective"])
+    names = (full_organ_name(name, regions=governed.regions) for name in issuers.names)
+    return Metadata(
+        issuers=tuple(dict.fromkeys(names)),
+        number=number,
+        written=told["written"] or suggested,
+        issued=told["issued"],
+        effective=told["effective"],
+        expires=told["expires"],
+        kind=stated.get("kind") or document_kind(body) or page.get("kind", ""),
+        level=governed.level,
+        regions=governed.regions,
+        recipients=tuple(filter(None, _CLAUSES.split(document.recipients))),
+        status=_status(document, body, notice, stated.get("status", "")),
+        notice=notice,
+        inferred=_inferred(issuers, governed, suggested),
+    )
+
+
+def document_kind(title: str) -> str:
+    """Return what a title ends in (文种), what may follow it left out; empty where it is no kind.
+
+    What a notice issues counts, not the notice.
+
+    >>> document_kind("关于印发云岭省节能实施方案（2022—2025年）的通知"), document_kind("节能概况")
+    ('实施方案', '')
+    """
+    bare = _TRAILER.sub("", title)
+    kinds = document_kinds(bare)
+    if kinds:
+        return kinds[-1]
+    other = _KIND.search(bare)
+    return other[1] if other else ""
+
+
+def _given(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Return what properties say, by field."""
+    found = {}
+    for field, keys in _KEYS.items():
+        value = next((v for key in keys if (v := properties.get(prefix + key, "").strip())), "")
+        if value:
+            found[field] = value
+    return found
+
+
+def _issuers(
+    document: DocumentLines, title: str, stated: Mapping[str, str], page: Mapping[str, str]
+) -> Issuers:
+    if "issuer" in stated:
+        return Issuers(_names(stated["issuer"]))
+    found = read_issuers(document, title)
+    if page.get("issuer") and (not found.names or found.inferred):
+        return Issuers(_names(page["issuer"]))
+    source = split_organs(narrowed(page.get("source", ""))) if not found.names else []
+    return Issuers(tuple(source), inferred=True) if source else found
+
+
+def _names(text: str) -> tuple[str, ...]:
+    pieces = [narrowed(piece) for piece in _MARKS.split(text) if piece.strip()]
+    return tuple(organ for piece in pieces for organ in (split_organs(piece) or [piece]))
+
+
+def _governed(
+    document: DocumentLines,
+    title: str,
+    issuers: Issuers,
+    number: str,
+    stated: Mapping[str, str],
+    page: Mapping[str, str],
+) -> Governed:
+    if "region" in stated:
+        return _place(stated["region"])
+    found = read_region(document, title, issuers.names, number)
+    if "region" in page and (found.inferred or not found.level):
+        return _place(page["region"])
+    return found
+
+
+def _place(name: str) -> Governed:
+    """Return the place that a person gives: 四川省成都市, 四川/成都, 全国."""
+    regions, _ = leading_region(_MARKS.sub("", narrowed(name)).replace("/", ""))
+    region = region_at(regions)
+    return Governed(regions, region.level) if region else Governed((), "国家")
+
+
+def _status(document: DocumentLines, title: str, notice: str, stated: str) -> tuple[str, ...]:
+    """Return the words that limit a document: in its title, the lines around it, the page's box."""
+    if stated:
+        return tuple(piece for piece in _MARKS.split(stated) if piece)
+    found = [word for word in _STATUS if word in title or (word != "草案" and word in notice)]
+    for line in document.lines[:_TITLE_LINES]:
+        if len(line) < _SHORT:
+            found += [match[1] for match in _IN_BRACKETS.finditer(line)]
+            found += [match[1] or match[2] for match in _ENDED.finditer(line)]
+    return tuple(dict.fromkeys(found))
+
+
+def _inferred(issuers: Issuers, governed: Governed, suggested: str) -> tuple[str, ...]:
+    region = "regions" if governed.regions else "level" if governed.level else ""
+    fields = (
+        "issuers" if issuers.inferred and issuers.names else "",
+        region if governed.inferred else "",
+        suggested and "written",
+    )
+    return tuple(filter(None, fields))

@@ -1,0 +1,99 @@
+"""Organs that stand beside each other: in signatures, titles and on the lines above them."""
+
+import functools
+import re
+from collections.abc import Iterator
+
+from kgrag.language.leading_region import leading_region
+from kgrag.language.organs import central_organs, is_central_organ
+from kgrag.language.region_mentions import names_in
+
+_SEPARATOR = re.compile(r"[、，,；;\s]+|(?<=[厅局委府会办部室署])[和与及]")
+_END = re.compile(
+    r"(?:人民政府|政府|行署|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会?|党组|[委厅局部署院社司]|常委会?|(?<=[理金督究联])会|银行"
+    r"|[分支]行|营管部|海关|中心|公司|集团|协会|学会|总队|支队|大队|总站|分局|人大|政协|法院|检察院|总会|总社|总工会|工会|妇联|监管局|办)"
+)
+_LEVELS = re.compile(
+    r"(?:自治区|[省县州]|市(?!场|政工|政公|民(?!政|族|宗)))(?=[一-鿿]{0,14}?(?:厅|局|委|办|政府|中心|法院|检察院|社|会))"
+)
+# 中国人民银行云岭分行 is one organ, though a place begins within it.
+_STARTS = ("中共", "共青团")
+_BRANCH = re.compile(r"[一-鿿]{2,10}?(?:[分支]行|营(?:业)?管(?:理)?部|监管(?:分)?局|办事处|专员办)")
+_BRACKET = re.compile(r"[（(][^（）()]{0,30}[）)]")
+_WHOLE = re.compile(
+    r"[一-鿿0-9]{1,40}(?:政府|行署|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会|党组|[委厅局部署司]|常委会?|银行|[分支]行|营管部|海关|中心"
+    r"|公司|集团|协会|学会|联合会|总队|支队|总站|人大|政协|法院|检察院|总社|总工会|妇联|国务院|科学院|工程院|研究院|证监会|保监会|监会|办|会)"
+)
+_NO_ORGAN = re.compile(
+    r"^(?:关于|各|有关|相关|我|本(?!溪)|该|其|为|对|由|经(?!济|信|发)|在|按|请|将(?!乐)|把|以|与|及|附|第"
+    r"|和(?!田|平|县|林|顺|静|硕|布|龙|政)|[一二三四五六七八九十]+是)"
+    r"|[的了是并须]|[厅局](?=[一-鿿]{2,}[厅局]$)|印发|转发|制定|负责|建设$|牵头|配合|责任|单位$|部门$|关于|工作会$|大会$|社会$|机会$|会议$"
+)
+
+
+@functools.cache
+def _central_names() -> frozenset[str]:
+    return frozenset(name for name, _ in central_organs())
+
+
+@functools.cache
+def _by_first() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for name in sorted(_central_names(), key=len, reverse=True):
+        found.setdefault(name[0], []).append(name)
+    return {key: tuple(names) for key, names in found.items()}
+
+
+def split_organs(text: str) -> list[str]:
+    """Return the organs that a piece of text consists of; empty where it is anything else.
+
+    Marks may stand between them or nothing at all; what stands in brackets is left out.
+
+    Args:
+        text: A signature, the beginning of a title, a line: at most 600 characters are read.
+
+    >>> split_organs("云岭省财政厅云岭省生态环境厅")
+    ['云岭省财政厅', '云岭省生态环境厅']
+    >>> split_organs("中共四川省委四川省人民政府"), split_organs("加强组织领导")
+    (['中共四川省委', '四川省人民政府'], [])
+    """
+    found: list[str] = []
+    for piece in _SEPARATOR.split(_BRACKET.sub("", text[:600]).strip()):
+        if piece:
+            found.extend(_cut(piece))
+    return found if found and all(map(is_organ, found)) else []
+
+
+def is_organ(name: str) -> bool:
+    """Return whether a text looks like the name of one organ.
+
+    >>> [is_organ(n) for n in ("云岭省能源局", "工信部", "各市人民政府", "重点工作")]
+    [True, True, False, False]
+    """
+    if is_central_organ(name):
+        return True
+    return bool(_WHOLE.fullmatch(name)) and not _NO_ORGAN.search(name)
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Yield pieces cut where an organ ends and the name of the next begins."""
+    start = 0
+    starts = set(_starts(text))
+    for match in _END.finditer(text):
+        end = match.end()
+        branch = match[0] in ("银行", "委员会") and _BRANCH.match(text, end)
+        if end in starts and end > start and not branch:
+            yield text[start:end]
+            start = end
+    yield text[start:]
+
+
+def _starts(text: str) -> Iterator[int]:
+    _, end = leading_region(text)
+    yield from (start for start, _ in names_in(text, known=[text[:end]] if end else []))
+    yield from (m.start() for m in _LEVELS.finditer(text))
+    for i, first in enumerate(text):
+        if text.startswith(_STARTS, i) or any(
+            text.startswith(n, i) for n in _by_first().get(first, ())
+        ):
+            yield i
