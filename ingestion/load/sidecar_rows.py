@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kgrag.files.encoding import decode
 from kgrag.files.foreign_json import read_foreign
-from kgrag.ingestion.load.statement import field_of
+from kgrag.ingestion.load.stated_values import field_of
 
 _DELIMITERS = ",;\t"
 _NO_COLUMN = "no column says which file a row is about; call one file (文件)"

@@ -1,73 +1,22 @@
-"""What a person states of a document, by column or key: names of fields, values in normal form."""
+"""What a person states of a document, as its properties and as its metadata."""
 
-import re
-from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from kgrag.ids import digest
-from kgrag.language.leading_region import leading_region
-from kgrag.language.quantities import narrow
-from kgrag.language.regions import path, region_of, regions_named
+from kgrag.ingestion.load.stated_values import (
+    BETWEEN,
+    LISTED,
+    METADATA_FIELDS,
+    NATIONAL,
+    field_of,
+    shortened,
+    stated_value,
+)
+from kgrag.language.regions import level_of
+from kgrag.metadata import Metadata
 
 PREFIX = "stated."  # of the properties of a document that hold a statement
-LISTED = ("issuers", "regions", "recipients", "status")  # fields of several values
-BETWEEN = "；"  # between these in a property
-
-_LONGEST = 2000  # characters of a value
-_LONGEST_NAME = 80  # characters of a column's name
-_UNREADABLE = re.compile("[\x00\ud800-\udfff\ufffd]")
-_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("file", "filename", "文件", "文件名", "文件名称"), "file"),
-        **dict.fromkeys(("title", "标题", "题名", "名称"), "title"),
-        **dict.fromkeys(("issuer", "issuers", "发文机关", "发文单位", "发布机构"), "issuers"),
-        **dict.fromkeys(("number", "文号", "发文字号"), "number"),
-        **dict.fromkeys(("written", "成文日期", "签发日期"), "written"),
-        **dict.fromkeys(("date", "issued", "日期", "印发日期", "发布日期", "发文日期"), "issued"),
-        **dict.fromkeys(("effective", "施行日期", "实施日期", "生效日期"), "effective"),
-        **dict.fromkeys(("expires", "失效日期", "有效期至", "废止日期"), "expires"),
-        **dict.fromkeys(("region", "regions", "地区", "区域"), "regions"),
-        **dict.fromkeys(("kind", "文种"), "kind"),
-        **dict.fromkeys(("level", "级别", "层级"), "level"),
-        **dict.fromkeys(("status", "状态"), "status"),
-        **dict.fromkeys(("recipients", "recipient", "主送机关", "主送"), "recipients"),
-        **dict.fromkeys(("notice", "通知标题"), "notice"),
-    }
-)
-_LEVELS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("国家", "中央", "全国"), "国家"),
-        **dict.fromkeys(("部门", "部", "部委"), "部门"),
-        **dict.fromkeys(("省", "自治区", "直辖市"), "省"),
-        **dict.fromkeys(("市", "地市", "地", "州", "盟", "自治州"), "市"),
-        **dict.fromkeys(("县", "区", "区县", "县区", "旗"), "县"),
-    }
-)
-_NATIONAL = frozenset(("全国", "国家", "中央"))  # a region that is none: it holds everywhere
-_SEPARATOR = re.compile(r"[、;；|\n]")
-_BETWEEN_RECIPIENTS = re.compile(r"[;；|\n]")  # 各市、县人民政府 is one
-_NUMBER_YEAR = re.compile(r"[\[【(〔﹝](\d{4})[\]】)〕﹞]")
-_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
-_TEN = re.compile(r"(\d?)十(\d?)")
-_DATES = (
-    re.compile(r"(?P<y>\d{4})年?(?:(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})日?)?)?", re.ASCII),
-    re.compile(r"(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?:(?P=s)(?P<d>\d{1,2}))?", re.ASCII),
-    re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)?", re.ASCII),
-)
-_TIME = re.compile(r"[T ]\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?$")  # of a sheet's cell
-
-
-def field_of(name: str) -> str:
-    """Return the field that a column or key means: of `Metadata`, `title` or `file`.
-
-    Others, of which nothing is known, are themselves.
-
-    >>> field_of("Issuer"), field_of("发文机关"), field_of("备注")
-    ('issuers', 'issuers', '备注')
-    """
-    bare = "".join(name.split())
-    return _NAMES.get(bare.casefold(), bare)
 
 
 def statement(values: Iterable[tuple[str, object]]) -> tuple[dict[str, str], list[str]]:
@@ -91,41 +40,13 @@ def statement(values: Iterable[tuple[str, object]]) -> tuple[dict[str, str], lis
         if not field or field == "file" or PREFIX + field in found:
             continue
         try:
-            if len(field) > _LONGEST_NAME or _UNREADABLE.search(field):
-                raise ValueError("is no name that a column may have; take it out, or rename it")
             text = stated_value(field, _text(value))
         except ValueError as exc:
-            problems.append(f"{_short(name.strip())}: {exc}")
+            problems.append(f"{shortened(name.strip())}: {exc}")
             continue
         if text:
             found[PREFIX + field] = text
     return found, problems
-
-
-def stated_value(field: str, text: str) -> str:
-    """Return the normal form of what is stated of a field, "" where nothing is.
-
-    Dates are ISO 8601; the values of `LISTED` fields have `BETWEEN` between them; regions are
-    full names, the outermost first, each with what lies around it (全国 for a national document).
-
-    Args:
-        field: As `field_of` gives it.
-        text: As written.
-
-    Raises:
-        ValueError: If it cannot be read; says what and the remedy.
-
-    >>> stated_value("issued", "二〇二二年三月五日"), stated_value("level", "省级")
-    ('2022-03-05', '省')
-    >>> stated_value("regions", "四川成都"), stated_value("number", "云政发[2022]3号")
-    ('四川省；成都市', '云政发〔2022〕3号')
-    """
-    if len(text) > _LONGEST:
-        raise ValueError(f"has {len(text):,} characters; at most {_LONGEST:,}")
-    if _UNREADABLE.search(text):
-        raise ValueError(f"{_short(text)} has characters that cannot be read; save it as UTF-8")
-    text = text.strip()
-    return _FORMS.get(field, _one_line)(text) if text else ""
 
 
 def stated_fields(properties: Mapping[str, str]) -> dict[str, str | tuple[str, ...]]:
@@ -143,17 +64,39 @@ def stated_fields(properties: Mapping[str, str]) -> dict[str, str | tuple[str, .
     found: dict[str, str | tuple[str, ...]] = {}
     for name, written in properties.items():
         field = name.removeprefix(PREFIX)
-        if field == name or field in ("title", "file") or field not in _NAMES.values():
+        if field == name or field not in METADATA_FIELDS:
             continue
         try:
             text = stated_value(field, written)
         except ValueError:
             continue
-        if field == "regions" and text in _NATIONAL:
+        if field == "regions" and text == NATIONAL:
             found[field] = ()
         elif text:
             found[field] = tuple(text.split(BETWEEN)) if field in LISTED else text
     return found
+
+
+def with_stated(metadata: Metadata, properties: Mapping[str, str]) -> Metadata:
+    """Return metadata with what is stated of the document in place of what was read.
+
+    Where a region is stated and no level, the level is the region's.
+
+    Args:
+        metadata: As read.
+        properties: Of the document.
+
+    >>> read = Metadata(issuers=("甲厅",), level="省", regions=("云岭省",))
+    >>> told = with_stated(read, {"stated.regions": "云岭省；青川市"})
+    >>> told.issuers, told.level, told.regions
+    (('甲厅',), '市', ('云岭省', '青川市'))
+    """
+    fields = stated_fields(properties)
+    regions = fields.get("regions")
+    if regions is not None and "level" not in fields:
+        national = metadata.level if metadata.level in ("国家", "部门") else "国家"
+        fields["level"] = level_of(regions[-1]) if regions else national
+    return replace(metadata, **fields)  # type: ignore[arg-type]
 
 
 def stated_title(properties: Mapping[str, str]) -> str:
@@ -171,80 +114,5 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return BETWEEN.join(map(_text, value))
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise ValueError(f"{_short(str(value))} is no text, number or list of these")
+        raise ValueError(f"{shortened(str(value))} is no text, number or list of these")
     return "" if value is None else str(value)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _date(text: str) -> str:
-    bare = _TIME.sub("", narrow(text)).translate(_DIGITS)
-    bare = _TEN.sub(lambda m: f"{m[1] or 1}{m[2] or 0}", "".join(bare.split()))
-    match = next(filter(None, (form.fullmatch(bare) for form in _DATES)), None)
-    parts = [match[name] for name in "ymd" if match[name]] if match else []
-    if not _is_date(*map(int, parts)):
-        raise ValueError(f"{_short(text)} is no date; write 2022-03-05, 2022-03 or 2022")
-    return "-".join(part.zfill(2) for part in parts)
-
-
-def _is_date(year: int = 0, month: int = 1, day: int = 1) -> bool:
-    return 1800 <= year <= 2199 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
-
-
-def _number(text: str) -> str:
-    return _NUMBER_YEAR.sub(r"〔\1〕", "".join(narrow(text).split()))
-
-
-def _level(text: str) -> str:
-    level = _LEVELS.get(text.removesuffix("级"))
-    if level is None:
-        raise ValueError(f"{_short(text)} is no level; write 国家, 部门, 省, 市 or 县")
-    return level
-
-
-def _regions(text: str) -> str:
-    if text in _NATIONAL:
-        return "全国"
-    around: tuple[str, ...] = ()
-    for name in filter(None, map(str.strip, _SEPARATOR.split(text))):
-        around = tuple(dict.fromkeys((*around, *_places(name, around))))
-    return BETWEEN.join(around)
-
-
-def _places(name: str, around: tuple[str, ...]) -> tuple[str, ...]:
-    places, end = leading_region(name, within=around)
-    if end == len(name):
-        return places
-    region = region_of(name, within=around)
-    if region is not None:
-        return path(region)
-    several = regions_named(name)
-    if len(several) > 1:
-        like = " or ".join("".join(path(region)) for region in several[:2])
-        raise ValueError(f"{_short(name)} is several places; write {like}")
-    raise ValueError(f"{_short(name)} is no place that is known; write it in full, 四川省成都市")
-
-
-def _several(separator: re.Pattern[str]) -> Callable[[str], str]:
-    def joined(text: str) -> str:
-        return BETWEEN.join(dict.fromkeys(filter(None, map(_one_line, separator.split(text)))))
-
-    return joined
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:39] + "…")
-
-
-_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("written", "issued", "effective", "expires"), _date),
-        **dict.fromkeys(("issuers", "status"), _several(_SEPARATOR)),
-        "recipients": _several(_BETWEEN_RECIPIENTS),
-        "number": _number,
-        "level": _level,
-        "regions": _regions,
-    }
-)

@@ -1,0 +1,173 @@
+"""The fields that a person can state of a document: their names, and values in normal form."""
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from kgrag.language.leading_region import leading_region
+from kgrag.language.quantities import narrow
+from kgrag.language.regions import path, region_of, regions_named
+
+LISTED = ("issuers", "regions", "recipients", "status")  # fields of several values
+BETWEEN = "；"  # between these in a property
+NATIONAL = "全国"  # the region of a document that holds everywhere
+
+_LONGEST = 2000  # characters of a value
+_LONGEST_NAME = 80  # characters of a column's name
+_UNREADABLE = re.compile("[\x00\ud800-\udfff\ufffd]")
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("file", "filename", "文件", "文件名", "文件名称"), "file"),
+        **dict.fromkeys(("title", "标题", "题名", "名称"), "title"),
+        **dict.fromkeys(("issuer", "issuers", "发文机关", "发文单位", "发布机构"), "issuers"),
+        **dict.fromkeys(("number", "文号", "发文字号"), "number"),
+        **dict.fromkeys(("written", "成文日期", "签发日期"), "written"),
+        **dict.fromkeys(("date", "issued", "日期", "印发日期", "发布日期", "发文日期"), "issued"),
+        **dict.fromkeys(("effective", "施行日期", "实施日期", "生效日期"), "effective"),
+        **dict.fromkeys(("expires", "失效日期", "有效期至", "废止日期"), "expires"),
+        **dict.fromkeys(("region", "regions", "地区", "区域"), "regions"),
+        **dict.fromkeys(("kind", "文种"), "kind"),
+        **dict.fromkeys(("level", "级别", "层级"), "level"),
+        **dict.fromkeys(("status", "状态"), "status"),
+        **dict.fromkeys(("recipients", "recipient", "主送机关", "主送"), "recipients"),
+        **dict.fromkeys(("notice", "通知标题"), "notice"),
+    }
+)
+_LEVELS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("国家", "中央", "全国"), "国家"),
+        **dict.fromkeys(("部门", "部", "部委"), "部门"),
+        **dict.fromkeys(("省", "自治区", "直辖市"), "省"),
+        **dict.fromkeys(("市", "地市", "地", "州", "盟", "自治州"), "市"),
+        **dict.fromkeys(("县", "区", "区县", "县区", "旗"), "县"),
+    }
+)
+METADATA_FIELDS = frozenset(_NAMES.values()) - {"file", "title"}
+_SEPARATOR = re.compile(r"[、;；|\n]")
+_BETWEEN_RECIPIENTS = re.compile(r"[;；|\n]")  # 各市、县人民政府 is one
+_NUMBER_YEAR = re.compile(r"[\[【(〔﹝](\d{4})[\]】)〕﹞]")
+_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
+_TEN = re.compile(r"(\d?)十(\d?)")
+_DATES = (
+    re.compile(r"(?P<y>\d{4})年?(?:(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})日?)?)?", re.ASCII),
+    re.compile(r"(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?:(?P=s)(?P<d>\d{1,2}))?", re.ASCII),
+    re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)?", re.ASCII),
+)
+_TIME = re.compile(r"[T ]\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?$")  # of a sheet's cell
+
+
+def field_of(name: str) -> str:
+    """Return the field that a column or key means: of `Metadata`, `title` or `file`.
+
+    Others, of which nothing is known, are themselves.
+
+    >>> field_of("Issuer"), field_of("发文机关"), field_of("备注")
+    ('issuers', 'issuers', '备注')
+    """
+    bare = "".join(name.split())
+    return _NAMES.get(bare.casefold(), bare)
+
+
+def stated_value(field: str, text: str) -> str:
+    """Return the normal form of what is stated of a field, "" where nothing is.
+
+    Dates are ISO 8601; the values of `LISTED` fields have `BETWEEN` between them; regions are
+    full names, the outermost first, each with what lies around it (全国 for a national document).
+
+    Args:
+        field: As `field_of` gives it.
+        text: As written.
+
+    Raises:
+        ValueError: If it cannot be read; says what and the remedy.
+
+    >>> stated_value("issued", "二〇二二年三月五日"), stated_value("level", "省级")
+    ('2022-03-05', '省')
+    >>> stated_value("regions", "四川成都"), stated_value("number", "云政发[2022]3号")
+    ('四川省；成都市', '云政发〔2022〕3号')
+    """
+    if len(field) > _LONGEST_NAME or _UNREADABLE.search(field):
+        raise ValueError("is no name that a column may have; take it out, or rename it")
+    if len(text) > _LONGEST:
+        raise ValueError(f"has {len(text):,} characters; at most {_LONGEST:,}")
+    if _UNREADABLE.search(text):
+        raise ValueError(f"{shortened(text)} has characters that cannot be read; save it as UTF-8")
+    text = text.strip()
+    return _FORMS.get(field, _one_line)(text) if text else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _date(text: str) -> str:
+    bare = _TIME.sub("", narrow(text)).translate(_DIGITS)
+    bare = _TEN.sub(lambda m: f"{m[1] or 1}{m[2] or 0}", "".join(bare.split()))
+    match = next(filter(None, (form.fullmatch(bare) for form in _DATES)), None)
+    parts = [match[name] for name in "ymd" if match[name]] if match else []
+    if not _is_date(*map(int, parts)):
+        raise ValueError(f"{shortened(text)} is no date; write 2022-03-05, 2022-03 or 2022")
+    return "-".join(part.zfill(2) for part in parts)
+
+
+def _is_date(year: int = 0, month: int = 1, day: int = 1) -> bool:
+    return 1800 <= year <= 2199 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+
+
+def _number(text: str) -> str:
+    return _NUMBER_YEAR.sub(r"〔\1〕", "".join(narrow(text).split()))
+
+
+def _level(text: str) -> str:
+    level = _LEVELS.get(text.removesuffix("级"))
+    if level is None:
+        raise ValueError(f"{shortened(text)} is no level; write 国家, 部门, 省, 市 or 县")
+    return level
+
+
+def _regions(text: str) -> str:
+    if text in (NATIONAL, "国家", "中央"):
+        return NATIONAL
+    around: tuple[str, ...] = ()
+    for name in filter(None, map(str.strip, _SEPARATOR.split(text))):
+        around = tuple(dict.fromkeys((*around, *_places(name, around))))
+    return BETWEEN.join(around)
+
+
+def _places(name: str, around: tuple[str, ...]) -> tuple[str, ...]:
+    places, end = leading_region(name, within=around)
+    if end == len(name):
+        return places
+    region = region_of(name, within=around)
+    if region is not None:
+        return path(region)
+    several = regions_named(name)
+    if len(several) > 1:
+        like = " or ".join("".join(path(region)) for region in several[:2])
+        raise ValueError(f"{shortened(name)} is several places; write {like}")
+    raise ValueError(f"{shortened(name)} is no place that is known; write it in full, 四川省成都市")
+
+
+def _several(separator: re.Pattern[str]) -> Callable[[str], str]:
+    def joined(text: str) -> str:
+        return BETWEEN.join(dict.fromkeys(filter(None, map(_one_line, separator.split(text)))))
+
+    return joined
+
+
+def shortened(text: str) -> str:
+    """Return a value as messages show it."""
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("written", "issued", "effective", "expires"), _date),
+        **dict.fromkeys(("issuers", "status"), _several(_SEPARATOR)),
+        "recipients": _several(_BETWEEN_RECIPIENTS),
+        "number": _number,
+        "level": _level,
+        "regions": _regions,
+    }
+)
