@@ -63,8 +63,8 @@ def stated_fields(properties: Mapping[str, str]) -> dict[str, str | tuple[str, .
     """
     found: dict[str, str | tuple[str, ...]] = {}
     for name, written in properties.items():
-        field = name.removeprefix(PREFIX)
-        if field == name or field not in METADATA_FIELDS:
+        field = field_of(name.removeprefix(PREFIX))
+        if not name.startswith(PREFIX) or field not in METADATA_FIELDS:
             continue
         try:
             text = stated_value(field, written)
@@ -80,7 +80,8 @@ def stated_fields(properties: Mapping[str, str]) -> dict[str, str | tuple[str, .
 def with_stated(metadata: Metadata, properties: Mapping[str, str]) -> Metadata:
     """Return metadata with what is stated of the document in place of what was read.
 
-    Where a region is stated and no level, the level is the region's.
+    Where a region is stated and no level, the level is the region's. What is stated is no longer
+    inferred.
 
     Args:
         metadata: As read.
@@ -96,7 +97,8 @@ def with_stated(metadata: Metadata, properties: Mapping[str, str]) -> Metadata:
     if regions is not None and "level" not in fields:
         national = metadata.level if metadata.level in ("国家", "部门") else "国家"
         fields["level"] = level_of(regions[-1]) if regions else national
-    return replace(metadata, **fields)  # type: ignore[arg-type]
+    suggested = tuple(name for name in metadata.inferred if name not in fields)
+    return replace(metadata, **fields, inferred=suggested)  # type: ignore[arg-type]
 
 
 def stated_title(properties: Mapping[str, str]) -> str:

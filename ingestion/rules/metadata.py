@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kgrag.ingestion.load.covering_notice import split_title
+from kgrag.ingestion.load.statement import with_stated
 from kgrag.ingestion.rules.document_dates import iso_date, read_dates
 from kgrag.ingestion.rules.document_issuers import Issuers, read_issuers
 from kgrag.ingestion.rules.document_lines import DocumentLines, narrowed, read_lines
@@ -39,7 +41,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "effective": ("effective", "施行日期", "实施日期"),
     "expires": ("expires", "失效日期", "废止日期"),
     "kind": ("kind", "doc_type", "文件类型", "文种"),
-    "region": ("region", "地区"),
+    "region": ("region", "regions", "地区"),
     "status": ("status", "时效性"),
     "source": ("source", "来源"),
 }
@@ -88,7 +90,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     if not told["written"] and not told["issued"]:
         suggested = suggested_year(body, number, document, effective=told["effective"])
     names = (full_organ_name(name, regions=governed.regions) for name in issuers.names)
-    return Metadata(
+    found = Metadata(
         issuers=tuple(dict.fromkeys(names)),
         number=number,
         written=told["written"] or suggested,
@@ -103,6 +105,8 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
         notice=notice,
         inferred=_inferred(issuers, governed, suggested),
     )
+    # Organs that are stated have their full names already.
+    return replace(with_stated(found, properties), issuers=found.issuers)
 
 
 def document_kind(title: str) -> str:

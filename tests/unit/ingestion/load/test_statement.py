@@ -69,10 +69,12 @@ def test_stated_fields_are_those_of_metadata():
 )
 def test_what_is_stated_takes_the_place_of_what_was_read(stated, level, regions):
     """A region brings its level; what nobody states stays as it was read."""
-    read = Metadata(issuers=("甲厅",), level="省", regions=("云岭省",))
+    suggested = ("issuers", "level", "regions")
+    read = Metadata(issuers=("甲厅",), level="省", regions=("云岭省",), inferred=suggested)
     told = with_stated(read, {f"stated.{k}": v for k, v in stated.items()})
 
     assert (told.issuers, told.level, told.regions) == (("甲厅",), level, regions)
+    assert set(told.inferred) == {*suggested} - {*stated, *(["level"] if stated else [])}
     ministry = with_stated(Metadata(level="部门"), {"stated.regions": "全国"})
     assert ministry.level == "部门"
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgrag.ingestion.load.statement import statement
 from kgrag.ingestion.rules.metadata import document_kind, read_metadata
 from kgrag.metadata import Metadata
 
@@ -72,6 +73,26 @@ def test_a_pages_box_helps_where_the_text_is_silent_only():
     told = read_metadata(NOTICE, title="云岭省节能管理办法（试行）", properties=page)
     assert (told.issued, told.written) == ("", "2022-03-05")
     assert told.number == "云政办发〔2022〕3号"
+
+
+def test_every_field_that_a_table_beside_the_file_states_wins():
+    """As the row says it, whatever the text does; months and levels, too."""
+    row = {
+        "issuer": "云岭省能源局；云岭省财政厅", "number": "云能[2020]1号", "date": "2020-01-02",
+        "written": "2019-12", "effective": "2020-02", "expires": "2030", "region": "四川省成都市",
+        "level": "部门", "kind": "规划", "status": "暂行", "recipients": "各县；各区",
+        "notice": "关于甲的通知",
+    }  # fmt: skip
+    properties, problems = statement(row.items())
+    found = read_metadata(NOTICE, title="云岭省节能管理办法（试行）", properties=properties)
+
+    assert not problems
+    assert found == Metadata(
+        issuers=("云岭省能源局", "云岭省财政厅"), number="云能〔2020〕1号", issued="2020-01-02",
+        written="2019-12", effective="2020-02", expires="2030", regions=("四川省", "成都市"),
+        level="部门", kind="规划", status=("暂行",), recipients=("各县", "各区"),
+        notice="关于甲的通知",
+    )  # fmt: skip
 
 
 def test_what_begins_with_the_day_of_issue_begins_with_the_stated_one():
