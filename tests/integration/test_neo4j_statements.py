@@ -1,10 +1,13 @@
 """Every statement on a real Neo4j: it is understood, reads only where it says so, and seeks."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kgrag.qualifiers import Qualifiers
+from kgrag.store.decisions import Decision
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.vectors.vector import KINDS
@@ -106,7 +109,14 @@ def explain(neo4j_uri, make):
         text, fact = "工信部印发绿色工厂标准", ("工信部", "印发", "绿色工厂")
         bundle = make.bundle("a", text, facts=[fact], mentions=["标准"], summaries=["摘要"])
         store.set_meta({"embedder": "test"})
+        told = Qualifiers(kind="reference")
+        facts = [make.qualified("d-a", text, fact, told)]
+        (mention,) = bundle.mentions
+        spot = replace(mention.evidence, qualifiers=told)
+        bundle = replace(bundle, facts=facts, mentions=[replace(mention, evidence=spot)])
         store.upsert_document(bundle, source="/archive/a.txt")
+        store.set_correction("d-a", "region", "云岭省")
+        store.put_decision(Decision("merge", "省林业局", "云岭省林业局"))
         store.upsert_document(make.bundle("b", "正文", title="绿色工厂"), source="/archive/b.txt")
         store.refresh(sizes=[8])
         store.staged.begin({"embedder": "other"})

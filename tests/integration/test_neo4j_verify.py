@@ -231,6 +231,12 @@ DAMAGE = [
     ("mention-facts", f"MATCH {STATED} DELETE m"),
     ("mention-supported", f"MATCH {PLACE} SET m.starts = [], m.ends = [], m.extractors = [], "
      "m.confidences = []"),
+    ("mention-places", f"MATCH {PLACE} SET m.qualifiers = ['{{}}', '{{}}', '{{}}']"),
+    ("mentions-qualifiers", f"MATCH {PLACE} SET m.qualifiers = [x IN m.starts | '{{']"),
+    ("evidence-qualifiers", f"MATCH {ISSUED} SET r.qualifiers = ['{{', '[]', '7']"),
+    ("document-metadata", f"MATCH {A} SET a.metadata = '{{'"),
+    ("document-metadata", f"MATCH {A} SET a.metadata = '{{\"issued\":\"gestern\"}}'"),
+    ("document-metadata", f"MATCH {A} SET a.properties = '[]'"),
     ("mentions-chunk", f"MATCH {PLACE} SET m.starts = [99], m.ends = [100]"),
     ("mentions-chunk", f"MATCH {PLACE} SET m.ends = [x IN m.starts | x - 1]"),
     ("mentions-confidence", f"MATCH {PLACE} SET m.confidences = [2.0]"),
@@ -257,7 +263,7 @@ DAMAGE = [
     ("citation-follows-facts", f"MATCH {B}-[r:CITES]->() SET r.predicates = ['落实']"),
     ("citation-follows-facts",
      f"MATCH {A}, {B} CREATE (a)-[:CITES {{predicates: ['依据']}}]->(b)"),
-    ("citation-follows-facts", f"MATCH {A} SET a.name_key = 'x'"),
+    ("citation-follows-facts", f"MATCH {A} SET a.name_id = 'x'"),
 ]  # fmt: skip
 OF_STATEMENT = {name: invariant for invariant, name, _ in _CHECKS}
 

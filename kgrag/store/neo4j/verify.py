@@ -83,6 +83,8 @@ def verify(database: Database) -> list[Problem]:
     problems += _names(database)
     problems += _vectors(database)
     problems += check_graph(database)
+    if any(p.invariant == "document-metadata" for p in problems):
+        return problems
     return [*problems, *_documents(database)]
 
 
@@ -118,7 +120,13 @@ def _names(database: Database) -> Iterator[Problem]:
     for state in reversed(Documents(database).sources()):
         smallest[state.doc_id] = state.source
     for row in database.read("document_names"):
-        wanted = described(row["title"], json.loads(row["told"]), metadata_of(row["metadata"]))
+        try:
+            properties, metadata = json.loads(row["told"]), metadata_of(row["metadata"])
+            wanted = described(row["title"], properties, metadata)
+        except (ValueError, TypeError, AttributeError):
+            detail = f"its metadata or properties cannot be read: {_REINGEST}"
+            yield Problem("document-metadata", row["id"], detail)
+            continue
         if (wanted["name"], wanted["caption"]) != (row["name"], row["caption"]):
             detail = f"is drawn as {row['caption']!r}, not as {wanted['caption']!r}: {_REINGEST}"
             yield Problem("document-caption", row["id"], detail)

@@ -16,7 +16,7 @@ from kgrag.store.neo4j.document_knowledge import (
     shown_name,
     shown_type,
 )
-from kgrag.store.texts import NOTHING
+from kgrag.store.texts import NOTHING, qualifiers_of
 
 _REINGEST = "ingest the document again"
 _Places = dict[str, tuple[str, int, int]]
@@ -60,6 +60,11 @@ def _evidence(what: str, subject: str, s: StatedEvidence, places: _Places) -> It
     if doc_id != s.doc_id or s.start > end or s.end < start or s.end < s.start:
         detail = f"its chunk {s.chunk_id} is missing or does not touch {s.start}..{s.end}"
         yield Problem(f"{what}-chunk", subject, f"{detail}: {_REINGEST}")
+    try:
+        qualifiers_of(s.qualifiers)
+    except (ValueError, TypeError, AttributeError):
+        detail = f"its qualifiers are no object, but {s.qualifiers}: {_REINGEST}"
+        yield Problem(f"{what}-qualifiers", subject, detail)
     if not 0 < s.confidence <= 1:
         detail = f"its confidence {s.confidence} is not in (0, 1]: {_REINGEST}"
         yield Problem(f"{what}-confidence", subject, detail)
@@ -78,16 +83,17 @@ def _mentions(
         if set(row["fact_ids"]) != stated.get(pair, set()):
             detail = f"{pair[0]} does not name the facts that it states: {_REINGEST}"
             yield Problem("mention-facts", pair[1], detail)
-        if row["qualifiers"] is not None and len(row["qualifiers"]) != row["n"]:
+        has_qualifiers = row["qualifiers"] is not None and len(row["qualifiers"]) == row["n"]
+        if row["qualifiers"] is not None and not has_qualifiers:
             detail = f"its qualifiers in {pair[0]} are not those of its places: {_REINGEST}"
             yield Problem("mention-places", pair[1], detail)
         if not row["fact_ids"] and not row["n"]:
             yield Problem("mention-supported", pair[1], f"nothing in {pair[0]}: {_REINGEST}")
         doc_id = places[pair[0]][0]
-        for start, end, confidence in zip(
-            row["starts"], row["ends"], row["confidences"], strict=True
-        ):
-            place = StatedEvidence(doc_id, start, end, "", pair[0], NOTHING, confidence, "")
+        told = row["qualifiers"] if has_qualifiers else [NOTHING] * row["n"]
+        columns = (row["starts"], row["ends"], told, row["confidences"])
+        for start, end, qualifiers, confidence in zip(*columns, strict=True):
+            place = StatedEvidence(doc_id, start, end, "", pair[0], qualifiers, confidence, "")
             yield from _evidence("mentions", pair[1], place, places)
     for chunk_id, entity_id in sorted(stated.keys() - met):
         detail = f"{chunk_id} states a fact of it, but does not mention it: {_REINGEST}"
