@@ -111,11 +111,11 @@ def kept_knowledge(
 
 def _anchored(evidence: Sequence[Evidence], leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
     """Return evidence on the present leaves; what rules found is found anew."""
-    spans = dict.fromkeys(
-        (e.start, e.end, e.extractor, e.confidence) for e in evidence if e.extractor != EXTRACTOR
-    )
+    spans = dict.fromkeys(replace(e, chunk_id="") for e in evidence if e.extractor != EXTRACTOR)
     return tuple(
-        found
-        for start, end, extractor, confidence in spans
-        for found in evidence_for(leaves, start, end, extractor=extractor, confidence=confidence)
+        replace(found, qualifiers=e.qualifiers)
+        for e in spans
+        for found in evidence_for(
+            leaves, e.start, e.end, extractor=e.extractor, confidence=e.confidence
+        )
     )

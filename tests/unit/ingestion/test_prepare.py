@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
@@ -5,6 +7,7 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.pipeline import ingest
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, policy
 
@@ -48,6 +51,20 @@ def test_prepare_without_a_model_keeps_what_one_has_read(store):
 
     assert extractors(bundle) == {"m"}
     assert bundle.fingerprint == "new+m1"
+
+
+def test_prepare_keeps_what_stands_beside_a_kept_fact(store):
+    """On the new chunks as on the old ones."""
+    (fact, *others), mentions, _ = store.knowledge_of(store.document_cards()[0].doc_id)
+    told = Qualifiers("target", value="500", unit="家", year="2025")
+    said = replace(fact, evidence=tuple(replace(e, qualifiers=told) for e in fact.evidence))
+    doc_id = fact.evidence[0].doc_id
+    store.replace_knowledge(doc_id, facts=[said, *others], mentions=mentions)
+
+    bundle = again(store, held=Fingerprint("old", "m1"))
+    kept = {f.fact_id: {e.qualifiers for e in f.evidence} for f in bundle.facts}
+    assert kept.pop(fact.fact_id) == {told}
+    assert all(qualifiers == {NONE} for qualifiers in kept.values())
 
 
 def test_prepare_after_failures_has_the_next_model_read_again(store):
