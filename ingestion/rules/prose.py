@@ -20,9 +20,12 @@ _LONGEST_PARAGRAPH = 6000  # characters; what is longer is read in pieces
 _BINDING = re.compile(r"约束性|预期性")
 _SENTENCE = re.compile(r"[。,，;；]")
 _LONGEST_SENTENCE = 800
+_BLANK = re.compile(r"\s")
+_PIECE = re.compile(r"[^\s(〔\[【《]+|\s+|[(〔\[【《]")
+_NUMBER = re.compile(r"\d|百分之|十[一二三四五]五|[一二三四五六七八九十百千][万亿成]")
 _ASIDES = {"(": ")", "〔": "〕", "[": "]", "【": "】", "《": "》"}
 _LONGEST_ASIDE = 120
-_SENTENCE_END = re.compile(r"[。!?]|(?<=[^\x00-\x7f%])\.(?=[^\x00-\x7f\d%]|$)")
+_SENTENCE_END = re.compile(r"[。!?]|(?<=[^\x00-\x7f%])\.(?=[^\x00-\x7f\d%]|\d{4}年|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class Passage:
 
 
 def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
-    """Yield the paragraphs of a text in order, each followed by what it says in brackets.
+    """Yield the paragraphs that hold numbers, in order, each followed by what it says in brackets.
 
     Lines that a page broke are joined; rows of tables (cells with ` | `) are left out.
 
@@ -82,6 +85,8 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
     edges = {at for heading in headings for at in (heading.start, heading.end)}
     narrowed = narrow(text)
     for start, end in _paragraphs(text, edges):
+        if not _NUMBER.search(narrowed, start, end):
+            continue
         section = tree.path(start, start + 1)
         main, asides = _without_asides(narrowed, start, end)
         yield _passage(narrowed, main, section)
@@ -137,21 +142,21 @@ def _without_asides(text: str, start: int, end: int) -> tuple[list[int], list[li
     kept: list[int] = []
     asides: list[list[int]] = []
     i = start
-    while i < end:
-        closing = _ASIDES.get(text[i])
+    while i < end and (match := _PIECE.match(text, i, end)):
+        closing = _ASIDES.get(match[0])
         close = text.find(closing, i + 1, min(end, i + _LONGEST_ASIDE)) if closing else -1
+        i = match.end()
         if close > 0:
-            if text[i] == "(" and close - i > 6 and text[i + 1] not in "或如含见":
-                asides.append(_unblanked(text, i + 1, close))
-            elif text[i] == "《":
-                kept += (i, close)
+            at = match.start()
+            if match[0] == "(" and close - at > 6 and text[at + 1] not in "或如含见":
+                asides.append(_unblanked(text, at + 1, close))
+            elif match[0] == "《":
+                kept += (at, close)
             i = close + 1
-            continue
-        if not text[i].isspace() or (
-            kept and text[kept[-1]].isdigit() and text[i + 1 : i + 2].isdigit()
-        ):
-            kept.append(i)
-        i += 1
+        elif not match[0].isspace():
+            kept.extend(range(match.start(), i))
+        elif kept and text[kept[-1]].isdigit() and text[i : i + 1].isdigit():
+            kept.append(match.start())
     return kept, [aside for aside in asides if aside]
 
 
@@ -162,5 +167,5 @@ def _unblanked(text: str, start: int, end: int) -> list[int]:
 def _passage(
     text: str, at: list[int], section: tuple[str, ...], *, is_aside: bool = False
 ) -> Passage:
-    line = "".join(" " if text[i].isspace() else text[i] for i in at)
+    line = _BLANK.sub(" ", "".join([text[i] for i in at]))
     return Passage(line, at, at[-1] + 1 if at else 0, section, is_aside)

@@ -153,6 +153,8 @@ class _Sentence:
         behind = self.text[group[-1].end : right]
         if p.OTHER_NUMBER.search(window) or _NOT_YET.search(window):
             return
+        if p.EACH_STEP.search(window):
+            return
         came_from = _FROM.search(window)
         if came_from and len(group) == 1 and words.goes_on_to(behind):
             self.state.from_value, self.state.from_year = first, came_from["year"] or ""
@@ -191,7 +193,8 @@ class _Sentence:
         if goes_on and value.unit not in SHARES and not p.IS_REACHED.search(chain):
             return
         name = self._indicator(clause[0], rest)
-        if not p.IS_REACHED.search(chain) and value.unit in COUNTS and p.BUILD_LEAD.match(name):
+        is_built = value.unit in COUNTS or not p.INDICATOR_END.search(name)
+        if not p.IS_REACHED.search(chain) and is_built and p.BUILD_LEAD.match(name):
             self._bare(clause, rest, chain, value, behind)
             return
         if not name:

@@ -157,7 +157,7 @@ INDICATOR_END = re.compile(
     re.IGNORECASE,
 )
 UNITLESS = re.compile(
-    r"(?:系数|指数|PUE|WUE|CUE|效率|利用率|值|满意度|EI|EQI|\(PUE\)|评分|水平)[^,;]{0,8}$",
+    r"(?:系数|指数|PUE|WUE|CUE|效率|利用率|PUE值|满意度|EI|EQI|\(PUE\)|评分|水平)[^,;]{0,8}$",
     re.IGNORECASE,
 )
 OF_WHAT_BEFORE = re.compile(r"占|其?(?:增速|增幅|降幅|占比|产值|面积|总量|覆盖率|利用率|比重)$")
@@ -188,7 +188,9 @@ OF_APPLICATION = re.compile(
 OTHER_NUMBER = re.compile(
     r"(?:电话|传真|邮编|编号|账号|文号|邮箱|手机|QQ|序号|标准号|GB/?T?|ISO|DB\d*|HJ)[^,;]{0,10}$"
 )
-SOLL = re.compile(r"不得|应当|应|宜|须|必须|原则上")
+EACH_STEP = re.compile(r"每(?:比|下降|降低|减少|提高|增加|上升|超过?)")
+"""What is granted or taken for every step is no target."""
+
 THRESHOLD = re.compile(
     r"^(?:的?(?:企业|单位|项目|机组|锅炉|建筑|用户|用能|地区|地方|城市|道路|车辆|数据中心|园区|产能|燃煤|炉窑|规模|公共|重点|工业|居住|大型|养殖|人口|范围|半径|煤电|火电|电压))"
 )
