@@ -355,6 +355,8 @@ class _Sentence:
             name += _LEVEL.sub("", self.state.indicator)
         if not words.names_something(name) or p.COMPARED.search(name):
             return
+        if value.unit in COUNTS and p.PARTS.search(name):
+            return
         if len(name) > _LONGEST_INDICATOR:
             return
         at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]

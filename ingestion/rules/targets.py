@@ -19,7 +19,7 @@ from kgrag.types import Heading
 
 PLANNED = "目标为"
 ACHIEVED = "已达到"
-CONFIDENCE = 0.9
+CONFIDENCE = 0.85
 
 _RULES_HEAD = 150  # characters in which a document names its kind
 _RULES = re.compile(
