@@ -31,8 +31,9 @@ class ReadingProblem(JsonReady):
     Attributes:
         kind: `unread` and `skipped` are sources without a document: failed, and of a form that no
             loader reads. The others are of documents: `warning` of the loader; `title` taken from
-            the file's name; `issuer`, `date` or `region` not known; `short` text; no `headings`
-            in a long text; `passages` that a model could not read.
+            the file's name; `issuer`, `date` or `region` not known, or only suggested by the
+            text; `short` text; no `headings` in a long text; `passages` that a model could not
+            read.
         file: As shown; of a source its absolute path.
         detail: What is wrong.
         remedy: What to do, in few words.
@@ -91,8 +92,8 @@ def _document_problems(
 
     for warning in document.warnings:
         yield problem("warning", warning, "see to the file, then ingest it again")
-    for kind, fails, detail, remedy in _CHECKS:
-        if fails(document):
+    for kind, check, remedy in _CHECKS:
+        if detail := check(document):
             yield problem(kind, detail, remedy)
     n = len(document.text)
     if n < _SHORT:
@@ -106,32 +107,40 @@ def _document_problems(
         yield problem("passages", detail, "kgrag ingest --retry-failed")
 
 
-def _is_named_by_file(document: Document) -> bool:
-    """Return whether the title is the file's name, or a record's id, and not in the text, too."""
+def _title(document: Document) -> str:
+    """Say whether the title is the file's name, or a record's id, and not in the text, too."""
     name = document.file.rpartition("#")[2]
     names = {name, PurePath(name).stem, PurePath(document.file).stem, "untitled"}
     if document.title not in names or document.properties.get("stated.title"):
-        return False
-    return normalize_name(document.title) not in normalize_name(document.text[:_HEAD])
+        return ""
+    head = normalize_name(document.text[:_HEAD])
+    return "" if normalize_name(document.title) in head else "the title is the file's name"
 
 
-def _has_no_issuer(document: Document) -> bool:
-    return not document.metadata.issuers
+def _issuer(document: Document) -> str:
+    if not document.metadata.issuers:
+        return "no issuer"
+    return "the issuer is inferred" if "issuers" in document.metadata.inferred else ""
 
 
-def _has_no_date(document: Document) -> bool:
-    return document.metadata.year is None and not document.properties.get("year")
+def _date(document: Document) -> str:
+    metadata = document.metadata
+    if metadata.year is None and not document.properties.get("year"):
+        return "no date of issue"
+    return "the year is inferred" if {"written", "issued"} & {*metadata.inferred} else ""
 
 
-def _has_no_region(document: Document) -> bool:
+def _region(document: Document) -> str:
     metadata, properties = document.metadata, document.properties
     told = metadata.regions or properties.get("places") or properties.get("stated.regions")
-    return not told and (metadata.level in _LOCAL or not metadata.level)
+    if not told and (metadata.level in _LOCAL or not metadata.level):
+        return "no region"
+    return "the region is inferred" if {"regions", "level"} & {*metadata.inferred} else ""
 
 
-_CHECKS: tuple[tuple[ProblemKind, Callable[[Document], bool], str, str], ...] = (
-    ("title", _is_named_by_file, "the title is the file's name", "{} --title …"),
-    ("issuer", _has_no_issuer, "no issuer", "{} --issuer …"),
-    ("date", _has_no_date, "no date of issue", "{} --date 2022-03-05"),
-    ("region", _has_no_region, "no region", "{} --region …, 全国 for a national document"),
+_CHECKS: tuple[tuple[ProblemKind, Callable[[Document], str], str], ...] = (
+    ("title", _title, "{} --title …"),
+    ("issuer", _issuer, "{} --issuer …"),
+    ("date", _date, "{} --date 2022-03-05"),
+    ("region", _region, "{} --region …, 全国 for a national document"),
 )

@@ -54,6 +54,9 @@ def test_a_document_that_was_read_well_has_no_problems():
         ({"metadata": replace(GOOD.metadata, issued="")}, "date"),
         ({"metadata": replace(GOOD.metadata, regions=())}, "region"),
         ({"metadata": replace(GOOD.metadata, regions=(), level="")}, "region"),
+        ({"metadata": replace(GOOD.metadata, inferred=("issuers",))}, "issuer"),
+        ({"metadata": replace(GOOD.metadata, inferred=("written",))}, "date"),
+        ({"metadata": replace(GOOD.metadata, inferred=("regions",))}, "region"),
         ({"text": "云岭省节能规划"}, "short"),
     ],
 )
