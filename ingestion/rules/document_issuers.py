@@ -175,13 +175,17 @@ def _beside_title(document: DocumentLines, title: str) -> list[str]:
 
 
 def _red_head(document: DocumentLines) -> list[str]:
-    lines = document.lines[:8]
-    for i, line in enumerate(lines):
+    """Return the organs before 文件; of several, 文件 stands beside any of their lines."""
+    found: list[str] = []
+    marked = False
+    for line in document.lines[:10]:
         match = _RED_HEAD.match(line)
-        who = match["who"] if match else line if lines[i + 1 : i + 2] == ("文件",) else ""
-        if found := split_organs(who):
-            return found
-    return []
+        organs = split_organs(match["who"] if match else line)
+        marked = marked or bool(match and organs) or line == "文件"
+        if not organs and line != "文件":
+            break
+        found.extend(organs)
+    return found if marked else []
 
 
 def _of_order(document: DocumentLines) -> list[str]:

@@ -23,7 +23,9 @@ _ORGAN = re.compile(
     r"(?:政府|行署|委|厅|局|[部署院办]|办公[厅室]|委员会|[会组社馆站所队]|中心|公司|集团|银行|[分支]行|部门|单位"
     r"|机构|指挥部|政协|人大|妇联|大学|学院|学校|海关|法庭|工委|总部|联合会)$"
 )
-_PARTY = re.compile(r"(?:党委|委)(?=$|办公[厅室]?$|办$|[一-鿿]{2,8}(?:部|委|局|办|办公室|委员会)$)")
+_PARTY = re.compile(
+    r"(?:党委|委)(?=$|办公[厅室]?$|办$|[一-鿿]{2,20}(?:部|委|局|办|办公室|委员会)$)"
+)
 _GOVERNMENT = re.compile(r"(?:人民)?政府(?=$|办|研究|口岸|驻|参事|新闻|法制|督查)")
 _CONGRESS = re.compile(r"(?:人民代表大会|人大)(?:(?:常务委员会|常委会|常委)(办公[厅室])?)?$")
 _KIND = re.compile(r"(委员会|委|厅|局|办公室|办)$")
@@ -182,14 +184,10 @@ def _local(name: str, regions: Sequence[str]) -> str:
         return ""
     rest = "委" + name[end + 3 :] if party and name.startswith("委员会", end) else name[end:]
     kind = _kind(rest)
-    if (
-        not kind
-        and not level
-        and regions_named(name[:end])
-        and name[end - 1] not in "省市区州县旗盟"
-    ):
+    if not kind and not level and not name[:end].endswith(_SUFFIXED):
         return ""  # 四川证监局 is not called 四川省证监局
-    return f"{'中共' if (kind or '').startswith('委') else ''}{place_name(place)}{kind or rest}"
+    before = "中共" if party or kind.startswith("委") else ""
+    return f"{before}{place_name(place)}{kind or rest}"
 
 
 def place_name(place: Sequence[str]) -> str:

@@ -20,7 +20,9 @@ _AREA = re.compile(
 )
 _KIND_OF_AREA = re.compile(r"(?:保护|新片|采空|[禁限].|灌|[城港园牧库矿林])区$")
 _COUNTRIES = frozenset(["国家", "全国", "我国", "中国"])
-_NO_PLACE = re.compile(r"[城园各全本]|绿色|低碳|试点|示范|试验|创建|关于|十四五")
+_NO_PLACE = re.compile(
+    r"[城园各全本]|自治|高新|国家|中央|开发|经济|绿色|低碳|试点|示范|试验|创建|关于|十四五"
+)
 _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.language.places import question_places, with_places_inside
+from kgrag.language.places import document_places, question_places, with_places_inside
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,17 @@ def test_a_province_that_says_where_a_city_lies_gives_way_to_it():
     assert with_places_inside({"湖北", "武汉"}) == {"武汉"}
     assert with_places_inside({"湖北", "长沙"}) == {"长沙", *with_places_inside({"湖北"})}
     assert with_places_inside(set()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "自治区党委关于节能的意见",
+        "国家高新区节能办法",
+        "省人民政府关于节能的意见",
+        "经济开发区规划",
+    ],
+)
+def test_levels_and_kinds_of_areas_are_no_places(title):
+    """自治 and 国家高新 are none, though 区 stands behind them."""
+    assert document_places(title, "") == []
