@@ -44,6 +44,8 @@ def test_central_organs_are_called_alike_everywhere(name, expected, regions):
         ("市工业和信息化局", CITY, "青川市工业和信息化局"),
         ("市工信局", CITY, "青川市工业和信息化局"),
         ("省经信厅", PROVINCE, "云岭省经济和信息化厅"),
+        ("市地方金融监管局", CITY, "青川市地方金融监督管理局"),
+        ("市规划资源局", CITY, "青川市规划和自然资源局"),
         ("省委", CITY, "中共云岭省委"),
         ("中共云岭省委", (), "中共云岭省委"),
         ("省委组织部", CITY, "中共云岭省委组织部"),
@@ -85,6 +87,7 @@ def test_local_organs_have_their_place_and_kind_in_full(name, regions, expected)
         ("省级人民政府", PROVINCE),
         ("四川证监局", PROVINCE),
         ("市场监管局", CITY),
+        ("市能源局2021年第7次局务会", CITY),
         ("", CITY),
     ],
 )
