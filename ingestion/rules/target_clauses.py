@@ -366,7 +366,8 @@ class _Sentence:
         number = self.text[value.start : value.end]
         if after and not value.after:
             number += after
-        phrase = words.spoken(verb or chain) + number
+        between = words.spoken(chain) if chain != verb else ""
+        phrase = words.spoken(verb) + between + number
         self.state.found.append(
             Statement(
                 name,

@@ -91,6 +91,8 @@ def _value(text: str, first: Quantity, last: Quantity) -> Value | None:
     if not _is_value(text, first, last):
         return None
     unit, unit_end, scale = _unit(text, last)
+    if text.startswith("级", unit_end):  # 30万千瓦级机组
+        return None
     after = AFTER.match(text, unit_end)
     number, number_to = min(first.values), None
     if last is not first:
