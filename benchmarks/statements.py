@@ -1,6 +1,6 @@
 """How many of the labelled targets and duties the rules find, and how much of it is right.
 
-The labels (`benchmarks/labels`, README there) were made before the rules, and apart from them:
+The labels (`benchmarks/labels`, README there) were made apart from the rules, without seeing them:
 sentences drawn at random, with every target or duty in them, also those that have none. The rules
 run over the whole document; a target that they find counts for a sentence if its number stands in
 it, a duty if its organ stands in it and its clause overlaps it. What lies in no labelled sentence
