@@ -58,6 +58,12 @@ _OWN_CITY = re.compile(
     r"[全我本][市州盟](?!场)|[市州盟][委级直](?:[、，各有部])?|[市州](?:人民)?政府"
 )
 _OWN_COUNTY = re.compile(r"[全我本][县旗]|县[委级](?:[、，各有部])|县(?:人民)?政府")
+# What a national document hardly says: three of them make a document a place's own.
+_OWN = re.compile(
+    r"我[省市州盟县区旗](?!场)|我自治区|本市(?!场)|[全我]区(?![域块])|全(?:省|市(?!场)|州|县(?!域)|自治区)"
+)
+_SURELY = 3
+_MOST_PLACES = 0.7
 _OWN_DISTRICT = re.compile(r"[全我本]区(?!域)|区[委级](?:[、，各有部])|区(?:人民)?政府(?!、)")
 # What is done for a province as a whole, the centre does.
 _SUPPORTED = re.compile(
@@ -212,7 +218,8 @@ def _suggested(document: DocumentLines, title: str, number: str, *, local: bool)
     province, city, county = _own_words(text)
     mentions = Counter(path(m.region) for m in regions_in(text))
     told = number or local
-    if not told and province + city + county <= len(_NATIONAL.findall(text)):
+    own = len(_OWN.findall(text)) >= _SURELY or _speaks_of_one(mentions)
+    if not (told or own) and province + city + county <= len(_NATIONAL.findall(text)):
         return ()
     wanted = _allowed(number, mentions)
     named = [path(m.region) for m in regions_in(title)]
@@ -225,6 +232,15 @@ def _suggested(document: DocumentLines, title: str, number: str, *, local: bool)
     if candidates:
         return max(candidates, key=lambda place: candidates[place])
     return _only(wanted, depth)
+
+
+def _speaks_of_one(mentions: Counter[tuple[str, ...]]) -> bool:
+    """Tell whether most of the places that a text names lie in one province."""
+    provinces: Counter[str] = Counter()
+    for names, n in mentions.items():
+        provinces[names[0]] += n
+    most = max(provinces.values(), default=0)
+    return most >= _SURELY and most > _MOST_PLACES * provinces.total()
 
 
 def _only(wanted: frozenset[str], depth: str) -> tuple[str, ...]:

@@ -101,3 +101,11 @@ def test_a_scans_slip_in_the_name_is_mended_by_the_text():
 def test_nothing_is_told():
     """No level where nothing tells one."""
     assert region("你好", text="你好") == ("", ())
+
+
+def test_a_body_without_its_head_is_of_the_place_that_it_speaks_of():
+    """Most places lie in one province, or it speaks of 我省: national words do not count then."""
+    one = "全国、国家、我国、国家。四川省内，成都、四川、绵阳，省委。"
+    assert region("节能", text=one) == ("省", ("四川省",))
+    own = "全国、国家、我国、国家。我省、我省、全省，四川省、云南省、四川省、贵州省。"
+    assert region("节能", text=own) == ("省", ("四川省",))
