@@ -51,6 +51,8 @@ _OWN_ACT_OPENING = re.compile(
     r"|提出[^，。；]{0,20}(?:意见|措施)|(?:组织)?开展|启动"
     r"|请(?:各|你|做好|认真|按|遵照|组织|抓紧)|有关(?:事项|工作)|以下工作"
 )
+_OWN_BASIS = re.compile(rf"本(?:{_KINDS})[^，。；]{{0,12}}(?:{_RESTING})[^，。；]{{0,12}}$")
+_MADE_BY_IT = re.compile("[^，。；]{0,16}(?:编制|制定|制订)(?:而成)?[，。]")  # 根据《…》编制，阐明
 _PURPOSE = re.compile(
     r"(?:^|[\s，,：:、])为(?:了|深|进一步|全面|切实|认真|坚决|更好|加快|扎实|贯彻|落实|执行|有效|推[动进]|确保|做好|促进|实现)"
 )
@@ -157,9 +159,9 @@ def _makes_itself(after: str, *, opening: bool) -> bool:
 
 
 def _rests(before: str, after: str, *, opening: bool) -> bool:
-    return _makes_itself(after, opening=opening) or bool(
-        opening and re.search(r"现就|现将|现组织|决定", before)
-    )
+    if _OWN_BASIS.search(before) or _MADE_BY_IT.match(after):
+        return True
+    return _makes_itself(after, opening=opening)
 
 
 def _carries_out(verb: str, before: str, after: str) -> bool:

@@ -24,7 +24,8 @@ _NO_DOCUMENT = re.compile(
 _PROGRAMME = re.compile(
     r"[”\"]?[^，。；《》\n]{0,12}(?:栏目|节目|频道|丛书|一书|课题|项目(?![库清名目管]))"
 )
-_MONTH = re.compile(r"[一-鿿\d](?:19|20)\d\d年\d{1,2}月(?!\d|[一二三四五六七八九十])(?:[一-鿿])")
+_MONTH = re.compile(r"(?<=[一-鿿])(?<![于在至度])(?:19|20)\d\d年\d{1,2}月(?=[一-鿿])")
+_WITH_COMMA = re.compile('关于|[以为“”"]')
 _OF_AN_ORGAN = re.compile("关于|印发|转发|发布|中共|实施[《〈<]")
 _WORD = re.compile(r"[一-鿿A-Za-z]{2}")
 _ENDED = re.compile(
@@ -154,16 +155,18 @@ def _is_document(title: Told, text: str) -> bool:
     if not document_kinds(name) and _PROGRAMME.match(text, title.end):
         return False
     broken = "\n" in text[title.start : title.end]
-    return _WORD.search(name) is not None and not (broken and _holds_two_cells(name))
+    return _WORD.search(name) is not None and not _holds_two_cells(name, broken=broken)
 
 
-def _holds_two_cells(name: str) -> bool:
+def _holds_two_cells(name: str, *, broken: bool) -> bool:
     """Return whether columns of a table run together in a title: 云岭省标2021年3月准."""
-    if _MONTH.search(name):
+    if _MONTH.search(name) or (broken and "，" in name and not _WITH_COMMA.search(name)):
         return True
     place = name[: leading_region(name)[1]] or name[:5]
-    told_again = len(name) > 12 and place in name[5:]
-    return told_again and not _OF_AN_ORGAN.search(name)
+    again = name.find(place, 5) if len(name) > 12 else -1
+    if again < 0 or _OF_AN_ORGAN.search(name):
+        return False
+    return not document_kinds(name[:again].rstrip("-—－、和及与"))
 
 
 def _finding(
