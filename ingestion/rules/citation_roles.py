@@ -31,6 +31,9 @@ _CLAUSE = re.compile("[，,：:。；;]")
 _OTHERS = re.compile(
     r"(?:应当?|须|必须|可以?|不得|[^主必需重简]要|拟|申请|自行|严格)$|(?:采购人|各地区?|企业|单位|机构|部门|学校|公司|人员)[^，。；、]{0,8}$"
 )
+_OF_OTHERS = re.compile(
+    "(?:^|[，。])各(?:[省市县区地级]|有关|相关|部门|单位)[^，。；]{0,12}[要应须]"
+)
 _BY_THE_WAY = re.compile("(?:在|于|由|对|与|同|向|含|称|如|等|以及其)$")
 _NOT = re.compile(r"(?:不再?|未|没有|无需|尚未|是否)(?:能|得|予|按[时期])?$")
 _NOT_ALLOWED = re.compile("(?:不得|不能|禁止|严禁)[^，。；]{0,12}$")
@@ -41,7 +44,7 @@ _KINDS = (
 )
 # The document speaks of its own making; the looser words count in its opening only.
 _OWN_ACT = re.compile(
-    rf"(?:制定|制订|编制|提出|形成|修订|起草)(?:了)?(?:本|{OWN}|如下|以下)|特(?:制定|编制|提出|作|就)"
+    rf"(?:制定|制订|编制|提出|形成|修订|起草)(?:了)?(?:本(?:实施|工作|行动|管理)?(?:{_KINDS})|{OWN}|如下|以下)|特(?:制定|编制|提出|作|就)"
     rf"|现就|现将|通知如下|公告如下|通告如下|如下(?:意见|通知|措施|方案|规定|公告|通告|决定)|{OWN}"
     rf"|(?:制定|编制|提出)[^，。；]{{0,16}}本(?:{_KINDS})"
 )
@@ -161,7 +164,7 @@ def _makes_itself(after: str, *, opening: bool) -> bool:
 def _rests(before: str, after: str, *, opening: bool) -> bool:
     if _OWN_BASIS.search(before) or _MADE_BY_IT.match(after):
         return True
-    return _makes_itself(after, opening=opening)
+    return _makes_itself(after, opening=opening and not _OF_OTHERS.search(before))
 
 
 def _carries_out(verb: str, before: str, after: str) -> bool:

@@ -24,7 +24,7 @@ _BARE = re.compile(rf"([一-鿿]{{2,18}}){_YEAR}\s*{_COUNT}")
 _TAIL = re.compile(r"[^（）()《》。\n]{0,40}[）)】\]]")
 # A number in running text follows one of these words, or one of the next follows it.
 _LEADS = re.compile(".*(?:根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|精神和|要求和|精神及)")
-_CUT = re.compile(".*[和与以据照由的见]")
+_CUT = re.compile(".*[和与及以据照由的见]")
 _STANDS_FOR_IT = re.compile(r"\s*(?:文件?|号文|精神|要求|规定)(?![一-鿿]*请示)")
 
 

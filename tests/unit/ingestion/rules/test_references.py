@@ -48,6 +48,7 @@ def test_a_role_is_the_documents_own_act(text, role):
         "先后印发了《甲省节能条例》等文件。",
         "先后落实了《甲省节能条例》等文件。",
         "各企业应当按照《甲省节能条例》报送数据。",
+        "各市要依据《甲省节能条例》，制定本市实施方案。",
         "制定实施《甲省节能条例》。",
         "制定印发并组织实施《甲省节能条例》。",
         "未执行《甲省节能条例》的，予以处罚。",
@@ -180,7 +181,7 @@ def test_bare_kinds_are_the_documents_own_or_nothing():
 
 def test_forms_and_papers_of_firms_are_left_out():
     """What is filled in or held by one firm is no document that others issue."""
-    assert read("提交《节能项目申请表》《企业法人营业执照》和《买卖合同》。") == []
+    assert read("提交《节能项目申请表（单位）》《企业法人营业执照》和《买卖合同》。") == []
 
 
 def test_programmes_books_and_columns_run_together_are_left_out():
