@@ -71,6 +71,7 @@ def test_units_have_one_spelling():
     """Scales and widths go, names of one unit are one."""
     assert unit_and_scale("万吨标煤") == ("吨标准煤", 4)
     assert unit_and_scale("百分点") == unit_and_scale("个百分点")
+    assert unit_and_scale("µg/m³") == unit_and_scale("微克/立方米")
     assert unit_and_scale("家") != unit_and_scale("个")
     assert unit_and_scale("") == ("", 0)
 
