@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kgrag.metadata import Metadata
+from kgrag.qualifiers import Qualifiers
 from kgrag.store import records
+from kgrag.store.decisions import Decision
 from kgrag.types import Chunk, Document, Entity, Evidence, Heading, Segment, Summary
 
-SPOT = Evidence("d", 1, 2, "d:8:0", "rules", 0.5)
+SPOT = Evidence("d", 1, 2, "d:8:0", "rules", 0.5, Qualifiers("target", value="5", year="2025"))
 PLACE = {
     "doc_id": "d", "start": 1, "end": 2, "extractor": "rules", "chunk_id": "d:8:0",
-    "confidence": 0.5,
+    "confidence": 0.5, "qualifiers": {"kind": "target", "value": "5", "year": "2025"},
 }  # fmt: skip
 NUMBERS = hashlib.sha256(struct.pack("<2f", 0.6, 0.8)).hexdigest()
 EXPECTED: list[tuple[Any, dict[str, Any]]] = [
@@ -22,7 +25,7 @@ EXPECTED: list[tuple[Any, dict[str, Any]]] = [
         records.document_record(
             Document(
                 "d", "题", "文", "/a/b.txt", "txt", "00", (Segment(0, 1, "page", 1),), ("w",),
-                {"b": "2", "a": "1"},
+                {"b": "2", "a": "1"}, Metadata(issuers=("云岭省人民政府",), issued="2022-03"),
             ),
             "fp",
             [Heading(0, 1, 2, "一")],
@@ -30,7 +33,9 @@ EXPECTED: list[tuple[Any, dict[str, Any]]] = [
         {
             "record": "document", "doc_id": "d", "title": "题", "media_type": "txt",
             "content_hash": "00", "fingerprint": "fp", "warnings": ["w"],
-            "metadata": {"a": "1", "b": "2"}, "segments": [[0, 1, "page", 1]],
+            "properties": {"a": "1", "b": "2"},
+            "metadata": {"issuers": ["云岭省人民政府"], "issued": "2022-03"},
+            "segments": [[0, 1, "page", 1]],
             "headings": [[0, 1, 2, "一"]], "text": "文",
         },
     ),
@@ -77,6 +82,14 @@ EXPECTED: list[tuple[Any, dict[str, Any]]] = [
     (
         records.embedding_record("k", np.array([0.6, 0.8], np.float32)),
         {"record": "embedding", "key": "k", "dimension": 2, "sha256": NUMBERS},
+    ),
+    (
+        records.correction_record("d", "region", "云岭省"),
+        {"record": "correction", "doc_id": "d", "field": "region", "value": "云岭省"},
+    ),
+    (
+        records.decision_record(Decision("merge", "省林业局", "云岭省林业局")),
+        {"record": "decision", "kind": "merge", "name": "省林业局", "into": "云岭省林业局"},
     ),
 ]  # fmt: skip
 
