@@ -1,7 +1,8 @@
 """A copy, on this machine, of a knowledge base on a server: questions are answered from it.
 
 It is a cache: it carries the mark that the server's knowledge base had, and is caught up with,
-document by document, when that is another.
+document by document, when that is another. What a person corrected or decided is left out: whoever
+ingests asks the server, and documents have what came of it.
 """
 
 import json

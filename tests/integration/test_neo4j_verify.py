@@ -297,7 +297,7 @@ def invariants():
     sources = "".join((root / file).read_text("utf-8") for file in files)
     plain = set(re.findall(r'Problem\("([\w-]+)"', sources))
     made = set(re.findall(r'Problem\(f"\{what\}-([\w-]+)"', sources))
-    assert made == {"chunk", "confidence"}
+    assert made == {"chunk", "confidence", "qualifiers"}
     return plain | {f"{what}-{end}" for what in ("evidence", "mentions") for end in made}
 
 

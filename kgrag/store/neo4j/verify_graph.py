@@ -63,7 +63,7 @@ def _evidence(what: str, subject: str, s: StatedEvidence, places: _Places) -> It
     try:
         qualifiers_of(s.qualifiers)
     except (ValueError, TypeError, AttributeError):
-        detail = f"its qualifiers are no object, but {s.qualifiers}: {_REINGEST}"
+        detail = f"its qualifiers at {s.start}..{s.end} cannot be read: {_REINGEST}"
         yield Problem(f"{what}-qualifiers", subject, detail)
     if not 0 < s.confidence <= 1:
         detail = f"its confidence {s.confidence} is not in (0, 1]: {_REINGEST}"
