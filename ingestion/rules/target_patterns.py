@@ -10,7 +10,7 @@ NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批处".
 """Units of times, articles, ranks: no value of an indicator."""
 
 COUNTERS = (
-    "家次|人次|辆次|标准箱|标箱|车位|床位|站点|株|所|支|套|口|只|头|羽|艘|栋|幢|部|对|根|列|架|泊位|场|枚|例|起|册"
+    "标准台|标台|家次|人次|辆次|标准箱|标箱|车位|床位|站点|株|所|支|套|口|只|头|羽|艘|栋|幢|部(?!门)|对|根|列|架|泊位|场|枚|例|起|册"
     "|宗|笔|组|MWh|GWh|GW|MW|kV|蒸吨|平米|平方|方|万|微克|毫克|μg|ug|mg|大卡|焦耳|GJ|PJ|dB|分贝|摄氏度|℃"
 )
 """Units behind Arabic digits that a reader of claims does not need."""

@@ -8,13 +8,14 @@ from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.prose import Passage, passages
 from kgrag.ingestion.rules.target_clauses import statements
+from kgrag.ingestion.rules.target_comparators import comparator_of, comparator_of_cell
 from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_tables import Cell, table_cells
 from kgrag.ingestion.rules.target_times import Time, standing_of, times, written_in
 from kgrag.ingestion.rules.target_values import as_text
 from kgrag.ingestion.structure import structure
 from kgrag.language.places import names_place
-from kgrag.qualifiers import Comparator, Qualifiers, Standing
+from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.types import Heading
 
 PLANNED = "目标为"
@@ -96,7 +97,7 @@ def _of_cell(cell: Cell, written: int) -> Finding:
             "target",
             value=as_text(cell.value.number),
             unit=cell.value.unit,
-            comparator=_of_number(cell.text, cell.indicator),
+            comparator=comparator_of_cell(cell.text, cell.indicator),
             year=cell.year,
             region=region,
             scope=_first(_SCOPE, cell.indicator),
@@ -105,16 +106,6 @@ def _of_cell(cell: Cell, written: int) -> Finding:
         ),
         confidence=CONFIDENCE,
     )
-
-
-def _of_number(text: str, indicator: str) -> Comparator:
-    if indicator.endswith(("降低", "下降", "减少", "削减", "降低率", "下降率")):
-        return "-"
-    signs: tuple[tuple[str, Comparator], ...] = (
-        ("≥", ">="), ("以上", ">="), ("≤", "<="), ("以内", "<="), ("以下", "<="),
-        ("左右", "~"), ("约", "~"), (">", ">"), ("<", "<"),
-    )  # fmt: skip
-    return next((sign for word, sign in signs if word in text), "=")
 
 
 def _step(carry: _Carry, passage: Passage) -> None:
@@ -179,7 +170,7 @@ def _finding(
             value=as_text(value.number),
             value_to=as_text(value.number_to) if value.number_to is not None else "",
             unit=value.unit,
-            comparator=_comparator(statement),
+            comparator=comparator_of(value, statement.chain, statement.verb),
             year=year,
             period=time.period if time else "",
             base_year=statement.base,
@@ -218,31 +209,6 @@ def _standing(statement: Statement, time: Time | None, passage: Passage, written
         if re.search(r"目标|任务|措施|保障", title):
             return "planned"
     return "planned"
-
-
-def _comparator(statement: Statement) -> Comparator:
-    value, chain = statement.value, statement.chain
-    if value.number_to is not None:
-        return "range"
-    is_to = p.IS_TO.search(chain) is not None
-    sign = p.IS_TO.sub("", chain)
-    if not is_to and p.IS_DOWN.search(chain) and not statement.verb:
-        return "-"
-    if not is_to and p.IS_UP.search(chain) and not statement.verb:
-        return "+"
-    if value.after in ("左右", "上下"):
-        return "~"
-    if value.after in p.AFTER_LOW or p.IS_LOW.search(sign):
-        return ">="
-    if value.after in p.AFTER_HIGH or p.IS_HIGH.search(sign):
-        return "<="
-    if p.IS_ABOUT.search(sign):
-        return "~"
-    if p.IS_ABOVE.search(sign):
-        return ">"
-    if p.IS_BELOW.search(sign):
-        return "<"
-    return "="
 
 
 _PLACE = re.compile(r"(?![占全本我各])[一-鿿]{2,4}?(?:自治[区州县]|[省市州])(?<!级市)")
