@@ -1,15 +1,15 @@
 """Names of organs in full: ministries by any of their names, local organs with their place."""
 
-import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterator, Sequence
 
+from kgrag.language import organ_list
 from kgrag.language.leading_region import leading_region
+from kgrag.language.region_mentions import names_in
 from kgrag.language.regions import own_region, region_at, regions_named
 
 _LEVEL = (
-    r"(?:[我本]|全(?!国))?(自治区|地区|省(?!际|域|道)|市(?!场|政(?!府|协)|民(?!政|族|宗|委|航)|容|域|际|话)"
+    r"(?:[我本]|全(?!国))?(自治区|地区|省(?!际|域|道)|市(?!场|政(?!府|协|务|法|策)|民(?!政|族|宗|委|航)|容|域|际|话)"
     r"|州|盟|县(?!域|城)|区(?!域|块|间|划|位)|旗(?!下))级?"
 )
 _BARE = re.compile(_LEVEL)
@@ -29,62 +29,36 @@ _PARTY = re.compile(
 _GOVERNMENT = re.compile(r"(?:人民)?政府(?=$|办|研究|口岸|驻|参事|新闻|法制|督查)")
 _CONGRESS = re.compile(r"(?:人民代表大会|人大)(?:(?:常务委员会|常委会|常委)(办公[厅室])?)?$")
 _KIND = re.compile(r"(委员会|委|厅|局|办公室|办)$")
+_TAX = re.compile(r"国家税务总局(?=.{2,}税务局)")  # stands before the names of its bureaus
+_TWO = re.compile(r"委(?:员会)?(?:自治区|[省市州县区旗])(?:人民)?政府")  # 省委省政府
 _BANK = re.compile(r"(?:人民银行|人行)(?=.{2,8}(?:[分支]行|营(?:业)?管(?:理)?部|总部)$)")
 _INNER = re.compile(r"办公厅|办公室|党组|[一-鿿]{2,12}司")
 _LONGEST = 40  # characters of the name of an organ
+_LONGEST_LIST = 200  # characters of a list of organs
+_MARKS = re.compile(r"[、，,；;]")
+_ALIASED = re.compile(r"[（(][^）)]*[、，,；;]")
+# How organs end that every place has.
+_PLACELESS = re.compile(
+    r"(?:人民政府|政府|行署|党委|党组|管委会?|领导小组|工作组|协调小组|专班|联席会议|指挥部|委员会|部门|机关"
+    r"|办公[厅室])$"
+    r"|^[一-鿿]{1,12}(?:[厅局委]|(?<![督举主承协申交创兴经代难])办|[一-鿿](?<!调)处)$"
+    r"|^(?:组织部|宣传部|统战部|总工会|工会|妇联|团委|残联|科协|工商联|文联|供销社|供销合作社|红十字会"
+    r"|人大|人大常委会|政协|(?:高级|中级)?(?:人民)?法院|(?:人民)?检察院|海关)$"
+)
+_ALL_UNITS = re.compile(r"(?:各|有关|相关).{0,20}单位$")
+# What tells whose it is: the country's, another country's, a body's of that name.
+_PLACED = re.compile(
+    r"中国|国家|全国|国务院|中央|中华|联合国|国际|世界|亚洲|欧盟|欧洲|[美英德法韩]国|日本|办理|公办|格局|布局|结局|全局|大局|当局"
+    r"|餐厅|大厅|客厅|展厅|歌厅|影厅|营业厅|之处|好处|益处|型"
+)
 _SUFFIXED = tuple("省市区州县旗盟")
 _TITLE = re.compile(r"^(?:中华人民共和国|原)")
 _BLANK = re.compile(r"\s+")
 
 
-@functools.cache
-def _sections() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    text = resources.files("kgrag.language").joinpath("organs.txt").read_text(encoding="utf-8")
-    found: dict[str, list[tuple[str, str]]] = {}
-    for line in text.splitlines():
-        if line.startswith("["):
-            found[line.strip("[]")] = []
-        elif line and not line.startswith("#"):
-            name, _, others = line.partition("：")
-            found[list(found)[-1]].append((name, others))
-    return {section: tuple(lines) for section, lines in found.items()}
-
-
-@functools.cache
-def _central() -> Mapping[str, str]:
-    """Return full names of central organs, former ones too, by every name that is theirs alone."""
-    found: dict[str, str] = {}
-    for name, others in _sections()["国家"]:
-        found |= dict.fromkeys((name, *others.partition("|")[0].split()), name)
-    for names, _ in _sections()["沿革"]:
-        found |= dict.fromkeys(names.split(), names.split()[0])
-    return found
-
-
-@functools.cache
-def _successors() -> Mapping[str, str]:
-    """Return the organs that have the tasks of former ones now, by their full names."""
-    return {names.split()[0]: now for names, now in _sections()["沿革"]}
-
-
-@functools.cache
-def _national() -> Mapping[str, str]:
-    """Return full names by those that mean a central organ in national documents."""
-    lines = _sections()["国家"]
-    return {word: name for name, others in lines for word in others.partition("|")[2].split()}
-
-
-@functools.cache
-def _fields() -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    for name, others in _sections()["地方"]:
-        found |= dict.fromkeys((name, *others.split()), name)
-    return found
-
-
 def central_organs() -> Iterator[tuple[str, str]]:
     """Yield (name, full name) of every name of a central organ, former ones included."""
-    yield from _central().items()
+    yield from organ_list.central().items()
 
 
 def is_central_organ(name: str) -> bool:
@@ -116,7 +90,7 @@ def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
     '市林业局'
     """
     full = full_organ_name(name, regions=regions)
-    return _successors().get(full, full)
+    return organ_list.successors().get(full, full)
 
 
 def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
@@ -132,7 +106,7 @@ def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
     >>> full_organ_name("原环保部", regions=())
     '环境保护部'
     """
-    bare = _BLANK.sub("", name)
+    bare = _TAX.sub("", _BLANK.sub("", name))
     known = _of_the_centre(bare, national=not regions)
     if known:
         return known
@@ -155,20 +129,44 @@ def _of_the_centre(name: str, *, national: bool) -> str:
 
 
 def _central_name(name: str, *, national: bool) -> str:
-    return _central().get(name) or (_national().get(name, "") if national else "")
+    return organ_list.central().get(name) or (
+        organ_list.national().get(name, "") if national else ""
+    )
 
 
 def is_bare_organ(name: str) -> bool:
-    """Return whether a name is that of an organ whose place is not told.
+    """Return whether a name is one that organs of many places have: its place is not told.
 
-    >>> [is_bare_organ(n) for n in ("市林业局", "自治区党委", "市场监管总局", "各市人民政府")]
-    [True, True, False, False]
+    A level without a place (市林业局), neither of them (市场监管局, 领导小组办公室, 气候处), all of a
+    kind (主管部门, 各市人民政府), a list with any such. Full names of bodies and firms are not bare,
+    nor are central organs.
+
+    >>> [is_bare_organ(n) for n in ("市林业局", "自治区党委", "市场监管局", "各市人民政府")]
+    [True, True, True, True]
+    >>> [is_bare_organ(n) for n in ("市场监管总局", "成都市林业局", "国家电网公司", "清华大学")]
+    [False, False, False, False]
     """
     bare = _BLANK.sub("", name)
-    match = _BARE.match(bare)
-    if not match or _COLLECTIVE.search(bare):
+    if len(bare) > _LONGEST_LIST:
         return False
-    return bool(_ORGAN.search(bare, match.end()))
+    parts = [part for part in _MARKS.split(bare) if part]
+    if len(parts) > 1 and not _ALIASED.search(bare):
+        last = _ORGAN.search(parts[-1]) or _is_bare(parts[-1])
+        return bool(last) and any(_is_bare(part) for part in parts)
+    return _is_bare(bare)
+
+
+def _is_bare(name: str) -> bool:
+    if len(name) > _LONGEST:
+        return False
+    level = _BARE.match(name)
+    if level and _ORGAN.search(name, level.end()):
+        return True
+    if _of_the_centre(name, national=False) or _PLACED.search(name) or leading_region(name)[1]:
+        return False
+    if not (_PLACELESS.search(name) or _ALL_UNITS.match(name)):
+        return False
+    return not any(True for _ in names_in(name))
 
 
 def _local(name: str, regions: Sequence[str]) -> str:
@@ -180,14 +178,27 @@ def _local(name: str, regions: Sequence[str]) -> str:
         end = level.end()
     else:
         place, end = leading_region(name, within=regions)
-    if not place or not name[end:]:
+        if not end and _is_provinces(name):
+            place = own_region("省", regions) or own_region("自治区", regions)
+    if not place or not name[end:] or _TWO.search(name) or (end and place[-1] in name[end:]):
         return ""
     rest = "委" + name[end + 3 :] if party and name.startswith("委员会", end) else name[end:]
     kind = _kind(rest)
-    if not kind and not level and not name[:end].endswith(_SUFFIXED):
+    if not kind and not level and _is_short(name[:end], place):
         return ""  # 四川证监局 is not called 四川省证监局
     before = "中共" if party or kind.startswith("委") else ""
     return f"{before}{place_name(place)}{kind or rest}"
+
+
+def _is_provinces(name: str) -> bool:
+    """Return whether a name without a place is a department's that provinces alone have: 民政厅."""
+    return name.endswith("厅") and bool(_kind(name))
+
+
+def _is_short(name: str, place: Sequence[str]) -> bool:
+    region = region_at(place)
+    listed = region is not None and region.short != region.name and name.endswith(region.short)
+    return listed or not name.endswith(_SUFFIXED)
 
 
 def place_name(place: Sequence[str]) -> str:
@@ -207,7 +218,10 @@ def place_name(place: Sequence[str]) -> str:
 def _kind(rest: str) -> str:
     """Return what comes behind the place in full; empty where it is unknown."""
     if match := _PARTY.match(rest):
-        return "委" + rest[match.end() :]
+        behind = "委" + rest[match.end() :]
+        return organ_list.whole_names().get(behind, behind)
+    if whole := organ_list.whole_names().get(rest):
+        return whole
     if match := _GOVERNMENT.match(rest):
         return "人民政府" + rest[match.end() :]
     if match := _CONGRESS.fullmatch(rest):
@@ -216,7 +230,7 @@ def _kind(rest: str) -> str:
     ending = _KIND.search(rest)
     if not ending:
         return ""
-    field = _fields().get(rest[: ending.start()])
+    field = organ_list.fields().get(rest[: ending.start()])
     if field is None:
         return ""
     return field + {"委": "委员会", "办": "办公室"}.get(ending[1], ending[1])

@@ -116,7 +116,8 @@ def region_of(name: str, *, within: Sequence[str] = ()) -> Region | None:
     if not found:
         return _unlisted(name, within)
     if len(found) > 1 and within:
-        near = [region for region in found if within[-1] in path(region)]
+        inside = [region for region in found if set(within) <= set(path(region))]
+        near = inside or [region for region in found if within[-1] in path(region)]
         found = tuple(near) or tuple(r for r in found if within[0] in path(r))
     return found[0] if len(found) == 1 else None
 
