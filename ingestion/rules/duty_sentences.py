@@ -16,6 +16,7 @@ _VERB = re.compile(
     r"|(?:按|按照|根据|依照|依据)(?:各自|其)?(?:的)?职责(?:分工)?(?=[，,]?(?:做好|加强|组织|开展|推进|落实|实施|制定|细化"
     r"|对|指导|抓好|承担|共同|分别|配合)))"
     r"|(?P<by>(?:统一|负责)?组织(?=开展|实施|编制|制定|制订|评审|审核|审定|验收|认定|论证|专家|申报|推荐|对))|(?P<help>配合(?!单位|部门)|协助)"
+    r"|(?P<whole>负(?:总|总体|全|主要|主体|首要|直接|领导|属地|监管)责任?)"
     r"|(?P<must>(?:应当|应该|(?<![重主需必纲摘概只])要(?![求点素件领闻])|(?<![效响供适反相])应(?![急对用当该])|须)"
     r"(?!(?:共同|联合|切实|积极|主动|统一|认真|按.{0,6}职责(?:分工)?)?(?:会同|牵头|负责|配合)))"
 )
@@ -52,6 +53,15 @@ _NOBODY = re.compile(
 )
 _WORDS_OF_DOING = re.compile(r"负责|落实|完成|同志|编制了|制定了")
 _AS = re.compile(r"(?P<organ>[^，：]{3,30}?)(?:作为|是|为)[^，]{2,40}(?:，[^，]{0,12})?$")
+# What an organ does in a clause before the one that is read.
+_DOES_MORE = re.compile(
+    r"(?P<organ>[^，]{3,60}?)(?:应当|应|要|将|负责|具体)?"
+    r"(?:(?:统筹|指导|定期|提出|编制|制定|发布|归口|承担|组织|设在|设于|作为|牵头|依法|对|结合|根据|按照?)[^：]{0,160}，"
+    r"|，)(?:并且?|同时|以及)?(?:具体|统一|共同|主要|分别|依法)?"
+)
+_ANSWERABLE = re.compile(
+    r"(?P<organ>[^。：]{3,80}?)(?:应当|应该|应|要|须)?(?:对|为)(?P<what>[^。：，]{2,60})"
+)
 _LEADING = re.compile(
     r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?(?:[^，]{0,6})?牵头"
 )
@@ -132,13 +142,34 @@ def _at(sentence: str, start: int, *, is_by: bool) -> tuple[list[tuple[str, str]
     for verb in _VERB.finditer(sentence, start, start + _LONGEST_SUBJECT):
         if verb["by"] and not is_by:
             continue
-        subject = _introduced(_MODAL.sub("", sentence[start : verb.start()]))
-        if "，" in subject and not _is_list(subject):
+        before = sentence[start : verb.start()]
+        if verb["whole"]:
+            return _wholly(before, verb)
+        subject = _introduced(_MODAL.sub("", before))
+        first = _first_doer(before) if verb["lead"] or verb["does"] or verb["with"] else ""
+        if "，" in subject and not first and not _is_list(subject):
             return None
-        names = _subjects(subject)
+        names = _subjects(first or subject)
         if names:
             return _read(sentence, verb, names)
     return None
+
+
+def _first_doer(before: str) -> str:
+    """Return who does one thing and, behind a comma, more: 甲 of 甲统筹…，具体 and 甲设在乙，."""
+    cut = _DOES_MORE.fullmatch(before)
+    return cut["organ"] if cut and _subjects(cut["organ"]) else ""
+
+
+def _wholly(before: str, verb: re.Match[str]) -> tuple[list[tuple[str, str]], str, int] | None:
+    """Return who is answerable for what in 甲对乙负总责."""
+    told = _ANSWERABLE.fullmatch(before)
+    names = _subjects(told["organ"]) if told and "，" not in told["organ"] else []
+    return (
+        ([(n, DOES) for n in names], shortened(told["what"]), verb.end())
+        if told and names
+        else None
+    )
 
 
 def _is_list(subject: str) -> bool:

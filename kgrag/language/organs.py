@@ -30,6 +30,9 @@ _GOVERNMENT = re.compile(r"(?:人民)?政府(?=$|办|研究|口岸|驻|参事|�
 _CONGRESS = re.compile(r"(?:人民代表大会|人大)(?:(?:常务委员会|常委会|常委)(办公[厅室])?)?$")
 _KIND = re.compile(r"(委员会|委|厅|局|办公室|办)$")
 _TAX = re.compile(r"国家税务总局(?=.{2,}税务局)")  # stands before the names of its bureaus
+_ALIAS = re.compile(
+    r"(?<=[厅局委])[（(〔][一-鿿]{2,12}[厅局委办][）)〕]$"
+)  # 市发展改革委（市能源局）
 _TWO = re.compile(r"委(?:员会)?(?:自治区|[省市州县区旗])(?:人民)?政府")  # 省委省政府
 _BANK = re.compile(r"(?:人民银行|人行)(?=.{2,8}(?:[分支]行|营(?:业)?管(?:理)?部|总部)$)")
 _INNER = re.compile(r"办公厅|办公室|党组|[一-鿿]{2,12}司")
@@ -107,6 +110,7 @@ def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
     '环境保护部'
     """
     bare = _TAX.sub("", _BLANK.sub("", name))
+    bare = _ALIAS.sub("", bare) or bare
     known = _of_the_centre(bare, national=not regions)
     if known:
         return known
@@ -137,9 +141,9 @@ def _central_name(name: str, *, national: bool) -> str:
 def is_bare_organ(name: str) -> bool:
     """Return whether a name is one that organs of many places have: its place is not told.
 
-    A level without a place (市林业局), neither of them (市场监管局, 领导小组办公室, 气候处), all of a
-    kind (主管部门, 各市人民政府), a list with any such. Full names of bodies and firms are not bare,
-    nor are central organs.
+    A level without a place (市林业局), neither of them (市场监管局, 领导小组办公室, 气候处), all
+    of a kind (主管部门, 各市人民政府), a list with any such. Full names of bodies and firms are
+    not bare, nor are central organs.
 
     >>> [is_bare_organ(n) for n in ("市林业局", "自治区党委", "市场监管局", "各市人民政府")]
     [True, True, True, True]
