@@ -159,6 +159,7 @@ def _quoted(
         headings=held.headings,
         embedder=knowledge.embedder(),
         max_sentences=options.max_sentences,
+        facts=facts_in(held.results, knowledge.store, leaf=knowledge.settings().leaf),
     )
     texts = cited_texts(found.citations, documents=held.documents)
     return mark(replace(found, checks=check(found, texts)))

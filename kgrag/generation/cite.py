@@ -95,7 +95,7 @@ def cited_texts(
     """Return what `kgrag.verification.checks.check` compares each [n] with.
 
     That is the whole passage that a quote stands in, or the quote alone where none is given,
-    under its document's title, places and sections.
+    under its document's title, regions and sections.
 
     Args:
         citations: Of an answer.
@@ -115,7 +115,7 @@ def cited_texts(
         texts[cited.number] = "\n".join(
             [
                 document.title,
-                document.properties.get("places", ""),
+                "、".join(document.metadata.regions),
                 *(heading for path in paths for heading in path),
                 *(document.text[start:end] for start, end in spans),
             ]

@@ -1,7 +1,7 @@
 """Answer a question offline with the sentences that support it best, each cited."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,12 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.sentences import Sentence, sentences
+from kgrag.generation.stated_targets import AskedFigure, StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
+from kgrag.language.facets import document_facets
 from kgrag.language.text import normalize_name, words
-from kgrag.results import Answer, ScoredChunk
-from kgrag.types import Document, Heading, Query
+from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.types import Document, Fact, Heading, Query
 
 METHOD = "extractive"
 _CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")
@@ -47,6 +49,7 @@ def answer(
     headings: Mapping[str, Sequence[Heading]],
     embedder: Embedder,
     max_sentences: int = 5,
+    facts: Sequence[Fact] = (),
 ) -> Answer:
     """Return an answer made of sentences quoted from results, each with its citation.
 
@@ -59,10 +62,11 @@ def answer(
     Args:
         query: The question.
         results: Retrieved chunks, best first; may be empty.
-        documents: With text, segments and properties, at least those of the results.
+        documents: With text, segments and metadata, at least those of the results.
         headings: By document.
         embedder: Encodes question and sentences.
         max_sentences: Quoted at most, at least 1.
+        facts: Stated in the results: they tell which figures are planned, and for which year.
 
     Raises:
         ValueError: If max_sentences < 1.
@@ -76,22 +80,36 @@ def answer(
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, documents[sentence.doc_id].title)
     ]
-    scored = score_sentences(query, candidates[:_MOST_SENTENCES], titles=titles, embedder=embedder)
+    targets, asked = StatedTargets(facts), AskedFigure.of(query.text)
+    scored = score_sentences(
+        query,
+        candidates[:_MOST_SENTENCES],
+        titles=titles,
+        embedder=embedder,
+        fit=lambda sentence: targets.fit(sentence, asked),
+    )
     if not _is_supported(scored, query, embedder):
         return Answer(query.text, not_found(query.language), (), False, METHOD)
     chosen = _choose(scored, query, titles, max_sentences)
-    citations = tuple(
-        citation(
-            n,
-            document=documents[sentence.doc_id],
-            headings=headings.get(sentence.doc_id, ()),
-            span=(sentence.start, sentence.end),
-            chunk_id=sentence.chunk.chunk.chunk_id,
-        )
-        for n, sentence in enumerate(chosen, 1)
-    )
+    citations = tuple(_cited(n, s, documents, headings) for n, s in enumerate(chosen, 1))
     text = "\n".join(f"{without_marks(_one_line(c.quote))}[{c.number}]" for c in citations)
-    return Answer(query.text, text, citations, True, METHOD)
+    note = targets.note(chosen, asked, query.language)
+    return Answer(query.text, text, citations, True, METHOD, notes=(note,) if note else ())
+
+
+def _cited(
+    number: int,
+    sentence: Sentence,
+    documents: Mapping[str, Document],
+    headings: Mapping[str, Sequence[Heading]],
+) -> Citation:
+    return citation(
+        number,
+        document=documents[sentence.doc_id],
+        headings=headings.get(sentence.doc_id, ()),
+        span=(sentence.start, sentence.end),
+        chunk_id=sentence.chunk.chunk.chunk_id,
+    )
 
 
 def _of_named_documents(
@@ -114,7 +132,7 @@ def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> 
     """Return whether a sentence, or its document, is about a place that is asked for, if any."""
     if not query.places:
         return True
-    about = set(document.properties.get("places", "").split("、"))
+    about = set(document_facets(document.title, document.metadata).places)
     return bool(about & query.places) or any(p in sentence.chunk.chunk.text for p in query.places)
 
 
@@ -140,6 +158,7 @@ def score_sentences(
     *,
     titles: Mapping[str, str],
     embedder: Embedder,
+    fit: Callable[[Sentence], float] = lambda _: 0.0,
 ) -> list[Scored]:
     """Return the sentences best first, ties by rank and place.
 
@@ -148,6 +167,7 @@ def score_sentences(
         candidates: Sentences of retrieved chunks.
         titles: Title by document; a sentence is read behind its title and last heading.
         embedder: Encodes question and sentences.
+        fit: What a sentence loses because its figures are others than those asked for.
     """
     if not candidates:
         return []
@@ -169,6 +189,7 @@ def score_sentences(
             + has
             + _TITLE_WEIGHT * _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
             - _CHUNK_WEIGHT * (best_chunk - sentence.chunk.score)
+            + fit(sentence)
         )
         scored.append(Scored(sentence, score))
     return sorted(scored, key=lambda s: (-s.score, s.sentence.rank, s.sentence.start))

@@ -7,11 +7,14 @@ from kgrag.language.text import normalize
 from kgrag.results import Passage
 from kgrag.types import Fact
 
+_STANDINGS = {"": "", "planned": "目标", "achieved": "已达到"}
+
 
 def fact_line(fact: Fact, numbers: Sequence[int]) -> str:
-    """Return a fact on one line: `主体 —谓词→ 客体 [n]`."""
+    """Return a fact on one line: `主体 —谓词→ 客体（地区，年份，目标） [n]`."""
     subject, predicate, obj = map(_one_line, (fact.subject.name, fact.predicate, fact.object.name))
-    return f"{subject} —{predicate}→ {obj} " + "".join(f"[{n}]" for n in numbers)
+    told = "".join(f"[{n}]" for n in numbers)
+    return f"{subject} —{predicate}→ {obj}{_one_line(_beside(fact))} {told}"
 
 
 def fact_lines(
@@ -54,6 +57,21 @@ def take_lines(lines: Sequence[str], fits: Callable[[tuple[str, ...]], bool]) ->
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(tuple(lines[:middle])) else (low, middle - 1)
     return tuple(lines[:low])
+
+
+def _beside(fact: Fact) -> str:
+    """Return whose a figure is and what it is, in brackets, where its evidence agrees on it."""
+    told = {e.qualifiers for e in fact.evidence if e.qualifiers.kind == "target"}
+    if not told or len(told) < len({e.qualifiers for e in fact.evidence}):
+        return ""
+    fields = (
+        {q.region for q in told},
+        {f"{q.year}年" if q.year else "" for q in told},
+        {_STANDINGS[q.standing] for q in told},
+    )
+    said = [value for values in fields if len(values) == 1 for value in values if value]
+    said = [value for value in said if value not in f"{fact.subject.name}{fact.object.name}"]
+    return f"（{'，'.join(said)}）" if said else ""
 
 
 def _states(passage: Passage, fact: Fact) -> bool:

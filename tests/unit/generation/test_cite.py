@@ -6,6 +6,7 @@ from kgrag.generation import cite
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
 from kgrag.language.answer_text import NOT_FOUND, statements
+from kgrag.metadata import Metadata
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading
@@ -16,7 +17,7 @@ A = (
 )
 B = "乙办法\n省财政厅安排资金3000万元。\n[7]见附件。"
 DOCUMENTS = {
-    "a": Document("a", "甲规划", A, "a.txt", "txt", "0", properties={"places": "云岭"}),
+    "a": Document("a", "甲规划", A, "a.txt", "txt", "0", metadata=Metadata(regions=("云岭省",))),
     "b": Document("b", "乙办法", B, "b.txt", "txt", "0"),
 }
 HEADINGS = {"a": [Heading(4, 8, 1, "一、目标")]}

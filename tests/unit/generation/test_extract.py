@@ -3,6 +3,7 @@ import pytest
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.generation.extract import answer
 from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
+from kgrag.metadata import Metadata
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading, Segment
@@ -17,10 +18,17 @@ TEXT = (
 HEADINGS = [Heading(8, 14, 1, "一、主要目标"), Heading(36, 42, 1, "二、保障措施")]
 
 
-def ask(question, *, text=TEXT, places="云岭", max_sentences=5):
+def ask(question, *, text=TEXT, regions=("云岭省",), max_sentences=5):
     segments = (Segment(0, 20, "page", 1), Segment(20, len(text), "page", 2))
     document = Document(
-        "d", "云岭省节能规划", text, "d.pdf", "pdf", "00", segments, properties={"places": places}
+        "d",
+        "云岭省节能规划",
+        text,
+        "d.pdf",
+        "pdf",
+        "00",
+        segments,
+        metadata=Metadata(regions=regions),
     )
     chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
     return answer(
