@@ -41,6 +41,7 @@ from kgrag.store.store import Store
 from kgrag.stored import Stored
 
 if TYPE_CHECKING:
+    from kgrag.curating import Curator
     from kgrag.llm.calls import Calls
     from kgrag.llm.chat import ChatModel
     from kgrag.llm.given import GivenModels
@@ -221,6 +222,12 @@ class KnowledgeBase(Stored):
 
     def _intake(self) -> Intake:
         return Intake(self.store, self.embedder, self.sizes, self.config, self.chat)
+
+    def curator(self) -> "Curator":
+        """Return what records people's decisions: corrected metadata, names that are one."""
+        from kgrag.curating import Curator
+
+        return Curator(self.store, self.embedder, self.sizes, self._intake().vectors)
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts that were made elsewhere; see `kgrag.ingestion.imports.import_facts`."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kgrag.limits import check_query, check_whole
+from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count
 from kgrag.lookup import facts_around, find_document
 from kgrag.networks import to_networkx
 from kgrag.problems import ReadingProblem, reading_problems
@@ -13,6 +13,9 @@ from kgrag.types import Document, Entity, Fact
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
+
+    from kgrag.curating import Named
+    from kgrag.ingestion.duplicates import Proposal
 
 
 class Stored:
@@ -72,5 +75,24 @@ class Stored:
     def delete(self, name: str) -> Document:
         """Delete a document, found as `find_document` does, and return its card."""
         card = self.find_document(name)
+        from kgrag.ingestion.connect import connect
+
         self.store.delete_document(card.doc_id)
+        connect(self.store)
         return card
+
+    def entities(
+        self, *, limit: int = 40, type_: str | None = None, merged: bool = False
+    ) -> "list[Named]":
+        """Return entities, those with most facts first; see `kgrag.curating.named_entities`."""
+        from kgrag.curating import named_entities
+
+        limit = checked_count("limit", limit, most=MOST_RESULTS)
+        return named_entities(self.store, limit=limit, type_=type_, merged=merged)
+
+    def duplicates(self, *, limit: int = 40, type_: str | None = None) -> "list[Proposal]":
+        """Return pairs of entities that may be one; see `kgrag.curating.likely_duplicates`."""
+        from kgrag.curating import likely_duplicates
+
+        limit = checked_count("limit", limit, most=MOST_RESULTS)
+        return likely_duplicates(self.store, limit=limit, type_=type_)

@@ -9,10 +9,26 @@ from kgrag.cli.options import amount, json_option, kb_option, opened
 from kgrag.cli.printing import echo, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kgrag.problems import ReadingProblem
     from kgrag.types import Document
+
+
+_FIELDS = (
+    ("title", "TITLE", "Title of the body"),
+    ("issuer", "NAMES", "Organs that issued it, divided by 、"),
+    ("number", "NUMBER", "文号"),
+    ("date", "DATE", "Of issue: 2022-03-05"),
+    ("written", "DATE", "When it was signed"),
+    ("effective", "DATE", "From when it is in force"),
+    ("expires", "DATE", "Until when"),
+    ("region", "PLACES", "That it governs: 四川省、成都市; 全国"),
+    ("level", "LEVEL", "国家, 部门, 省, 市, 县"),
+    ("kind", "WORD", "文种: 通知, 实施方案"),
+    ("status", "WORDS", "试行, 征求意见稿, 废止"),
+    ("recipients", "NAMES", "To whom it is addressed"),
+)
 
 
 @click.group(invoke_without_command=True)
@@ -52,6 +68,49 @@ def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None
         f"{amount(len(problems), 'problem')}: {shown}" if problems else "all was read",
         err=as_json,
     )
+
+
+def _field_options(command: "Callable[..., object]") -> "Callable[..., object]":
+    for name, metavar, told in reversed(_FIELDS):
+        none = "" if name == "title" else "; '' for none"
+        command = click.option(f"--{name}", metavar=metavar, help=f"{told}{none}.")(command)
+    return command
+
+
+@docs.command("set")
+@click.argument("document")
+@_field_options
+@click.option("--reset", is_flag=True, help="Take corrections back: all, or those of --field.")
+@click.option("--field", "fields", multiple=True, metavar="NAME", help="What --reset is held to.")
+@kb_option
+@json_option
+@click.pass_context
+def set_(
+    ctx: click.Context,
+    /,
+    document: str,
+    reset: bool,
+    fields: tuple[str, ...],
+    kb: str,
+    as_json: bool,
+    **told: str | None,
+) -> None:
+    """Correct what was read of a document (id, file, file name or title).
+
+    Corrections hold at once, outlive a new ingest and a deletion, and win over metadata.csv.
+    """
+    values = {name: value for name, value in told.items() if value is not None}
+    if reset == bool(values) or (fields and not reset):
+        raise click.UsageError("give fields to correct, or --reset to take corrections back")
+    with opened(ctx, kb) as base:
+        curator = base.curator()
+        card = curator.reset(document, fields) if reset else curator.correct(document, values)
+    if as_json:
+        print_json(card.card_dict())
+        return
+    echo(f"{card.doc_id}  {card.title}")
+    for name, value in card.metadata.to_record().items():
+        echo(f"  {name}: {'、'.join(value) if isinstance(value, list) else value}")
 
 
 COMMANDS = (docs,)

@@ -14,6 +14,7 @@ from kgrag.cli import (
     browser,
     docs,
     drop,
+    entities,
     eval,
     ingest,
     manage,
@@ -112,7 +113,21 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     ctx.obj = read_config(config)
 
 
-_MODULES = (ingest, ask, search, query, browser, docs, manage, drop, stats, eval, models, prompts)
+_MODULES = (
+    ingest,
+    ask,
+    search,
+    query,
+    browser,
+    docs,
+    entities,
+    manage,
+    drop,
+    stats,
+    eval,
+    models,
+    prompts,
+)
 for _module in _MODULES:
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -167,7 +167,7 @@ def test_a_signal_ends_chat_in_order(folder, monkeypatch, part):
     [
         ("UPDATE documents SET title = CAST(title AS BLOB)", "search"),
         ("UPDATE documents SET warnings = 7", "export"),
-        ("UPDATE documents SET properties = -1.5", "search"),
+        ("UPDATE documents SET metadata = -1.5", "search"),
         ("UPDATE documents SET segments = '[[0.10,\"page\",1]]'", "export"),
         ("UPDATE embeddings SET vector = X'ff00'", "export"),
     ],

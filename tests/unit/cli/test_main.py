@@ -187,7 +187,7 @@ def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
 
 def test_graph_shows_facts_and_writes_a_page(folder):
     """The citation is a fact with its place."""
-    assert "甲方案 —依据→ 乙规划" in run(folder, "graph", "乙规划").stdout
+    assert "甲方案 —引用→ 乙规划" in run(folder, "graph", "乙规划").stdout
     page = folder / "page.html"
     assert run(folder, "graph", "乙规划", "--html", page).exit_code == 0
     assert "甲方案" in page.read_text("utf-8")

@@ -1,0 +1,250 @@
+"""What people decide about a knowledge base: metadata put right, names merged and kept apart."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from kgrag.embedding.embedder import Embedder
+from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.connect import connect
+from kgrag.ingestion.curation import TITLE, Curation
+from kgrag.ingestion.duplicates import Proposal, proposals
+from kgrag.ingestion.load.stated_values import METADATA_FIELDS, field_of, stated_value
+from kgrag.ingestion.renew import renew
+from kgrag.ingestion.vector_set import VectorSet
+from kgrag.json_ready import JsonReady
+from kgrag.language.text import normalize_name
+from kgrag.limits import check_whole
+from kgrag.lookup import find_document
+from kgrag.store.decisions import Decision
+from kgrag.store.graph import CountedEntity
+from kgrag.store.store import Store
+from kgrag.types import Document
+
+FIELDS = (TITLE, *sorted(METADATA_FIELDS))  # that can be corrected
+_PAGE = 500  # entities read at once
+_FACTS = 1_000  # of an entity in which other wordings are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Named(JsonReady):
+    """An entity with the names that documents write for it.
+
+    Attributes:
+        name: As the graph calls it.
+        type: Of it.
+        facts: How many are about it.
+        documents: How many name it.
+        written: How often it is written otherwise, by wording, the most frequent first.
+    """
+
+    name: str
+    type: str
+    facts: int
+    documents: int
+    written: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Curator:
+    """Records what people decide, and has it hold at once.
+
+    Decisions stand beside the documents: they outlive a deletion and hold when a document comes
+    again. No model is asked; what models read is kept under the names that are now right.
+
+    Attributes:
+        store: The knowledge base.
+        embedder: Its encoder.
+        sizes: Its chunk sizes.
+        vectors: Which nodes carry vectors.
+    """
+
+    store: Store
+    embedder: Embedder
+    sizes: ChunkSizes
+    vectors: VectorSet
+
+    def correct(self, document: str, told: Mapping[str, str]) -> Document:
+        """Correct fields of a document; return its card as it is now.
+
+        Args:
+            document: Its id, file, file name or title.
+            told: Values by field (`FIELDS`, or a name that a metadata.csv may use); several
+                values of a field are divided by 、, an empty value says that there is none.
+
+        Raises:
+            NotFoundError: If no document, or more than one, is called so.
+            OutOfRangeError: If there is no such field, or it may not have that value.
+        """
+        for value in told.values():
+            check_whole("correction", value)
+        fields = _checked(told)
+        card = find_document(self.store, document)
+        for name, value in fields.items():
+            self.store.set_correction(card.doc_id, name, value)
+        return self._renewed(card)
+
+    def reset(self, document: str, fields: Iterable[str] = ()) -> Document:
+        """Take back corrections of a document, all for no fields; return its card as it is now."""
+        card = find_document(self.store, document)
+        kept = self.store.corrections().get(card.doc_id, {})
+        for name in tuple(fields) or tuple(kept):
+            self.store.set_correction(card.doc_id, name, None)
+        return self._renewed(card)
+
+    def merge(self, names: Sequence[str], into: str) -> int:
+        """Have entities be called `into` from now on; return how many documents name them.
+
+        Raises:
+            NotFoundError: If no entity is called so.
+            OutOfRangeError: If a name would lead back to itself.
+        """
+        for name in (*names, into):
+            check_whole("name", name)
+        known = Curation.of(self.store).decisions
+        if normalize_name(into) in map(normalize_name, names) or any(
+            normalize_name(known.called(into, written=into)) == normalize_name(n) for n in names
+        ):
+            raise OutOfRangeError(f"{into!r} is, or is called, one of {'、'.join(names)} already")
+        affected = self._documents(names)
+        for name in names:
+            self.store.remove_decision(Decision("split", name, into))
+            self.store.put_decision(Decision("merge", name, into))
+        return self._renew(affected)
+
+    def split(self, name: str, from_: str) -> int:
+        """Have a name be no longer an entity's; return how many documents are concerned.
+
+        A merger that a person decided is taken back; what the rules made one is kept apart.
+
+        Args:
+            name: As documents write it, or as a merger was decided.
+            from_: The entity that it is part of now.
+
+        Raises:
+            NotFoundError: If no entity is called `from_`.
+        """
+        for text in (name, from_):
+            check_whole("name", text)
+        affected = self._documents([from_])
+        if not self.store.remove_decision(Decision("merge", name, from_)):
+            self.store.put_decision(Decision("split", name, from_))
+        return self._renew(affected)
+
+    def _renewed(self, card: Document) -> Document:
+        self._renew([card.doc_id])
+        return self.store.document_cards([card.doc_id])[0]
+
+    def _renew(self, doc_ids: Iterable[str]) -> int:
+        n = renew(
+            doc_ids,
+            store=self.store,
+            embedder=self.embedder,
+            sizes=self.sizes,
+            vectors=self.vectors,
+        )
+        connect(self.store)
+        self.store.refresh(sizes=self.sizes.searched)
+        return n
+
+    def _documents(self, names: Sequence[str]) -> list[str]:
+        """Return the documents that name entities."""
+        found = self.store.find_entities(names)
+        lacking = {normalize_name(n) for n in names} - {normalize_name(e.name) for e in found}
+        if lacking:
+            missing = [n for n in names if normalize_name(n) in lacking]
+            raise NotFoundError(
+                f"no entity is called {'、'.join(missing)}; `kgrag entities` lists them"
+            )
+        uses = self.store.entity_uses([e.entity_id for e in found])
+        return sorted({doc_id for doc_ids in uses.values() for doc_id in doc_ids})
+
+
+def named_entities(
+    store: Store, *, limit: int, type_: str | None = None, merged: bool = False
+) -> list[Named]:
+    """Return entities with the names that documents write for them, those with most facts first.
+
+    Args:
+        store: The knowledge base.
+        limit: How many at most.
+        type_: Only of this type; of every one for None.
+        merged: Only those that are written otherwise somewhere.
+    """
+    counted = sorted(
+        (c for c in _every(store) if type_ in (None, c.entity.type)),
+        key=lambda c: (-c.facts, c.entity.name, c.entity.entity_id),
+    )
+    return list(islice(_named(counted, store, merged=merged), limit))
+
+
+def likely_duplicates(store: Store, *, limit: int, type_: str | None = None) -> list[Proposal]:
+    """Return pairs of entities that may be one; see `kgrag.ingestion.duplicates.proposals`.
+
+    Pairs that a person decided to keep apart are left out.
+
+    Args:
+        store: The knowledge base.
+        limit: How many at most.
+        type_: Only of this type; of every one for None.
+    """
+    entities = ((c.entity, c.facts) for c in _every(store) if type_ in (None, c.entity.type))
+    return proposals(entities, apart=Curation.of(store).decisions.apart)[:limit]
+
+
+def _every(store: Store) -> Iterator[CountedEntity]:
+    after = ""
+    while page := store.entity_page(after=after, limit=_PAGE):
+        yield from page
+        after = page[-1].entity.entity_id
+
+
+def _named(counted: Iterable[CountedEntity], store: Store, *, merged: bool) -> Iterator[Named]:
+    rest = iter(counted)
+    while some := list(islice(rest, _PAGE)):
+        ids = [c.entity.entity_id for c in some]
+        written = _written(ids, store)
+        uses = store.entity_uses(ids)
+        for entity, n_facts in some:
+            other = written.get(entity.entity_id, {})
+            if other or not merged:
+                n_documents = len(uses.get(entity.entity_id, ()))
+                yield Named(entity.name, entity.type, n_facts, n_documents, other)
+
+
+def _written(entity_ids: Sequence[str], store: Store) -> dict[str, dict[str, int]]:
+    """Return how often entities are written otherwise, by wording, the most frequent first."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    wanted = set(entity_ids)
+    facts = {f.fact_id: f for f in store.facts_around(entity_ids, limit=_FACTS)}
+    for fact in facts.values():
+        places = {(e.doc_id, e.start, e.end, e.qualifiers) for e in fact.evidence}
+        for entity, names in (
+            (fact.subject, [q.subject for *_, q in places]),
+            (fact.object, [q.object for *_, q in places]),
+        ):
+            if entity.entity_id in wanted:
+                found[entity.entity_id].update(filter(None, names))
+    return {e: dict(sorted(n.items(), key=lambda w: (-w[1], w[0]))) for e, n in found.items()}
+
+
+def _checked(told: Mapping[str, str]) -> dict[str, str]:
+    """Return corrections in normal form, by field.
+
+    Raises:
+        OutOfRangeError: If there is no such field, or it may not have that value.
+    """
+    found = {}
+    for name, value in told.items():
+        field_name = field_of(name)
+        if field_name not in FIELDS:
+            raise OutOfRangeError(f"there is no field {name!r}; there are {', '.join(FIELDS)}")
+        try:
+            found[field_name] = stated_value(field_name, value) if value.strip() else ""
+        except ValueError as exc:
+            raise OutOfRangeError(f"{name}: {exc}") from exc
+        if field_name == TITLE and not found[field_name]:
+            raise OutOfRangeError("a title is not empty; --reset takes a correction back")
+    return found
