@@ -3,13 +3,20 @@
 import bisect
 from collections.abc import Sequence
 
+from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.types import Chunk, Evidence
 
 _SHARE = 0.3  # of the span, or of the leaf, that must overlap for a leaf to be evidence
 
 
 def evidence_for(
-    leaves: Sequence[Chunk], start: int, end: int, *, extractor: str, confidence: float = 1.0
+    leaves: Sequence[Chunk],
+    start: int,
+    end: int,
+    *,
+    extractor: str,
+    confidence: float = 1.0,
+    qualifiers: Qualifiers = NONE,
 ) -> tuple[Evidence, ...]:
     """Return the evidence records of a span: one for each leaf that it really stands in.
 
@@ -22,6 +29,7 @@ def evidence_for(
         end: Offset after it; `end > start`.
         extractor: Who found what stands there.
         confidence: In (0, 1].
+        qualifiers: What is said beside it.
 
     Raises:
         ValueError: If the span is empty or outside the text.
@@ -37,7 +45,7 @@ def evidence_for(
         overlaps.append((min(end, leaf.end) - max(start, leaf.start), leaf))
     largest = max(overlaps, key=lambda item: (item[0], -item[1].start))
     return tuple(
-        Evidence(leaf.doc_id, start, end, leaf.chunk_id, extractor, confidence)
+        Evidence(leaf.doc_id, start, end, leaf.chunk_id, extractor, confidence, qualifiers)
         for overlap, leaf in overlaps
         if leaf is largest[1]
         or overlap >= _SHARE * (end - start)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Sidecars, Source, fingerprint, load_all
 from kgrag.ingestion.load.statement import stated_digest
@@ -63,6 +64,7 @@ class ChangeDetector:
         self._settings = settings
         self._model = model
         self._sizes = sizes
+        self._curation = Curation.of(store)
         states = store.sources()
         self._doc_of = {state.source: state.doc_id for state in states}
         self._held = {state.doc_id: Fingerprint.parse(state.fingerprint) for state in states}
@@ -107,7 +109,13 @@ class ChangeDetector:
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
         bundle = prepare(
-            document, fingerprint=wanted, held=held, sizes=self._sizes, store=self._store
+            document,
+            fingerprint=wanted,
+            held=held,
+            sizes=self._sizes,
+            store=self._store,
+            curation=self._curation,
+            formerly=self._doc_of.get(source, ""),
         )
         self._note(source, document.doc_id, wanted)
         outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)

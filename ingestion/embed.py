@@ -8,6 +8,7 @@ from typing import Protocol
 from kgrag.embedding.embedder import Embedder, is_contextual
 from kgrag.embedding.late import late
 from kgrag.ids import embedding_key
+from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import DocumentBundle, NodeVector
@@ -50,7 +51,8 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
 
     A fact is its triple alone, so that documents that state the same share one vector; worded in
     several ways, it is encoded in the smallest of them. Facts by which one document cites another
-    are left out: they all read alike, and the route over them uses their direction instead.
+    are left out: they all read alike, and the route over them uses their direction instead; what
+    only rules found, too: its clause has a vector (benchmarks/decisions.md).
 
     Args:
         bundle: The document with chunks, summaries and facts, as it words them; its vectors are
@@ -118,7 +120,7 @@ def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText
 def _triples(facts: Sequence[Fact]) -> list[NodeText]:
     triples: dict[str, str] = {}
     for f in facts:
-        if f.predicate not in CITING_PREDICATES:
+        if f.predicate not in CITING_PREDICATES and any(e.extractor != BY_RULE for e in f.evidence):
             triple = f"{f.subject.name} {f.predicate} {f.object.name}"
             triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
     return [NodeText(fact_id, "fact", triple) for fact_id, triple in triples.items()]

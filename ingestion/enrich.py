@@ -18,18 +18,21 @@ from kgrag.errors import (
 from kgrag.ids import digest
 from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.curation import Curation
+from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.failure_streak import FailureStreak
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.imports import EXTRACTOR as IMPORTED
 from kgrag.ingestion.passages import Passage, passages
+from kgrag.ingestion.prepare import resolver_of
 from kgrag.ingestion.reading import (
     ExtractSettings,
     PassageKnowledge,
     planned_requests,
     read_passage,
 )
-from kgrag.ingestion.references import EXTRACTOR as BY_RULE
 from kgrag.ingestion.report import ModelReport, Outcome
+from kgrag.ingestion.resolve import NameResolver
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.counting import Meter, Metered
 from kgrag.store.contents import DocumentBundle
@@ -88,6 +91,7 @@ class Enricher:
         models: Mapping[Stage, str],
         model_of: Callable[[Stage], ChatModel],
         workers: int,
+        curation: Curation | None = None,
         stop: Callable[[], object] = lambda: None,
     ) -> None:
         """Take what is needed; nothing is asked yet.
@@ -98,6 +102,7 @@ class Enricher:
             models: Names of the models, by stage of `stages_of(settings)`.
             model_of: The model of a stage; called when a passage is read, from several threads.
             workers: Passages read at the same time, at least 1: the models' concurrency.
+            curation: What people decided; None for nothing.
             stop: Called when no more answers are wanted: ends the waits of calls that would be
                 tried again, so that an interrupted run ends soon.
         """
@@ -108,6 +113,7 @@ class Enricher:
         self._model_of = model_of
         self._meter = Meter()
         self._workers = workers
+        self._curation = curation or Curation()
         self._stop = stop
         self._streak = FailureStreak()
         self._given: Counter[str] = Counter()
@@ -179,11 +185,15 @@ class Enricher:
         n_passages = max(1, n_calls // len(self.stages))
         chosen = heapq.nsmallest(
             n_passages,
-            ((p, bundle) for bundle in bundles for p in self.passages_of(bundle)),
-            key=lambda pair: digest("sample", pair[0].doc_id, str(pair[0].position)),
+            (
+                (p, bundle, resolver_of(bundle.document, self._curation))
+                for bundle in bundles
+                for p in self.passages_of(bundle)
+            ),
+            key=lambda chosen: digest("sample", chosen[0].doc_id, str(chosen[0].position)),
         )
         with self._pool() as pool:
-            for outcome in pool.map(lambda pair: self._read(*pair), chosen):
+            for outcome in pool.map(lambda one: self._read(*one), chosen):
                 if isinstance(outcome, ModelUnavailableError):
                     raise outcome
 
@@ -206,10 +216,15 @@ class Enricher:
         todo = self.passages_of(ready.bundle)
         # why a retry is asked in any order: see `kgrag.ingestion.retry`
         order = random.sample(todo, len(todo)) if ready.outcome.status == "retried" else todo
-        futures = {p.position: pool.submit(self._read, p, ready.bundle) for p in order}
+        names = resolver_of(ready.bundle.document, self._curation) if todo else None
+        futures = {
+            p.position: pool.submit(self._read, p, ready.bundle, names) for p in order if names
+        }
         return _Queued(item, todo, [futures[p.position] for p in todo])
 
-    def _read(self, passage: Passage, bundle: DocumentBundle) -> PassageKnowledge | ModelError:
+    def _read(
+        self, passage: Passage, bundle: DocumentBundle, names: NameResolver
+    ) -> PassageKnowledge | ModelError:
         hopeless = self._streak.error()
         if hopeless:
             return hopeless
@@ -217,8 +232,8 @@ class Enricher:
         try:
             known = read_passage(
                 passage,
-                bundle.document,
                 leaves,
+                names=names,
                 settings=self.settings,
                 model_of=self._model,
                 # what failed for good may have been the endpoint's fault: ask for it whole

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.choices import ExtractFacts
-from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
-from kgrag.ingestion.entity_types import UNTYPED, typed
+from kgrag.ingestion.facts import Stated, facts_of
 from kgrag.ingestion.locate import Match, Place, locate_all
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.ingestion.passages import Passage
-from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing
+from kgrag.ingestion.resolve import NameResolver
 from kgrag.language.text import normalize
 from kgrag.llm.chat import Schema
-from kgrag.types import Chunk, Entity, Evidence, Fact, Language
+from kgrag.types import Chunk, Evidence, Fact, Language
 
 _CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}
 _LONGEST_NAME = 120  # characters; a longer one is a clause
@@ -37,7 +36,7 @@ class Source:
     Attributes:
         passage: That the model was given.
         leaves: The document's smallest chunks in reading order.
-        names: What the document's words for itself stand for.
+        names: Resolves the names of the document.
         extractor: Name of the model.
         language: Of the passage.
         facts: What was asked for.
@@ -46,7 +45,7 @@ class Source:
 
     passage: Passage
     leaves: Sequence[Chunk]
-    names: SelfNames
+    names: NameResolver
     extractor: str
     language: Language
     facts: ExtractFacts
@@ -87,7 +86,7 @@ def read_items(items: Iterable[object]) -> list[Statement]:
     return found
 
 
-def facts_of(statements: Sequence[Statement], source: Source) -> tuple[list[Fact], Counter[str]]:
+def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fact], Counter[str]]:
     """Return the facts that statements make, and how many could not be used, by reason.
 
     A statement is dropped where its quote is not in the passage, a number of it is in neither
@@ -108,11 +107,13 @@ def facts_of(statements: Sequence[Statement], source: Source) -> tuple[list[Fact
         if reason or place is None:
             dropped[reason] += 1
             continue
-        fact = _fact(statement.triple, place, source)
-        known = facts.get(fact.fact_id)
-        if fact.subject.entity_id == fact.object.entity_id:
+        found = facts_of([_stated(statement.triple, place, source)], source.names)
+        if not found:
             dropped["subject is object"] += 1
-        elif known and set(fact.evidence) <= set(known.evidence):
+            continue
+        (fact,) = found
+        known = facts.get(fact.fact_id)
+        if known and set(fact.evidence) <= set(known.evidence):
             dropped["repeated"] += 1
         elif known:
             facts[fact.fact_id] = with_evidence(known, fact.evidence)
@@ -168,7 +169,7 @@ def _refused(
         return "empty"
     if place is None:
         return "quote not in the text"
-    if names_nothing(triple.subject) or names_nothing(triple.object):
+    if any(map(source.names.names_nothing, (triple.subject, triple.object))):
         return "stop word"
     if max(map(len, parts)) > _LONGEST_NAME:
         return "name too long"
@@ -188,32 +189,28 @@ def _numbers_held(*texts: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _fact(triple: TypedTriple, place: Place, source: Source) -> Fact:
-    subject = _entity(triple.subject, triple.subject_type, source)
-    object_ = _entity(triple.object, triple.object_type, source)
-    predicate = _predicate(triple, source)
+def _stated(triple: TypedTriple, place: Place, source: Source) -> Stated:
     start = source.passage.start
-    return Fact(
-        fact_id=fact_id(subject.entity_id, predicate, object_.entity_id),
-        subject=subject,
-        predicate=predicate,
-        object=object_,
-        evidence=evidence_for(
-            source.leaves,
-            start + place.start,
-            start + place.end,
-            extractor=source.extractor,
-            confidence=_CONFIDENCE[place.match],
-        ),
+    evidence = evidence_for(
+        source.leaves,
+        start + place.start,
+        start + place.end,
+        extractor=source.extractor,
+        confidence=_CONFIDENCE[place.match],
+    )
+    return Stated(
+        triple.subject,
+        _predicate(triple, source),
+        triple.object,
+        evidence,
+        _type(triple.subject_type, source),
+        _type(triple.object_type, source),
     )
 
 
-def _entity(name: str, type_: str, source: Source) -> Entity:
-    resolved = source.names.resolve(name)
-    if resolved != name and resolved == source.names.document:
-        return Entity(entity_id(resolved), resolved, DOCUMENT_TYPE)
-    known = source.meta_model.type_of(type_) if source.meta_model and type_ else None
-    return typed(Entity(entity_id(resolved), resolved, known or UNTYPED))
+def _type(told: str, source: Source) -> str:
+    known = source.meta_model.type_of(told) if source.meta_model and told else None
+    return known or ""
 
 
 def _predicate(triple: TypedTriple, source: Source) -> str:

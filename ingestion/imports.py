@@ -10,18 +10,20 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
-from kgrag.ids import entity_id, fact_id, summary_id
+from kgrag.ids import summary_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.entity_types import typed
+from kgrag.ingestion.facts import Stated, facts_of, mention_of
 from kgrag.ingestion.load.parsed import replace_unusable
-from kgrag.ingestion.prepare import target_ids
+from kgrag.ingestion.prepare import resolver_of, target_ids
+from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
-from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
+from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary
 
 EXTRACTOR = "import"
 _TEXTS = "texts that are not empty, without NUL or half characters"
@@ -90,9 +92,11 @@ def import_facts(
     rows, errors = _rows(path, _fact_row)
     count = 0
     by_doc, unknown = _by_document(rows, store)
-    for document, group in by_doc:
+    curation = Curation.of(store)
+    for card, group in by_doc:
+        (document,) = store.documents([card.doc_id])
         leaves = store.chunks_of([document.doc_id], size=sizes.leaf)
-        facts, mentions, bad = _knowledge(group, leaves)
+        facts, mentions, bad = _knowledge(group, leaves, resolver_of(document, curation))
         errors += bad
         part = DocumentBundle(document, "", facts=facts)
         nodes = embed(texts_to_embed(part, vectors), embedder=embedder, store=store)
@@ -257,10 +261,9 @@ def _evidence(row: _Row, leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
 
 
 def _knowledge(
-    rows: Iterable[_Row], leaves: Sequence[Chunk]
+    rows: Iterable[_Row], leaves: Sequence[Chunk], resolver: NameResolver
 ) -> tuple[list[Fact], list[Mention], list[_LineError]]:
-    places: dict[str, list[Evidence]] = defaultdict(list)
-    facts: dict[str, Fact] = {}
+    stated: list[Stated] = []
     mentions: dict[Mention, None] = {}
     errors = []
     for row in rows:
@@ -269,26 +272,10 @@ def _knowledge(
         except ValueError as exc:
             errors.append((row.line, f"{exc}; are the offsets of another version?"))
             continue
-        for subject, predicate, object_ in row.triples:
-            fact = _fact(subject, predicate, object_)
-            facts.setdefault(fact.fact_id, fact)
-            places[fact.fact_id].extend(evidence)
+        stated += [Stated(*triple, evidence) for triple in row.triples]
         for name in row.entities:
-            mentions.update((Mention(_entity(name), e), None) for e in evidence)
-    found = [
-        Fact(f.fact_id, f.subject, f.predicate, f.object, tuple(dict.fromkeys(places[fid])))
-        for fid, f in facts.items()
-    ]
-    return found, list(mentions), errors
-
-
-def _fact(subject: str, predicate: str, object_: str) -> Fact:
-    s, o = _entity(subject), _entity(object_)
-    return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, ())
-
-
-def _entity(name: str) -> Entity:
-    return typed(Entity(entity_id(name), name))
+            mentions.update((mention_of(name, e, resolver), None) for e in evidence)
+    return facts_of(stated, resolver), list(mentions), errors
 
 
 def _summaries(

@@ -1,4 +1,4 @@
-"""The order of ingestion: discover, load, prepare, enrich, embed, store."""
+"""The order of ingestion: discover, load, prepare, enrich, embed, store, connect."""
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,6 +11,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.connect import connect
 from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.load import Discovery, Sidecars, discover
 from kgrag.ingestion.report import IngestReport, Outcome
@@ -21,7 +22,7 @@ from kgrag.store.store import Store
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "4"  # raise it when loading, structure, chunks or rules come out differently
+RULES_VERSION = "5"  # raise it when loading, structure, chunks or rules come out differently
 _BATCH_TEXTS = 256  # texts encoded together; what a kill loses at most
 
 Progress = Callable[[str, int, int], None]
@@ -74,6 +75,7 @@ def ingest(
         enricher=enricher,
         progress=progress,
     )
+    connect(store)
     return IngestReport(
         tuple(outcomes),
         time.monotonic() - started,

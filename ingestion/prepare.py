@@ -5,15 +5,24 @@ from dataclasses import replace
 
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes, chunk
-from kgrag.ingestion.entity_types import typed
+from kgrag.ingestion.curation import Curation
+from kgrag.ingestion.describe import described
+from kgrag.ingestion.facts import (
+    BY_RULE,
+    facts_of,
+    mentions_before,
+    stated_before,
+    stated_by_rules,
+)
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.references import EXTRACTOR, references
+from kgrag.ingestion.resolve import NameResolver, name_resolver
+from kgrag.ingestion.rules.definitions import abbreviations
+from kgrag.ingestion.rules.read import findings
 from kgrag.ingestion.structure import structure
-from kgrag.language.issued import issue_year
-from kgrag.language.places import document_places
+from kgrag.language.text import sentence_spans
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
-from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary
+from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
 
 Extraction = tuple[list[Fact], list[Mention], list[Summary]]
 
@@ -25,11 +34,13 @@ def prepare(
     held: Fingerprint | None = None,
     sizes: ChunkSizes,
     store: Store,
+    curation: Curation | None = None,
+    formerly: str = "",
 ) -> DocumentBundle:
-    """Return the bundle of a document: headings, chunks, facts by rule, places, year.
+    """Return the bundle of a document: metadata, headings, chunks, facts by rule.
 
     Facts and summaries that were imported for the same text before, or that a model gave, are
-    kept, tied to the new chunks.
+    kept, their names resolved anew, tied to the new chunks.
 
     Args:
         document: As loaded.
@@ -37,15 +48,19 @@ def prepare(
         held: That of the document of this id in the store; None where there is none.
         sizes: Chunk sizes.
         store: Asked for what was imported or read by a model before.
+        curation: What people decided; None for nothing.
+        formerly: Id of the document that its file held before.
     """
-    document = replace(document, properties={**document.properties, **_read_by_rule(document)})
+    curation = curation or Curation()
+    document = curation.corrected(described(document), formerly=formerly)
     headings = structure(document.text)
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
-    facts, mentions = references(document, leaves)
+    resolver = resolver_of(document, curation)
+    facts, mentions = knowledge_by_rule(document, headings, leaves, resolver)
     kept: Extraction = ([], [], [])
     if held is not None and _text_of(document.doc_id, store) == document.text:
-        kept = kept_knowledge(document.doc_id, chunks, leaves, store)
+        kept = kept_knowledge(document.doc_id, chunks, leaves, store, resolver)
         # What a model read stays, and the fingerprint says so. Not where passages failed: their
         # positions were among the old chunks, and the next run with a model reads it again.
         if not fingerprint.model and not held.failed:
@@ -62,13 +77,62 @@ def prepare(
     )
 
 
-def _read_by_rule(document: Document) -> dict[str, str]:
-    """Return what rules read of a document for its properties."""
-    places = "、".join(document_places(document.title, document.text))
-    # What a `.jsonl` record says, or the date of a page, where the text does not.
-    told = document.properties.get("year") or document.properties.get("date", "")[:4]
-    year = issue_year(document.text) or told
-    return {key: value for key, value in (("places", places), ("year", year)) if value}
+def resolver_of(document: Document, curation: Curation) -> NameResolver:
+    """Return what resolves the names in a document.
+
+    Args:
+        document: With its metadata.
+        curation: What people decided.
+    """
+    short = abbreviations(document.text)
+    return name_resolver(document, abbreviations=short, decisions=curation.decisions)
+
+
+def knowledge_by_rule(
+    document: Document,
+    headings: Sequence[Heading],
+    leaves: Sequence[Chunk],
+    resolver: NameResolver,
+) -> tuple[list[Fact], list[Mention]]:
+    """Return what rules find in a document, and the place where it names itself.
+
+    Args:
+        document: With its metadata.
+        headings: In text order.
+        leaves: Its smallest chunks in reading order.
+        resolver: For its names.
+    """
+    own_names = (document.title, document.metadata.notice)
+    found = findings(document.text, headings, own_names=[name for name in own_names if name])
+    at = evidence_for(leaves, *_title_span(document), extractor=BY_RULE)
+    facts = facts_of(stated_by_rules(found, leaves), resolver)
+    return facts, [Mention(resolver.document, evidence) for evidence in at]
+
+
+def kept_knowledge(
+    doc_id: str,
+    chunks: Sequence[Chunk],
+    leaves: Sequence[Chunk],
+    store: Store,
+    resolver: NameResolver,
+) -> Extraction:
+    """Return what was imported or read by a model for the same text, on the present chunks.
+
+    Args:
+        doc_id: The document, as the store holds it.
+        chunks: All of its chunks, as they are now.
+        leaves: The smallest of these.
+        store: Where it is held.
+        resolver: For its names.
+    """
+    facts, mentions, summaries = store.knowledge_of(doc_id)
+    parents = [c for c in chunks if c.parent_id is None]
+    kept_summaries = [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries]
+    return (
+        facts_of(stated_before(facts, leaves), resolver),
+        mentions_before(mentions, leaves, resolver),
+        kept_summaries,
+    )
 
 
 def target_ids(parents: Sequence[Chunk], start: int, end: int) -> tuple[str, ...]:
@@ -81,41 +145,11 @@ def _text_of(doc_id: str, store: Store) -> str | None:
     return before[0].text if before else None
 
 
-def kept_knowledge(
-    doc_id: str, chunks: Sequence[Chunk], leaves: Sequence[Chunk], store: Store
-) -> Extraction:
-    """Return what was imported or read by a model for the same text, on the present chunks.
-
-    Args:
-        doc_id: The document, as the store holds it.
-        chunks: All of its chunks, as they are now.
-        leaves: The smallest of these.
-        store: Where it is held.
-    """
-    facts, mentions, summaries = store.knowledge_of(doc_id)
-    parents = [c for c in chunks if c.parent_id is None]
-    kept_facts = []
-    for fact in facts:
-        evidence = _anchored(fact.evidence, leaves)
-        if evidence:
-            subject, object_ = typed(fact.subject), typed(fact.object)
-            kept_facts.append(replace(fact, subject=subject, object=object_, evidence=evidence))
-    kept_mentions = [
-        Mention(typed(m.entity), evidence)
-        for m in mentions
-        for evidence in _anchored([m.evidence], leaves)
-    ]
-    kept_summaries = [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries]
-    return kept_facts, list(dict.fromkeys(kept_mentions)), kept_summaries
-
-
-def _anchored(evidence: Sequence[Evidence], leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
-    """Return evidence on the present leaves; what rules found is found anew."""
-    spans = dict.fromkeys(replace(e, chunk_id="") for e in evidence if e.extractor != EXTRACTOR)
-    return tuple(
-        replace(found, qualifiers=e.qualifiers)
-        for e in spans
-        for found in evidence_for(
-            leaves, e.start, e.end, extractor=e.extractor, confidence=e.confidence
-        )
-    )
+def _title_span(document: Document) -> tuple[int, int]:
+    """Return where the document's title stands in its text: its first sentence otherwise."""
+    spans = sentence_spans(document.text)
+    first = next((s for s in spans if document.text[s[0] : s[1]].strip()), None)
+    at = document.text.find(document.title)
+    if at >= 0:
+        return at, at + len(document.title)
+    return first or (0, len(document.text))

@@ -11,7 +11,7 @@ from kgrag.ingestion import extract, summarize
 from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
-from kgrag.ingestion.self_names import SelfNames, self_names
+from kgrag.ingestion.resolve import NameResolver
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.prompts import LANGUAGES
 from kgrag.llm.structured import Json, ask
@@ -96,9 +96,9 @@ class PassageKnowledge:
 
 def read_passage(
     passage: Passage,
-    document: Document,
     leaves: Sequence[Chunk],
     *,
+    names: NameResolver,
     settings: ExtractSettings,
     model_of: ModelOf,
     anew: bool = False,
@@ -110,8 +110,8 @@ def read_passage(
 
     Args:
         passage: Of the document.
-        document: With its places in the properties, as `kgrag.ingestion.prepare` leaves it.
-        leaves: Its smallest chunks in reading order.
+        leaves: The document's smallest chunks in reading order.
+        names: Resolves the names of the document.
         settings: What is asked for.
         model_of: Gives the model of stage `extract` or `summarize`. Passages may be read in
             several threads.
@@ -120,7 +120,7 @@ def read_passage(
     Raises:
         ModelError: If a call fails for good.
     """
-    reader = _Reader(self_names(document), leaves, settings, model_of, anew)
+    reader = _Reader(names, leaves, settings, model_of, anew)
     return _joined(reader.read(task, passage) for task in _tasks(passage, settings))
 
 
@@ -145,14 +145,14 @@ class _Reader:
     """Reads passages of one document.
 
     Attributes:
-        names: What the document's words for itself stand for.
+        names: Resolves the names of the document.
         leaves: The document's smallest chunks in reading order.
         settings: What is asked for.
         model_of: Gives the model of a stage.
         anew: Whether answers that were cut before are asked for again.
     """
 
-    names: SelfNames
+    names: NameResolver
     leaves: Sequence[Chunk]
     settings: ExtractSettings
     model_of: ModelOf
@@ -194,7 +194,7 @@ class _Reader:
             facts=self.settings.facts,
             meta_model=None if self.settings.facts == "free" else self.settings.meta_model,
         )
-        facts, dropped = extract.facts_of(answer.statements, source)
+        facts, dropped = extract.read_facts(answer.statements, source)
         if task == "facts":
             return PassageKnowledge(facts, [], dropped)
         summaries, lost = summarize.summaries_of(answer.summaries, passage, source=model.name)

@@ -5,12 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.curation import Curation
+from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
-from kgrag.ingestion.prepare import kept_knowledge, prepare
-from kgrag.ingestion.references import EXTRACTOR
+from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Document, Fact, Mention
@@ -58,11 +59,15 @@ def rebuilt(
         states = {s.doc_id: Fingerprint.parse(s.fingerprint) for s in store.sources()}
         held = states.get(document.doc_id, wanted)
         wanted = replace(wanted, model="" if held.failed else held.model)
-    made = prepare(document, fingerprint=wanted, sizes=sizes, store=store)
+    curation = Curation.of(store)
+    made = prepare(document, fingerprint=wanted, sizes=sizes, store=store, curation=curation)
     leaves = [c for c in made.chunks if c.size == sizes.leaf]
     if not {"knowledge", "summaries"} & {*keep}:
         return made
-    facts, mentions, summaries = kept_knowledge(document.doc_id, made.chunks, leaves, store)
+    resolver = resolver_of(made.document, curation)
+    facts, mentions, summaries = kept_knowledge(
+        document.doc_id, made.chunks, leaves, store, resolver
+    )
     if "knowledge" in keep:
         made = replace(made, facts=[*made.facts, *facts], mentions=[*made.mentions, *mentions])
     return replace(made, summaries=summaries) if "summaries" in keep else made
@@ -72,4 +77,4 @@ def is_by_rule(facts: Iterable[Fact], mentions: Iterable[Mention]) -> bool:
     """Return whether rules alone gave facts and mentions: they give them anew."""
     places = [e for fact in facts for e in fact.evidence]
     places += [mention.evidence for mention in mentions]
-    return all(place.extractor == EXTRACTOR for place in places)
+    return all(place.extractor == BY_RULE for place in places)

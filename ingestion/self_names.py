@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from kgrag.language.regions import own_region
 from kgrag.language.text import normalize, stop_words
 from kgrag.language.titles import document_name
 from kgrag.types import Document
@@ -19,8 +20,7 @@ _DOCUMENT = re.compile(
     re.IGNORECASE,
 )
 _REGION = re.compile(
-    r"本地区|[我本][省市县](?!场)|[我本全]区(?!域)|全[省市县](?!场)|this region(?:'s)?",
-    re.IGNORECASE,
+    r"本地区|[我本全](?:[省市县州旗盟](?!场)|区(?!域)|自治区)|this region(?:'s)?", re.IGNORECASE
 )
 _AGENCY = re.compile(r"本机关|[我本][局厅委](?!员|办)|this agency(?:'s)?", re.IGNORECASE)
 
@@ -38,11 +38,6 @@ _EMPTY_EN = re.compile(
 )
 _BARE = re.compile(r"[\W_]+")
 
-_SUFFIX = r"(?:壮族|回族|维吾尔|[一-鿿]{2,6}族)?(?:自治[区州县旗]|[省市县区旗盟州]|地区|新区)"
-_ISSUER = re.compile(r"(.{2,40}?)(?:关于|印发|发布|公布|转发|颁布|出台)")
-_ISSUE_NUMBER = re.compile(r"^.{0,20}\d号")  # 云政发〔2022〕19号, run into the title
-_ORGAN = re.compile(r"(?:院|部|委|局|厅|府|办|室|会|党组|中心|银行|公司|部门|机关)$")
-
 
 @dataclass(frozen=True, slots=True)
 class SelfNames:
@@ -50,45 +45,48 @@ class SelfNames:
 
     Attributes:
         document: Its name, as others cite it.
-        region: The region that it governs.
-        agency: The body that issued it.
+        regions: Full names of the places that it governs, the outermost first.
+        agency: The body that issued it; empty where it does not say.
     """
 
     document: str
-    region: str
+    regions: tuple[str, ...]
     agency: str
 
     def resolve(self, name: str) -> str:
         """Return a name with 本文件, 本地区 or 本机关 at its head replaced.
 
-        >>> SelfNames("节能规划", "云岭省", "云岭省人民政府").resolve("全省绿色工厂")
+        Where the region or the issuer is not told, the name says so and keeps the document's, so
+        that nothing wrong is said: 节能规划的适用地区, 节能规划的发布机关. 全市 in a province's
+        document is any city, and stays.
+
+        >>> SelfNames("节能规划", ("云岭省",), "云岭省人民政府").resolve("全省绿色工厂")
         '云岭省绿色工厂'
         """
-        for pattern, own in (
-            (_DOCUMENT, self.document),
-            (_REGION, self.region),
-            (_AGENCY, self.agency),
-        ):
-            match = pattern.match(name)
-            if match:
-                return own + name[match.end() :]
+        if match := _DOCUMENT.match(name):
+            return self.document + name[match.end() :]
+        if match := _REGION.match(name):
+            region = self._region(match.group())
+            return region + name[match.end() :] if region else name
+        if match := _AGENCY.match(name):
+            return (self.agency or f"{self.document}的发布机关") + name[match.end() :]
         return name
+
+    def _region(self, word: str) -> str:
+        if not self.regions:
+            return f"{self.document}的适用地区"
+        if word == "本地区" or word.isascii():
+            return self.regions[-1]
+        return "".join(own_region(word, self.regions)[-1:])
 
 
 def self_names(document: Document) -> SelfNames:
-    """Return what a document's words for itself stand for.
-
-    Its name is the one that others cite it by; its region the innermost place of its title or
-    issuer (`places` in the properties), spelled as the text does; its issuer what the title says.
-    Where the region or the issuer is not told, the name says so and keeps the document's, so that
-    nothing wrong is said: 节能规划的适用地区, 节能规划的发布机关.
-    """
-    name = document_name(document.title)
-    region = _region(document)
+    """Return what a document's words for itself stand for, by its title and metadata."""
+    metadata = document.metadata
     return SelfNames(
-        document=name,
-        region=region or f"{name}的适用地区",
-        agency=_issuer(document.title, region) or f"{name}的发布机关",
+        document=document_name(document.title),
+        regions=metadata.regions,
+        agency=next(iter(metadata.issuers), ""),
     )
 
 
@@ -106,31 +104,3 @@ def names_nothing(name: str) -> bool:
         or _NOBODY.fullmatch(letters) is not None
         or _EMPTY_EN.fullmatch(bare) is not None
     )
-
-
-def _region(document: Document) -> str:
-    places = [p for p in document.properties.get("places", "").split("、") if p]
-    spelled = sorted(
-        ((document.title.find(p), _spelled(p, document)) for p in places),
-        key=lambda item: item[0],
-    )
-    names = [name for _, name in spelled]
-    return names[-1] if names and "".join(names) in document.title else "、".join(names)
-
-
-def _spelled(place: str, document: Document) -> str:
-    for text in (document.title, document.text):
-        found = re.search(re.escape(place) + _SUFFIX, text)
-        if found:
-            return found.group()
-    return place
-
-
-def _issuer(title: str, region: str) -> str:
-    found = _ISSUER.match(_ISSUE_NUMBER.sub("", title.strip()))
-    if not found or "《" in found.group(1) or not _ORGAN.search(found.group(1)):
-        return ""
-    issuer = found.group(1)
-    if issuer[0] not in "省市县区":
-        return issuer
-    return region + issuer[1:] if region else ""  # 省政府 may be any province's

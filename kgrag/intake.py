@@ -14,6 +14,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
+from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import Progress, ingest
 from kgrag.ingestion.planning import PlanBuilder
@@ -265,6 +266,7 @@ class Intake:
                 models={stage: models.model_name(stage) for stage in stages},
                 model_of=models.of,
                 workers=max(self.config.model_of(stage).concurrency for stage in stages),
+                curation=Curation.of(self.store),
                 stop=models.stop,
             )
         finally:

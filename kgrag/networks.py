@@ -3,8 +3,8 @@
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from kgrag.language.text import normalize_name
-from kgrag.language.titles import CITING_PREDICATES, document_name
+from kgrag.language.document_nodes import node_id
+from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.store import Store
 from kgrag.types import Fact
 
@@ -25,10 +25,10 @@ def to_networkx(store: Store) -> "MultiDiGraph[str]":
     from networkx import MultiDiGraph
 
     graph: MultiDiGraph[str] = MultiDiGraph()
-    names: dict[str, list[str]] = defaultdict(list)
+    nodes: dict[str, list[str]] = defaultdict(list)
     cards = store.document_cards()
     for card in cards:
-        names[normalize_name(document_name(card.title))].append(card.doc_id)
+        nodes[node_id(card.title, card.metadata)].append(card.doc_id)
         graph.add_node(
             card.doc_id,
             kind="document",
@@ -41,7 +41,7 @@ def to_networkx(store: Store) -> "MultiDiGraph[str]":
         for fact in store.knowledge_of(card.doc_id)[0]:  # with the evidence in this document
             _add_fact(graph, fact)
             if fact.predicate in CITING_PREDICATES:
-                for doc_id in names.get(normalize_name(fact.object.name), ()):
+                for doc_id in nodes.get(fact.object.entity_id, ()):
                     cited[doc_id].add(fact.predicate)
         for doc_id in sorted(cited.keys() - {card.doc_id}):
             predicates = sorted(cited[doc_id])

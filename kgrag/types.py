@@ -67,8 +67,7 @@ class Document(JsonReady):
             "title": self.title,
             "file": self.file,
             "media_type": self.media_type,
-            "places": self.properties.get("places", ""),
-            "year": self.properties.get("year", ""),
+            "year": self.metadata.year,
             "metadata": self.metadata.to_record(),
         }
 

@@ -149,7 +149,7 @@ def _is_own(title: Told, text: str, own: OwnNames, short: ShortNames) -> bool:
 def _is_document(title: Told, text: str) -> bool:
     name = title.title
     if not name:
-        return True
+        return bool(title.number)
     if _NO_DOCUMENT.search(name):
         return False
     if not document_kinds(name) and _PROGRAMME.match(text, title.end):

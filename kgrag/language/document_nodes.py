@@ -8,7 +8,8 @@ from kgrag.language.titles import document_name
 from kgrag.metadata import Metadata
 
 # 节能规划（云政发〔2021〕3号）, 云政发〔2021〕3号 节能规划: a number makes no second document.
-_NUMBER = r"[（(]?[一-鿿A-Z]{1,18}[〔﹝\[［【（(]\s*(?:19|20)\d\d\s*[〕﹞\]］】）)]\s*第?\s*\d{1,5}\s*号[）)]?"
+_YEAR = r"[〔﹝\[［【（(]\s*(?:19|20)\d\d\s*[〕﹞\]］】）)]"
+_NUMBER = rf"[（(]?[一-鿿A-Z]{{1,18}}{_YEAR}\s*第?\s*\d{{1,5}}\s*号[）)]?"
 _NUMBERS = re.compile(rf"^\s*{_NUMBER}\s*(?=\S)|\s*{_NUMBER}\s*$")
 
 

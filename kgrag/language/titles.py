@@ -3,7 +3,9 @@
 import re
 
 # Predicates of facts by which one document cites another.
-CITING_PREDICATES = frozenset(["引用", "依据", "落实", "修订", "废止", "印发"])
+CITING_PREDICATES = frozenset(
+    ["引用", "提及", "依据", "落实", "修订", "废止", "印发", "转发", "参照"]
+)
 
 _ISSUED = re.compile(r"(?:印发|发布|公布|转发|颁布)《(.+)》")
 _ISSUER = re.compile(r"^.{0,40}?(?=关于)")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.errors import NotFoundError
-from kgrag.language.facets import Facets, document_facets
+from kgrag.language.facets import NATIONAL, Facets, document_facets
 from kgrag.language.places import asks_nationally, question_places, with_places_inside
 from kgrag.language.titles import titles_within
 from kgrag.limits import check_whole
@@ -145,12 +145,10 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
 
 
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
-    places = {c.doc_id: frozenset(_facets(c).places) for c in cards}
+    places = {c.doc_id: frozenset(_facets(c).regions) - {NATIONAL} for c in cards}
     known = frozenset[str]().union(*places.values())
     named = question_places(region, known)
     asked = with_places_inside(named)
-    if region.rstrip().endswith(("市", "州")):  # 吉林市 is a city, whatever 吉林 stands for
-        asked &= named
     found = {doc_id for doc_id, own in places.items() if own & asked}
     if not asked and asks_nationally(region):
         found = {doc_id for doc_id, own in places.items() if not own}
@@ -196,7 +194,7 @@ def _years(first: int, last: int) -> str:
 
 
 def _facets(card: Document) -> Facets:
-    return document_facets(card.title, card.properties)
+    return document_facets(card.title, card.metadata)
 
 
 def _listed(values: Iterable[str]) -> str:

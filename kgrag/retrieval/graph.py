@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kgrag.ids import chunk_id
-from kgrag.language.text import normalize, normalize_name
+from kgrag.language.text import normalize
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Reasons, Search
@@ -66,7 +66,7 @@ def cited_documents(search: Search) -> Ranking:
     facts.sort(key=lambda f: (f.predicate != "依据", f.evidence[0].start, f.fact_id))
     reasons: dict[str, str] = {}
     for fact in facts:
-        doc_id = search.settings.named.get(normalize_name(fact.object.name))
+        doc_id = search.settings.nodes.get(fact.object.entity_id)
         if doc_id is not None and doc_id not in search.titled and len(reasons) < _CITED:
             head = chunk_id(doc_id, search.settings.leaf, 0)
             reasons[head] = f"cited: {triple(fact)}"

@@ -96,8 +96,8 @@ class Search:
     ) -> None:
         if doc_ids is not None:
             store = FilteredStore(store, doc_ids)
-            named = {name: d for name, d in settings.named.items() if d in store.doc_ids}
-            settings = replace(settings, named=named)
+            nodes = {node: d for node, d in settings.nodes.items() if d in store.doc_ids}
+            settings = replace(settings, nodes=nodes)
             queried = [c for c in queried if document_of(c) in store.doc_ids]
         self.query = query
         self.store = store

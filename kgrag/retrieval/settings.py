@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import numpy as np
 
 from kgrag.ids import chunk_id
 from kgrag.kb_meta import KbMeta
-from kgrag.language.text import has_han, normalize_name
-from kgrag.language.titles import document_name
+from kgrag.language.document_nodes import node_id
+from kgrag.language.facets import document_facets
+from kgrag.language.text import has_han
 from kgrag.store.store import Store
 from kgrag.types import Document, Query
 
@@ -36,7 +36,7 @@ class Settings:
         places: Places that each document is about; documents about none are left out.
         known_places: All of these.
         cards: Every document without its text, by falling id.
-        named: Document id by the normalised name that others cite it by.
+        nodes: Document id by the id of its node in the graph.
     """
 
     leaf: int = 256
@@ -49,7 +49,7 @@ class Settings:
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
     known_places: frozenset[str] = frozenset()
     cards: tuple[Document, ...] = ()
-    named: Mapping[str, str] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def only_leaves_embedded(self) -> bool:
@@ -68,11 +68,8 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     meta = KbMeta(store.all_meta())
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
     embedded = meta.embedded_sizes or ()
-    places = {
-        card.doc_id: frozenset(card.properties["places"].split("、"))
-        for card in cards
-        if card.properties.get("places")
-    }
+    told = {c.doc_id: frozenset(document_facets(c.title, c.metadata).places) for c in cards}
+    places = {doc_id: own for doc_id, own in told.items() if own}
     return Settings(
         leaf=leaf,
         coarse=coarse,
@@ -83,13 +80,8 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         places=places,
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
-        named={_cited_as(card.title): card.doc_id for card in cards},
+        nodes={node_id(card.title, card.metadata): card.doc_id for card in cards},
     )
-
-
-@lru_cache(maxsize=100_000)  # after each change all titles come again
-def _cited_as(title: str) -> str:
-    return normalize_name(document_name(title))
 
 
 def _cosine_std(store: Store, doc_ids: Sequence[str], *, size: int) -> float:

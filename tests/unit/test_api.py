@@ -63,7 +63,7 @@ def test_what_is_taken_in_can_be_looked_at_and_deleted(base, folder):
     assert sorted(exported) == ["乙规划", "甲方案"]
     entity, facts = base.graph("甲方案")
     assert [(entity.name, f.predicate, f.object.name) for f in facts] == [
-        ("甲方案", "依据", "乙规划")
+        ("甲方案", "引用", "乙规划")
     ]
     assert base.verify() == []
 

@@ -62,10 +62,10 @@ def test_title_and_file_say_nothing_of_what_a_result_is():
 def test_documents_facts_and_counts_are_json_too():
     document = Document("d", "甲", "文", "a.txt", "txt", "00", (Segment(0, 1, "line", 1),),
                         properties={"year": "2024"},
-                        metadata=Metadata(issuers=("甲厅",), level="省"))  # fmt: skip
+                        metadata=Metadata(("甲厅",), issued="2024-03", level="省"))  # fmt: skip
     assert document.card_dict() == {
         "doc_id": "d", "title": "甲", "file": "a.txt", "media_type": "txt",
-        "places": "", "year": "2024", "metadata": {"issuers": ["甲厅"], "level": "省"},
+        "year": 2024, "metadata": {"issuers": ["甲厅"], "issued": "2024-03", "level": "省"},
     }  # fmt: skip
     fact = Fact("f", Entity("e1", "甲"), "依据", Entity("e2", "乙"), (Evidence("d", 0, 1, "c"),))
     counts = Counts(1, 2, {2048: 3, 256: 4}, 5, 6, 7, 8, 9)

@@ -7,7 +7,7 @@ from kgrag.ids import digest, entity_id
 from kgrag.language.document_nodes import node_id, node_name
 from kgrag.language.facets import NATIONAL, document_facets
 from kgrag.language.text import normalize_name
-from kgrag.language.titles import document_name
+from kgrag.language.titles import document_kinds
 from kgrag.metadata import Metadata
 from kgrag.store.neo4j.caption import document_caption
 from kgrag.store.neo4j.statements import of_base
@@ -38,7 +38,7 @@ def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> 
         properties: What its file says of it.
         metadata: What its text says of it, which goes before.
     """
-    name, facets = document_name(title), document_facets(title, properties)
+    name, facets = node_name(title), document_facets(title, metadata)
     typed = {
         key: list(value) if isinstance(value, tuple) else value
         for key in TYPED
@@ -47,7 +47,6 @@ def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> 
     told = {key: properties.get(key) for key in TOLD}
     if metadata.issuers:
         told["issuer"] = metadata.issuers[0]
-    kind = facets.kinds[-1] if facets.kinds else None
     return {
         "title": title,
         "name": name,
@@ -56,13 +55,13 @@ def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> 
         "name_key": normalize_name(name),
         "region": facets.places[0] if facets.places else NATIONAL,
         "regions": list(facets.regions),
-        "year": metadata.year or facets.year,
+        "year": facets.year,
         "kinds": list(facets.kinds),
         "node_id": node_id(title, metadata),
         "name_id": entity_id(node_name(title)),
         **{key: told.get(key) or None for key in TOLD},
         **{key: typed.get(key) or told.get(key) or None for key in TYPED},
-        "kind": metadata.kind or kind,
+        "kind": metadata.kind or next(reversed(document_kinds(title)), None),
         "governs": list(metadata.regions) or None,
     }
 

@@ -55,7 +55,7 @@ class InContext(Encoder):
 
 def fact(subject, predicate, object_):
     s, o = (Entity(entity_id(name), name) for name in (subject, object_))
-    spot = Evidence("d", 0, 6, LEAVES[0].chunk_id)
+    spot = Evidence("d", 0, 6, LEAVES[0].chunk_id, "m")
     return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, (spot,))
 
 

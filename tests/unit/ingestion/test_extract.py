@@ -1,13 +1,13 @@
 import json
-from types import MappingProxyType
 
 import pytest
 
 from kgrag.ingestion.chunk import ChunkSizes, chunk
-from kgrag.ingestion.extract import Source, facts_of, items_schema, read_items
+from kgrag.ingestion.extract import Source, items_schema, read_facts, read_items
 from kgrag.ingestion.meta_model import read_meta_model
 from kgrag.ingestion.passages import passages
-from kgrag.ingestion.self_names import self_names
+from kgrag.ingestion.resolve import name_resolver
+from kgrag.metadata import Metadata
 from kgrag.types import Document
 
 TEXT = (
@@ -26,14 +26,14 @@ def source(text=TEXT, *, facts="free", title="云岭省节能规划", start=0):
         "d.txt",
         "txt",
         "00",
-        properties=MappingProxyType({"places": "云岭"}),
+        metadata=Metadata(regions=("云岭省",)),
     )
     chunks = chunk(document, [], SIZES)
     (passage,) = passages(chunks, sizes=SIZES, most_chars=4096)
     return Source(
         passage=passage,
         leaves=[c for c in chunks if c.size == SIZES.leaf],
-        names=self_names(document),
+        names=name_resolver(document),
         extractor="m",
         language="zh",
         facts=facts,
@@ -47,7 +47,7 @@ def item(quote, *triples):
 
 
 def read(*items, **how):
-    return facts_of(read_items(items), source(**how))
+    return read_facts(read_items(items), source(**how))
 
 
 def triples(facts):
@@ -109,7 +109,7 @@ def test_a_statement_that_cannot_stand_is_dropped_and_counted(given, reason):
     """Nothing gets into the graph that the passage does not say."""
     good = item("省能源局配合", ("省能源局", "配合", "园区改造"))
     facts, dropped = read(good, given)
-    assert triples(facts) == [("省能源局", "配合", "园区改造")]
+    assert triples(facts) == [("云岭省能源局", "配合", "园区改造")]
     assert dropped == {reason: 1}
 
 
@@ -140,8 +140,8 @@ def test_offsets_are_those_of_the_document():
     passage = passages(chunks, sizes=SIZES, most_chars=64)[-1]
     assert passage.start > 0
     leaves = [c for c in chunks if c.size == SIZES.leaf]
-    where = Source(passage, leaves, self_names(document), "m", "zh", "free", None)
-    facts, _ = facts_of(read_items([item("推广热泵", ("园区", "推广", "热泵"))]), where)
+    where = Source(passage, leaves, name_resolver(document), "m", "zh", "free", None)
+    facts, _ = read_facts(read_items([item("推广热泵", ("园区", "推广", "热泵"))]), where)
     (evidence,) = facts[0].evidence
     assert document.text[evidence.start : evidence.end] == "推广热泵"
 
@@ -154,7 +154,7 @@ OPEN = ("园区改造", "带动", "就业", "measure", "jobs")
 def test_schema_keeps_what_the_meta_model_allows_only():
     """Types and relations are checked; the predicate is the meta-model's word."""
     facts, dropped = read(item("牵头负责园区改造", LEADS, WRONG, OPEN), facts="schema")
-    assert triples(facts) == [("省发展改革委", "牵头负责", "园区改造")]
+    assert triples(facts) == [("云岭省发展和改革委员会", "牵头负责", "园区改造")]
     assert (facts[0].subject.type, facts[0].object.type) == ("agency", "measure")
     assert dropped == {"type not allowed": 1, "relation not allowed": 1}
 
@@ -163,8 +163,8 @@ def test_both_keeps_open_triples_beside_the_meta_models():
     """What does not follow it stays as written; a type that it does not have is `entity`."""
     facts, dropped = read(item("牵头负责园区改造", LEADS, WRONG, OPEN), facts="both")
     assert triples(facts) == [
-        ("省发展改革委", "牵头负责", "园区改造"),
-        ("省发展改革委", "牵头", "2025年"),
+        ("云岭省发展和改革委员会", "牵头负责", "园区改造"),
+        ("云岭省发展和改革委员会", "牵头", "2025年"),
         ("园区改造", "带动", "就业"),
     ]
     assert [f.object.type for f in facts] == ["measure", "deadline", "entity"]
@@ -174,7 +174,7 @@ def test_both_keeps_open_triples_beside_the_meta_models():
 def test_free_has_the_types_that_names_tell():
     """Without a meta-model a type that a model gives all the same means nothing."""
     facts, _ = read(item("牵头负责园区改造", LEADS))
-    assert triples(facts) == [("省发展改革委", "牵头", "园区改造")]
+    assert triples(facts) == [("云岭省发展和改革委员会", "牵头", "园区改造")]
     assert (facts[0].subject.type, facts[0].object.type) == ("agency", "measure")
 
 

@@ -10,6 +10,7 @@ from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.meta_model import read_meta_model
 from kgrag.ingestion.passages import passages
 from kgrag.ingestion.reading import ExtractSettings, planned_requests, read_passage
+from kgrag.ingestion.resolve import name_resolver
 from kgrag.ingestion.structure import structure
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
@@ -29,7 +30,13 @@ def read(text, model, settings=COMBINED, *, most_chars=4096):
     chunks = chunk(document, structure(text), SIZES)
     passage = passages(chunks, sizes=SIZES, most_chars=most_chars)[0]
     leaves = [c for c in chunks if c.size == SIZES.leaf]
-    known = read_passage(passage, document, leaves, settings=settings, model_of=lambda _: model)
+    known = read_passage(
+        passage,
+        leaves,
+        names=name_resolver(document),
+        settings=settings,
+        model_of=lambda _: model,
+    )
     return known, passage, document
 
 
@@ -95,7 +102,13 @@ def test_read_passage_asks_the_model_of_each_stage():
     (passage,) = passages(chunks, sizes=SIZES, most_chars=4096)
     leaves = [c for c in chunks if c.size == SIZES.leaf]
     settings = ExtractSettings("separate")
-    known = read_passage(passage, document, leaves, settings=settings, model_of=models.__getitem__)
+    known = read_passage(
+        passage,
+        leaves,
+        names=name_resolver(document),
+        settings=settings,
+        model_of=models.__getitem__,
+    )
     assert {e.extractor for f in known.facts for e in f.evidence} == {"extract"}
     assert {s.source for s in known.summaries} == {"summarize"}
 

@@ -5,22 +5,23 @@ import pytest
 from kgrag.errors import NotFoundError
 from kgrag.language.facets import NATIONAL, document_facets
 from kgrag.language.titles import document_kinds, titles_within
+from kgrag.metadata import Metadata
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.types import Document
 
 TITLES = {
-    "成都市节能管理办法（试行）": "成都",
-    "四川省人民政府关于印发《四川省碳达峰实施方案》的通知": "四川",
-    "关于印发云岭省绿色工厂行动计划的通知": "云岭",
-    "国务院关于加快节能工作的指导意见": "",
-    "湖北省武汉市节能规划": "武汉、湖北",
-    "节能概况": "",
+    "成都市节能管理办法（试行）": ("四川省", "成都市"),
+    "四川省人民政府关于印发《四川省碳达峰实施方案》的通知": ("四川省",),
+    "关于印发云岭省绿色工厂行动计划的通知": ("云岭省",),
+    "国务院关于加快节能工作的指导意见": (),
+    "湖北省武汉市节能规划": ("湖北省", "武汉市"),
+    "节能概况": (),
 }
 CARDS = [
-    Document(f"d-{i}", title, "", "", "txt", "", properties={"places": places} if places else {})
-    for i, (title, places) in enumerate(TITLES.items())
+    Document(f"d-{i}", title, "", "", "txt", "", metadata=Metadata(regions=regions))
+    for i, (title, regions) in enumerate(TITLES.items())
 ]
-FACETS = {card.doc_id: document_facets(card.title, card.properties) for card in CARDS}
+FACETS = {card.doc_id: document_facets(card.title, card.metadata) for card in CARDS}
 
 
 def found(wanted):
@@ -52,8 +53,25 @@ def test_what_is_issued_without_marks_is_found_by_its_kind():
     assert titles_within("市政府关于印发«节能规划(2022年)»的通知")[-1] == "节能规划"
 
 
-def test_places_stand_in_the_order_of_the_title_and_a_year_is_a_number():
-    """The first place is the one that a caption shows."""
-    facets = document_facets("湖北省武汉市节能规划", {"places": "武汉、湖北", "year": "2022年"})
-    assert (facets.places, facets.year) == (("湖北", "武汉"), 2022)
-    assert document_facets("节能", {"year": "去年"}).year is None
+@pytest.mark.parametrize(
+    ("regions", "places", "around"),
+    [
+        (("湖北省", "武汉市"), ("武汉",), ("武汉", "湖北")),
+        (("上海市", "徐汇区"), ("上海", "徐汇"), ("上海", "徐汇")),
+        (("四川省", "成都市", "武侯区"), ("成都", "武侯"), ("成都", "武侯", "四川")),
+        (("广东省", "海南省"), ("广东", "海南"), ("广东", "海南")),
+        ((), (), (NATIONAL,)),
+    ],
+)
+def test_places_are_the_innermost_and_regions_what_lies_around(regions, places, around):
+    """The first place is the one that a caption shows; a county goes with its city."""
+    facets = document_facets("节能规划", Metadata(regions=regions))
+    assert (facets.places, facets.regions) == (places, around)
+
+
+def test_kinds_are_those_of_the_body_and_of_its_notice():
+    """A plan that came with a notice is found as both."""
+    metadata = Metadata(notice="云岭省人民政府关于印发《云岭省节能规划》的通知", issued="2022-03")
+    facets = document_facets("云岭省节能规划", metadata)
+    assert facets.kinds == ("规划", "通知")
+    assert facets.year == 2022

@@ -25,7 +25,7 @@ def ask(store, folder):
         return answer(
             sql,
             uri=(folder / "kgrag.db").as_uri(),
-            readable=frozenset({*readable, *tables, "sources", "entities", "facts"}),
+            readable=frozenset({*readable, *tables, "sources", "entities", "facts", "json_each"}),
             max_rows=max_rows,
             timeout_s=timeout_s,
         )

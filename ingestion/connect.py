@@ -1,0 +1,96 @@
+"""Have references lead to the documents that are held, whatever the order in which they came."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kgrag.errors import NotFoundError
+from kgrag.ids import entity_id, fact_id
+from kgrag.ingestion.citation_fit import Cited, Held
+from kgrag.ingestion.link import DocumentNames
+from kgrag.ingestion.resolve import document_node
+from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.store.graph import Citation
+from kgrag.store.store import Store
+from kgrag.types import Document, Entity, Evidence, Fact
+
+Place = tuple[int, int, str]  # start, end, title as cited
+
+
+def connect(store: Store) -> int:
+    """Point every reference at the document that it means; return how many documents changed.
+
+    A title that no held document bears keeps a node of its own, to which a later document is
+    connected. What is right already is not written again, so that running it again does nothing;
+    a run that was killed is made up for by the next.
+
+    Args:
+        store: The knowledge base.
+    """
+    cards = {card.doc_id: card for card in store.document_cards()}
+    names = DocumentNames(Held(c.doc_id, c.title, c.metadata) for c in cards.values())
+    wanted: dict[str, dict[Place, tuple[Entity, str]]] = defaultdict(dict)
+    wrong: set[str] = set()
+    for citation in store.citations():
+        citing = cards.get(citation.doc_id)
+        if citing is None:
+            continue
+        node, match = _meant(citation, citing, names, cards)
+        wanted[citation.doc_id][citation.start, citation.end, citation.title] = node, match
+        if (node.entity_id, match) != (citation.object_id, citation.qualifiers.match):
+            wrong.add(citation.doc_id)
+    return sum(_repoint(store, doc_id, wanted[doc_id]) for doc_id in sorted(wrong))
+
+
+def _meant(
+    citation: Citation, citing: Document, names: DocumentNames, cards: Mapping[str, Document]
+) -> tuple[Entity, str]:
+    """Return the node that a citation means, and how that was found."""
+    told, metadata = citation.qualifiers, citing.metadata
+    cited = Cited(
+        "" if citation.title == told.number else citation.title,
+        number=told.number,
+        issuer=told.issuer,
+        doc_id=citation.doc_id,
+        regions=metadata.regions,
+        year=metadata.year,
+    )
+    found = names.resolve(cited)
+    if found is None:
+        return Entity(entity_id(citation.title), citation.title, DOCUMENT_TYPE), ""
+    doc_id, match = found
+    return document_node(cards[doc_id]), match
+
+
+def _repoint(store: Store, doc_id: str, wanted: Mapping[Place, tuple[Entity, str]]) -> bool:
+    """Write a document's facts with its references as they are meant."""
+    facts, mentions, _ = store.knowledge_of(doc_id)
+    try:
+        store.replace_knowledge(doc_id, facts=_repointed(facts, wanted), mentions=mentions)
+    except NotFoundError:  # deleted by another process meanwhile
+        return False
+    return True
+
+
+def _repointed(facts: list[Fact], wanted: Mapping[Place, tuple[Entity, str]]) -> list[Fact]:
+    kept: list[Fact] = []
+    moved: dict[str, Fact] = {}
+    for fact in facts:
+        staying: list[Evidence] = []
+        for e in fact.evidence:
+            title = e.qualifiers.object or fact.object.name
+            meant = (
+                wanted.get((e.start, e.end, title)) if e.qualifiers.kind == "reference" else None
+            )
+            if meant is None:
+                staying.append(e)
+                continue
+            node, match = meant
+            written = "" if node.name == title else title
+            there = replace(e, qualifiers=replace(e.qualifiers, object=written, match=match))
+            fid = fact_id(fact.subject.entity_id, fact.predicate, node.entity_id)
+            known = moved.get(fid) or Fact(fid, fact.subject, fact.predicate, node, ())
+            moved[fid] = replace(known, evidence=(*known.evidence, there))
+        if staying:
+            kept.append(replace(fact, evidence=tuple(staying)))
+    return [*kept, *moved.values()]

@@ -1,0 +1,151 @@
+"""Make facts of what rules, imports and models state: names resolved, evidence gathered."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.ids import fact_id
+from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.resolve import NameResolver
+from kgrag.ingestion.rules.finding import Finding
+from kgrag.types import Chunk, Evidence, Fact, Mention
+
+BY_RULE = "rules"  # extractor of what rules find
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A triple as a document words it.
+
+    Attributes:
+        subject: As written.
+        predicate: The relation.
+        object: As written.
+        evidence: Where it stands; at least one.
+        subject_type: Key of the meta-model that is told for the subject; empty for none.
+        object_type: The same for the object.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    evidence: tuple[Evidence, ...]
+    subject_type: str = ""
+    object_type: str = ""
+
+
+def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]:
+    """Return facts, unique by id and in the order first stated, each with all its evidence.
+
+    What comes out as one name twice is left out: it says nothing. Where an entity has another
+    name than is written, the evidence keeps what is written; a target without a region is the
+    document's region's.
+
+    Args:
+        statements: Of one document.
+        resolver: For its names.
+    """
+    facts: dict[str, Fact] = {}
+    places: dict[str, dict[Evidence, None]] = {}
+    for stated in statements:
+        subject, subject_written = resolver.entity(stated.subject, stated.subject_type)
+        object_, object_written = resolver.entity(stated.object, stated.object_type)
+        if subject.entity_id == object_.entity_id:
+            continue
+        fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
+        facts.setdefault(fid, Fact(fid, subject, stated.predicate, object_, ()))
+        for evidence in stated.evidence:
+            own = evidence.qualifiers
+            qualifiers = replace(
+                own,
+                subject=subject_written,
+                object=object_written,
+                region=own.region or (resolver.region if own.kind == "target" else ""),
+            )
+            places.setdefault(fid, {})[replace(evidence, qualifiers=qualifiers)] = None
+    return [replace(f, evidence=tuple(sorted(places[fid], key=_place))) for fid, f in facts.items()]
+
+
+def stated_by_rules(findings: Iterable[Finding], leaves: Sequence[Chunk]) -> Iterator[Stated]:
+    """Yield what rules found, tied to the chunks that say so.
+
+    Args:
+        findings: Of one document.
+        leaves: Its smallest chunks in reading order.
+    """
+    for found in findings:
+        evidence = evidence_for(
+            leaves,
+            found.start,
+            found.end,
+            extractor=BY_RULE,
+            confidence=found.confidence,
+            qualifiers=found.qualifiers,
+        )
+        yield Stated(
+            found.subject,
+            found.predicate,
+            found.object,
+            evidence,
+            found.subject_type,
+            found.object_type,
+        )
+
+
+def stated_before(facts: Iterable[Fact], leaves: Sequence[Chunk]) -> Iterator[Stated]:
+    """Yield what imports and models stated of a stored document, as it was written.
+
+    What rules found is left out: they find it anew.
+
+    Args:
+        facts: As the store has them.
+        leaves: The document's smallest chunks, as they are now.
+    """
+    for fact in facts:
+        for evidence in _anchored(fact.evidence, leaves):
+            own = evidence.qualifiers
+            yield Stated(
+                own.subject or fact.subject.name,
+                fact.predicate,
+                own.object or fact.object.name,
+                (evidence,),
+                fact.subject.type,
+                fact.object.type,
+            )
+
+
+def mentions_before(
+    mentions: Iterable[Mention], leaves: Sequence[Chunk], resolver: NameResolver
+) -> list[Mention]:
+    """Return the mentions that imports and models gave of a stored document, on its chunks now."""
+    found: dict[Mention, None] = {}
+    for mention in mentions:
+        for evidence in _anchored([mention.evidence], leaves):
+            name = evidence.qualifiers.subject or mention.entity.name
+            found[mention_of(name, evidence, resolver, mention.entity.type)] = None
+    return list(found)
+
+
+def mention_of(name: str, evidence: Evidence, resolver: NameResolver, type_: str = "") -> Mention:
+    """Return the mention of a name as written."""
+    entity, written = resolver.entity(name, type_)
+    return Mention(
+        entity, replace(evidence, qualifiers=replace(evidence.qualifiers, subject=written))
+    )
+
+
+def _anchored(evidence: Iterable[Evidence], leaves: Sequence[Chunk]) -> Iterator[Evidence]:
+    """Yield evidence on the present leaves; what rules found is left out."""
+    spans = dict.fromkeys(replace(e, chunk_id="") for e in evidence if e.extractor != BY_RULE)
+    for e in spans:
+        yield from evidence_for(
+            leaves,
+            e.start,
+            e.end,
+            extractor=e.extractor,
+            confidence=e.confidence,
+            qualifiers=e.qualifiers,
+        )
+
+
+def _place(evidence: Evidence) -> tuple[int, int, str, str]:
+    return evidence.start, evidence.end, evidence.extractor, evidence.chunk_id

@@ -1,0 +1,130 @@
+"""Give every name in a document the entity that it means there.
+
+One resolver for what rules, imports and models name: 省林业局 is the document's province's, 本方案
+the document itself, 工信部 the ministry by its full name. What a name means depends on the document
+that uses it and on what a person decided, never on the other documents of the knowledge base, so
+that the graph is the same whatever the order of ingestion.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kgrag.ids import entity_id
+from kgrag.ingestion.curation import Decisions
+from kgrag.ingestion.entity_types import UNTYPED, typed
+from kgrag.ingestion.rules.finding import SELF
+from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing, self_names
+from kgrag.language.document_nodes import node_id, node_name
+from kgrag.language.leading_region import leading_region
+from kgrag.language.organs import canonical_organ, is_bare_organ
+from kgrag.language.regions import level_of, regions_named
+from kgrag.language.text import normalize_name
+from kgrag.language.titles import titles_within
+from kgrag.types import Document, Entity
+
+NATIONAL = "全国"
+
+
+@dataclass(frozen=True, slots=True)
+class NameResolver:
+    """Resolves the names in one document.
+
+    Attributes:
+        document: Its node in the graph.
+        region: Full name of the innermost place that it governs; 全国 for a national document,
+            empty where it does not say.
+        regions: All of them, the outermost first.
+        own_names: Normalised names by which its text may call it.
+        names: What its words for itself stand for.
+        abbreviations: Full names by the normalised short ones that it defines (以下简称).
+        decisions: What a person decided on names.
+    """
+
+    document: Entity
+    region: str
+    regions: tuple[str, ...]
+    own_names: frozenset[str]
+    names: SelfNames
+    abbreviations: Mapping[str, str] = field(default_factory=dict)
+    decisions: Decisions = field(default_factory=Decisions)
+
+    def entity(self, name: str, type_: str = "") -> tuple[Entity, str]:
+        """Return the entity that a name means, and the name if that is called otherwise.
+
+        Args:
+            name: As written.
+            type_: Key of the meta-model that is told for it; empty or `entity` for none.
+        """
+        written = " ".join(name.split())
+        if written == SELF or normalize_name(written) in self.own_names:
+            return self.document, "" if written in (SELF, self.document.name) else written
+        resolved = self.decisions.called(self._full(written), written=written)
+        if normalize_name(resolved) in self.own_names:
+            return self.document, written
+        told = type_ if type_ != UNTYPED else ""
+        entity = self._scoped(resolved, told)
+        return entity, "" if entity.name == written else written
+
+    def names_nothing(self, name: str) -> bool:
+        """Return whether a name is only a stop word or a placeholder, and none of the document's.
+
+        本地区 is a stop word elsewhere; here it is the region.
+        """
+        return names_nothing(name) and self._full(name) == name
+
+    def _full(self, name: str) -> str:
+        """Return the full name of a name by the rules alone."""
+        spelled = self.abbreviations.get(normalize_name(name), name)
+        own = self.names.resolve(spelled.strip("《》") if _is_title(spelled) else spelled)
+        return self._place(own) or canonical_organ(own, regions=self.regions)
+
+    def _place(self, name: str) -> str:
+        """Return the full name of a listed place; that of a county with the city around it."""
+        names, end = leading_region(name, within=self.regions)
+        if end < len(name) or not names or not regions_named(names[-1]):
+            return ""
+        return "".join(names[-2:]) if level_of(names[-1]) == "县" else names[-1]
+
+    def _scoped(self, name: str, type_: str) -> Entity:
+        """Return the entity of a full name; an organ of no known place is this region's own."""
+        if is_bare_organ(name) and self.region not in ("", NATIONAL):
+            name = f"{name}（{self.region}）"
+            return Entity(entity_id(name), name, type_ or "agency")
+        return typed(Entity(entity_id(name), name, type_ or UNTYPED))
+
+
+def document_node(document: Document) -> Entity:
+    """Return the node of a document: the name that others cite it by, of its issuer."""
+    name = node_name(document.title)
+    return Entity(node_id(document.title, document.metadata), name, DOCUMENT_TYPE)
+
+
+def name_resolver(
+    document: Document,
+    *,
+    abbreviations: Mapping[str, str] | None = None,
+    decisions: Decisions | None = None,
+) -> NameResolver:
+    """Return what resolves the names in a document.
+
+    Args:
+        document: With its metadata.
+        abbreviations: Full names by short ones, as `rules.definitions.abbreviations` reads them.
+        decisions: What a person decided on names.
+    """
+    metadata = document.metadata
+    titles = {*titles_within(document.title), *titles_within(metadata.notice)} - {""}
+    national = metadata.level in ("国家", "部门") and not metadata.regions
+    return NameResolver(
+        document=document_node(document),
+        region=metadata.regions[-1] if metadata.regions else NATIONAL if national else "",
+        regions=metadata.regions,
+        own_names=frozenset(map(normalize_name, titles)),
+        names=self_names(document),
+        abbreviations={normalize_name(k): v for k, v in (abbreviations or {}).items()},
+        decisions=decisions or Decisions(),
+    )
+
+
+def _is_title(name: str) -> bool:
+    return name.startswith("《") and name.endswith("》") and name.count("《") == 1

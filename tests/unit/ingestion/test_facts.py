@@ -1,0 +1,98 @@
+"""Statements of rules, imports and models become facts in the same way."""
+
+from dataclasses import replace
+
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.facts import (
+    BY_RULE,
+    Stated,
+    facts_of,
+    mentions_before,
+    stated_before,
+    stated_by_rules,
+)
+from kgrag.ingestion.resolve import name_resolver
+from kgrag.ingestion.rules.finding import SELF, Finding
+from kgrag.metadata import Metadata
+from kgrag.qualifiers import Qualifiers
+from kgrag.types import Document, Entity, Evidence, Fact, Mention
+
+TEXT = "到2025年，全市绿色工厂达到500家。市工信局牵头，市发改委配合。\n" * 3
+SIZES = ChunkSizes(64, (32, 16))
+DOCUMENT = Document("d", "节能规划", TEXT, "d.txt", "txt", "0",
+                    metadata=Metadata(regions=("四川省", "成都市")))  # fmt: skip
+LEAVES = [c for c in chunk(DOCUMENT, [], SIZES) if c.size == SIZES.leaf]
+RESOLVER = name_resolver(DOCUMENT)
+TARGET = Qualifiers("target", value="500", unit="家", year="2025")
+
+
+def test_findings_become_facts_that_keep_what_is_written():
+    """The entity has its full name, the evidence the wording; a target is its region's."""
+    findings = [
+        Finding("绿色工厂", "目标为", "500家", 7, 16, TARGET),
+        Finding(
+            "市工信局", "牵头", "绿色工厂", 20, 26, Qualifiers("duty", role="牵头"), confidence=0.9
+        ),
+    ]
+    target, duty = facts_of(stated_by_rules(findings, LEAVES), RESOLVER)
+
+    assert [e.qualifiers for e in target.evidence] == [replace(TARGET, region="成都市")]
+    assert (duty.subject.name, duty.predicate) == ("成都市工业和信息化局", "牵头")
+    (evidence, *_) = duty.evidence
+    assert evidence.qualifiers == Qualifiers("duty", subject="市工信局", role="牵头")
+    assert (evidence.extractor, evidence.confidence) == (BY_RULE, 0.9)
+    assert TEXT[evidence.start : evidence.end] == TEXT[20:26] == "市工信局牵头"
+
+
+def test_a_region_that_is_told_stays():
+    """A target for another place than the document's."""
+    finding = Finding("绿色工厂", "目标为", "500家", 7, 16, replace(TARGET, region="武侯区"))
+    (fact,) = facts_of(stated_by_rules([finding], LEAVES), RESOLVER)
+    assert fact.evidence[0].qualifiers.region == "武侯区"
+
+
+def test_what_comes_out_as_one_name_says_nothing():
+    """成都市 部署 全市 after 全市 is 成都市."""
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id),)
+    assert facts_of([Stated("成都市", "部署", "全市", evidence)], RESOLVER) == []
+
+
+def test_statements_of_one_fact_share_it():
+    """With the evidence of both, in the order of the text."""
+    later, first = (Evidence("d", at, at + 2, LEAVES[0].chunk_id) for at in (4, 1))
+    (fact,) = facts_of(
+        [
+            Stated("市发改委", "配合", "节能", (later,)),
+            Stated("成都市发展和改革委员会", "配合", "节能", (first,)),
+        ],
+        RESOLVER,
+    )
+    assert [(e.start, e.qualifiers.subject) for e in fact.evidence] == [(1, ""), (4, "市发改委")]
+
+
+def test_what_was_stated_before_is_resolved_anew():
+    """A fact of an older kgrag hangs on the bare name; by rule it is found again anyway."""
+    old = [
+        Evidence("d", 17, 23, "old", "m"),
+        Evidence("d", 17, 23, "old", BY_RULE),
+    ]
+    bare = Fact("f", Entity("e1", "市工信局"), "牵头", Entity("e2", "绿色工厂"), tuple(old))
+    (fact,) = facts_of(stated_before([bare], LEAVES), RESOLVER)
+    assert fact.subject.name == "成都市工业和信息化局"
+    assert {e.extractor for e in fact.evidence} == {"m"}
+    assert {e.qualifiers.subject for e in fact.evidence} == {"市工信局"}
+    assert facts_of(stated_before([fact], LEAVES), RESOLVER) == [fact]
+
+
+def test_mentions_are_resolved_anew_too():
+    """As facts are."""
+    evidence = Evidence("d", 17, 23, "old", "import")
+    found = mentions_before([Mention(Entity("e", "市工信局"), evidence)], LEAVES, RESOLVER)
+    assert {m.entity.name for m in found} == {"成都市工业和信息化局"}
+    assert mentions_before(found, LEAVES, RESOLVER) == found
+
+
+def test_a_document_that_speaks_of_itself_is_its_node():
+    """本文件 is the word by which rules say so."""
+    (fact,) = facts_of(stated_by_rules([Finding(SELF, "依据", "节能法", 0, 4)], LEAVES), RESOLVER)
+    assert fact.subject == RESOLVER.document

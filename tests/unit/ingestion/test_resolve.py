@@ -1,0 +1,127 @@
+"""One resolver for the names of rules, imports and models."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgrag.ingestion.curation import Decisions
+from kgrag.ingestion.resolve import document_node, name_resolver
+from kgrag.ingestion.rules.finding import SELF
+from kgrag.metadata import Metadata
+from kgrag.store.decisions import Decision
+from kgrag.types import Document
+
+SICHUAN = ("四川省",)
+CHENGDU = ("四川省", "成都市")
+
+
+def document(title="节能规划", *, regions=CHENGDU, issuers=(), notice="", level=""):
+    metadata = Metadata(regions=regions, issuers=issuers, notice=notice, level=level)
+    return Document("d", title, "", "d.txt", "txt", "00", metadata=metadata)
+
+
+def resolve(name, type_="", *, abbreviations=None, decisions=None, **about):
+    resolver = name_resolver(document(**about), abbreviations=abbreviations, decisions=decisions)
+    return resolver.entity(name, type_)
+
+
+@pytest.mark.parametrize(
+    ("name", "regions", "called"),
+    [
+        ("省林业局", CHENGDU, "四川省林业局"),
+        ("市发改委", CHENGDU, "成都市发展和改革委员会"),
+        ("四川省 林业局", CHENGDU, "四川省林业局"),
+        ("工信部", (), "工业和信息化部"),
+        ("原环境保护部", SICHUAN, "生态环境部"),
+        ("成都", (), "成都市"),
+        ("四川", CHENGDU, "四川省"),
+        ("全省", CHENGDU, "四川省"),
+        ("全省绿色工厂", CHENGDU, "四川省绿色工厂"),
+        ("本地区", CHENGDU, "成都市"),
+        ("武侯区", CHENGDU, "成都市武侯区"),
+        ("成都市武侯区", SICHUAN, "成都市武侯区"),
+        ("绿色工厂", CHENGDU, "绿色工厂"),
+    ],
+)
+def test_a_name_means_what_it_means_in_its_document(name, regions, called):
+    """Organs and places in full, with the document's own region where none is told."""
+    entity, written = resolve(name, regions=regions)
+    assert entity.name == called
+    assert written == ("" if called == name else name)
+
+
+def test_an_organ_of_no_known_place_is_the_regions_own():
+    """市林业局 of a province's document is any of its cities', and never another province's."""
+    here, _ = resolve("市林业局", regions=SICHUAN)
+    there, _ = resolve("市林业局", regions=("云南省",))
+    assert here.name == "市林业局（四川省）"
+    assert here.entity_id != there.entity_id
+    assert here.type == "agency"
+
+
+@pytest.mark.parametrize("name", [SELF, "本规划", "节能规划", "《节能规划》", "本文件"])
+def test_what_a_document_calls_itself_is_its_node(name):
+    """So that what it says of itself hangs on one node."""
+    assert resolve(name)[0] == document_node(document())
+
+
+def test_the_notice_that_covers_a_document_is_the_document():
+    """Facts about the notice are the document's."""
+    notice = "云岭省人民政府关于印发《节能规划》的通知"
+    assert resolve(notice, notice=notice)[0] == document_node(document(notice=notice))
+
+
+def test_documents_of_one_name_by_several_issuers_are_several():
+    """Provinces give their plans the same name."""
+    of = [document_node(document(issuers=(issuer,))) for issuer in ("甲省人民政府", "乙省人民政府")]
+    by_region = [document_node(document(regions=r)) for r in (("甲省",), ("乙省",))]
+    assert len({node.entity_id for node in (*of, *by_region)}) == 4
+    assert {node.name for node in of} == {"节能规划"}
+
+
+def test_an_abbreviation_is_what_the_document_says_it_is():
+    """以下简称 holds in the document that says so."""
+    short = {"《方案》": "《云岭省节能行动方案》", "市发改委": "市发展和改革委员会"}
+    assert resolve("方案", abbreviations=short)[0].name == "云岭省节能行动方案"
+    assert resolve("市发改委", abbreviations=short)[0].name == "成都市发展和改革委员会"
+    assert resolve("方案")[0].name == "方案"
+
+
+def test_a_stop_word_that_the_document_explains_is_no_stop_word():
+    """本地区 names nothing elsewhere; here it is the region."""
+    resolver = name_resolver(document())
+    assert not resolver.names_nothing("本地区")
+    assert resolver.names_nothing("有关部门")
+    assert not resolver.names_nothing("绿色工厂")
+
+
+def test_a_persons_decision_comes_last():
+    """A merger holds for what the rules make of a name, and a split for what is written."""
+    decisions = Decisions.of(
+        [
+            Decision("merge", "成都市经济和信息化局", "成都市工业和信息化局"),
+            Decision("split", "市发改委", "成都市发展和改革委员会"),
+        ]
+    )
+    assert resolve("市经信局", decisions=decisions)[0].name == "成都市工业和信息化局"
+    assert resolve("市发改委", decisions=decisions)[0].name == "市发改委（成都市）"
+
+
+def test_mergers_that_lead_in_a_circle_end():
+    """Two people may decide the opposite."""
+    decisions = Decisions.of([Decision("merge", "甲方", "乙方"), Decision("merge", "乙方", "甲方")])
+    assert resolve("甲方", decisions=decisions)[0].name in ("甲方", "乙方")
+
+
+@pytest.mark.parametrize(("told", "type_"), [("", "agency"), ("entity", "agency"), ("x", "x")])
+def test_a_type_that_is_told_wins_over_the_name(told, type_):
+    """Else the name tells it."""
+    assert resolve("成都市林业局", told)[0].type == type_
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_resolving_again_changes_nothing(name):
+    """What is stored is resolved anew at each ingest."""
+    entity, _ = resolve(name)
+    again, written = resolve(entity.name, entity.type)
+    assert (again.entity_id, written) == (entity.entity_id, "")
