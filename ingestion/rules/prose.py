@@ -23,6 +23,9 @@ _LONGEST_SENTENCE = 800
 _BLANK = re.compile(r"\s")
 _PIECE = re.compile(r"[^\s(〔\[【《]+|\s+|[(〔\[【《]")
 _NUMBER = re.compile(r"\d|百分之|十[一二三四五]五|[一二三四五六七八九十百千][万亿成]")
+_DIGITS = re.compile(r"\d+")
+_DIGITS_BEFORE = re.compile(r"(?<![\d.])\d{1,4}$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _ASIDES = {"(": ")", "〔": "〕", "[": "]", "【": "】", "《": "》"}
 _LONGEST_ASIDE = 120
 _SENTENCE_END = re.compile(r"[。!?]|(?<=[^\x00-\x7f%])\.(?=[^\x00-\x7f\d%]|\d{4}年|$)")
@@ -155,9 +158,21 @@ def _without_asides(text: str, start: int, end: int) -> tuple[list[int], list[li
             i = close + 1
         elif not match[0].isspace():
             kept.extend(range(match.start(), i))
-        elif kept and text[kept[-1]].isdigit() and text[i : i + 1].isdigit():
+        elif kept and _parts_numbers(text, kept[-1], match.start(), i):
             kept.append(match.start())
     return kept, [aside for aside in asides if aside]
+
+
+def _parts_numbers(text: str, last: int, start: int, end: int) -> bool:
+    """Return whether blanks part two numbers, and stand within none: 10 00个, 20 25年."""
+    right = _DIGITS.match(text, end)
+    if right is None or not text[last].isdigit():
+        return False
+    left = _DIGITS_BEFORE.search(text, max(0, start - 8), start)
+    if left is None or end - start > 2 or "\n" in text[start:end]:
+        return True
+    is_year = _YEAR.fullmatch(left[0] + right[0]) and text.startswith("年", right.end())
+    return not is_year and (len(right[0]) < 2 or bool(right[0].strip("0")))
 
 
 def _unblanked(text: str, start: int, end: int) -> list[int]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from kgrag.ingestion.rules import target_names as names
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.prose import Passage
@@ -20,7 +21,6 @@ _SHARE_OF_NOUN = re.compile(
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
 _CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
 _OF = re.compile(r"(?:达到|占到?|为|不低于|不少于|不超过|超过|高于|相当于)[^,;]{2,30}的$")
-_LEVEL_ONLY = re.compile(r"(?:国家|省|市|县|区|镇|乡)级")
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
 _LONGEST_INDICATOR = 60
@@ -28,6 +28,12 @@ _LOOK_BACK = 60
 _NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米以上的建筑
 _OPENING = 12  # characters within which a passage says when all that it says holds
 _REACH = 600  # characters for which a time holds
+_LINK = re.compile(
+    rf"(?:{p.AND}|,)+(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|累计|各|共|新)?"
+)
+_ANDS = frozenset(("、", "和", "及", "以及"))
+_SHARED = re.compile(r"均|都|皆|全部|各")
+_LIMITED = re.compile(rf"(?:{p.LIMIT_LOW}|{p.ABOVE})$")
 _MEASURED_NOUNS = frozenset(
     ("条", "元", "千瓦", "亩", "公里", "平方米", "公顷", "平方公里", "吨", "立方米", "人次")
 )
@@ -47,14 +53,17 @@ def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
     said = times(text)
     i = 0
     carried: Time | None = None
+    referred = indicator
     for start, end in passage.sentences():
         while i < len(numbers) and numbers[i].start < start:
             i += 1
         j = i
         while j < len(numbers) and numbers[j].start < end:
             j += 1
-        sentence = _Sentence(text, (start, end), numbers[i:j], said, State(indicator, carried))
+        state = State(indicator, carried, referred)
+        sentence = _Sentence(text, (start, end), numbers[i:j], said, state)
         yield from sentence.read()
+        referred = sentence.state.referred
         carried = _carried(sentence.state.time, carried, end)
         i = j
 
@@ -144,7 +153,9 @@ class _Sentence:
             right = inside[i + len(group)].start if i + len(group) < len(inside) else end
             self._read_group(start, end, left, right, group)
             i += len(group)
-            left = group[-1].end
+            before, behind = self.text[left : group[0].start], self.text[group[-1].end : right]
+            if len(group) > 1 or not names.is_within_name(before, group[0], behind):
+                left = group[-1].end
 
     def _read_group(self, start: int, end: int, left: int, right: int, group: list[Value]) -> None:
         first = group[0]
@@ -159,7 +170,7 @@ class _Sentence:
         if came_from and len(group) == 1 and words.goes_on_to(behind):
             self.state.from_value, self.state.from_year = first, came_from["year"] or ""
             rest = before[: len(before) - len(window) + came_from.start()]
-            name = self._indicator(start, rest)
+            name = names.indicator_in(rest)
             if name:
                 self.state.indicator = name
             return
@@ -170,14 +181,18 @@ class _Sentence:
         if len(group) > 1:
             self._distribute(whole, rest, chain, group)
             return
-        verb = self._verb(window)
-        noun = self._noun(behind, right < end)
+        verb = self._verb(window, before, first)
+        noun = names.counted_noun(behind, is_followed=right < end)
         if verb and noun and (first.unit in COUNTS or first.unit in _MEASURED_NOUNS):
             self._built_noun(whole, verb, first, noun, behind)
+        elif first.unit in COUNTS and self._result(whole, before, first, behind):
+            pass
         elif chain and words.is_predicate(chain):
             self._predicate(whole, rest, chain, first, behind)
         elif (of := _OF.search(rest)) and first.unit in SHARES and not chain:
-            self._predicate(whole, rest[: of.start()], of[0], first, behind)
+            is_part = of[0].startswith("占")
+            name = rest.removesuffix("的") if is_part else rest[: of.start()]
+            self._predicate(whole, name, "占" if is_part else of[0], first, behind)
         else:
             self._bare(whole, rest, chain, first, behind)
 
@@ -192,17 +207,19 @@ class _Sentence:
         goes_on = behind and behind[0] not in "、和及与的并以其"
         if goes_on and value.unit not in SHARES and not p.IS_REACHED.search(chain):
             return
-        name = self._indicator(clause[0], rest)
+        name = names.indicator_in(rest)
         is_built = value.unit in COUNTS or not p.INDICATOR_END.search(name)
         if not p.IS_REACHED.search(chain) and is_built and p.BUILD_LEAD.match(name):
             self._bare(clause, rest, chain, value, behind)
             return
-        if not name:
-            if words.has_words(rest):
-                return
-            name = self.state.indicator
-        elif p.OF_WHAT_BEFORE.match(name) and self.state.indicator:
-            name = self.state.indicator + name
+        if not name and words.has_words(rest):
+            return
+        name = names.lent(name, self.state.indicator, value, chain)
+        if _SHARED.search(chain) and (each := words.all_items(name)):
+            for item in each:
+                self._add(clause, item, value, chain, "")
+            self.state.names = each
+            return
         self._add(clause, name, value, chain, "")
 
     def _bare(
@@ -219,10 +236,10 @@ class _Sentence:
             return
         if value.unit == "" and not p.UNITLESS.search(rest):
             return
-        bare = words.lead_stripped(self._without_times(clause[0], rest))
+        bare = words.lead_stripped(names.without_times(rest))
         said, name = words.verb_and_name(bare, rest)
         can_be_built = value.unit in COUNTS or value.unit in _MEASURED_NOUNS
-        is_named = p.INDICATOR_END.search(bare) is not None
+        is_named = bool(p.INDICATOR_END.search(bare) or p.INDICATOR_START.match(bare))
         if said and not name and self.state.verb:
             self._add(clause, self.state.indicator, value, chain, said)
         elif said and name in p.GENERAL:
@@ -250,7 +267,7 @@ class _Sentence:
             return False
         if rest and p.INDICATOR_END.search(rest):
             return False
-        prefix = self._indicator(clause[0], rest)
+        prefix = names.indicator_in(rest)
         noun = "" if behind.startswith(("全覆盖", "覆盖", "达标", "全达标")) else share["noun"]
         self._add(clause, prefix + noun, value, chain, "")
         return True
@@ -259,15 +276,20 @@ class _Sentence:
         self, clause: tuple[int, int], verb: str, value: Value, noun: str, behind: str
     ) -> None:
         """建成V X."""
+        self.state.counted_to = value.end + behind.find(noun) + len(noun)
         if len(noun) > _LONGEST_INDICATOR:
             noun = noun.rsplit("的", 1)[-1]
         if verb in ("有", "为") or p.PARTS.search(noun):
             return
         is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
-        if is_small and (value.after or behind.startswith("的")):
+        limited = _LIMITED.search(verb) is not None
+        if is_small and not limited and (value.after or behind.startswith("的")):
             return
         self.state.verb = verb
+        before = len(self.state.found)
         self._add(clause, noun, value, verb, verb)
+        if len(self.state.found) > before:
+            names.complete_levels(self.state.found, noun)
 
     def _distribute(
         self, clause: tuple[int, int], rest: str, chain: str, group: list[Value]
@@ -275,15 +297,19 @@ class _Sentence:
         """A、B分别达到V、W; 到2025年、2030年A分别达到V、W."""
         if (rest.endswith("的") and "占" not in rest) or "分别" in rest:
             return
-        bare = words.lead_stripped(self._without_times(clause[0], rest))
+        bare = words.lead_stripped(names.without_times(rest))
         verb = p.BUILD_LEAD.match(bare) if not p.IS_STRONG.search(chain) else None
         if verb and not p.INDICATOR_END.search(bare):
             bare = bare[verb.end() :]
-        names = words.items(bare, len(group))
-        if names:
+        listed: Sequence[str] = words.items(bare, len(group))
+        if not listed and not words.names_something(bare):
+            listed = self.state.names if len(self.state.names) == len(group) else ()
+            listed = listed or names.listed_before(self.text, clause[0], self.start, len(group))
+        if listed:
+            self.state.names = listed
             alike = not any(value.after for value in group[:-1])
             after = group[-1].after if alike else ""
-            for name, value in zip(names, group, strict=True):
+            for name, value in zip(listed, group, strict=True):
                 self._add(clause, name, value, chain, "", after=after)
             return
         dated = [t for t in self.said if not t.is_base and t.start < group[0].start][-len(group) :]
@@ -293,51 +319,36 @@ class _Sentence:
 
     # --- pieces ---
 
-    def _verb(self, before: str) -> str:
+    def _verb(self, window: str, before: str, value: Value) -> str:
         """Return the verb that a number belongs to: 完成甲、乙等5个X, 建成3条X、5个Y."""
-        build = p.BUILD_RUN.search(before)
+        build = p.BUILD_RUN.search(window)
         if build:
             return build[0]
-        if before in ("、", "和", "及", "以及"):
+        counted_to = self.state.counted_to
+        if before in _ANDS or (
+            0 <= counted_to < value.start and _LINK.fullmatch(self.text, counted_to, value.start)
+        ):
             return self.state.verb
-        if not before.endswith("等"):
+        if not before.endswith("等") and not words.counts_list(before, value):
             return ""
         lead = p.BUILD_LEAD.match(before) or p.BUILD_LEAD.match(words.lead_stripped(before))
         return lead[0] if lead else ""
 
-    def _noun(self, behind: str, is_followed: bool) -> str:
-        """Return what is counted, behind a number."""
-        noun = behind
-        if is_followed:
-            cut = max(noun.rfind(mark) for mark in "、和及与")
-            noun = noun[: max(cut, 0)]
-        if noun[:1] in ("、", "和", "及", "与"):
-            return ""
-        noun = noun.lstrip("的")
-        return noun if words.names_something(noun) else ""
-
-    def _without_times(self, start: int, rest: str) -> str:
-        """Return the words before a number without what says when."""
-        for time in times(rest):
-            if time.is_base:
-                continue
-            before, after = rest[: time.start], rest[time.end :]
-            if words.names_something(words.lead_stripped(after)):
-                return self._without_times(start, after)
-            return before
-        return rest
-
-    def _indicator(self, start: int, rest: str) -> str:
-        bare = words.lead_stripped(self._without_times(start, rest))
-        while True:
-            shorter = p.TRAILS.sub("", bare)
-            base = re.search(rf"{p.BASE}$", shorter)
-            if base and base.start() > 1:
-                shorter = shorter[: base.start()]
-            if shorter == bare:
-                break
-            bare = shorter
-        return bare if words.names_something(bare) else ""
+    def _result(self, clause: tuple[int, int], before: str, value: Value, behind: str) -> bool:
+        """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""
+        bare = words.lead_stripped(names.without_times(before))
+        result = p.RESULT.match(behind)
+        if result and p.RESULT_LEAD.fullmatch(bare):
+            self._add(clause, result[0], value, "", "")
+            return True
+        done = p.OBJECT_DONE.match(behind)
+        lead = p.BUILD_INSIDE.match(bare) or p.BUILD_LEAD.match(bare)
+        lead = p.BUILD_LEAD.match(p.RESULT_LEAD.sub("", bare, count=1)) or lead
+        if not done or not lead or not words.names_something(bare):
+            return False
+        name = re.split(lead[0], bare, maxsplit=1)[-1]
+        self._add(clause, name + done["noun"], value, lead[0], lead[0])
+        return True
 
     def _add(
         self,
@@ -351,7 +362,9 @@ class _Sentence:
         after: str = "",
     ) -> None:
         name = _CONNECTED.sub("", name).strip(":,;.、")
-        if _LEVEL_ONLY.fullmatch(name) and self.state.indicator:
+        if p.REFERS.fullmatch(name):
+            name = self.state.referred
+        if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
             name += _LEVEL.sub("", self.state.indicator)
         if not words.names_something(name) or p.COMPARED.search(name):
             return
@@ -383,5 +396,5 @@ class _Sentence:
                 self.state.carried,
             )
         )
-        self.state.indicator = name
+        self.state.indicator = self.state.referred = name
         self.state.from_value, self.state.from_year = None, ""

@@ -1,5 +1,6 @@
 """What is read in a sentence, and what is kept on the way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgrag.ingestion.rules.target_times import Time
@@ -43,6 +44,9 @@ class State:
 
     Attributes:
         indicator: The last whose value was stated.
+        referred: The same, also of the sentences before: 该比例.
+        names: The indicators of the last list that had a value each.
+        counted_to: Where the last noun that a number counts ends.
         carried: When the sentences before say that all holds.
         verb: The last verb of building, for the items that follow it.
         base: A year that values are compared with.
@@ -55,6 +59,9 @@ class State:
 
     indicator: str = ""
     carried: Time | None = None
+    referred: str = ""
+    names: Sequence[str] = ()
+    counted_to: int = -1
     verb: str = ""
     base: str = ""
     from_value: Value | None = None

@@ -118,6 +118,8 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
         return False
     if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
         return False
+    if last.unit == "项" and text.startswith("目", last.end):  # 3.2项目建设
+        return False
     if last.unit == "条" and _MEASURES.match(text, last.end):
         return False
     return not last.is_word or last.unit in SHARES or max(last.values) >= _A_NUMBER

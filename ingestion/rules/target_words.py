@@ -14,10 +14,13 @@ _SPLITS = (
 _DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
 _GROUP_END = re.compile(
-    r"(?:重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
+    r"(?:浓度均值|平均浓度|年均浓度|重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
     r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
 )
-_COMPLETE = re.compile(r"(?:率|比重|占比|比例|面积|规模|能力|(?<!需氧)量|浓度|产值|指数|数)$")
+_COMPLETE = re.compile(
+    r"(?:率|比重|占比|比例|面积|规模|能力|(?<!需氧)量|浓度|产值|指数|数|能耗|水耗|电耗|煤耗|消耗|强度|增加值|收入|投资|里程"
+    r"|库容|系数|浓度均值|水平)$"
+)
 
 
 def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
@@ -104,6 +107,26 @@ def items(names: str, n: int) -> list[str]:
             end = ending[0] if ending and ending.start() else ""
         return [_whole(item, items[-1], end) for item in items]
     return []
+
+
+def all_items(names: str) -> list[str]:
+    """Return the indicators of a list, each complete by its own words; empty for one alone.
+
+    >>> all_items("森林覆盖率、污水处理率")
+    ['森林覆盖率', '污水处理率']
+    """
+    found = [item for item in _SPLITS[0].split(names) if item]
+    if len(found) < 2 or not all(_COMPLETE.search(item) for item in found):
+        found = items(names, len(found)) if len(found) > 1 else []
+        if not all(_COMPLETE.search(item) and len(item) > 3 for item in found):
+            return []
+    return found
+
+
+def counts_list(before: str, value: Value) -> bool:
+    """Return whether a number counts the list that stands before it: 甲、乙2家."""
+    n = before.count("、") + 1
+    return n > 1 and value.number in (n, n + before.count("和"))
 
 
 def _whole(item: str, last: str, end: str) -> str:

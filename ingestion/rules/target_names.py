@@ -1,0 +1,130 @@
+"""What an indicator is called: words before or behind a number, and what those before lend it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kgrag.ingestion.rules import target_patterns as p
+from kgrag.ingestion.rules import target_words as words
+from kgrag.ingestion.rules.target_statement import Statement
+from kgrag.ingestion.rules.target_times import times
+from kgrag.ingestion.rules.target_values import SHARES, Value
+
+LEVEL_ONLY = re.compile(r"(?:国家|省|市|县区?|区县?|镇|乡镇?|村)级")
+_LEVEL_BEFORE = re.compile(rf"{LEVEL_ONLY.pattern}(?=[一-鿿]{{2}})")
+_LENGTHS = frozenset(("米", "公里", "平方米", "公顷", "亩", "千伏", "千瓦", "吨", "元"))
+_OF_OTHERS = re.compile(r"^[^,]{0,30}(?:城市|地区|县城|单列市|农村|城镇)(?=[^,]{4})")
+_LONGEST = 60  # characters of an indicator
+_BASE_END = re.compile(rf"{p.BASE}$")
+_NAME_BEFORE = re.compile(r"[一-鿿]{2}$")
+
+
+def without_times(rest: str) -> str:
+    """Return the words before a number without what says when.
+
+    >>> without_times("到2025年,森林覆盖率")
+    ',森林覆盖率'
+    """
+    for time in times(rest):
+        if time.is_base:
+            continue
+        before, after = rest[: time.start], rest[time.end :]
+        if words.names_something(words.lead_stripped(after)):
+            return without_times(after)
+        return before
+    return rest
+
+
+def indicator_in(rest: str) -> str:
+    """Return the indicator that words before a number name; empty for none.
+
+    >>> indicator_in("到2025年,全省森林覆盖率比2020年")
+    '森林覆盖率'
+    """
+    bare = words.lead_stripped(without_times(rest))
+    while True:
+        shorter = p.TRAILS.sub("", bare)
+        base = _BASE_END.search(shorter)
+        if base and base.start() > 1:
+            shorter = shorter[: base.start()]
+        if shorter == bare:
+            break
+        bare = shorter
+    return bare if words.names_something(bare) else ""
+
+
+def counted_noun(behind: str, *, is_followed: bool) -> str:
+    """Return what is counted, behind a number; empty for none.
+
+    Args:
+        behind: The words up to the next number or the end of the clause.
+        is_followed: Whether a number stands behind them: then the noun ends at the last 、 or 和.
+
+    >>> counted_noun("试点机关、", is_followed=True)
+    '试点机关'
+    """
+    noun = behind
+    if is_followed:
+        cut = max(noun.rfind(mark) for mark in "、和及与")
+        noun = noun[: max(cut, 0)].removesuffix("以")
+    if noun[:1] in ("、", "和", "及", "与"):
+        return ""
+    noun = noun.lstrip("的")
+    return noun if words.names_something(noun) else ""
+
+
+def lent(name: str, before: str, value: Value, chain: str) -> str:
+    """Return a name with what the indicator before it lends.
+
+    占比 is that of what stands before; 县级城市达到15% is of the same indicator.
+    """
+    if not name or not before:
+        return name or before
+    if p.OF_WHAT_BEFORE.match(name):
+        return before + name
+    is_of_part = (
+        value.unit in SHARES
+        and p.IS_REACHED.search(chain)
+        and p.PART_OF_ALL.search(name)
+        and p.INDICATOR_END.search(before)
+    )
+    return name + _OF_OTHERS.sub("", before) if is_of_part else name
+
+
+def complete_levels(found: list[Statement], noun: str) -> None:
+    """Give what the last statement counts to the levels before: 2个市级、4个县级水源地保护区."""
+    level = _LEVEL_BEFORE.match(noun)
+    if not level:
+        return
+    for i in range(len(found) - 2, -1, -1):
+        if found[i].clause != found[-1].clause or not LEVEL_ONLY.fullmatch(found[i].indicator):
+            break
+        found[i] = replace(found[i], indicator=found[i].indicator + noun[level.end() :])
+
+
+def listed_before(text: str, start: int, since: int, n: int) -> Sequence[str]:
+    """Return the n indicators that the clause before `start` lists: A、B、C, 分别下降….
+
+    Args:
+        text: The passage.
+        start: Where a clause begins.
+        since: Where its sentence begins.
+        n: How many there are to be; empty where the clause lists another number.
+    """
+    end = max(start - 1, since)
+    at = max(text.rfind(mark, since, end) for mark in ",;:")
+    before = text[max(at + 1, since) : end]
+    return words.items(words.lead_stripped(without_times(before)), n)
+
+
+def is_within_name(before: str, value: Value, behind: str) -> bool:
+    """Return whether a number is part of an indicator's name: 站点500米覆盖率."""
+    if value.unit not in _LENGTHS or value.after or len(behind) > _LONGEST:
+        return False
+    chain = p.CHAIN.search(behind)
+    return bool(
+        chain
+        and _NAME_BEFORE.search(before)
+        and not p.CHAIN.search(before[-_LONGEST:])
+        and p.INDICATOR_END.search(behind[: chain.start()])
+    )
