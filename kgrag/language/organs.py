@@ -54,6 +54,7 @@ _PLACED = re.compile(
     r"中国|国家|全国|国务院|中央|中华|联合国|国际|世界|亚洲|欧盟|欧洲|[美英德法韩]国|日本|办理|公办|格局|布局|结局|全局|大局|当局"
     r"|餐厅|大厅|客厅|展厅|歌厅|影厅|营业厅|之处|好处|益处|型"
 )
+_LOCAL_KINDS = ("厅", "局", "委", "委员会")
 _SUFFIXED = tuple("省市区州县旗盟")
 _TITLE = re.compile(r"^(?:中华人民共和国|原)")
 _BLANK = re.compile(r"\s+")
@@ -100,7 +101,9 @@ def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
     """Return the full name that an organ had when the text was written, or the name itself.
 
     Names of central organs are read by a list. A level without a place (省林业局) means the
-    document's own. Nothing is said where that is not sure, and never another place.
+    document's own, as does a field without a level (财政局), which lists leave out behind the
+    first organ; 民政厅 and the like are a province's. Nothing is said where that is not sure, and
+    never another place.
 
     Args:
         name: As a text has it.
@@ -182,8 +185,8 @@ def _local(name: str, regions: Sequence[str]) -> str:
         end = level.end()
     else:
         place, end = leading_region(name, within=regions)
-        if not end and _is_provinces(name):
-            place = own_region("省", regions) or own_region("自治区", regions)
+        if not end:
+            place = _place_of_kind(name, regions)
     if not place or not name[end:] or _TWO.search(name) or (end and place[-1] in name[end:]):
         return ""
     rest = "委" + name[end + 3 :] if party and name.startswith("委员会", end) else name[end:]
@@ -194,9 +197,16 @@ def _local(name: str, regions: Sequence[str]) -> str:
     return f"{before}{place_name(place)}{kind or rest}"
 
 
-def _is_provinces(name: str) -> bool:
-    """Return whether a name without a place is a department's that provinces alone have: 民政厅."""
-    return name.endswith("厅") and bool(_kind(name))
+def _place_of_kind(name: str, regions: Sequence[str]) -> tuple[str, ...]:
+    """Return whose an organ without a place is: 民政厅 the province's, 财政局 the document's own.
+
+    None where the centre has one that is called so, too (发展改革委).
+    """
+    if not name.endswith(_LOCAL_KINDS) or name in organ_list.national() or not _in_full(name):
+        return ()
+    if name.endswith("厅"):
+        return own_region("省", regions) or own_region("自治区", regions)
+    return tuple(regions)
 
 
 def _is_short(name: str, place: Sequence[str]) -> bool:
@@ -231,6 +241,11 @@ def _kind(rest: str) -> str:
     if match := _CONGRESS.fullmatch(rest):
         standing = "常务委员会" if "常" in rest else ""
         return f"人民代表大会{standing}{match[1] or ''}"
+    return _in_full(rest)
+
+
+def _in_full(rest: str) -> str:
+    """Return a field and a kind (工信局) in full; empty where the field is unknown."""
     ending = _KIND.search(rest)
     if not ending:
         return ""

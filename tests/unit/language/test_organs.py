@@ -63,6 +63,8 @@ def test_central_organs_are_called_alike_everywhere(name, expected, regions):
         ("阿坝州政府", (), "阿坝藏族羌族自治州人民政府"),
         ("市规划资源局（湖城办）", CITY, "青川市规划和自然资源局"),
         ("民政厅", CITY, "云岭省民政厅"),
+        ("市场监管局", CITY, "青川市市场监督管理局"),
+        ("住建局", PROVINCE, "云岭省住房和城乡建设局"),
         ("住房城乡建设厅", ("内蒙古自治区",), "内蒙古自治区住房和城乡建设厅"),
         ("市政务和大数据发展局", CITY, "青川市政务和大数据发展局"),
         ("市政公用局", CITY, "市政公用局"),
@@ -96,7 +98,9 @@ def test_local_organs_have_their_place_and_kind_in_full(name, regions, expected)
         ("省财政厅和省林业局", PROVINCE),
         ("省级人民政府", PROVINCE),
         ("四川证监局", PROVINCE),
-        ("市场监管局", CITY),
+        ("市场监管局", ()),
+        ("能源局", CITY),  # of the city or of the country
+        ("党委", CITY),
         ("民政厅", ()),
         ("办公厅", PROVINCE),
         ("乡村振兴局", CITY),  # the country's in documents of the country only
