@@ -7,9 +7,14 @@ from kgrag.ids import fact_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.rules.target_phrases import value_qualifiers
+from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.language.titles import CITING_PREDICATES
+from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.types import Chunk, Evidence, Fact, Mention
 
 BY_RULE = "rules"  # extractor of what rules find
+_ROLES = frozenset(["牵头", "负责", "配合"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
 
     What comes out as one name twice is left out: it says nothing. Where an entity has another
     name than is written, the evidence keeps what is written; a target without a region is the
-    document's region's.
+    document's region's. What models and imports state has its value, role or citation read from
+    its words.
 
     Args:
         statements: Of one document.
@@ -53,8 +59,9 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
             continue
         fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
         facts.setdefault(fid, Fact(fid, subject, stated.predicate, object_, ()))
+        said = _said(facts[fid], stated, resolver)
         for evidence in stated.evidence:
-            own = evidence.qualifiers
+            own = evidence.qualifiers if evidence.qualifiers.kind else said
             qualifiers = replace(
                 own,
                 subject=subject_written,
@@ -131,6 +138,21 @@ def mention_of(name: str, evidence: Evidence, resolver: NameResolver, type_: str
     return Mention(
         entity, replace(evidence, qualifiers=replace(evidence.qualifiers, subject=written))
     )
+
+
+def _said(fact: Fact, stated: Stated, resolver: NameResolver) -> Qualifiers:
+    """Return the qualifiers of a statement that has none of its own, as a model's or an import's.
+
+    They are read from its words: a value, the role of an organ, a citation.
+    """
+    if all(e.extractor == BY_RULE or e.qualifiers.kind for e in stated.evidence):
+        return NONE
+    if stated.predicate in _ROLES and fact.subject.type == "agency":
+        return Qualifiers("duty", role=stated.predicate)
+    cites = fact.subject == resolver.document and fact.object.type == DOCUMENT_TYPE
+    if cites and stated.predicate in CITING_PREDICATES:
+        return Qualifiers("reference", role=stated.predicate)
+    return value_qualifiers(stated.predicate, stated.object, written=resolver.year)
 
 
 def _anchored(evidence: Iterable[Evidence], leaves: Sequence[Chunk]) -> Iterator[Evidence]:

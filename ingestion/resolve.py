@@ -38,6 +38,7 @@ class NameResolver:
         names: What its words for itself stand for.
         abbreviations: Full names by the normalised short ones that it defines (以下简称).
         decisions: What a person decided on names.
+        year: In which it was issued; 0 where it does not say.
     """
 
     document: Entity
@@ -47,6 +48,7 @@ class NameResolver:
     names: SelfNames
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
+    year: int = 0
 
     def entity(self, name: str, type_: str = "") -> tuple[Entity, str]:
         """Return the entity that a name means, and the name if that is called otherwise.
@@ -123,6 +125,7 @@ def name_resolver(
         names=self_names(document),
         abbreviations={normalize_name(k): v for k, v in (abbreviations or {}).items()},
         decisions=decisions or Decisions(),
+        year=metadata.year or 0,
     )
 
 

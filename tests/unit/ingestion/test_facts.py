@@ -96,3 +96,28 @@ def test_a_document_that_speaks_of_itself_is_its_node():
     """本文件 is the word by which rules say so."""
     (fact,) = facts_of(stated_by_rules([Finding(SELF, "依据", "节能法", 0, 4)], LEAVES), RESOLVER)
     assert fact.subject == RESOLVER.document
+
+
+def test_what_models_and_imports_state_is_typed_by_its_words():
+    """A value, a role, a citation; as rules type what they find."""
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),)
+    rows = [
+        ("全市绿色工厂", "目标为", "2025年500家以上"),
+        ("市工信局", "牵头", "绿色工厂创建"),
+        ("本规划", "依据", "《云岭省节能条例》"),
+        ("绿色工厂", "包括", "绿色车间"),
+    ]
+    found = facts_of([Stated(*row, evidence) for row in rows], RESOLVER)
+    target, duty, citation, plain = (f.evidence[0].qualifiers for f in found)
+    assert (target.kind, target.value, target.unit, target.year) == ("target", "500", "家", "2025")
+    assert (target.comparator, target.region, target.subject) == (">=", "成都市", "全市绿色工厂")
+    assert (duty.kind, duty.role) == ("duty", "牵头")
+    assert (citation.kind, citation.role) == ("reference", "依据")
+    assert plain.kind == ""
+
+
+def test_what_a_rule_says_is_not_typed_by_its_words():
+    """It has said what it knows."""
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, BY_RULE),)
+    (fact,) = facts_of([Stated("绿色工厂", "目标为", "500家", evidence)], RESOLVER)
+    assert fact.evidence[0].qualifiers.kind == ""
