@@ -12,7 +12,7 @@ _REACH = 400  # characters of a sentence around the verb
 _LONGEST_SUBJECT = 160  # characters of the organs before the verb
 _VERB = re.compile(
     r"(?P<with>会同)|(?P<lead>牵头(?!单位|部门|人|揭榜))"
-    r"|(?P<does>负责(?!人|同志|的主管|制|任|单位|部门)"
+    r"|(?P<does>负责(?!人(?!才|员|民)|同志|的主管|制(?![定订造])|任|单位|部门)"
     r"|(?:按|按照|根据|依照|依据)(?:各自|其)?(?:的)?职责(?:分工)?(?=[，,]?(?:做好|加强|组织|开展|推进|落实|实施|制定|细化"
     r"|对|指导|抓好|承担|共同|分别|配合)))"
     r"|(?P<by>(?:统一|负责)?组织(?=开展|实施|编制|制定|制订|评审|审核|审定|验收|认定|论证|专家|申报|推荐|对))|(?P<help>配合(?!单位|部门)|协助)"
@@ -27,7 +27,7 @@ _MODAL = re.compile(
 _ARTICLE = re.compile(
     r"^(?:第[一二三四五六七八九十百零〇两\d]{1,5}条(?:之[一二三])?|[一二三四五六七八九十]{1,3}[、．.]"
     r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.]|[一二三四五六七八九十]是|[—\-]{2,}"
-    r"|【[^】]{1,20}】|[^。：]{0,16}[】）)](?=[省市区县国]))+"
+    r"|【[^】]{1,20}】|[^。：（(]{0,16}[】）)](?=[省市区县国]))+"
 )
 _NO_SUBJECT = re.compile(
     r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经|向|对|报|与|将"
@@ -37,7 +37,7 @@ _START = re.compile(r"(?:^|[，,：:]|(?:应|须|统一|分别|具体|并|原则
 _HELPERS = re.compile(
     r"^(?:(?P<etc>[^，。]{2,120}?等(?:\d+个|多个)?(?:相关|有关|各|市级|省级|主管|行业)*(?:部门|单位))(?:和单位)?"
     r"|(?P<list>[^，。：]{1,80}?(?:部门|委员会|政府|管委会|办公室|中心|机构|公司|银行|厅(?!长)|局(?![长部面])"
-    r"|委(?![员托办会])|(?<![全内])部(?![署分门长委])|办(?![理法公事好])|处(?![理置罚于长])|(?<!国务)院(?![长校所])|[监协学]会))(?:[（(][^（）()]{1,16}[）)])?"
+    r"|委(?![员托办会])|(?<![全内])部(?![署分门长委])|办(?![理法公事好])|处(?![理置罚于长])|(?<!国务)院(?![长校所])|[监协学]会)(?:[在驻].机构)?)(?:[（(][^（）()]{1,16}[）)])?"
     r"(?:等)?(?:(?:相关|有关|各|市级|省级|主管)*(?:部门和单位|部门|单位))?)(?=(?P<task>.*))"
 )
 _NEXT = re.compile(
@@ -46,12 +46,13 @@ _NEXT = re.compile(
     r"(?:[，,]|$|(?=.))"
 )
 _NOT_ORGAN = re.compile(
-    r"^(?:政府|党委|部门)$|由|委托|已有|应有|牵头|参与|主办|承办|.的.{3}|(?<!派出)(?<!监管)(?<!管理)机构$|单位$|企业|应当|要求"
+    r"^(?:政府|党委|部门)$|由|委托|已有|应有|牵头|参与|主办|承办|.的.{3}|(?<!派出)(?<!监管)(?<!管理)(?<![在驻].)机构$|单位$|企业|应当|要求"
 )
 _NOBODY = re.compile(
     r"(?:有关|相关|各|其他|市级|省级|区级|主管|行业)+(?:部门|单位|机构|方面)(?:[、和与及]?(?:有关|相关)?(?:部门|单位|机构|地方))*"
 )
 _WORDS_OF_DOING = re.compile(r"负责|落实|完成|同志|编制了|制定了")
+_FOUNDED = re.compile(r"成立|设立|组建(?!的)")  # whoever founded a group, the sentence is a report
 _AS = re.compile(r"(?P<organ>[^，：]{3,30}?)(?:作为|是|为)[^，]{2,40}(?:，[^，]{0,12})?$")
 # What an organ does in a clause before the one that is read.
 _DOES_MORE = re.compile(
@@ -179,6 +180,8 @@ def _is_list(subject: str) -> bool:
 def _subjects(subject: str) -> list[str]:
     """Return the organs that words before a verb are; none where they are more than organs."""
     if len(subject) < 3 or _NO_SUBJECT.match(subject) or _WORDS_OF_DOING.search(subject):
+        return []
+    if _FOUNDED.search(subject):
         return []
     names = organs(subject)
     return names if all(map(_is_subject, names)) else []
