@@ -17,6 +17,7 @@ _OPENS_PARAGRAPH = re.compile(
 )
 _WRAPPED = 18  # characters from which on a line may be one that a page broke
 _LONGEST_PARAGRAPH = 6000  # characters; what is longer is read in pieces
+_NUMBERED_ROW = re.compile(r"\d{1,2}[ \t]*[%％][ \t]+[≥≤<>＞＜]?\d")  # 14 % 18.11
 _BINDING = re.compile(r"约束性|预期性")
 _SENTENCE = re.compile(r"[。,，;；]")
 _LONGEST_SENTENCE = 800
@@ -130,7 +131,8 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
 
 def _is_row(line: str) -> bool:
     """Return whether a line is the row of an indicator table that lost its cells."""
-    return _BINDING.search(line) is not None and _SENTENCE.search(line) is None
+    is_row = _BINDING.search(line) is not None or _NUMBERED_ROW.match(line) is not None
+    return is_row and _SENTENCE.search(line) is None
 
 
 def _is_closed(text: str, end: int, following: int) -> bool:

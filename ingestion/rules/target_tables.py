@@ -13,11 +13,11 @@ from kgrag.language.quantities import narrow
 from kgrag.qualifiers import Standing
 
 _LINE = re.compile(r"[^\r\n]+")
-_YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
+YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
 _BINDING = re.compile(r"约束性?|预期性?|引导性?|指导性?")
 _HEADS = re.compile(
     r"(?:序号?|编号|类别|分类|领域|主要|具体|规划|指标|名称|内容|属性|性质|类型|计量|单位|备注|(?:19|20)\d\d年?"
-    r"|(?:目标|现状|完成|实际)值?|年|类|位|号|[()]|[ \t])+"
+    r"|(?:目标|现状|完成|实际)值?|年|类|位|号|至|[()]|[ \t])+"
 )
 _TELLS = re.compile(r"指标|属性|单位|(?:19|20)\d\d")
 _NAME_HEAD = re.compile(
@@ -27,29 +27,29 @@ _HEAD = re.compile(
     r"序号?|编号|类别|分类|领域|(?:主要|具体)?指标(?:名称|内容|属性|性质|类型)?(?:\(.{1,6}\))?|名称|属性|性质|类型|(?:计量)?单位|备注"
     r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
 )
-_NUMBER = (
+NUMBER = (
     r"[\[〔]?(?:≥|≤|>|<|>=|<=|约)?\d+(?:\.\d+)?%?(?:左右|以上|以内|以下)?[\]〕]?"
     r"(?:\([^()\d]{1,8}\))?"
 )
-_NOTHING = (
+NOTHING = (
     r"(?:[-—–/]{1,2}|(?:完成|达到|达|保持|稳中|持续|基本|不降低|不低于|不断|稳定|有所|明显|进一步"
     r"|全部|待)[^\d\s()%约预引]{0,14})"
 )
-_CELL_NUMBER = re.compile(rf"{_NUMBER}$")
-_ATTRIBUTE = r"约束性|预期性|引导性|指导性"
-_CELL = rf"(?:{_NUMBER}|{_NOTHING})"
+_CELL_NUMBER = re.compile(rf"{NUMBER}$")
+ATTRIBUTE = r"约束性|预期性|引导性|指导性"
+_CELL = rf"(?:{NUMBER}|{NOTHING})"
 _ROW = re.compile(
     r"(?:(?<=性)|^)[ \t]*(?P<no>\d{1,2}[.、]?)?[ \t]*(?P<name>[一-鿿][^\n%]{1,48}?)[*#△]?[ \t]*"
     r"(?:\((?P<unit>[^()\n]{1,14})\)"
     r"|[ \t](?P<plain>%|个|[a-z一-鿿]{1,4}/[a-z一-鿿]{1,4}\d?)[ \t])[ \t]*"
-    rf"(?P<first>{_ATTRIBUTE})?[ \t]*(?P<cells>{_CELL}(?:[ \t]*{_CELL})*)"
-    rf"[ \t]*(?P<last>{_ATTRIBUTE})?",
+    rf"(?P<first>{ATTRIBUTE})?[ \t]*(?P<cells>{_CELL}(?:[ \t]*{_CELL})*)"
+    rf"[ \t]*(?P<last>{ATTRIBUTE})?",
     re.MULTILINE | re.IGNORECASE,
 )
-_TOKEN = re.compile(rf"{_NUMBER}|{_NOTHING}")
+_TOKEN = re.compile(rf"{NUMBER}|{NOTHING}")
 _ENDS_ROW = re.compile(r"[性\d\])]$")
 _UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
-_IDLE_LINES = 12  # lines without a row after which a table is over
+IDLE_LINES = 12  # lines without a row after which a table is over
 _MOST_COLUMNS = 10
 _DONE = re.compile(r"现状|实际|完成|基期|基数|现值")
 _AIM = re.compile(r"目标|规划|预期")
@@ -81,7 +81,9 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
+    """A line of a document without the blanks around it, and where it stands."""
+
     start: int
     end: int
     text: str
@@ -98,23 +100,26 @@ class _Header:
     n: int
 
 
-def table_cells(text: str) -> list[Cell]:
+def table_cells(lines: Sequence[Line]) -> list[Cell]:
     """Return the values that the indicator tables of a text state, in order.
 
     Args:
-        text: The document.
+        lines: Of the document, from `lines_of`.
     """
-    narrowed = narrow(text)
-    lines = [
-        _Line(m.start() + len(m[0]) - len(m[0].lstrip()), m.end(), m[0].strip())
-        for m in _LINE.finditer(narrowed)
-        if m[0].strip()
-    ]
     found = [*_of_cells(lines), *_of_single_cells(lines), *_of_rows(lines)]
     return sorted(found, key=lambda cell: (cell.start, cell.end))
 
 
-def _of_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
+def lines_of(text: str) -> list[Line]:
+    """Return the lines of a text that are not blank, narrowed."""
+    return [
+        Line(m.start() + len(m[0]) - len(m[0].lstrip()), m.end(), m[0].strip())
+        for m in _LINE.finditer(narrow(text))
+        if m[0].strip()
+    ]
+
+
+def _of_cells(lines: Sequence[Line]) -> Iterator[Cell]:
     """Yield from tables whose cells the loader marked."""
     header: _Header | None = None
     for line in lines:
@@ -129,7 +134,7 @@ def _of_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
             yield from _row(header, cells, line.start, line.end)
 
 
-def _of_single_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
+def _of_single_cells(lines: Sequence[Line]) -> Iterator[Cell]:
     """Yield from tables whose cells stand one a line."""
     i = 0
     while i < len(lines):
@@ -150,18 +155,18 @@ def _of_single_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
         i = j
 
 
-def _of_rows(lines: Sequence[_Line]) -> Iterator[Cell]:
+def _of_rows(lines: Sequence[Line]) -> Iterator[Cell]:
     """Yield from rows that lost the borders of their cells: 森林覆盖率（%）42 42.5约束性."""
     columns: list[str] = []
     head = ""  # of a header that goes over several lines
     idle = 0
     is_whole = True  # whether the line before ended a row
     for line in lines:
-        head, at = _head(head, line.text)
+        head, at = head_so_far(head, line.text)
         if _is_head(head):
-            columns, idle, is_whole = _YEAR.findall(head), 0, True
+            columns, idle, is_whole = YEAR.findall(head), 0, True
         head = head if at == len(line.text) else ""
-        if CELL_MARK in line.text or idle > _IDLE_LINES:
+        if CELL_MARK in line.text or idle > IDLE_LINES:
             columns = []
         if not columns or at == len(line.text):
             continue
@@ -173,8 +178,10 @@ def _of_rows(lines: Sequence[_Line]) -> Iterator[Cell]:
         is_whole = at > 0 or _ENDS_ROW.search(line.text) is not None
 
 
-def _head(before: str, line: str) -> tuple[str, int]:
+def head_so_far(before: str, line: str) -> tuple[str, int]:
     """Return (the header so far, where its words end in the line)."""
+    if not _TELLS.search(line):
+        return "", 0
     found = [match for match in _HEADS.finditer(line) if _TELLS.search(match[0])]
     if not found:
         return "", 0
@@ -192,14 +199,14 @@ def _cells_of(
         return
     name = match["name"].removeprefix("其中:").strip(" *#△")
     for cell, year in zip(cells, columns, strict=True):
-        value = _cell_value(cell, match["unit"] or match["plain"] or "")
+        value = cell_value(cell, match["unit"] or match["plain"] or "")
         if value:
             yield Cell(name, *value, year, "", binding, start + match.start(), start + match.end())
 
 
 def _is_head(head: str) -> bool:
     """Return whether words head the columns of several years: 序号指标单位2020年2025年属性."""
-    years = _YEAR.findall(head)
+    years = YEAR.findall(head)
     return 1 < len(years) == len(set(years)) and "指标" in head
 
 
@@ -208,7 +215,7 @@ def _header(cells: Sequence[str]) -> _Header | None:
     years: list[tuple[int, str, Standing]] = []
     for i, cell in enumerate(cells):
         bare = "".join(cell.split())
-        year = _YEAR.search(bare)
+        year = YEAR.search(bare)
         if year and len(bare) <= 16:
             years.append((i, year[1], _standing(bare)))
         elif _NAME_HEAD.fullmatch(bare) and name < 0:
@@ -240,7 +247,7 @@ def _row(header: _Header, cells: Sequence[str], start: int, end: int) -> Iterato
         return
     binding = cells[header.binding] if header.binding >= 0 else ""
     for i, year, standing in header.years:
-        value = _cell_value("".join(cells[i].split()), unit)
+        value = cell_value("".join(cells[i].split()), unit)
         if value:
             yield Cell(name, *value, year, standing, _binding(binding), start, end)
 
@@ -260,7 +267,7 @@ def _fits(header: _Header, cells: Sequence[str]) -> bool:
     return not re.search(r"\d{2}", cells[header.name][:2])
 
 
-def _cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
+def cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
     """Return (text with unit, value) of a cell; None where it holds no number."""
     bare = re.sub(r"\([^()]*\)|[\[\]〔〕]", "", cell)
     if not _CELL_NUMBER.match(bare):

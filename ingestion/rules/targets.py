@@ -1,7 +1,8 @@
 """Targets by rule: which indicator is to have, or has, which value, until when."""
 
+import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgrag.ingestion.rules import target_patterns as p
@@ -9,8 +10,9 @@ from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.prose import Passage, passages
 from kgrag.ingestion.rules.target_clauses import statements
 from kgrag.ingestion.rules.target_comparators import comparator_of, comparator_of_cell
+from kgrag.ingestion.rules.target_rows import row_cells
 from kgrag.ingestion.rules.target_statement import Statement
-from kgrag.ingestion.rules.target_tables import Cell, table_cells
+from kgrag.ingestion.rules.target_tables import Cell, lines_of, table_cells
 from kgrag.ingestion.rules.target_times import Time, standing_of, times, written_in
 from kgrag.ingestion.rules.target_values import as_text
 from kgrag.ingestion.structure import structure
@@ -26,6 +28,7 @@ _RULES_HEAD = 150  # characters in which a document names its kind
 _RULES = re.compile(
     r"(?:办法|导则|细则|条例|规程|规范|标准|申报指南|申请指南)(?:》|\s|\(|（|$|的通知)"
 )
+_NEAR = 12  # rows of a table that a paragraph may have been read over
 _LEAD = 12  # characters within which a paragraph says when its aims are due
 _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
@@ -71,8 +74,23 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
                 found.append(finding)
         if not passage.is_aside:
             _keep(carry, passage)
-    found += [_of_cell(cell, written) for cell in table_cells(text)]
+    lines = lines_of(text)
+    of_tables = [_of_cell(cell, written) for cell in (*table_cells(lines), *row_cells(lines))]
+    found = [*_beside(found, of_tables), *of_tables]
     return sorted(found, key=lambda finding: (finding.start, finding.end))
+
+
+def _beside(found: Sequence[Finding], of_tables: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings of the prose that are none of a table's row read once more."""
+    rows = sorted(of_tables, key=lambda row: row.start)
+    starts = [row.start for row in rows]
+    for finding in found:
+        i = bisect.bisect_left(starts, finding.end)
+        if not any(
+            row.end > finding.start and row.qualifiers.value == finding.qualifiers.value
+            for row in rows[max(0, i - _NEAR) : i]
+        ):
+            yield finding
 
 
 def _spoken_of(found: Sequence[Finding], aside: Passage) -> str:

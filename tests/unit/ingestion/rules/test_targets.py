@@ -442,3 +442,38 @@ def test_time_is_linear(piece):
 
     seconds(1000)
     assert min(seconds(80_000) for _ in range(3)) < 12 * max(seconds(20_000), 0.01)
+
+
+def test_rows_whose_names_a_page_broke():
+    """The name around a line that holds only values; the binding beside them."""
+    text = (
+        "云政发〔2021〕3号\n专栏1 主要指标\n序号指标2020年2025年属性\n"
+        "青川市设区城市空气质量\n1约束性97 98\n优良天数比率（%）\n"
+        "青川市设区城市细颗\n2预期性27 26\n粒物浓度\n"
+    )
+    assert read(text, "subject", "value", "unit", "year", "standing", "binding") == [
+        ("设区城市空气质量优良天数比率", "97", "%", "2020", "achieved", "约束性"),
+        ("设区城市空气质量优良天数比率", "98", "%", "2025", "planned", "约束性"),
+        ("设区城市细颗粒物浓度", "27", "", "2020", "achieved", "预期性"),
+        ("设区城市细颗粒物浓度", "26", "", "2025", "planned", "预期性"),
+    ]
+
+
+def test_rows_below_a_header_of_one_year():
+    """Numbered rows with a unit or a sign; full-width digits; rows with two values left out."""
+    text = (
+        "行动方案主要指标\n序号指标名称２０２５年目标\n"
+        "1城市可渗透地面面积比例（%） ≥40%\n2绿地率（%）≤30% 3节水器具使用率（%）100%\n"
+        "４占总量１％以上的物种数＞１２\n种\n5海洋比例（%）69 87\n"
+    )
+    assert read(text, "subject", "value", "unit", "year", "comparator") == [
+        ("城市可渗透地面面积比例", "40", "%", "2025", ">="),
+        ("绿地率", "30", "%", "2025", "<="),
+        ("节水器具使用率", "100", "%", "2025", "="),
+        ("占总量1%以上的物种数", "12", "种", "2025", ">"),
+    ]
+
+
+def test_the_number_of_a_row_is_no_value():
+    """14 % 18.11 is the fourteenth row."""
+    assert read("生态保护红线占国土面积比例\n14 % 18.11\n耕地安全利用率\n15 % 91\n") == []
