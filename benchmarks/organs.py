@@ -4,15 +4,17 @@
 
 Names are those of `labels/organs.jsonl` (README there), with the places that their documents
 govern. A name that `canonical_organ` cannot fill and that organs of many places have
-(`is_bare_organ`) belongs to its document's place: it is a node with that place behind it.
+(`is_bare_organ`) belongs to its document's place: it is a node with that place behind it, as
+`kgrag.ingestion.resolve` makes it.
 
 A name is right if it comes to the node of its labelled full name, or stays with its place where it
 means no organ in particular; unfilled if it stays as written; else wrong. Pairs of names in one
 node whose organs differ are wrong merges; pairs of one organ in two nodes are missed merges, those
 labelled `either` aside. Names that mean none in particular are one in each place.
 
-Facts are those that a model made of 36 policies (`policy/llm_facts.jsonl`); the places are what
-`read_metadata` reads of each text. A fact hangs on a name that is its subject or object.
+Facts are those that a model made of 36 policies (`policy/llm_facts.jsonl`), and the duties that
+rules read in all 255; the places are what `read_metadata` reads of each text. A fact hangs on a
+name that is its subject or object, a duty on its subject.
 """
 
 import argparse
@@ -24,7 +26,11 @@ from itertools import combinations
 from pathlib import Path
 
 from benchmarks.metadata import read
+from kgrag.ingestion.resolve import name_resolver
+from kgrag.ingestion.rules.duties import duties
 from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
+from kgrag.metadata import Metadata
+from kgrag.types import Document
 
 _LABELS = Path(__file__).with_name("labels") / "organs.jsonl"
 
@@ -60,6 +66,7 @@ def main() -> None:
     print_names(names, misses=args.misses)
     print_pairs(names, misses=args.misses)
     print_facts(args.data / "policy")
+    print_duties(args.data / "policy")
 
 
 def read_names(path: Path) -> Iterator[Name]:
@@ -76,9 +83,9 @@ def node(name: str, regions: Sequence[str]) -> str:
     >>> node("市发改委", ("四川省", "成都市")), node("领导小组办公室", ("四川省", "成都市"))
     ('成都市发展和改革委员会', '领导小组办公室（成都市）')
     """
-    full = canonical_organ(name, regions=regions)
-    place = place_name(regions)
-    return f"{full}（{place}）" if place and is_bare_organ(full) else full
+    metadata = Metadata(regions=tuple(regions))
+    document = Document("", "-", "", "", "txt", "", metadata=metadata)
+    return name_resolver(document).entity(name, "agency")[0].name
 
 
 def judged(name: Name) -> str:
@@ -127,27 +134,43 @@ def print_pairs(names: Sequence[Name], *, misses: bool) -> None:
 
 
 def print_facts(data: Path) -> None:
-    """Print how many facts of a model hang on a name without a place, before and after."""
-    counts: Counter[str] = Counter()
+    """Print what becomes of names without a place in the facts of a model."""
     places: dict[str, tuple[str, ...]] = {}
+    facts = []
     for line in (data / "llm_facts.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         doc = row["doc"]
         if doc not in places:
             places[doc] = read(data / "text" / f"{doc}.txt").regions
-        for subject, _, told in row["triples"]:
-            counts["facts"] += 1
-            bare = [name for name in (subject, told) if is_bare_organ(name)]
-            counts["before"] += bool(bare)
-            full = [canonical_organ(name, regions=places[doc]) for name in bare]
-            unfilled = [name for name in full if is_bare_organ(name)]
-            counts["placed"] += bool(unfilled) and bool(places[doc])
-            counts["after"] += bool(unfilled) and not places[doc]
-    share = 100 * counts["before"] / counts["facts"]
-    print(f"{counts['facts']} facts: {counts['before']} ({share:.1f} %) on a name without a place")
-    print(f"  resolved: {counts['before'] - counts['placed'] - counts['after']} filled, ", end="")
-    print(f"{counts['placed']} with the document's place behind the name, ", end="")
-    print(f"{counts['after']} as they are, in documents of no place")
+        facts += [((subject, told), places[doc]) for subject, _, told in row["triples"]]
+    print_resolved("facts", facts)
+
+
+def print_duties(data: Path) -> None:
+    """Print what becomes of names without a place in the duties that rules read."""
+    found = []
+    for path in sorted((data / "text").glob("*.txt")):
+        regions = read(path).regions
+        found += [((f.subject,), regions) for f in duties(path.read_text("utf-8"))]
+    print_resolved("duties", found)
+
+
+def print_resolved(title: str, facts: Sequence[tuple[Sequence[str], tuple[str, ...]]]) -> None:
+    """Print how many facts hang on a bare organ, by what it comes to in its document."""
+    counts: Counter[str] = Counter()
+    for names, regions in facts:
+        nodes = [node(name, regions) for name in names if is_bare_organ(name)]
+        placed = [name.endswith(f"（{regions[-1]}）") if regions else False for name in nodes]
+        left = [is_bare_organ(name) for name in nodes]
+        if nodes:
+            counts["left" if any(left) else "placed" if any(placed) else "filled"] += 1
+    before = counts.total()
+    share = 100 * before / len(facts) if facts else 0.0
+    print(f"{len(facts)} {title}: {before} ({share:.1f} %) on a name without a place; ", end="")
+    print(
+        f"{counts['filled']} filled, {counts['placed']} with the document's place behind ", end=""
+    )
+    print(f"the name, {counts['left']} as they are")
 
 
 if __name__ == "__main__":

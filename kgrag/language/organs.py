@@ -153,7 +153,7 @@ def is_bare_organ(name: str) -> bool:
     >>> [is_bare_organ(n) for n in ("市场监管总局", "成都市林业局", "国家电网公司", "清华大学")]
     [False, False, False, False]
     """
-    bare = _BLANK.sub("", name)
+    bare = _ALIAS.sub("", _BLANK.sub("", name))
     if len(bare) > _LONGEST_LIST:
         return False
     parts = [part for part in _MARKS.split(bare) if part]
@@ -200,9 +200,9 @@ def _local(name: str, regions: Sequence[str]) -> str:
 def _place_of_kind(name: str, regions: Sequence[str]) -> tuple[str, ...]:
     """Return whose an organ without a place is: 民政厅 the province's, 财政局 the document's own.
 
-    None where the centre has one that is called so, too (发展改革委).
+    The centre's have 国家 before them in documents of provinces and cities (国家发展改革委).
     """
-    if not name.endswith(_LOCAL_KINDS) or name in organ_list.national() or not _in_full(name):
+    if not name.endswith(_LOCAL_KINDS) or not _in_full(name):
         return ()
     if name.endswith("厅"):
         return own_region("省", regions) or own_region("自治区", regions)

@@ -49,3 +49,12 @@ def test_facts_are_counted_by_what_becomes_of_their_names(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "4 facts: 3 (75.0 %)" in said
     assert "1 filled, 1 with the document's place behind the name, 1 as they are" in said
+
+
+def test_duties_are_counted_by_their_subjects(tmp_path, capsys):
+    """As facts are; a task that is worded as an organ counts for nothing."""
+    (tmp_path / "text").mkdir()
+    words = "云岭省人民政府关于节能的意见\n省林业局负责造林。云岭省水利厅负责节水。\n"
+    (tmp_path / "text" / "a.txt").write_text(words, encoding="utf-8")
+    benchmark.print_duties(tmp_path)
+    assert "2 duties: 1 (50.0 %) on a name without a place; 1 filled" in capsys.readouterr().out
