@@ -15,7 +15,7 @@ _LEVEL = (
 _BARE = re.compile(_LEVEL)
 # 各市人民政府, 省直有关部门: no organ, but all of a kind.
 _COLLECTIVE = re.compile(
-    r"各|有关|相关|其他|所在|属地|当地|地方(?!金融)|上述|\d|以上|其余|两(?!江)|多|等(?:部门|单位|地|有关|相关)|等$"
+    r"各|[省市县区][和与][市县区]|有关|相关|其他|所在|属地|当地|地方(?!金融)|上述|\d|以上|其余|两(?!江)|多|等(?:部门|单位|地|有关|相关)|等$"
     r"|[、，；,;及]|(?<=[厅局委府会办部室])[和与]|以上|[省市州县区]直|[省市州县区]属"
     r"|级(?:有关|相关|各|部门|单位|人民政府|政府)"
 )
@@ -44,11 +44,13 @@ _ALIASED = re.compile(r"[（(][^）)]*[、，,；;]")
 _PLACELESS = re.compile(
     r"(?:人民政府|政府|行署|党委|党组|管委会?|领导小组|工作组|协调小组|专班|联席会议|指挥部|委员会|部门|机关"
     r"|办公[厅室])$"
-    r"|^[一-鿿]{1,12}(?:[厅局委]|(?<![督举主承协申交创兴经代难])办|[一-鿿](?<!调)处)$"
+    r"|^[一-鿿（）()、]{1,24}(?:[厅局委]|(?<![督举主承协申交创兴经代难])办|[一-鿿）)](?<!纷调)处)$"
+    r"|(?:监测|信息|评估|宣教|后勤|协调|监察|执法)中心$"
     r"|^(?:组织部|宣传部|统战部|总工会|工会|妇联|团委|残联|科协|工商联|文联|供销社|供销合作社|红十字会"
     r"|人大|人大常委会|政协|(?:高级|中级)?(?:人民)?法院|(?:人民)?检察院|海关)$"
 )
-_ALL_UNITS = re.compile(r"(?:各|有关|相关).{0,20}单位$")
+_ALL_UNITS = re.compile(r"(?:各|有关|相关).{0,20}单位$|各(?:有关|相关)?[省市区县旗州、]{1,6}$")
+_ASIDE = re.compile(r"(?<=.{2})[（(](?:单位|部门|管委会|不含[^（）()]{1,12})[）)]$")
 # What tells whose it is: the country's, another country's, a body's of that name.
 _PLACED = re.compile(
     r"中国|国家|全国|国务院|中央|中华|联合国|国际|世界|亚洲|欧盟|欧洲|[美英德法韩]国|日本|办理|公办|格局|布局|结局|全局|大局|当局"
@@ -153,9 +155,10 @@ def is_bare_organ(name: str) -> bool:
     >>> [is_bare_organ(n) for n in ("市场监管总局", "成都市林业局", "国家电网公司", "清华大学")]
     [False, False, False, False]
     """
-    bare = _ALIAS.sub("", _BLANK.sub("", name))
+    bare = _BLANK.sub("", name[: 2 * _LONGEST_LIST])
     if len(bare) > _LONGEST_LIST:
         return False
+    bare = _ASIDE.sub("", _ALIAS.sub("", bare))
     parts = [part for part in _MARKS.split(bare) if part]
     if len(parts) > 1 and not _ALIASED.search(bare):
         last = _ORGAN.search(parts[-1]) or _is_bare(parts[-1])
