@@ -29,7 +29,7 @@ _PARTY = re.compile(
 _GOVERNMENT = re.compile(r"(?:人民)?政府(?=$|办|研究|口岸|驻|参事|新闻|法制|督查)")
 _CONGRESS = re.compile(r"(?:人民代表大会|人大)(?:(?:常务委员会|常委会|常委)(办公[厅室])?)?$")
 _KIND = re.compile(r"(委员会|委|厅|局|办公室|办)$")
-_TAX = re.compile(r"国家税务总局(?=.{2,}税务局)")  # stands before the names of its bureaus
+_TAX = re.compile(r"国家税务总局(?=.{2,30}税务局)")  # stands before the names of its bureaus
 _ALIAS = re.compile(
     r"(?<=[厅局委])[（(〔][一-鿿]{2,12}[厅局委办][）)〕]$"
 )  # 市发展改革委（市能源局）
