@@ -9,8 +9,12 @@ from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
 from kgrag.types import Heading
 
+# Full-width ASCII that a page's font left as the code points of its GB 2312 bytes: ꎬ for ，.
+_LOST = {0xA3A1 + i: 0x21 + i for i in range(94)}
+_LOST_MARK = re.compile("[\ua3a1-\ua3fe]")
+_LOST_POINT = re.compile("(?<=\\d)[\ue000-\uf8ff\U000f0000-\U0010fffd](?=\\d)")
 _LINE = re.compile(r"[^\r\n]+")
-_ENDS = frozenset("。！？；：!?;:")
+_ENDS = frozenset("。！？；：!?;:ꎮꎻꎺ")
 _OPENS_PARAGRAPH = re.compile(
     r"\s*(?:[（(]?[一二三四五六七八九十]{1,3}[)）、.．]|[（(]?\d{1,2}[)）、]|\d{1,2}[.．](?!\d)|第.{1,4}[章节条]"
     r"|[一二三四五六七八九十]是|——|[-—•·●■◆*#]|专栏|附[件表]|[图表]\s*\d)"
@@ -87,7 +91,7 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
     """
     tree = HeadingTree(text, headings)
     edges = {at for heading in headings for at in (heading.start, heading.end)}
-    narrowed = narrow(text)
+    narrowed = _legible(text)
     for start, end in _paragraphs(text, edges):
         if not _NUMBER.search(narrowed, start, end):
             continue
@@ -96,6 +100,12 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
         yield _passage(narrowed, main, section)
         for inner in asides:
             yield _passage(narrowed, inner, section, is_aside=True)
+
+
+def _legible(text: str) -> str:
+    """Return a text narrow, with the marks that its font lost; the length stays."""
+    narrowed = _LOST_POINT.sub(".", narrow(text))
+    return narrowed.translate(_LOST) if _LOST_MARK.search(narrowed) else narrowed
 
 
 def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:

@@ -13,14 +13,8 @@ from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
 
 _CLAUSE_END = re.compile(r"[,;:]")
-_FROM = re.compile(r"(?:从|由)(?:(?P<year>\d{4})年?(?:底|末)?的?|[^,;]{0,6}?)?(?:约|不到|不足)?$")
-_SHARE_OF_NOUN = re.compile(
-    r"^的?(?P<noun>[^,;]{2,40}?(?:达到|建成|创建|完成|实现|开展|采用|执行|通过|配备|淘汰|全覆盖|覆盖|达标)"
-    r"[^,;]{0,20}|(?:全覆盖|覆盖|达标|全达标))"
-)
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
 _CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
-_OF = re.compile(r"(?:达到|占到?|为|不低于|不少于|不超过|超过|高于|相当于)[^,;]{2,30}的$")
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
 _LONGEST_INDICATOR = 60
@@ -166,8 +160,9 @@ class _Sentence:
             return
         if p.EACH_STEP.search(window):
             return
-        came_from = _FROM.search(window)
-        if came_from and len(group) == 1 and words.goes_on_to(behind):
+        came_from = p.FROM.search(window)
+        goes_on = behind or self.text[right + 1 : right + 6]  # 由30%, 提高到50%
+        if came_from and len(group) == 1 and words.goes_on_to(goes_on):
             self.state.from_value, self.state.from_year = first, came_from["year"] or ""
             rest = before[: len(before) - len(window) + came_from.start()]
             name = names.indicator_in(rest)
@@ -189,7 +184,7 @@ class _Sentence:
             pass
         elif chain and words.is_predicate(chain):
             self._predicate(whole, rest, chain, first, behind)
-        elif (of := _OF.search(rest)) and first.unit in SHARES and not chain:
+        elif (of := p.OF.search(rest)) and first.unit in SHARES and not chain:
             is_part = of[0].startswith("占")
             name = rest.removesuffix("的") if is_part else rest[: of.start()]
             self._predicate(whole, name, "占" if is_part else of[0], first, behind)
@@ -259,7 +254,7 @@ class _Sentence:
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
     ) -> bool:
         """V of X do: 70%以上新建建筑达到绿色建筑标准. Return whether it was one."""
-        share = _SHARE_OF_NOUN.match(behind)
+        share = p.SHARE_OF_NOUN.match(behind)
         goes_on = p.CHAIN.search(behind)
         if goes_on and words.is_predicate(goes_on[0]):
             return False
@@ -329,7 +324,8 @@ class _Sentence:
             0 <= counted_to < value.start and _LINK.fullmatch(self.text, counted_to, value.start)
         ):
             return self.state.verb
-        if not before.endswith("等") and not words.counts_list(before, value):
+        listed = p.AND_OTHERS.search(before)
+        if not listed and not words.counts_list(before, value):
             return ""
         lead = p.BUILD_LEAD.match(before) or p.BUILD_LEAD.match(words.lead_stripped(before))
         return lead[0] if lead else ""
@@ -338,7 +334,10 @@ class _Sentence:
         """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""
         bare = words.lead_stripped(names.without_times(before))
         result = p.RESULT.match(behind)
-        if result and p.RESULT_LEAD.fullmatch(bare):
+        leads_on = self.text[value.end + len(behind) : clause[1]][
+            :1
+        ].isdigit()  # 19个断面比例达到100%
+        if result and not leads_on and p.RESULT_LEAD.fullmatch(bare):
             self._add(clause, result[0], value, "", "")
             return True
         done = p.OBJECT_DONE.match(behind)

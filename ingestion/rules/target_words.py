@@ -29,7 +29,9 @@ def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
     verb = p.BUILD_LEAD.match(bare)
     if verb and (verb.end() == len(bare) or names_something(bare[verb.end() :])):
         name = bare[verb.end() :]
-        name = "" if p.BUILD.fullmatch(name) else name
+        if not name or p.BUILD.fullmatch(name):
+            planted = p.PLANTED.search(verb[0] + name)
+            name = planted[0] if planted else ""
         return ("累计" if lead.endswith("累计") else "") + verb[0], name
     done = _DONE.search(lead)
     if done:

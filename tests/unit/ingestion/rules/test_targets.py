@@ -201,6 +201,22 @@ def test_what_those_that_are_counted_did(text, indicator, value):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("到2025年，实施青川、石桥等地不少于56个示范项目。", [("示范项目", "56")]),
+        ("到2025年，新建管网700公里，累计完成造林8万亩。", [("管网", "700"), ("造林", "80000")]),
+        ("2020年，水电装备销量占全国40%以上。", [("水电装备销量占全国", "40")]),
+        ("2020年，单位产值排放从2015年的1.3吨/万元，下降至1.1吨/万元。", [("单位产值排放", "1.1")]),
+        ("全市19个断面水质优良比例达到100%。", [("断面水质优良比例", "100")]),
+        ("到2025年ꎬ绿化率达到７０􀆰５％ꎮ湿地率达到８％ꎮ", [("绿化率", "70.5"), ("湿地率", "8")]),
+    ],
+)
+def test_further_forms(text, pairs):
+    """等地, what verbs name, 占全国, a value begun in the clause before, marks that a font lost."""
+    assert read(text, "subject", "value") == pairs
+
+
 def test_lists_that_do_not_fit_are_left_out():
     """Two values for three indicators."""
     assert read("到2025年，甲处理率、乙处理率、丙处理率分别达到90%、85%。") == []
