@@ -16,6 +16,7 @@ _LENGTHS = frozenset(("米", "公里", "平方米", "公顷", "亩", "千伏", "
 _OF_OTHERS = re.compile(r"^[^,]{0,30}(?:城市|地区|县城|单列市|农村|城镇)(?=[^,]{4})")
 _LONGEST = 60  # characters of an indicator
 _BASE_END = re.compile(rf"{p.BASE}$")
+_NAME_GOES_ON = re.compile(r"(?![、和及与的并以其次])[一-鿿]{2}")
 _NAME_BEFORE = re.compile(r"[一-鿿]{2}$")
 
 
@@ -122,9 +123,11 @@ def is_within_name(before: str, value: Value, behind: str) -> bool:
     if value.unit not in _LENGTHS or value.after or len(behind) > _LONGEST:
         return False
     chain = p.CHAIN.search(behind)
+    name = behind[: chain.start()] if chain else behind
     return bool(
-        chain
-        and _NAME_BEFORE.search(before)
+        _NAME_BEFORE.search(before)
+        and _NAME_GOES_ON.match(behind)
         and not p.CHAIN.search(before[-_LONGEST:])
-        and p.INDICATOR_END.search(behind[: chain.start()])
+        and not p.BUILD_RUN.search(before[-_LONGEST:])
+        and p.INDICATOR_END.search(name)
     )

@@ -126,7 +126,9 @@ COUNTED = re.compile("共|有|设有|现有|为|包括|划分|分")
 PARTS = re.compile(r"(?:指标|方面|措施|原则|环节|领域|情形|问题)$")
 """Nouns that are counted as parts of a text or as what is wrong."""
 
-COMPARED = re.compile(r"^(?:高于|低于|超过|相当于|比(?![例重率])|较(?![大高好])|约为|仅为)|[<>≤≥=]")
+COMPARED = re.compile(
+    r"^(?:高于|低于|超过|相当于|比(?![例重率])|较(?![大高好])|约为|仅为)|[<>≤≥=]|(?:尚未|未|没有|无法)$"
+)
 """What begins or holds these is no indicator."""
 
 GENERAL = frozenset(
@@ -202,7 +204,7 @@ TRAILS = re.compile(
 FROM = re.compile(r"(?:从|由)(?:(?P<year>\d{4})年?(?:底|末)?的?|[^,;]{0,6}?)?(?:约|不到|不足)?$")
 """Where a value began: 由2020年的30%."""
 SHARE_OF_NOUN = re.compile(
-    r"^的?(?P<noun>[^,;]{2,40}?(?:达到|建成|创建|完成|实现|开展|采用|执行|通过|配备|淘汰|全覆盖|覆盖|达标)"
+    r"^的?(?P<noun>[^,;]{2,40}?(?:达到|建成|创建|完成|实现|开展|采用|执行|通过|配备|具备|接入|淘汰|全覆盖|覆盖|达标)"
     r"[^,;]{0,20}|(?:全覆盖|覆盖|达标|全达标))"
 )
 """What a share of which does: 70%以上新建建筑达到绿色建筑标准."""
