@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from kgrag.json_ready import JsonReady
 from kgrag.language.leading_region import leading_region
+from kgrag.language.region_mentions import regions_in
 from kgrag.language.text import character_pairs, normalize_name
 from kgrag.types import Entity
 
@@ -94,9 +95,15 @@ def _likeness(one: Entity, other: Entity) -> float:
         return 0.0
     if sorted(_OPPOSED.findall(a)) != sorted(_OPPOSED.findall(b)):
         return 0.0
-    if leading_region(one.name)[0] != leading_region(other.name)[0]:
+    if _places(one.name) != _places(other.name):
         return 0.0
     return SequenceMatcher(None, a, b, autojunk=False).ratio()
+
+
+def _places(name: str) -> set[str]:
+    """Return the places that a name holds, wherever they stand in it."""
+    leading = "".join(leading_region(name)[0])
+    return {mention.region.name for mention in regions_in(name)} | ({leading} if leading else set())
 
 
 def _bare(name: str) -> str:

@@ -32,6 +32,7 @@ def test_names_that_are_almost_alike_are_proposed_the_rarer_for_the_more_frequen
         ("新建建筑节能改造", "既有建筑节能改造", "measure"),
         ("“十三五”节能规划任务", "“十四五”节能规划任务", "measure"),
         ("四川省林业和草原局", "云南省林业和草原局", "agency"),
+        ("中国人民银行兰州中心支行", "中国人民银行福州中心支行", "agency"),
         ("2025年达到500家", "2025年达到5000家", "value"),
         ("节水", "节电", "measure"),
     ],
