@@ -36,7 +36,7 @@ _MARKS = re.compile(r"[、，,；;|]\s*")
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "issuer": ("issuer", "issuers", "发布机构", "发文机关", "发布单位", "发文单位"),
     "number": ("number", "文号", "发文字号"),
-    "issued": ("date", "issued", "发布日期", "印发日期", "pubdate"),
+    "issued": ("date", "issued", "发布日期", "印发日期", "pubdate", "year"),
     "written": ("written", "成文日期"),
     "effective": ("effective", "施行日期", "实施日期"),
     "expires": ("expires", "失效日期", "废止日期"),

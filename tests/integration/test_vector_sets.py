@@ -10,7 +10,6 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.late import late
 from kgrag.errors import ConfigError, ModelMismatchError
 from kgrag.ingestion.samples import sample_folder
-from kgrag.language.titles import CITING_PREDICATES
 
 QUESTION = "云岭省农村污水治理目标"
 SAMPLES = sorted(sample_folder().iterdir())[:4]
@@ -74,12 +73,12 @@ def test_what_carries_vectors_is_recorded_and_cannot_be_mixed(tmp_path):
         kb.ingest(SAMPLES)
 
 
-def test_facts_by_which_documents_cite_each_other_carry_no_vector(tmp_path):
-    """They are stored, and found by the names in them."""
+def test_facts_that_only_rules_found_carry_no_vector(tmp_path):
+    """They are stored, and found by the names in them; their clause has a vector."""
     with built(tmp_path) as kb:
         known = [f for d in kb.store.document_cards() for f in kb.store.knowledge_of(d.doc_id)[0]]
         assert known
-        assert {f.predicate for f in known} <= CITING_PREDICATES
+        assert {e.extractor for f in known for e in f.evidence} == {"rules"}
         assert vectors(kb, "fact") == []
 
 

@@ -190,3 +190,12 @@ def test_long_texts_come_to_an_end(text):
     """Half a million characters of one pattern: a rule that goes back and forth would not."""
     found = read_metadata(text, title=text[:200], properties={})
     assert Metadata.from_record(found.to_record()) == found
+
+
+def test_the_year_that_a_record_tells_serves_where_the_text_is_silent():
+    """A `.jsonl` record, or a plugin, may know no more than the year."""
+    told = read_metadata(
+        "云岭省节能规划\n到2030年达到峰值。", title="云岭省节能规划", properties={"year": "2024"}
+    )
+    assert told.year == 2024
+    assert "issued" not in told.inferred
