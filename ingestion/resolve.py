@@ -16,13 +16,14 @@ from kgrag.ingestion.rules.finding import SELF
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing, self_names
 from kgrag.language.document_nodes import node_id, node_name
 from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import canonical_organ, is_bare_organ
+from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.language.regions import level_of, regions_named
 from kgrag.language.text import normalize_name
 from kgrag.language.titles import titles_within
 from kgrag.types import Document, Entity
 
 NATIONAL = "全国"
+_ALL_OF_A_KIND = ("各", "有关", "相关", "地方", "所在", "属地", "当地")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,18 @@ class NameResolver:
             return ""
         return "".join(names[-2:]) if level_of(names[-1]) == "县" else names[-1]
 
+    def _whose(self, name: str) -> str:
+        """Return whose a bare organ is: the place's, the issuer's; the country's for all of a kind."""
+        if self.regions:
+            return place_name(self.regions)
+        if self.region and name.startswith(_ALL_OF_A_KIND):
+            return self.region
+        return self.names.agency or self.document.name
+
     def _scoped(self, name: str, type_: str) -> Entity:
-        """Return the entity of a full name; an organ of no known place is this region's own."""
-        if is_bare_organ(name) and self.region not in ("", NATIONAL):
-            name = f"{name}（{self.region}）"
+        """Return the entity of a full name; an organ of no known place is this document's own."""
+        if is_bare_organ(name):
+            name = f"{name}（{self._whose(name)}）"
             return Entity(entity_id(name), name, type_ or "agency")
         return typed(Entity(entity_id(name), name, type_ or UNTYPED))
 

@@ -125,3 +125,18 @@ def test_resolving_again_changes_nothing(name):
     entity, _ = resolve(name)
     again, written = resolve(entity.name, entity.type)
     assert (again.entity_id, written) == (entity.entity_id, "")
+
+
+def test_a_bare_organ_of_a_national_document_is_its_issuers():
+    """办公室 of two ministries are two; all of a kind are the country's."""
+    about = {"regions": (), "issuers": ("生态环境部",), "level": "部门"}
+    assert resolve("领导小组办公室", **about)[0].name == "领导小组办公室（生态环境部）"
+    assert resolve("各市人民政府", **about)[0].name == "各市人民政府（全国）"
+    assert resolve("领导小组办公室", regions=())[0].name == "领导小组办公室（节能规划）"
+
+
+def test_districts_of_one_name_keep_their_bare_organs_apart():
+    """朝阳区 is one of Beijing, and one of Changchun."""
+    beijing, changchun = ("北京市", "朝阳区"), ("吉林省", "长春市", "朝阳区")
+    of = [resolve("领导小组办公室", regions=regions)[0].name for regions in (beijing, changchun)]
+    assert len(set(of)) == 2
