@@ -26,7 +26,7 @@ _LINK = re.compile(
     rf"(?:{p.AND}|,)+(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|累计|各|共|新)?"
 )
 _ANDS = frozenset(("、", "和", "及", "以及"))
-_SHARED = re.compile(r"均|都|皆|全部|各")
+_SHARED = re.compile(r"(?<![年平日月])均|都|皆|全部|各")
 _LIMITED = re.compile(rf"(?:{p.LIMIT_LOW}|{p.ABOVE})$")
 _MEASURED_NOUNS = frozenset(
     ("条", "元", "千瓦", "亩", "公里", "平方米", "公顷", "平方公里", "吨", "立方米", "人次")

@@ -13,6 +13,7 @@ _SPLITS = (
 )
 _DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
+_AND_OTHERS = re.compile(r"(?<=[一-鿿])等(?P<end>[^级于待、,]{3,12})$")
 _GROUP_END = re.compile(
     r"(?:浓度均值|平均浓度|年均浓度|重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
     r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
@@ -104,6 +105,9 @@ def items(names: str, n: int) -> list[str]:
             ending = _GROUP_END.search(tail)
             end = ending[0] if ending else ""
             items[-1] = items[-1][: counted.start()] + end
+        elif (others := _AND_OTHERS.search(items[-1])) and p.INDICATOR_END.search(items[-1]):
+            end = others["end"]
+            items[-1] = items[-1][: others.start()] + end
         else:
             ending = _GROUP_END.search(items[-1])
             end = ending[0] if ending and ending.start() else ""
