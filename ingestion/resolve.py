@@ -89,7 +89,7 @@ class NameResolver:
         return "".join(names[-2:]) if level_of(names[-1]) == "县" else names[-1]
 
     def _whose(self, name: str) -> str:
-        """Return whose a bare organ is: the place's, the issuer's, or the country's for all alike."""
+        """Return whose a bare organ is: the place's, the country's or the issuer's."""
         if self.regions:
             return place_name(self.regions)
         if self.region and name.startswith(_ALL_OF_A_KIND):
