@@ -159,8 +159,11 @@ def print_resolved(title: str, facts: Sequence[tuple[Sequence[str], tuple[str, .
     """Print how many facts hang on a bare organ, by what it comes to in its document."""
     counts: Counter[str] = Counter()
     for names, regions in facts:
-        nodes = [node(name, regions) for name in names if is_bare_organ(name)]
-        placed = [name.endswith(f"（{regions[-1]}）") if regions else False for name in nodes]
+        bare = [name for name in names if is_bare_organ(name)]
+        nodes = [node(name, regions) for name in bare]
+        placed = [
+            made != was and made.endswith("）") for made, was in zip(nodes, bare, strict=True)
+        ]
         left = [is_bare_organ(name) for name in nodes]
         if nodes:
             counts["left" if any(left) else "placed" if any(placed) else "filled"] += 1
@@ -168,9 +171,10 @@ def print_resolved(title: str, facts: Sequence[tuple[Sequence[str], tuple[str, .
     share = 100 * before / len(facts) if facts else 0.0
     print(f"{len(facts)} {title}: {before} ({share:.1f} %) on a name without a place; ", end="")
     print(
-        f"{counts['filled']} filled, {counts['placed']} with the document's place behind ", end=""
+        f"{counts['filled']} filled, {counts['placed']} with the document's place or name behind ",
+        end="",
     )
-    print(f"the name, {counts['left']} as they are")
+    print(f"it, {counts['left']} as they are")
 
 
 if __name__ == "__main__":
