@@ -8,6 +8,7 @@ Three figures, each with what it is measured on:
 - precision: places drawn at random and read (`benchmarks/labels/references.jsonl`: offsets, the
   right role, the held document that is meant; no role where nothing is cited there, or the words
   of a table run together). A reading is right if the rules say the same, `--misses` prints others.
+  Those of `fresh` were drawn from the texts, not from findings, and are counted by themselves.
 - resolution: of the labels that name a held document, those whose document the rules' findings
   reach; what a reading says of the document counts for precision.
 
@@ -24,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
@@ -37,7 +39,7 @@ READINGS = Path(__file__).parent / "labels" / "references.jsonl"
 _HELD_BY = 0.7  # of a label's key that a shorter title found must have
 _AHEAD = 60  # characters before a title in which its issuer is named
 
-Row = Mapping[str, str | int | None]
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,9 @@ def precision(documents: Mapping[str, Read], readings: Sequence[Row]) -> dict[bo
             for f, means in zip(read.findings, read.means, strict=True)
             if (f.start, f.end) == (row["start"], row["end"])
         }
-        right = {(row["role"], row["means"])} if row["role"] else set()
-        agreed[said == right].append(row)
+        roles = (row["role"], *row.get("role_or", ()))
+        right = [{(role, row["means"])} if role else set() for role in roles]
+        agreed[said in right].append(row)
     return agreed
 
 
@@ -167,7 +170,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for half in ("even", "odd"):
         rows = [row for row in readings if row["half"] == half]
         figures[f"precision, {half} half"] = precision(documents, rows)
-    figures["precision"] = precision(documents, readings)
+    found = [row for row in readings if row["half"] != "fresh"]
+    figures["precision"] = precision(documents, found)
+    fresh = [row for row in readings if row["half"] == "fresh"]
+    figures["places drawn from texts"] = precision(documents, fresh)
     figures["resolution of labels"] = resolution(documents, labels)
     for name, parts in figures.items():
         print(_share(name, parts))

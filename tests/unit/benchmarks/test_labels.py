@@ -11,8 +11,8 @@ import pytest
 from kgrag.qualifiers import Comparator, Standing
 
 LABELS = Path(__file__).parents[3] / "benchmarks" / "labels"
-SENTENCES = {"targets": {"tune": 100, "hold": 100, "more": 60}}
-SENTENCES["duties"] = {"tune": 50, "hold": 50, "more": 40}
+SENTENCES = {"targets": {"tune": 100, "hold": 100, "more": 60, "fresh": 80}}
+SENTENCES["duties"] = {"tune": 50, "hold": 50, "more": 40, "fresh": 50}
 
 
 def rows(kind: str) -> list[dict[str, Any]]:
