@@ -14,7 +14,10 @@ from kgrag.store.graph import Citation
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Evidence, Fact
 
-Place = tuple[int, int, str]  # start, end, title as cited
+# Start, end, the entity that is cited and how it is called there. Entities are renamed while others
+# are connected, so that a name tells no place.
+Place = tuple[int, int, str, str]
+Meant = tuple[Entity, str, str]  # the node, how it was found, the title as cited
 
 
 def connect(store: Store) -> int:
@@ -29,14 +32,14 @@ def connect(store: Store) -> int:
     """
     cards = {card.doc_id: card for card in store.document_cards()}
     names = DocumentNames(Held(c.doc_id, c.title, c.metadata) for c in cards.values())
-    wanted: dict[str, dict[Place, tuple[Entity, str]]] = defaultdict(dict)
+    wanted: dict[str, dict[Place, Meant]] = defaultdict(dict)
     wrong: set[str] = set()
     for citation in store.citations():
         citing = cards.get(citation.doc_id)
         if citing is None:
             continue
         node, match = _meant(citation, citing, names, cards)
-        wanted[citation.doc_id][citation.start, citation.end, citation.title] = node, match
+        wanted[citation.doc_id][_place(citation, citation.object_id)] = node, match, citation.title
         if (node.entity_id, match) != (citation.object_id, citation.qualifiers.match):
             wrong.add(citation.doc_id)
     return sum(_repoint(store, doc_id, wanted[doc_id]) for doc_id in sorted(wrong))
@@ -62,7 +65,11 @@ def _meant(
     return document_node(cards[doc_id]), match
 
 
-def _repoint(store: Store, doc_id: str, wanted: Mapping[Place, tuple[Entity, str]]) -> bool:
+def _place(cited: Citation | Evidence, object_id: str) -> Place:
+    return cited.start, cited.end, object_id, cited.qualifiers.object
+
+
+def _repoint(store: Store, doc_id: str, wanted: Mapping[Place, Meant]) -> bool:
     """Write a document's facts with its references as they are meant."""
     facts, mentions, _ = store.knowledge_of(doc_id)
     try:
@@ -72,20 +79,18 @@ def _repoint(store: Store, doc_id: str, wanted: Mapping[Place, tuple[Entity, str
     return True
 
 
-def _repointed(facts: list[Fact], wanted: Mapping[Place, tuple[Entity, str]]) -> list[Fact]:
+def _repointed(facts: list[Fact], wanted: Mapping[Place, Meant]) -> list[Fact]:
     kept: list[Fact] = []
     moved: dict[str, Fact] = {}
     for fact in facts:
         staying: list[Evidence] = []
         for e in fact.evidence:
-            title = e.qualifiers.object or fact.object.name
-            meant = (
-                wanted.get((e.start, e.end, title)) if e.qualifiers.kind == "reference" else None
-            )
+            is_reference = e.qualifiers.kind == "reference"
+            meant = wanted.get(_place(e, fact.object.entity_id)) if is_reference else None
             if meant is None:
                 staying.append(e)
                 continue
-            node, match = meant
+            node, match, title = meant
             written = "" if node.name == title else title
             there = replace(e, qualifiers=replace(e.qualifiers, object=written, match=match))
             fid = fact_id(fact.subject.entity_id, fact.predicate, node.entity_id)
