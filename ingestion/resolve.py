@@ -6,7 +6,8 @@ that uses it and on what a person decided, never on the other documents of the k
 that the graph is the same whatever the order of ingestion.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kgrag.ids import entity_id
@@ -24,6 +25,10 @@ from kgrag.types import Document, Entity
 
 NATIONAL = "全国"
 _ALL_OF_A_KIND = ("各", "有关", "相关", "地方", "所在", "属地", "当地")
+# What a national document says of every place: 财政部门, 省级人民政府.
+_EVERYWHERE = re.compile(r"(?:[省市县]级|市县).*(?:部门|政府|机关)$|.*(?:部门|政府)$")
+_INNER = re.compile(r"(?![省市县区州盟旗各]|地方|所属|下属).*(?:处|中心)$")
+_BUREAU = re.compile(r"(.+(?:厅|局|委|委员会))(?:办公室|党组)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class NameResolver:
         abbreviations: Full names by the normalised short ones that it defines (以下简称).
         decisions: What a person decided on names.
         year: In which it was issued; 0 where it does not say.
+        bureau: The bureau that alone issued it; empty for governments and several issuers.
     """
 
     document: Entity
@@ -50,6 +56,7 @@ class NameResolver:
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
     year: int = 0
+    bureau: str = ""
 
     def entity(self, name: str, type_: str = "") -> tuple[Entity, str]:
         """Return the entity that a name means, and the name if that is called otherwise.
@@ -89,10 +96,14 @@ class NameResolver:
         return "".join(names[-2:]) if level_of(names[-1]) == "县" else names[-1]
 
     def _whose(self, name: str) -> str:
-        """Return whose a bare organ is: the place's, the country's or the issuer's."""
+        """Return whose a bare organ is: the place's, the country's or the issuer's.
+
+        综合处 is the issuing bureau's: each bureau of a province has one.
+        """
         if self.regions:
-            return place_name(self.regions)
-        if self.region and name.startswith(_ALL_OF_A_KIND):
+            inner = self.bureau and _INNER.fullmatch(name)
+            return self.bureau if inner else place_name(self.regions)
+        if self.region and (name.startswith(_ALL_OF_A_KIND) or _EVERYWHERE.fullmatch(name)):
             return self.region
         return self.names.agency or self.document.name
 
@@ -135,7 +146,14 @@ def name_resolver(
         abbreviations={normalize_name(k): v for k, v in (abbreviations or {}).items()},
         decisions=decisions or Decisions(),
         year=metadata.year or 0,
+        bureau=_bureau(metadata.issuers),
     )
+
+
+def _bureau(issuers: Sequence[str]) -> str:
+    """Return the bureau that alone issued a document, without its office; empty for none."""
+    match = _BUREAU.fullmatch(issuers[0]) if len(issuers) == 1 else None
+    return match[1] if match else ""
 
 
 def _is_title(name: str) -> bool:

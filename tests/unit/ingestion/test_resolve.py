@@ -135,6 +135,42 @@ def test_a_bare_organ_of_a_national_document_is_its_issuers():
     assert resolve("领导小组办公室", regions=())[0].name == "领导小组办公室（节能规划）"
 
 
+@pytest.mark.parametrize("name", ["财政部门", "省级生态环境主管部门", "省级人民政府"])
+def test_what_every_place_has_is_the_countrys_in_a_national_document(name):
+    """财政部门 is not the ministry's own that writes of it, whichever ministry that is."""
+    for issuer in ("生态环境部", "财政部"):
+        entity, _ = resolve(name, regions=(), issuers=(issuer,), level="部门")
+        assert entity.name == f"{name}（全国）"
+
+
+def test_divisions_are_the_bureaus_that_alone_issued_the_document():
+    """Each bureau of a province has a 综合处."""
+    of = {
+        issuers: resolve("综合处", regions=SICHUAN, issuers=issuers)[0].name
+        for issuers in (
+            ("四川省林业局",),
+            ("四川省生态环境厅办公室",),
+            ("四川省人民政府",),
+            ("四川省林业局", "四川省财政厅"),
+        )
+    }
+    assert list(of.values()) == [
+        "综合处（四川省林业局）",
+        "综合处（四川省生态环境厅）",
+        "综合处（四川省）",
+        "综合处（四川省）",
+    ]
+    for issuers, name in of.items():
+        assert resolve(name, regions=SICHUAN, issuers=issuers)[0].name == name
+
+
+@pytest.mark.parametrize("name", ["市林业局", "县级服务中心", "领导小组办公室"])
+def test_what_is_no_division_is_the_places(name):
+    """A city's centre is not a part of the province's bureau that writes of it."""
+    entity, _ = resolve(name, regions=SICHUAN, issuers=("四川省林业局",))
+    assert entity.name == f"{name}（四川省）"
+
+
 def test_districts_of_one_name_keep_their_bare_organs_apart():
     """朝阳区 is one of Beijing, and one of Changchun."""
     beijing, changchun = ("北京市", "朝阳区"), ("吉林省", "长春市", "朝阳区")
