@@ -68,6 +68,11 @@ _AROUND = re.compile(
     r"|完成|实现|比|较|以上|以下|以内|左右|之间|之前|之后|以前|以后|之内|[前后内起止到至在为于从自每或和及的]"
     r"|[-—–~～≥≤><=,，、.\s()（）])+"
 )
+# 控制在293克标准煤/千瓦时左右: so much of one thing for each of another.
+_RATE = re.compile(
+    rf"(?>{_AROUND.pattern})?\d[\d.,]*(?:[-~～—至到]\d[\d.,]*)?[^\d/\s，。、；：（）]{{1,8}}"
+    r"/(?:吨|年|日|天|小时|千瓦时|平方公里|平方米|立方米|公顷|人|亩|户|次|辆)(?:以上|以下|以内|左右)?"
+)
 
 
 def typed(entity: Entity) -> Entity:
@@ -111,6 +116,8 @@ def _number(name: str) -> str:
     found = quantities(rest)
     left = _without(rest, [(q.start, q.end) for q in found])
     if any(q.unit or not q.is_word for q in found) and not _AROUND.sub("", left):
+        return "value"
+    if _RATE.fullmatch(rest):
         return "value"
     bare = re.sub(r"(?:以上|以下|以内|左右)$", "", name)
     ends = any(q.end == len(bare) and q.unit and not q.is_word for q in quantities(bare))

@@ -28,6 +28,23 @@ def test_a_name_tells_its_type(type_, name):
     assert type_of(name) == type_
 
 
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [
+        ("低于293克标准煤/千瓦时", "value"),
+        ("为1520千克标准煤/吨", "value"),
+        ("不超过0.6—1.2万人/平方公里", "value"),
+        ("2025年达到80万吨/日左右", "value"),
+        ("15万吨/日污水处理厂", UNTYPED),
+        ("铁路/公路", UNTYPED),
+        ("达到" * 10_000 + "/吨", UNTYPED),
+    ],
+)
+def test_so_much_of_one_thing_for_each_of_another_is_a_value(name, type_):
+    """The unit names both; what goes on behind it is a thing."""
+    assert type_of(name) == type_
+
+
 def test_types_are_those_of_the_meta_model():
     """What rules and models call a thing must be one word, but for documents."""
     keys = {t.key for t in read_meta_model("dual-carbon").types}
