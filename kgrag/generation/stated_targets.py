@@ -10,17 +10,21 @@ from kgrag.generation.sentences import Sentence
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.types import Fact, Language
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?=\s*年|[^\d]|$)")
+# 2021年4月, 2021年的计划 tell when a document was issued, 比2020年 what a figure is compared with.
+_YEAR = re.compile(
+    r"(?<!\d)(?<!比)(?:19|20)\d\d(?=\s*年(?!\s*\d{1,2}\s*月|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))"
+    r"|[^\d年]|$)"
+)
 _PLANNED = re.compile(
-    r"目标|计划|规划|力争|预期|预计|打算|要(?:达到|达|建|降|提高|控制|完成|实现|到)|将(?:达|建|降|提高)"
-    r"|target|goal|\bwill\b|plan",
+    r"目标|力争|预期|预计|打算|要(?:达到|达|建|降|提高|控制|完成|实现|到)|将(?:达|建|降|提高)|target|goal|\bwill\b",
     re.IGNORECASE,
 )
 _ACHIEVED = re.compile(
-    r"已经?|实际|现状|现有|目前|截至|截止|过去|完成了|实现了|达到了|建成了|成效"
+    r"已经?|实际|现状|现有|目前|截至|截止|过去|完成了|实现了|达到了|建成了|做到|成效|家底|年底的"
     r"|achieved|so far|current",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(r"比\s*(?:19|20)\d\d|多出|相差|差多少|差距|相比|compared")
 _OTHER_STANDING = -0.15  # on a sentence's score: all its figures are of the other kind
 _OTHER_YEAR = -0.1  # none of its figures is for the year asked for
 _NOTES: Mapping[Language, str] = {
@@ -50,7 +54,8 @@ class AskedFigure:
         """
         planned, achieved = _PLANNED.search(question), _ACHIEVED.search(question)
         standing: Standing = ""
-        if bool(planned) != bool(achieved):
+        # 十三五做到多少，十四五要到多少 asks for both, and so does 比2020年底多出多少.
+        if bool(planned) != bool(achieved) and not _COMPARED.search(question):
             standing = "planned" if planned else "achieved"
         return cls(standing, frozenset(_YEAR.findall(question)))
 
