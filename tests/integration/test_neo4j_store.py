@@ -10,6 +10,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.samples import sample_folder
+from kgrag.metadata import Metadata
 from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
 from kgrag.store.neo4j.nodes import TOLD, TYPED
 from kgrag.store.neo4j.schema import VERSION
@@ -60,7 +61,7 @@ LINKS = {
     ("Summary", "SUMMARIZES", "ParentChunk"): set(),
     ("Chunk", "MENTIONS", "Entity"): {"fact_ids", "starts", "ends", "extractors", "confidences"},
     ("Document", "NAMES", "Entity"): {"names", "types"},
-    ("Entity", "RELATED", "Entity"): {"id", "predicate", "doc_ids", "chunk_ids", "starts", "ends",
+    ("Entity", "RELATED", "Entity"): {"qualifiers", "id", "predicate", "doc_ids", "chunk_ids", "starts", "ends",
                                       "extractors", "confidences", "predicates"},
     ("Document", "CITES", "Document"): {"predicates"},
 }  # fmt: skip
@@ -163,9 +164,8 @@ def test_a_newer_version_is_refused(opened, run, create):
 def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write(opened, run, make):
     """What filters know stands on the node, not only in its metadata; a reader changes nothing."""
     bundle = make.bundle("d-a", "成都市节能方案。", title="成都市节能方案")
-    told = replace(
-        bundle.document, properties={"places": "成都", "year": "2022", "issuer": "市政府"}
-    )
+    said = Metadata(regions=("四川省", "成都市"), issued="2022", issuers=("成都市人民政府",))
+    told = replace(bundle.document, metadata=said)
     put(opened(), replace(bundle, document=told))
     wanted = run("MATCH (d:Document) RETURN properties(d)")
     run("MATCH (d:Document) SET d.caption = 'old' REMOVE d.region, d.regions, d.year, d.kinds")
@@ -175,7 +175,7 @@ def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write
     store = opened()
     assert run("MATCH (d:Document) RETURN properties(d)") == wanted
     assert run("MATCH (d:Document) RETURN d.regions, d.year, d.kind, d.issuer") == [
-        [["成都", "四川"], 2022, "方案", "市政府"]
+        [["成都", "四川"], 2022, "方案", "成都市人民政府"]
     ]
     assert store.verify() == []
 
@@ -246,6 +246,10 @@ def test_the_graph_is_made_of_known_names(samples, run):
         "KgragFactVector",
         "KgragFactEmbedding",
     }  # the samples' facts are citations, which have none
+    told = {*TOLD, *TYPED, "governs"}  # the samples tell some of these
+    for label in ("Document", "KgragDocument"):
+        assert nodes[label] <= NODES[label] | told
+        nodes[label] = NODES[label]
     assert nodes == {label: keys for label, keys in NODES.items() if label not in rare}
     assert links == LINKS
 
