@@ -61,8 +61,8 @@ LINKS = {
     ("Summary", "SUMMARIZES", "ParentChunk"): set(),
     ("Chunk", "MENTIONS", "Entity"): {"fact_ids", "starts", "ends", "extractors", "confidences"},
     ("Document", "NAMES", "Entity"): {"names", "types"},
-    ("Entity", "RELATED", "Entity"): {"qualifiers", "id", "predicate", "doc_ids", "chunk_ids", "starts", "ends",
-                                      "extractors", "confidences", "predicates"},
+    ("Entity", "RELATED", "Entity"): {"id", "predicate", "doc_ids", "chunk_ids", "starts", "ends",
+                                      "extractors", "confidences", "predicates", "qualifiers"},
     ("Document", "CITES", "Document"): {"predicates"},
 }  # fmt: skip
 UNIQUE = {
