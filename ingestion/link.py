@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kgrag.ingestion.citation_fit import Cited, Held, Named, fit, named_by
 from kgrag.ingestion.rules.issue_numbers import clean_number
+from kgrag.language.document_nodes import node_id
 from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import canonical_organ
 from kgrag.language.region_mentions import regions_in
 from kgrag.language.regions import path
-from kgrag.language.text import normalize_name
-from kgrag.language.title_keys import title_keys, without_number
+from kgrag.language.title_keys import title_keys
 from kgrag.language.title_series import likeness, same_kind, series_marks
-from kgrag.language.titles import document_name
 
 _LIKE_ENOUGH = 0.9
 _RAREST = 10  # pairs of characters of a title by which others like it are sought
@@ -122,7 +120,7 @@ class DocumentNames:
 
     def _latest_before(self, candidates: Sequence[int], year: int | None) -> list[int]:
         """Return of editions by one organ the last that the citing document could know."""
-        organs = {identity_of(self._held[i]) for i in candidates}
+        organs = {node_id(self._held[i].title, self._held[i].metadata) for i in candidates}
         years = {i: self._held[i].metadata.year for i in candidates}
         known = {i: y for i, y in years.items() if y is not None and year and y <= year}
         if len(organs) != 1 or not known:
@@ -178,21 +176,3 @@ def _alike(one: str, other: str) -> float:
 
 def _places(key: str) -> list[tuple[str, ...]]:
     return [path(mention.region) for mention in regions_in(key)]
-
-
-def identity(title: str, issuers: Sequence[str], regions: Sequence[str]) -> str:
-    """Return what a document is one by: the name that others cite, and its first issuer.
-
-    Spellings agree: width, marks, a 文号 before or behind the title, short names of the organ.
-
-    >>> identity("节能规划（云政发〔2021〕3号）", ["省政府"], ["云岭省"])
-    '节能规划|云岭省人民政府'
-    """
-    name = normalize_name(document_name(without_number(title.strip())))
-    issuer = canonical_organ(issuers[0], regions=regions) if issuers else "".join(regions)
-    return f"{name}|{normalize_name(issuer) if issuer else ''}"
-
-
-def identity_of(held: Held) -> str:
-    """Return the identity of a held document."""
-    return identity(held.title, held.metadata.issuers, held.metadata.regions)

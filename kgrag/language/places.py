@@ -1,4 +1,4 @@
-"""Places by name: which ones a document is about, which ones a question asks for."""
+"""Places by name: which ones a question asks for, and what is the name of one."""
 
 import functools
 import re
@@ -7,14 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from kgrag.language.regions import listed_regions
 
 _CORPS = "新疆生产建设兵团"  # which is in no province's documents
-_HEAD = 400  # characters after the title in which the issuer names itself
 # A name with its administrative suffix where a title begins, for places that no list holds.
 _PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治[区州]|[省市县区旗盟])(?!场|政)")
 _DISTRICT = re.compile(r"([一-鿿]{2,4}?)(?:新区|区|县|旗)")
-# An organ of a place: 黑龙江省人民政府, 青川市生态环境局. Addressees (各省、自治区) are left out.
-_ORGAN = re.compile(
-    r"([一-鿿]{2,4}?)(?:省|市|县|区|自治[区州])?(?:人民政府|[省市县区]?委|.{2,8}[厅局](?!长))"
-)
 _AREA = re.compile(
     r"(?:[一-鿿]{1,6}族)?(?:自治[区州]|[省市县区旗盟州]|地区)(?:[一-鿿]{2,4}[区县市])?"
 )
@@ -40,27 +35,6 @@ def _cities() -> Mapping[str, frozenset[str]]:
         if region.level == "市" and region.parent:
             found.setdefault(region.parent.short, set()).add(region.short)
     return {province: frozenset(cities) for province, cities in found.items()}
-
-
-def document_places(title: str, text: str) -> list[str]:
-    """Return the places that a document is about, sorted; empty for national documents.
-
-    Those in the title; where it names none, those in the issuer's lines at the head.
-
-    >>> document_places("上海市徐汇区节能减排专项资金管理办法", "")
-    ['上海', '徐汇']
-    >>> document_places("云岭省节能规划", "")
-    ['云岭']
-    """
-    found = _places_in(title, listed=_listed()) | _leading(title)
-    return sorted(found or _issuing_place(text[:_HEAD]))
-
-
-def _issuing_place(head: str) -> set[str]:
-    """Return the one listed place whose organs sign a document's head; none where several do."""
-    organs = {m.group(1) for line in head.splitlines() for m in _ORGAN.finditer(line.strip())}
-    found = {name for organ in organs for name in _places_in(organ, listed=_listed())}
-    return found if len(found) == 1 and "生产建设兵团" not in head else set()
 
 
 def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
@@ -109,17 +83,6 @@ def names_place(name: str) -> bool:
     return at == len(name) > 0
 
 
-def with_provinces(places: Iterable[str]) -> list[str]:
-    """Return places with the provinces in which the prefecture-level cities among them lie.
-
-    >>> with_provinces(["成都", "云岭"])
-    ['成都', '云岭', '四川']
-    """
-    own = list(dict.fromkeys(places))
-    around = sorted(name for name, cities in _cities().items() if not cities.isdisjoint(own))
-    return [*own, *(name for name in around if name not in own)]
-
-
 def asks_nationally(question: str) -> bool:
     """Return whether a question asks for the national level.
 
@@ -132,13 +95,3 @@ def asks_nationally(question: str) -> bool:
 def _places_in(text: str, *, listed: Iterable[str]) -> set[str]:
     found = {name for name in listed if name in text}
     return {n for n in found if not any(n != other and n in other for other in found)}
-
-
-def _leading(title: str) -> set[str]:
-    """Return names with an administrative suffix that a title opens with."""
-    found: set[str] = set()
-    at, pattern = 0, _PREFIX
-    while (match := pattern.match(title, at)) and not _NO_PLACE.search(match.group(1)):
-        found.add(match.group(1))
-        at, pattern = match.end(), _DISTRICT
-    return found - {n for n in found if any(listed in n for listed in _listed())}

@@ -231,7 +231,13 @@ MODES = (
     Mode(
         "429 always",
         always(_SLOW),
-        _lost(" rate limit", "answers 429", "请稍后再试", "llm.concurrency"),
+        _lost(
+            " rate limit",
+            "3 passages could not be read",
+            "answers 429",
+            "请稍后再试",
+            "llm.concurrency",
+        ),
         _quoted("answers 429", "llm.requests_per_minute"),
         "waiting",
         llm=_LEAST,

@@ -14,7 +14,7 @@ from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
 from kgrag.store.neo4j.replace import Said, replace_knowledge
 from kgrag.store.neo4j.role import Role
-from kgrag.store.texts import metadata_of
+from kgrag.store.texts import metadata_of, told_metadata
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
 
 _T = TypeVar("_T")
@@ -222,6 +222,7 @@ def _summary(row: Row) -> Summary:
 
 
 def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
+    told = json.loads(card["properties"])
     return Document(
         doc_id=card["id"],
         title=card["title"],
@@ -231,8 +232,8 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(card["warnings"]),
-        properties=json.loads(card["properties"]),
-        metadata=metadata_of(card["metadata"]),
+        properties=told,
+        metadata=told_metadata(metadata_of(card["metadata"]), told),
     )
 
 

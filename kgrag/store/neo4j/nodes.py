@@ -12,7 +12,7 @@ from kgrag.metadata import Metadata
 from kgrag.store.neo4j.caption import document_caption
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import END, pair_terms, word_terms
-from kgrag.store.texts import metadata_text, to_json
+from kgrag.store.texts import metadata_text, to_json, told_metadata
 from kgrag.types import Chunk
 
 Row = dict[str, object]
@@ -38,6 +38,7 @@ def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> 
         properties: What its file says of it.
         metadata: What its text says of it, which goes before.
     """
+    metadata = told_metadata(metadata, properties)
     name, facets = node_name(title), document_facets(title, metadata)
     typed = {
         key: list(value) if isinstance(value, tuple) else value

@@ -13,7 +13,7 @@ from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_kno
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.role import Role, Row
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.store.texts import metadata_of
+from kgrag.store.texts import metadata_of, told_metadata
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 
@@ -145,6 +145,7 @@ def document(row: Row) -> Document:
     """Return the document of a row as `documents` has them."""
     doc_id, title, media_type, content_hash, warnings, properties, metadata, *rest = row
     file, segments, text = rest
+    told = json.loads(properties)
     return Document(
         doc_id=doc_id,
         title=title,
@@ -154,8 +155,8 @@ def document(row: Row) -> Document:
         content_hash=content_hash,
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(json.loads(warnings)),
-        properties=json.loads(properties),
-        metadata=metadata_of(metadata),
+        properties=told,
+        metadata=told_metadata(metadata_of(metadata), told),
     )
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.ingestion.citation_fit import Cited, Held, contradict
-from kgrag.ingestion.link import DocumentNames, identity, identity_of
+from kgrag.ingestion.link import DocumentNames
 from kgrag.metadata import Metadata
 
 NATION = Metadata(issuers=("国务院",), number="国发〔2021〕4号", issued="2021-02-02", level="国家")
@@ -134,16 +134,6 @@ def test_provinces_that_differ_by_one_character_are_two():
     said = Metadata(regions=("湖南省",), level="省")
     names = held(("a", "湖南省“十四五”节能环保和绿色建筑发展规划", said))
     assert names.resolve(Cited("河南省“十四五”节能环保和绿色建筑发展规划")) is None
-
-
-def test_an_identity_is_the_title_and_the_issuer():
-    """A number makes no second one; another issuer does; the notice's title makes none."""
-    own = identity(GREEN, YUN.issuers, YUN.regions)
-    assert own == identity_of(Held("a", "云岭省人民政府" + GREEN, YUN))
-    assert own == identity(GREEN + "（云政发〔2021〕3号）", ["省政府"], YUN.regions)
-    assert own == identity("云政发〔2021〕3号云岭省人民政府" + GREEN, ["省人民政府"], ["云岭省"])
-    assert own != identity(GREEN, NAN.issuers, NAN.regions)
-    assert identity("节能规划", [], ["云岭省"]) != identity("节能规划", [], ["南渡省"])
 
 
 @given(st.text(max_size=40), st.text(max_size=20), st.text(max_size=20))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgrag.language.places import document_places, question_places, with_places_inside
+from kgrag.language.leading_region import leading_region
+from kgrag.language.places import question_places, with_places_inside
 
 
 @pytest.mark.parametrize(
@@ -54,4 +55,4 @@ def test_a_province_that_says_where_a_city_lies_gives_way_to_it():
 )
 def test_levels_and_kinds_of_areas_are_no_places(title):
     """自治 and 国家高新 are none, though 区 stands behind them."""
-    assert document_places(title, "") == []
+    assert leading_region(title) == ((), 0)
