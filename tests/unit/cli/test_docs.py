@@ -66,6 +66,7 @@ def test_what_a_table_beside_the_files_states_is_listed_and_read_again(folder: P
     assert statuses(folder) == {"added": 2}
     first = docs(folder)
     assert [d["title"] for d in first] == ["云岭省“十四五”节能规划", "青川市方案"]
+    assert first[0]["metadata"]["issued"] == "2022-03-05"  # type: ignore[index]
     assert statuses(folder) == {"unchanged": 2}
 
     state(folder, "文件,标题,日期", "a,云岭省“十四五”节能规划,2022-03-05", "sub/b.txt,青川市办法,")
@@ -74,6 +75,67 @@ def test_what_a_table_beside_the_files_states_is_listed_and_read_again(folder: P
     assert statuses(folder) == {"replaced": 2}
     assert [d["title"] for d in docs(folder)] == ["云岭省节能规划", "青川市实施方案"]
     assert [d["doc_id"] for d in docs(folder)] == [d["doc_id"] for d in first]
+
+
+def test_set_corrects_for_good_and_reset_takes_it_back(folder: Path) -> None:
+    """What a person says wins over the table, is found by filters, and outlives a deletion."""
+    state(folder, "文件,地区,日期", "a,云岭省,2022")
+    statuses(folder)
+    said = run(folder, "docs", "set", "a.txt", "--region", "四川省、成都市", "--date", "2021年5月")
+    assert (said.exit_code, "regions: 四川省、成都市" in said.stdout) == (0, True)
+    run(folder, "delete", "a.txt")
+    statuses(folder)
+    found = run(folder, "search", "绿色工厂", "--region", "成都", "--year", "2021", "--json")
+    assert (found.exit_code, "a.txt" in found.stdout, "b.txt" in found.stdout) == (0, True, False)
+
+    assert run(folder, "docs", "set", "a.txt", "--reset").exit_code == 0
+    (metadata,) = (d["metadata"] for d in docs(folder) if Path(str(d["file"])).name == "a.txt")
+    assert (metadata["regions"], metadata["issued"]) == (["云岭省"], "2022")  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--level", "乡"), 1, "国家, 部门, 省, 市"),
+        (("--date", "去年"), 1, "date"),
+        ((), 2, "give fields to correct"),
+        (("--reset", "--number", "1"), 2, "give fields to correct"),
+        (("--field", "number"), 2, "give fields to correct"),
+    ],
+)
+def test_set_refuses_what_cannot_be(
+    folder: Path, words: tuple[str, ...], code: int, told: str
+) -> None:
+    """And says what can."""
+    statuses(folder)
+    said = run(folder, "docs", "set", "a.txt", *words)
+    assert (said.exit_code, told in said.stderr) == (code, True)
+
+
+def test_entities_are_merged_and_kept_apart(folder: Path) -> None:
+    """What is decided is listed, and holds in the graph."""
+    (folder / "p/a.txt").write_text(PLAN + "由省工信厅牵头制定细则。\n", "utf-8")
+    statuses(folder)
+    listed = run(folder, "entities", "--type", "agency", "--json").stdout.splitlines()
+    assert [json.loads(line)["written"] for line in listed] == [{"省工信厅": 1}]
+    full = json.loads(listed[0])["name"]
+
+    merged = run(folder, "entities", "merge", full, "--into", "云岭省工业厅")
+    assert (merged.exit_code, "1 document renewed" in merged.stdout) == (0, True)
+    assert "云岭省工业厅 —牵头→" in run(folder, "graph", "云岭省工业厅").stdout
+    assert run(folder, "entities", "--decisions").stdout == f"{full} is 云岭省工业厅\n"
+    assert run(folder, "entities", "split", full, "--from", "云岭省工业厅").exit_code == 0
+    assert run(folder, "entities", "--decisions").stdout == ""
+    assert run(folder, "entities", "--duplicates", "--merged").exit_code == 2
+
+
+def test_an_answer_says_that_its_figure_is_of_another_year(folder: Path) -> None:
+    """From the rule that reads the figure to the note below the answer."""
+    statuses(folder)
+    asked = run(folder, "ask", "到2030年云岭省创建绿色工厂多少家", "--json")
+    answer = json.loads(asked.stdout)
+    assert "500家" in answer["text"]
+    assert any("2025年" in note and "2030年" in note for note in answer["notes"])
 
 
 def test_problems_name_what_was_not_read_until_it_is(folder: Path) -> None:
