@@ -6,7 +6,6 @@ from pathlib import Path
 
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
-from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
@@ -14,7 +13,7 @@ from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
-from kgrag.types import Document, Fact, Mention
+from kgrag.types import Document
 
 
 def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
@@ -71,10 +70,3 @@ def rebuilt(
     if "knowledge" in keep:
         made = replace(made, facts=[*made.facts, *facts], mentions=[*made.mentions, *mentions])
     return replace(made, summaries=summaries) if "summaries" in keep else made
-
-
-def is_by_rule(facts: Iterable[Fact], mentions: Iterable[Mention]) -> bool:
-    """Return whether rules alone gave facts and mentions: they give them anew."""
-    places = [e for fact in facts for e in fact.evidence]
-    places += [mention.evidence for mention in mentions]
-    return all(place.extractor == BY_RULE for place in places)

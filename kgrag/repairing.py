@@ -14,7 +14,8 @@ from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import KgragError, NewerVersionError, NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
-from kgrag.ingestion.reread import is_by_rule, rebuilt, reread
+from kgrag.ingestion.facts import BY_RULE
+from kgrag.ingestion.reread import rebuilt, reread
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
@@ -258,8 +259,7 @@ class _Repairing:
         return rebuilt(document, store=store, sizes=self._sizes, keep=keep)
 
     def _is_by_rule(self, doc_id: str) -> bool:
-        facts, mentions, summaries = self.shop.store.knowledge_of(doc_id)
-        return not summaries and is_by_rule(facts, mentions)
+        return self.shop.extractors_of(doc_id) <= {BY_RULE}
 
     def _leave(self, doc_id: str, parts: Collection[str], why: str) -> None:
         self.told.add(doc_id)

@@ -115,7 +115,7 @@ def _facts(stated: Iterable[StatedFact], shown: Mapping[str, Entity]) -> Iterato
         subject_id, object_id = statements[0].subject_id, statements[0].object_id
         for entity_id in (subject_id, object_id):
             if entity_id not in shown:
-                raise _nameless(entity_id)
+                raise nameless(entity_id)
         evidence = tuple(sorted((s.evidence for s in statements), key=_place))
         yield Fact(fact_id, shown[subject_id], predicate, shown[object_id], evidence)
 
@@ -125,7 +125,7 @@ def _mentions(
 ) -> Iterator[Mention]:
     for entity_id, spot in sorted(mentioned, key=lambda m: (m[0], *_place(m[1]))):
         if entity_id not in shown:
-            raise _nameless(entity_id)
+            raise nameless(entity_id)
         yield Mention(shown[entity_id], spot)
 
 
@@ -150,7 +150,8 @@ def _place(e: Evidence) -> tuple[str, int, int, str, str, str]:
     return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
-def _nameless(entity_id: str) -> StoreError:
+def nameless(entity_id: str) -> StoreError:
+    """Return what to raise where facts or mentions name an entity that has no name."""
     return _damaged(f"no name is kept for {entity_id}, which a fact or mention names")
 
 

@@ -74,6 +74,8 @@ DAMAGE = [
     "UPDATE evidence SET confidence = 0.5",
     "DELETE FROM facts",
     "UPDATE entities SET name = 'x'",
+    "UPDATE entities SET entity_id = replace(entity_id, 'e-', 'f-')",
+    "UPDATE entity_names SET entity_id = replace(entity_id, 'e-', 'f-')",
     "INSERT INTO entity_search (entity_search) VALUES ('delete-all')",
     "UPDATE embeddings SET vector = zeroblob(128)",
     "DELETE FROM node_vectors WHERE number % 2",
@@ -101,6 +103,18 @@ def test_what_can_be_made_anew_is(folder, statement):
     assert report.kept is not None
     assert report.kept.parent == folder
     assert not list(folder.glob("repair-*"))
+
+
+def test_a_lost_entity_is_told_by_who_asks(folder):
+    """In words, with the remedy: a question is not to end in a traceback."""
+    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
+        (fact_id,) = connection.execute("SELECT min(fact_id) FROM facts").fetchone()
+    change(folder, "UPDATE entities SET entity_id = replace(entity_id, 'e-', 'f-')")
+    with (
+        KnowledgeBase.open(folder, create=False, config=CONFIG) as base,
+        pytest.raises(StoreError, match=r"no name is kept for e-.*kgrag verify"),
+    ):
+        base.store.facts([fact_id])
 
 
 @pytest.mark.parametrize("at", [0, 3, 16, 18, 56, 68])

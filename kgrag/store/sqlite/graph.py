@@ -10,7 +10,7 @@ from kgrag.store.likeness import most_alike
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.documents import Documents
-from kgrag.store.sqlite.known_entities import KnownEntities
+from kgrag.store.sqlite.known_entities import KnownEntities, Named
 from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.statements import json_list, run
@@ -119,7 +119,7 @@ class Graph(Documents):
         than `entity` if there is one.
         """
         with self.snapshot() as here:
-            names = {row[0]: Entity(*row) for row in here._rows("names_in_document", doc_id)}
+            names = Named((row[0], Entity(*row)) for row in here._rows("names_in_document", doc_id))
             facts = _facts_of_document(here._rows("facts_in_document", doc_id), names)
             mentions = [
                 Mention(names[entity_id], evidence(place))

@@ -124,6 +124,11 @@ class Workshop:
         """Return a document; its encoder is not known where the setting of it is damaged."""
         return self.store.bundle(doc_id, embedder="")
 
+    def extractors_of(self, doc_id: str) -> set[str]:
+        """Return who gave a document's facts and mentions; `summary` where it has summaries."""
+        with self.database.read() as connection:
+            return {str(name) for (name,) in run(connection, "extractors_in_document", doc_id)}
+
     def keep_sources(self, doc_id: str, names: Sequence[str]) -> None:
         """Let these be the files of a document; with none, its list is left as it is."""
         if not names:

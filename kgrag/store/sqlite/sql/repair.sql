@@ -124,6 +124,11 @@ DELETE FROM node_vectors WHERE key NOT IN (SELECT key FROM embeddings);
 DELETE FROM staged_nodes WHERE doc_id NOT IN (SELECT doc_id FROM staged_documents)
 OR key NOT IN (SELECT key FROM staged_embeddings);
 
+-- name: extractors_in_document
+SELECT extractor FROM evidence WHERE doc_id = ?1
+UNION SELECT extractor FROM mentions WHERE doc_id = ?1
+UNION SELECT 'summary' FROM summaries WHERE doc_id = ?1;
+
 -- name: smallest_names
 SELECT entity_id, min(name), min(type) FROM entity_names GROUP BY 1;
 
