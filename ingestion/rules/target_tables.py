@@ -1,4 +1,4 @@
-"""Indicator tables: rows of cells, cells one a line, and rows that lost their cells.
+"""Indicator tables: rows of cells, and cells one a line.
 
 A table is read only where its header names the columns and a row fits it; all else is left out.
 """
@@ -8,18 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.ingestion.load.parsed import CELL_MARK
+from kgrag.ingestion.rules.target_heads import YEAR
+from kgrag.ingestion.rules.target_patterns import UNIT_NAMES
 from kgrag.ingestion.rules.target_values import Value, values
 from kgrag.language.quantities import narrow
 from kgrag.qualifiers import Standing
 
 _LINE = re.compile(r"[^\r\n]+")
-YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
-_BINDING = re.compile(r"约束性?|预期性?|引导性?|指导性?")
-_HEADS = re.compile(
-    r"(?:序号?|编号|类别|分类|领域|主要|具体|规划|指标|名称|内容|属性|性质|类型|计量|单位|备注|(?:19|20)\d\d年?"
-    r"|(?:目标|现状|完成|实际)值?|年|类|位|号|至|[()]|[ \t])+"
-)
-_TELLS = re.compile(r"指标|属性|单位|(?:19|20)\d\d")
+_BINDING = re.compile(r"(?:约束|预期|引导|指导|导向|引领|参考)性?")
 _NAME_HEAD = re.compile(
     r"(?:主要|具体|核心|评价|考核)?(?:指标|名称|指标名称|项目|内容|指标内容|目标名称)(?:\(.{1,6}\))?"
 )
@@ -28,28 +24,18 @@ _HEAD = re.compile(
     r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
 )
 NUMBER = (
-    r"[\[〔]?(?:≥|≤|>|<|>=|<=|约)?\d+(?:\.\d+)?%?(?:左右|以上|以内|以下)?[\]〕]?"
-    r"(?:\([^()\d]{1,8}\))?"
+    r"(?:[\[〔](?:-(?=\d))?)?(?:≥|≤|>|<|>=|<=|≧|≦|﹥|﹤|约)?\d+(?:\.\d+)?%?"
+    r"(?:左右|以上|以内|以下)?[\]〕]?[①-⑳*]?(?:\([^()\d]{1,8}\))?"
 )
 NOTHING = (
     r"(?:[-—–/]{1,2}|(?:完成|达到|达|保持|稳中|持续|基本|不降低|不低于|不断|稳定|有所|明显|进一步"
     r"|全部|待)[^\d\s()%约预引]{0,14})"
 )
+_SIGNS = str.maketrans("≧≦﹥﹤", "≥≤><")
 _CELL_NUMBER = re.compile(rf"{NUMBER}$")
-ATTRIBUTE = r"约束性|预期性|引导性|指导性"
-_CELL = rf"(?:{NUMBER}|{NOTHING})"
-_ROW = re.compile(
-    r"(?:(?<=性)|^)[ \t]*(?P<no>\d{1,2}[.、]?)?[ \t]*(?P<name>[一-鿿][^\n%]{1,48}?)[*#△]?[ \t]*"
-    r"(?:\((?P<unit>[^()\n]{1,14})\)"
-    r"|[ \t](?P<plain>%|个|[a-z一-鿿]{1,4}/[a-z一-鿿]{1,4}\d?)[ \t])[ \t]*"
-    rf"(?P<first>{ATTRIBUTE})?[ \t]*(?P<cells>{_CELL}(?:[ \t]*{_CELL})*)"
-    rf"[ \t]*(?P<last>{ATTRIBUTE})?",
-    re.MULTILINE | re.IGNORECASE,
-)
+ATTRIBUTE = r"约束性|预期性|引导性|指导性|导向性|引领性|参考性"
 _TOKEN = re.compile(rf"{NUMBER}|{NOTHING}")
-_ENDS_ROW = re.compile(r"[性\d\])]$")
 _UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
-IDLE_LINES = 12  # lines without a row after which a table is over
 _MOST_COLUMNS = 10
 _DONE = re.compile(r"现状|实际|完成|基期|基数|现值")
 _AIM = re.compile(r"目标|规划|预期")
@@ -106,7 +92,7 @@ def table_cells(lines: Sequence[Line]) -> list[Cell]:
     Args:
         lines: Of the document, from `lines_of`.
     """
-    found = [*_of_cells(lines), *_of_single_cells(lines), *_of_rows(lines)]
+    found = [*_of_cells(lines), *_of_single_cells(lines)]
     return sorted(found, key=lambda cell: (cell.start, cell.end))
 
 
@@ -153,61 +139,6 @@ def _of_single_cells(lines: Sequence[Line]) -> Iterator[Cell]:
             yield from cells
             j += header.n
         i = j
-
-
-def _of_rows(lines: Sequence[Line]) -> Iterator[Cell]:
-    """Yield from rows that lost the borders of their cells: 森林覆盖率（%）42 42.5约束性."""
-    columns: list[str] = []
-    head = ""  # of a header that goes over several lines
-    idle = 0
-    is_whole = True  # whether the line before ended a row
-    for line in lines:
-        head, at = head_so_far(head, line.text)
-        if _is_head(head):
-            columns, idle, is_whole = YEAR.findall(head), 0, True
-        head = head if at == len(line.text) else ""
-        if CELL_MARK in line.text or idle > IDLE_LINES:
-            columns = []
-        if not columns or at == len(line.text):
-            continue
-        idle += 1
-        for match in _ROW.finditer(line.text, at):
-            for cell in _cells_of(match, columns, line.start, is_first=not is_whole):
-                idle = 0
-                yield cell
-        is_whole = at > 0 or _ENDS_ROW.search(line.text) is not None
-
-
-def head_so_far(before: str, line: str) -> tuple[str, int]:
-    """Return (the header so far, where its words end in the line)."""
-    if not _TELLS.search(line):
-        return "", 0
-    found = [match for match in _HEADS.finditer(line) if _TELLS.search(match[0])]
-    if not found:
-        return "", 0
-    last = found[-1]
-    return (before if not last.start() else "") + last[0], last.end()
-
-
-def _cells_of(
-    match: re.Match[str], columns: Sequence[str], start: int, *, is_first: bool
-) -> Iterator[Cell]:
-    """Yield the cells of a row whose number is that of the columns."""
-    binding = match["first"] or match["last"] or ""
-    cells = _TOKEN.findall(match["cells"])
-    if not binding or len(cells) != len(columns) or (is_first and not match["no"]):
-        return
-    name = match["name"].removeprefix("其中:").strip(" *#△")
-    for cell, year in zip(cells, columns, strict=True):
-        value = cell_value(cell, match["unit"] or match["plain"] or "")
-        if value:
-            yield Cell(name, *value, year, "", binding, start + match.start(), start + match.end())
-
-
-def _is_head(head: str) -> bool:
-    """Return whether words head the columns of several years: 序号指标单位2020年2025年属性."""
-    years = YEAR.findall(head)
-    return 1 < len(years) == len(set(years)) and "指标" in head
 
 
 def _header(cells: Sequence[str]) -> _Header | None:
@@ -269,14 +200,20 @@ def _fits(header: _Header, cells: Sequence[str]) -> bool:
 
 def cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
     """Return (text with unit, value) of a cell; None where it holds no number."""
-    bare = re.sub(r"\([^()]*\)|[\[\]〔〕]", "", cell)
+    bare = re.sub(r"\([^()]*\)|[\[\]〔〕①-⑳*]", "", cell.translate(_SIGNS)).removeprefix("-")
     if not _CELL_NUMBER.match(bare):
         return None
-    unit = "" if unit in ("-", "—", "/") else unit.strip()
+    unit = "" if unit in ("-", "—", "/") else unit.strip().replace("/每", "/")
     after = re.search(r"(?:左右|以上|以内|以下)$", bare)
     number = bare[: after.start()] if after else bare
     text = number + ("" if number.endswith("%") else unit) + (after[0] if after else "")
     found = values(f" {narrow(text)}")
+    if unit in UNIT_NAMES and len(found) != 1:  # 50hm2
+        name, scale = UNIT_NAMES[unit]
+        found = [
+            replace(each, unit=name, number=each.number * scale)
+            for each in values(f" {narrow(number)}")
+        ]
     if len(found) != 1:
         return None
     value = found[0]

@@ -10,7 +10,10 @@ from kgrag.qualifiers import Standing
 
 _HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}
 _Y = r"(?:(?:19|20)\d\d|[一二]零[零一二三四五六七八九]{2})"
-_PERIODS = {"十一五": 2010, "十二五": 2015, "十三五": 2020, "十四五": 2025, "十五五": 2030}
+PERIODS = {
+    "十一五": "2010", "十二五": "2015", "十三五": "2020", "十四五": "2025", "十五五": "2030",
+}  # fmt: skip
+"""The last year of a five-year plan."""
 _TAIL = (
     r"底前|年底|底|末期|末|前|初|以来|以前|之前|起|度|内|\d{1,2}月(?:\d{1,2}日)?(?:底|前|末|起)*"
 )
@@ -65,7 +68,7 @@ def times(text: str) -> list[Time]:
         if lead in ("从", "由", "自") and _FROM_VALUE.match(after):
             is_base = True
         period = match["plan"] or ""
-        year = str(_PERIODS[period]) if period else _digits(match["year"] or match["to"])
+        year = PERIODS[period] if period else _digits(match["year"] or match["to"])
         if match["from"]:
             first = _digits(match["from"])
             if first >= year:

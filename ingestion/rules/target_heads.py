@@ -1,0 +1,122 @@
+"""The header of an indicator table that lost its cells: which years its columns are of."""
+
+import re
+from dataclasses import dataclass
+
+from kgrag.ingestion.load.parsed import CELL_MARK
+from kgrag.ingestion.rules.target_times import PERIODS
+
+YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
+_HEADS = re.compile(
+    r"(?:序号?|编号|类别|分类|领域|主要|核心|具体|规划|指标|名称|内容|属性?|性质?|类型|计量|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)|备注|(?:19|20)\d\d年?"
+    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年均|增速|增长率?|情况|展望"
+    r"|年|类|别|位|号|计|值|至|[()]|[ \t])+"
+)
+_FRAGMENT = re.compile(r"[年性属别号计类型值]{2,}")  # what a page left of the words of a header
+_TELLS = re.compile(r"指标|属性|性质|单位|(?:19|20)\d\d")
+_MORE = (re.compile(r"累计|五年累"), re.compile(r"年均|增速|增长"))
+_PAST = re.compile(r"现状|基期|基准|实际")
+_AIM = re.compile(r"目标值|规划目标")
+_CAPTION = re.compile(r"(?P<plan>十[一二三四五]五).*(?:指标|目标)")
+_HAS_BINDING = re.compile(r"属性|性质")
+_COMPARED = re.compile(r"[较比与自]")
+_LONGEST_HEAD = 120  # characters
+_SHORTEST_HEAD = 3
+_LONGEST_CAPTION = 60
+IDLE_LINES = 30  # lines without a row after which a table is over
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table that hold values.
+
+    Attributes:
+        years: Of the columns, ascending: a broken header may tell them in another order.
+        n_more: How many columns follow them: growth a year, sums of five years.
+        has_sum: Whether one of those is a sum.
+        has_past: Whether the first says what is: 现状值, 基期值.
+        has_binding: Whether one says 约束性 or 预期性.
+    """
+
+    years: tuple[str, ...]
+    n_more: int
+    has_sum: bool
+    has_past: bool
+    has_binding: bool
+
+
+class Heads:
+    """Follows the lines of a document and tells below which header each stands."""
+
+    def __init__(self) -> None:
+        self.columns: Columns | None = None
+        self._head = ""
+        self._idle = 0
+        self._plan = ("", 0)  # the last year of the plan that a caption names, and its age
+
+    def step(self, line: str) -> int:
+        """Take a line; return where the words of a header end in it, 0 where it holds none."""
+        plan = _CAPTION.search(line) if len(line) < _LONGEST_CAPTION else None
+        age = self._plan[1] + 1
+        self._plan = (PERIODS[plan["plan"]], 0) if plan else (self._plan[0] * (age < 4), age)
+        at = self._so_far(line)
+        if "指标" in self._head or _HAS_BINDING.search(self._head):
+            found = _columns(self._head, self._plan[0])
+            if found:
+                self.columns, self._idle = found, 0
+        if at != len(line):
+            self._head = ""
+        if CELL_MARK in line or self._idle > IDLE_LINES:
+            self.columns = None
+        self._idle += 1
+        return at
+
+    def note_row(self) -> None:
+        """Say that the line held a row."""
+        self._idle = 0
+
+    def _so_far(self, line: str) -> int:
+        """Add a line to the header so far; return where its words end."""
+        if _HEADS.fullmatch(line) and (self._head or _TELLS.search(line)):
+            self._head = self._head[-_LONGEST_HEAD:] + line + "\n"
+            return len(line)
+        left = _FRAGMENT.match(line) if self._head else None
+        if left:
+            self._head += left[0]
+            return left.end()
+        found = [
+            match
+            for match in _HEADS.finditer(line)
+            if _is_head(match[0]) and not _COMPARED.match(line, max(0, match.start() - 1))
+        ]
+        if not found:
+            self._head = ""
+            return 0
+        last = found[-1]
+        self._head = ("" if last.start() else self._head) + last[0]
+        return last.end()
+
+
+def _is_head(words: str) -> bool:
+    """Return whether words within a line are of a header, and no indicator's."""
+    return len(words) > _SHORTEST_HEAD and _TELLS.search(words) is not None
+
+
+def _columns(head: str, planned: str) -> Columns | None:
+    """Return what a header names; None where it names no years, or one twice.
+
+    Args:
+        head: Its words.
+        planned: The year in which the aims of its caption's plan are due; empty.
+    """
+    years = YEAR.findall(head)
+    if not years and _AIM.search(head) and not _PAST.search(head) and planned:
+        years = [planned]
+    if not years or len(years) != len(set(years)):
+        return None
+    has_binding = _HAS_BINDING.search("".join(head.split())) is not None
+    if len(years) == 1 and "指标" not in head:
+        return None
+    has_past = len(years) > 1 and _PAST.search(head) is not None
+    more = [kind.search("".join(head.split())) is not None for kind in _MORE]
+    return Columns(tuple(sorted(years)), sum(more), more[0], has_past, has_binding)

@@ -1,0 +1,93 @@
+"""Rows of indicator tables that lost their cells, below headers that a page broke."""
+
+import pytest
+
+from kgrag.ingestion.rules.target_heads import Columns, Heads
+from kgrag.ingestion.rules.targets import targets
+
+NOTICE = "云政发〔2021〕3号\n"
+
+
+def read(text):
+    """Return (indicator, value, unit, year, standing) of what is found."""
+    told = [(f.subject, f.qualifiers) for f in targets(NOTICE + text)]
+    return [(name, q.value, q.unit, q.year, q.standing) for name, q in told]
+
+
+def both(name, first, last, unit="%"):
+    return [(name, first, unit, "2020", "achieved"), (name, last, unit, "2025", "planned")]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "序号指标2020年2025年属性",
+        "指标2025年\n2020年现状值\n序号指标（单位）指标属性类别目标值",
+        "现状值目标值\n类型序号指标单位属性\n（2020年）（2025年）",
+        "2020指标属类别序号指标2025年\n年性",
+        "2020年2025年\n类别序号指标名称单位属性完成情况目标值",
+    ],
+)
+def test_a_header_goes_over_lines_in_any_order(header):
+    """Its years are the columns, ascending."""
+    assert read(f"表1 主要指标\n{header}\n3森林覆盖率（%）42 43约束性\n") == both(
+        "森林覆盖率", "42", "43"
+    )
+
+
+def test_what_a_header_tells():
+    """Years, what follows them, whether the first is what was."""
+    heads = Heads()
+    for line in ("类别指标", "2020年现状2025年", "五年累计年均增速属性"):
+        assert heads.step(line) == len(line)
+    assert heads.columns == Columns(("2020", "2025"), 2, True, True, True)
+    assert heads.step("单位地区生产总值能耗降低(%)3 5约束性") == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("5修复岸线长度km - ≥50预期性海洋", [("修复岸线长度", "50", "公里", "2025", "planned")]),
+        ("6红树林面积hm2 - 120预期性", [("红树林面积", "120", "公顷", "2025", "planned")]),
+        ("7氨氮减排量吨—75约束性", [("氨氮减排量", "75", "吨", "2025", "planned")]),
+        ("8湿地保护率 %－55预期性", [("湿地保护率", "55", "%", "2025", "planned")]),
+        ("（9）湿地面积（公顷）——18② 预期性", [("湿地面积", "18", "公顷", "2025", "planned")]),
+        ("风电装机（万千瓦）预期性80 200", both("风电装机", "800000", "2000000", "千瓦")),
+        ("10污水处理率（%）91 93左右导向性", both("污水处理率", "91", "93")),
+        ("绿化覆盖率（%）约束性11 44 45", both("绿化覆盖率", "44", "45")),
+        ("环12污水处理率 % 95.6 ≥97约束性境", both("污水处理率", "95.6", "97")),
+        ("林木覆盖率（%）36 37 / 约束性", both("林木覆盖率", "36", "37")),
+        ("辐射事故发生率（起/每万枚）0 0约束性", both("辐射事故发生率", "0", "0", "起/万枚")),
+        ("绿化覆盖率（%）约束性\n44 45", both("绿化覆盖率", "44", "45")),
+        ("农村污水有效治理\n6 63.5 85预期性比例（%）", both("农村污水有效治理比例", "63.5", "85")),
+        ("重点工程减排量\n9 54 40约束性（吨）", both("重点工程减排量", "54", "40", "吨")),
+        ("非化石能源占消费\n预期性3 % 21 26\n比例", both("非化石能源占消费比例", "21", "26")),
+        ("碳排放下降率\n3—20预期性\n（%）", [("碳排放下降率", "20", "%", "2025", "planned")]),
+        ("13地块利用率（%）92约束性", []),
+        ("外送装机万千瓦预期性122 130", []),
+    ],
+)  # fmt: skip
+def test_rows_in_many_forms(row, expected):
+    """As many values as there are years, and 约束性 or 预期性 beside them."""
+    assert read(f"序号指标2020年2025年属性\n1生态质量指数—稳中向好预期性\n{row}\n") == expected
+
+
+def test_columns_behind_the_years():
+    """Growth a year is left out; a sum of five years is of their last where nothing else is."""
+    header = "指标2020年2025年年均增速属性\n"
+    assert read(header + "用电量（亿千瓦时）8 11 4.7%预期性\n") == both(
+        "用电量", "800000000", "1100000000", "千瓦时"
+    )
+    header = "指标2020年2025年五年累计属性\n"
+    assert read(header + "氨氮减排量（吨） - - 250约束性\n") == [
+        ("氨氮减排量", "250", "吨", "2025", "planned")
+    ]
+
+
+def test_the_plan_of_a_caption_dates_a_column_of_aims():
+    """A header without a year below 表2 “十四五”…目标."""
+    row = "序号指标单位目标值指标属性\n1绿色建筑执行率 % 100约束性\n"
+    assert read(f"表2“十四五”绿色建筑发展目标\n{row}") == [
+        ("绿色建筑执行率", "100", "%", "2025", "planned")
+    ]
+    assert read(f"表2绿色建筑发展目标\n{row}") == []
