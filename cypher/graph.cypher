@@ -97,11 +97,12 @@ WITH e ORDER BY e.id LIMIT $limit
 CALL (e) { OPTIONAL MATCH (e)-[r:RELATED]-(:KgragEntity) RETURN count(DISTINCT r) AS facts }
 RETURN e.id AS id, e.name AS name, e.type AS type, facts ORDER BY id;
 
-// name: citing_facts
-// Those with evidence whose qualifiers are of a citation; in $ids, or of all documents.
-MATCH (:KgragEntity)-[r:RELATED]->(o:KgragEntity)
-WHERE any(text IN r.qualifiers WHERE text CONTAINS '"kind":"reference"')
+// name: stating_facts
+// Those with evidence whose qualifiers are of a kind ($told, as they are written), in $ids or in all.
+MATCH (s:KgragEntity)-[r:RELATED]->(o:KgragEntity)
+WHERE any(text IN r.qualifiers WHERE text CONTAINS $told)
   AND ($ids IS NULL OR any(doc_id IN r.doc_ids WHERE doc_id IN $ids))
-RETURN r.id AS id, o.id AS object_id, o.name AS object, r.doc_ids AS doc_ids,
-  r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends, r.extractors AS extractors,
-  r.confidences AS confidences, r.qualifiers AS qualifiers;
+RETURN r.id AS id, r.predicate AS predicate, s.id AS subject_id, s.name AS subject,
+  s.type AS subject_type, o.id AS object_id, o.name AS object, o.type AS object_type,
+  r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
+  r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;

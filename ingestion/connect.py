@@ -10,7 +10,7 @@ from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
 from kgrag.ingestion.resolve import document_node
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
-from kgrag.store.graph import Citation
+from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Evidence, Fact
 
@@ -34,24 +34,30 @@ def connect(store: Store) -> int:
     names = DocumentNames(Held(c.doc_id, c.title, c.metadata) for c in cards.values())
     wanted: dict[str, dict[Place, Meant]] = defaultdict(dict)
     wrong: set[str] = set()
-    for citation in store.citations():
+    for citation in store.statements("reference"):
         citing = cards.get(citation.doc_id)
         if citing is None:
             continue
-        node, match = _meant(citation, citing, names, cards)
-        wanted[citation.doc_id][_place(citation, citation.object_id)] = node, match, citation.title
-        if (node.entity_id, match) != (citation.object_id, citation.qualifiers.match):
+        title = citation.qualifiers.object or citation.fact.object.name
+        node, match = _meant(citation, title, citing, names, cards)
+        object_id = citation.fact.object.entity_id
+        wanted[citation.doc_id][_place(citation, object_id)] = node, match, title
+        if (node.entity_id, match) != (object_id, citation.qualifiers.match):
             wrong.add(citation.doc_id)
     return sum(_repoint(store, doc_id, wanted[doc_id]) for doc_id in sorted(wrong))
 
 
 def _meant(
-    citation: Citation, citing: Document, names: DocumentNames, cards: Mapping[str, Document]
+    citation: Statement,
+    title: str,
+    citing: Document,
+    names: DocumentNames,
+    cards: Mapping[str, Document],
 ) -> tuple[Entity, str]:
     """Return the node that a citation means, and how that was found."""
     told, metadata = citation.qualifiers, citing.metadata
     cited = Cited(
-        "" if citation.title == told.number else citation.title,
+        "" if title == told.number else title,
         number=told.number,
         issuer=told.issuer,
         doc_id=citation.doc_id,
@@ -60,12 +66,12 @@ def _meant(
     )
     found = names.resolve(cited)
     if found is None:
-        return Entity(entity_id(citation.title), citation.title, DOCUMENT_TYPE), ""
+        return Entity(entity_id(title), title, DOCUMENT_TYPE), ""
     doc_id, match = found
     return document_node(cards[doc_id]), match
 
 
-def _place(cited: Citation | Evidence, object_id: str) -> Place:
+def _place(cited: Statement | Evidence, object_id: str) -> Place:
     return cited.start, cited.end, object_id, cited.qualifiers.object
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
-from kgrag.qualifiers import Qualifiers
+from kgrag.qualifiers import Qualifiers, StatementKind
 from kgrag.types import Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
@@ -36,28 +36,28 @@ class CountedEntity(NamedTuple):
     facts: int
 
 
-class Citation(NamedTuple):
-    """A place where a document cites another, as stated there.
+class Statement(NamedTuple):
+    """A place where a document states a fact with qualifiers.
 
     Attributes:
-        doc_id: The citing document.
+        doc_id: The document.
         start: First character of the place.
         end: Offset after it.
-        fact_id: The fact that states it.
-        object_id: The entity that is cited; a document's node where it was resolved.
-        title: The cited title, as written there.
-        qualifiers: Role, number, how it was resolved, and the rest.
+        fact: The triple.
+        qualifiers: What the document adds to it there.
         extractor: Who found it.
+        chunk_id: Of the chunks that it touches, the one with the smallest id.
+        confidence: In (0, 1].
     """
 
     doc_id: str
     start: int
     end: int
-    fact_id: str
-    object_id: str
-    title: str
+    fact: Triple
     qualifiers: Qualifiers
     extractor: str
+    chunk_id: str
+    confidence: float
 
 
 Stating = tuple[str, str]
@@ -149,10 +149,12 @@ class GraphStore(SearchedGraph, Protocol):
         """
         ...
 
-    def citations(self, doc_ids: Sequence[str] | None = None) -> list[Citation]:
-        """Return the places where documents cite others (all documents for None), in order.
+    def statements(
+        self, kind: StatementKind, doc_ids: Sequence[str] | None = None
+    ) -> list[Statement]:
+        """Return the places whose qualifiers are of a kind, in some documents or in all, in order.
 
-        They are those of evidence whose qualifiers are of kind `reference`; ordered by document,
-        start, end, fact, extractor and qualifiers.
+        A place over several chunks is one. They are ordered by document, start, end, fact,
+        extractor and qualifiers.
         """
         ...

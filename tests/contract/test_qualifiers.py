@@ -8,7 +8,7 @@ import pytest
 from kgrag.ids import document_node_id
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import NONE, Qualifiers
-from kgrag.store.graph import Citation, CountedEntity
+from kgrag.store.graph import CountedEntity, Statement, Triple
 from kgrag.types import Entity
 
 TEXT = "根据《节能规划》（云政发〔2021〕3号），绿色工厂2025年达到500家，2030年达到500家。"
@@ -165,33 +165,40 @@ def test_entities_come_in_pages(store, make):
     assert store.entity_page(limit=0) == []
 
 
+@pytest.mark.parametrize("kind", ["reference", "target", "duty"])
 @pytest.mark.parametrize("doc_ids", [None, ["d-b", "d-a"], ["d-a"], ["d-x"], []])
-def test_citations_are_told_in_order(store, make, doc_ids):
-    """As written, with what they were resolved to; those of some documents, or of all."""
+def test_statements_of_a_kind_are_told_in_order(store, make, kind, doc_ids):
+    """Every place with what stands beside the triple there; of some documents, or of all."""
     for name in "ba":
         store.upsert_document(qualified_bundle(make, name), source=f"/{name}.txt")
-    fact = qualified_bundle(make).facts[0]
     expected = [
-        Citation(
-            doc_id, 3, 7, fact.fact_id, fact.object.entity_id, "节能规划", CITED, "rules"
+        Statement(
+            doc_id, e.start, e.end, Triple(f.fact_id, f.subject, f.predicate, f.object),
+            e.qualifiers, e.extractor, e.chunk_id, e.confidence,
         )
         for doc_id in ("d-a", "d-b")
         if doc_ids is None or doc_id in doc_ids
+        for f in qualified_bundle(make, doc_id[-1]).facts
+        for e in f.evidence
+        if e.qualifiers.kind == kind
     ]  # fmt: skip
-    assert store.citations(doc_ids) == expected
+    assert store.statements(kind, doc_ids) == expected
+    assert len(expected) == {"reference": 1, "target": 2, "duty": 0}[kind] * len(
+        {s.doc_id for s in expected}
+    )
 
 
-def test_a_citation_over_several_chunks_is_one(store, make):
-    """Evidence has a record for each chunk; without a wording of its own, the entity's name."""
+def test_a_statement_over_several_chunks_is_one(store, make):
+    """Evidence has a record for each chunk."""
     bundle = make.bundle("a", TEXT)
-    fact = make.qualified("d-a", TEXT, ("绿色工厂", "依据", "节能规划"), replace(CITED, object=""))
+    fact = make.qualified("d-a", TEXT, ("绿色工厂", "依据", "节能规划"), CITED)
     (spot,) = fact.evidence
     spots = tuple(replace(spot, end=20, chunk_id=f"d-a:8:{i}") for i in (3, 2))
     spots = tuple(replace(s, start=23, end=30) for s in spots)
     store.upsert_document(replace(bundle, facts=[replace(fact, evidence=spots)]), source="/a.txt")
 
-    (citation,) = store.citations()
-    assert (citation.start, citation.end, citation.title) == (23, 30, "节能规划")
+    (statement,) = store.statements("reference")
+    assert (statement.start, statement.end, statement.chunk_id) == (23, 30, "d-a:8:2")
 
 
 def test_nothing_told_is_nothing(store, make):
@@ -201,4 +208,4 @@ def test_nothing_told_is_nothing(store, make):
     store.upsert_document(replace(bundle, facts=[fact]), source="/a.txt")
     (held,) = store.knowledge_of("d-a")[0]
     assert [e.qualifiers for e in held.evidence] == [NONE]
-    assert store.citations() == []
+    assert store.statements("target") == []

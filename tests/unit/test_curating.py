@@ -103,11 +103,11 @@ def test_what_cannot_be_is_refused_and_nothing_is_kept(kb, told, said):
 def test_a_reference_follows_a_corrected_title(kb):
     """What cites the document by its own title leads to it, whatever it is called here."""
     curator = kb.curator()
-    assert [c.qualifiers.match for c in kb.store.citations()] == ["exact"]
+    assert [c.qualifiers.match for c in kb.store.statements("reference")] == ["exact"]
     curator.correct("plan.txt", {"title": "水利规划"})
-    assert [c.qualifiers.match for c in kb.store.citations()] == [""]
+    assert [c.qualifiers.match for c in kb.store.statements("reference")] == [""]
     curator.reset("plan.txt")
-    assert [c.qualifiers.match for c in kb.store.citations()] == ["exact"]
+    assert [c.qualifiers.match for c in kb.store.statements("reference")] == ["exact"]
 
 
 def test_names_are_merged_in_what_is_held_and_in_what_comes(kb, folder):

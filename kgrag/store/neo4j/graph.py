@@ -1,9 +1,11 @@
 """The graph of facts: entities, what is stated of them, and by which document."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kgrag.language.text import character_pairs, normalize_name
-from kgrag.store.graph import Citation, CountedEntity, StatedTriple, Stating, Triple
+from kgrag.qualifiers import StatementKind
+from kgrag.store.graph import CountedEntity, StatedTriple, Statement, Stating, Triple
 from kgrag.store.likeness import most_alike
 from kgrag.store.neo4j.connection import Row
 from kgrag.store.neo4j.document_knowledge import (
@@ -138,31 +140,39 @@ class Graph(Role):
             CountedEntity(Entity(row["id"], row["name"], row["type"]), row["facts"]) for row in rows
         ]
 
-    def citations(self, doc_ids: Sequence[str] | None = None) -> list[Citation]:
-        """Return the places where documents cite others, in order."""
+    def statements(
+        self, kind: StatementKind, doc_ids: Sequence[str] | None = None
+    ) -> list[Statement]:
+        """Return the places whose qualifiers are of a kind, in order."""
         ids = None if doc_ids is None else sorted(set(doc_ids))
-        rows = read_consistent(lambda: self._database.read("citing_facts", ids=ids))
-        return sorted(_citations(rows, ids), key=_citing_place)
+        told = f'"kind":"{kind}"'
+        rows = read_consistent(lambda: self._database.read("stating_facts", ids=ids, told=told))
+        return sorted(_statements(rows, kind, ids), key=_stated_place)
 
 
-def _citations(rows: Iterable[Row], doc_ids: Collection[str] | None) -> Iterator[Citation]:
+def _statements(
+    rows: Iterable[Row], kind: StatementKind, doc_ids: Collection[str] | None
+) -> Iterator[Statement]:
     """Yield each place once: evidence over several chunks is one."""
     for row in rows:
-        places = {
-            (s.doc_id, s.start, s.end, s.extractor, s.qualifiers)
-            for s in evidence_in(row.data())
-            if doc_ids is None or s.doc_id in doc_ids
-        }
-        for doc_id, start, end, extractor, text in places:
-            told = qualifiers_of(text)
-            if told.kind == "reference":
-                title = told.object or row["object"]
-                ids = (row["id"], row["object_id"])
-                yield Citation(doc_id, start, end, *ids, title, told, extractor)
+        triple = _triple(_fact(row))
+        places: defaultdict[tuple[str, int, int, str, str], list[tuple[str, float]]]
+        places = defaultdict(list)
+        for s in evidence_in(row.data()):
+            if doc_ids is None or s.doc_id in doc_ids:
+                place = (s.doc_id, s.start, s.end, s.extractor, s.qualifiers)
+                places[place].append((s.chunk_id, s.confidence))
+        for (doc_id, start, end, extractor, text), chunks in places.items():
+            qualifiers = qualifiers_of(text)
+            if qualifiers.kind == kind:
+                chunk_id, confidence = min(c for c, _ in chunks), max(c for _, c in chunks)
+                yield Statement(
+                    doc_id, start, end, triple, qualifiers, extractor, chunk_id, confidence
+                )
 
 
-def _citing_place(c: Citation) -> tuple[str, int, int, str, str, str]:
-    return (c.doc_id, c.start, c.end, c.fact_id, c.extractor, qualifiers_text(c.qualifiers))
+def _stated_place(s: Statement) -> tuple[str, int, int, str, str, str]:
+    return (s.doc_id, s.start, s.end, s.fact.fact_id, s.extractor, qualifiers_text(s.qualifiers))
 
 
 def _triple(fact: Fact) -> Triple:

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from kgrag.language.text import normalize_name
-from kgrag.store.graph import Citation, CountedEntity, StatedTriple, Stating, Triple
+from kgrag.qualifiers import StatementKind
+from kgrag.store.graph import CountedEntity, StatedTriple, Statement, Stating, Triple
 from kgrag.store.likeness import most_alike
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -140,11 +141,13 @@ class Graph(Documents):
             lambda row: CountedEntity(Entity(*row[:3]), row[3]), "entity_page", after, max(limit, 0)
         )
 
-    def citations(self, doc_ids: Sequence[str] | None = None) -> list[Citation]:
-        """Return the places where documents cite others, in order."""
+    def statements(
+        self, kind: StatementKind, doc_ids: Sequence[str] | None = None
+    ) -> list[Statement]:
+        """Return the places whose qualifiers are of a kind, in order."""
         if doc_ids is None:
-            return self._read(_citation, "citations")
-        return self._read(_citation, "citations_of", id_list(set(doc_ids)))
+            return self._read(_statement, "statements", kind)
+        return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)
 
     def _short_names(self, wanted: str, top_k: int) -> dict[str, str]:
         """Return the shortest names that begin with the text; if too few, that contain it."""
@@ -203,11 +206,11 @@ def _place_of(e: Evidence) -> tuple[str, int, int, str, str, str]:
     return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
-def _citation(row: Row) -> Citation:
-    doc_id, fact_id, start, end, extractor, text, object_id, name = row
-    qualifiers = qualifiers_of(text)
-    title = qualifiers.object or name
-    return Citation(doc_id, start, end, fact_id, object_id, title, qualifiers, extractor)
+def _statement(row: Row) -> Statement:
+    doc_id, start, end, extractor, text, chunk_id, confidence, *triple = row
+    fact_id, predicate, *ends = triple
+    fact = Triple(fact_id, Entity(*ends[:3]), predicate, Entity(*ends[3:]))
+    return Statement(doc_id, start, end, fact, qualifiers_of(text), extractor, chunk_id, confidence)
 
 
 def _pair(row: Row) -> tuple[str, str]:

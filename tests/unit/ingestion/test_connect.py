@@ -28,7 +28,7 @@ def kb(tmp_path):
 def test_one_run_connects_every_spelling(kb):
     """A node is renamed while others leave it; its last citation is connected all the same."""
     plan = kb.find_document("plan.txt").doc_id
-    cited = [c for c in kb.store.citations() if c.doc_id != plan]
+    cited = [c for c in kb.store.statements("reference") if c.doc_id != plan]
     assert [bool(c.qualifiers.match) for c in cited] == [True] * len(SPELLINGS * 2)
-    assert len({c.object_id for c in cited}) == 1
+    assert len({c.fact.object.entity_id for c in cited}) == 1
     assert connect(kb.store) == 0

@@ -107,19 +107,22 @@ SELECT e.entity_id, e.name, e.type,
   + (SELECT count(*) FROM facts WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
 FROM entities e WHERE e.entity_id > ? ORDER BY e.entity_id LIMIT ?;
 
--- name: citations
+-- name: statements
 -- Evidence over several chunks is one place.
-SELECT e.doc_id, e.fact_id, e.start, e.end, e.extractor, e.qualifiers, f.object_id, o.name
+SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
+  e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
 FROM evidence e JOIN facts f ON f.fact_id = e.fact_id
-JOIN entities o ON o.entity_id = f.object_id
-WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = 'reference'
+JOIN entities s ON s.entity_id = f.subject_id JOIN entities o ON o.entity_id = f.object_id
+WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = ?
 GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
 
--- name: citations_of
-SELECT e.doc_id, e.fact_id, e.start, e.end, e.extractor, e.qualifiers, f.object_id, o.name
+-- name: statements_of
+SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
+  e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
 FROM json_each(?) j CROSS JOIN evidence e ON e.doc_id = j.value
-JOIN facts f ON f.fact_id = e.fact_id JOIN entities o ON o.entity_id = f.object_id
-WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = 'reference'
+JOIN facts f ON f.fact_id = e.fact_id
+JOIN entities s ON s.entity_id = f.subject_id JOIN entities o ON o.entity_id = f.object_id
+WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = ?
 GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
