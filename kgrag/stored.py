@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kgrag.curating import Named
     from kgrag.ingestion.duplicates import Proposal
+    from kgrag.tables.tables import Tables
 
 
 class Stored:
@@ -67,6 +68,12 @@ class Stored:
     def problems(self) -> list[ReadingProblem]:
         """Return what was read badly or not at all; see `kgrag.problems.reading_problems`."""
         return list(reading_problems(self.store))
+
+    def tables(self) -> "Tables":
+        """Return the complete tables of what documents state: figures, duties, citations."""
+        from kgrag.tables.tables import Tables
+
+        return Tables(self.store)
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as JSON-ready mappings, in a fixed order."""

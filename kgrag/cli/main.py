@@ -23,6 +23,7 @@ from kgrag.cli import (
     query,
     search,
     stats,
+    tables,
 )
 from kgrag.cli.failures import (
     end_at_once_when_asked_again,
@@ -120,6 +121,7 @@ _MODULES = (
     query,
     browser,
     docs,
+    tables,
     entities,
     manage,
     drop,

@@ -2,32 +2,44 @@
 
 import os
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, in UTF-8; an old file stays until all is written.
+    """Write lines to a file, in UTF-8, each with a line feed; as `written_whole` does.
+
+    Args:
+        path: The file.
+        lines: Without their ends.
+    """
+    with written_whole(path) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write bytes to; an old file stays until all is written.
 
     What is no regular file, like a pipe, is written to as it is.
 
     Args:
         path: The file.
-        lines: Without their ends.
 
     Raises:
         OSError: If it cannot be written; nothing half-written is left.
     """
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        with path.open("wb") as file:
+            yield file
         return
     target = path.resolve()  # a link stays one
     partial = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        with partial.open("wb") as file:
+            yield file
         if target.exists():
             shutil.copymode(target, partial)
         partial.replace(target)

@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.chat_models", "kgrag.copying", "kgrag.evaluation", "kgrag.generation",
      "kgrag.ingestion", "kgrag.retrieval", "kgrag.verification"),
     ("kgrag.asking", "kgrag.lookup", "kgrag.networks", "kgrag.problems", "kgrag.repairing",
-     "kgrag.intake"),
+     "kgrag.intake", "kgrag.tables"),
     ("kgrag.curating",),
     ("kgrag.stored",),
     ("kgrag.api",),
@@ -55,6 +55,7 @@ THIRD_PARTY = {
     "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.vectors.*", "kgrag.retrieval.*",
               "kgrag.generation.*",
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
+    "openpyxl": ("kgrag.tables.export",),
     "onnxruntime": ("kgrag.embedding.onnx_graph",),
     "openai": ("kgrag.embedding.endpoint", "kgrag.endpoint.*", "kgrag.llm.openai_chat"),
     "peft": ("kgrag.embedding.transformers_load",),
@@ -72,8 +73,8 @@ THIRD_PARTY = {
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
 HEAVY = {"docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml", "networkx", "numpy",
-         "onnxruntime", "openai", "peft", "pydantic", "pypdfium2", "tantivy", "tokenizers", "torch",
-         "transformers"}  # fmt: skip
+         "onnxruntime", "openai", "openpyxl", "peft", "pydantic", "pypdfium2", "tantivy",
+         "tokenizers", "torch", "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)

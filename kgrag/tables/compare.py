@@ -1,0 +1,151 @@
+"""Figures of one indicator side by side: places or documents down, years across."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Literal
+
+from kgrag.errors import OutOfRangeError
+from kgrag.language.facets import called
+from kgrag.language.regions import path, region_of
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.tables.choose import Chosen, choose, in_places, stated_region
+from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
+from kgrag.tables.table import Column, Row, Table
+from kgrag.tables.targets import (
+    COMPARATORS,
+    REGION,
+    STANDINGS,
+    YEAR,
+    WantedTargets,
+    wanted_statements,
+)
+from kgrag.types import Document
+
+By = Literal["province", "region", "document", "year"]
+
+_DOCUMENT = Column("compared", "文件", "document compared")
+_UNDATED = Column("undated", "未注明年份", "no year")
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure and where it stands in the table.
+
+    Attributes:
+        row: The place, document or year.
+        head: The year; by year, the place. Empty for a figure without a year.
+        inner: Whether it is of a place within the one that the row is of.
+        shown: The figure in words.
+        spot: Where it is stated.
+    """
+
+    row: str
+    head: str
+    inner: bool
+    shown: str
+    spot: Spot
+
+
+def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
+    """Return figures side by side, a row for each place or document, a column for each year.
+
+    By year it is the other way round: years down, places across. Where nothing is stated the cell
+    is None; by province and by document every one that is wanted is a row, also one that states
+    no such figure, and the notes name it. In a province's row, figures of its cities say whose
+    they are.
+
+    Args:
+        store: The knowledge base.
+        wanted: With an indicator.
+        by: What is compared.
+
+    Raises:
+        OutOfRangeError: If no indicator is given.
+        NotFoundError: As for `kgrag.tables.targets.targets`.
+    """
+    if not wanted.indicator.strip():
+        raise OutOfRangeError("a comparison is of an indicator, and none is given")
+    chosen = choose(store, wanted.within)
+    found = wanted_statements(store, wanted, chosen)
+    figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]
+    figures.sort(key=lambda figure: figure.inner)
+    heads = sorted({f.head for f in figures}, key=lambda head: (not head, head))
+    names = _rows({f.row for f in figures}, chosen, wanted, by)
+    cells: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    spots: defaultdict[str, list[Spot]] = defaultdict(list)
+    for figure in figures:
+        cells[figure.row, figure.head][figure.shown] = None
+        spots[figure.row].append(figure.spot)
+    sources = quoted(store, (f.spot for f in figures))
+    labels = {name: _label(name, chosen, by) for name in names}
+    silent = [labels[name] for name in names if not spots[name]]
+    return Table(
+        name="compare",
+        columns=(
+            {"document": _DOCUMENT, "year": YEAR}.get(by, REGION),
+            *(Column(head, head, head) if head else _UNDATED for head in heads),
+        ),
+        rows=tuple(
+            Row(
+                (labels[name], *("\n".join(cells[name, head]) or None for head in heads)),
+                sources_of(spots[name], sources),
+            )
+            for name in names
+        ),
+        notes=(
+            chosen.note({s.doc_id for s in found}, what=f"figures of {wanted.indicator}"),
+            *([f"nothing stated: {'、'.join(silent)}"] if silent else []),
+        ),
+    )
+
+
+def _figure(statement: Statement, card: Document, by: By) -> _Figure:
+    told = statement.qualifiers
+    region = stated_region(told, card)
+    province = _province(region, card)
+    year = told.year or told.period
+    row, head = {
+        "province": (province, year),
+        "region": (region, year),
+        "document": (card.doc_id, year),
+        "year": (year, region),
+    }[by]
+    value = f"{told.value}–{told.value_to}" if told.value_to else told.value
+    inner = by == "province" and region != province
+    beside = (
+        called(region) if inner else "",
+        statement.fact.subject.name,
+        STANDINGS[told.standing],
+        f"较{told.base_year}年" if told.base_year else "",
+    )
+    words = "，".join(filter(None, beside))
+    shown = f"{COMPARATORS[told.comparator]}{value}{told.unit}（{words}）"
+    return _Figure(row, head, inner, shown, spot_of(statement))
+
+
+def _province(region: str, card: Document) -> str:
+    """Return the province that a place lies in; the place itself where that is not known."""
+    if region in card.metadata.regions:
+        return card.metadata.regions[0]
+    known = region_of(region, within=card.metadata.regions)
+    return path(known)[0] if known else region
+
+
+def _rows(named: set[str], chosen: Chosen, wanted: WantedTargets, by: By) -> list[str]:
+    """Return what has figures, and that of which one would expect some; in order."""
+    if by == "province":
+        here = in_places(wanted.regions)
+        governed = [c.metadata.regions[0] for c in chosen.cards.values() if c.metadata.regions]
+        named |= {province for province in governed if here(province)}
+    elif by == "document" and wanted.within:
+        named |= chosen.cards.keys()
+    if by == "document":
+        return sorted(named, key=lambda doc_id: (chosen.cards[doc_id].title, doc_id))
+    return sorted(named, key=lambda name: (not name, name))
+
+
+def _label(name: str, chosen: Chosen, by: By) -> str:
+    if by == "document":
+        return f"《{chosen.cards[name].title}》"
+    return name or _UNDATED.zh

@@ -1,0 +1,99 @@
+"""Where statements stand: document, headings above, the sentence."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from kgrag.language.text import sentence_spans
+from kgrag.store.graph import Statement
+from kgrag.tables.table import Source
+from kgrag.types import Document, Heading
+
+_BATCH = 64  # documents whose texts are held at once
+_LONGEST = 300  # characters of a quote
+_AROUND = 1000  # characters in which the sentence around a place is looked for
+_MORE = "…"
+
+Spot = tuple[str, int, int]  # document, start, end
+
+
+class QuotedStore(Protocol):
+    """What sources are read from."""
+
+    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents with their texts."""
+        ...
+
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents, by document, in text order."""
+        ...
+
+
+def spot_of(statement: Statement) -> Spot:
+    """Return where a statement stands."""
+    return statement.doc_id, statement.start, statement.end
+
+
+def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
+    """Return places with what stands there, by place; those of documents that are gone left out.
+
+    A few documents' texts are held at a time.
+    """
+    by_document: dict[str, list[Spot]] = {}
+    for spot in dict.fromkeys(spots):
+        by_document.setdefault(spot[0], []).append(spot)
+    doc_ids = sorted(by_document)
+    found: dict[Spot, Source] = {}
+    for at in range(0, len(doc_ids), _BATCH):
+        some = doc_ids[at : at + _BATCH]
+        headings = store.headings(some)
+        for document in store.documents(some):
+            of_document = headings.get(document.doc_id, [])
+            for spot in by_document[document.doc_id]:
+                found[spot] = _source(document, of_document, spot)
+    return found
+
+
+def sources_of(spots: Iterable[Spot], found: Mapping[Spot, Source]) -> tuple[Source, ...]:
+    """Return the sources of places, each once, in their order."""
+    return tuple(dict.fromkeys(found[spot] for spot in spots if spot in found))
+
+
+def _source(document: Document, headings: Sequence[Heading], spot: Spot) -> Source:
+    _, start, end = spot
+    return Source(
+        doc_id=document.doc_id,
+        title=document.title,
+        file=document.file,
+        start=start,
+        end=end,
+        heading_path=heading_path(headings, start),
+        quote=_quote(document.text, start, end),
+    )
+
+
+def heading_path(headings: Sequence[Heading], offset: int) -> tuple[str, ...]:
+    """Return the headings above a place, the outermost first.
+
+    Args:
+        headings: Of the document, in text order.
+        offset: Of a character; one within a heading is below it.
+    """
+    path: list[Heading] = []
+    for heading in headings[: bisect_right([h.start for h in headings], offset)]:
+        while path and path[-1].level >= heading.level:
+            path.pop()
+        path.append(heading)
+    return tuple(heading.text for heading in path)
+
+
+def _quote(text: str, start: int, end: int) -> str:
+    """Return the sentences in which a place lies, on one line; only the place if they are long."""
+    low, high = max(start - _AROUND, 0), min(end + _AROUND, len(text))
+    spans = [(low + a, low + b) for a, b in sentence_spans(text[low:high])]
+    within = [(a, b) for a, b in spans if a < end and start < b]
+    first, last = (within[0][0], within[-1][1]) if within else (start, end)
+    if last - first > _LONGEST:
+        first, last = start, end
+    line = " ".join(text[first:last].split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - len(_MORE)] + _MORE

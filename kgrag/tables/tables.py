@@ -1,0 +1,125 @@
+"""The tables of a knowledge base, asked by the names that people use."""
+
+from kgrag.errors import NotFoundError
+from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.language.document_nodes import node_id
+from kgrag.language.text import identity_key, normalize_name
+from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
+from kgrag.qualifiers import Standing
+from kgrag.retrieval.filter import Filter, document_called
+from kgrag.store.store import Store
+from kgrag.tables import compare, duties, references, targets
+from kgrag.tables.compare import By
+from kgrag.tables.table import Table
+from kgrag.tables.targets import WantedTargets
+from kgrag.types import Entity
+
+_CANDIDATES = 50  # titles that are looked at where nothing is called so
+_SHOWN = 5  # of them, in an error
+
+
+class Tables:
+    """Complete lists of what documents state, each row with its places.
+
+    Rows come from what was read out of the documents: what reading missed is missing here.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def targets(
+        self,
+        indicator: str = "",
+        *,
+        regions: tuple[str, ...] = (),
+        years: tuple[int, int] | None = None,
+        standing: Standing = "",
+        within: Filter | None = None,
+    ) -> Table:
+        """Return figures; see `kgrag.tables.targets.WantedTargets` for what is asked."""
+        wanted = WantedTargets(_checked(indicator), regions, years, standing, within)
+        return targets.targets(self._store, wanted)
+
+    def compare(
+        self,
+        indicator: str,
+        *,
+        by: By = "province",
+        regions: tuple[str, ...] = (),
+        years: tuple[int, int] | None = None,
+        standing: Standing = "",
+        within: Filter | None = None,
+    ) -> Table:
+        """Return figures of an indicator side by side; see `kgrag.tables.compare.compare`."""
+        wanted = WantedTargets(
+            checked_text("indicator", indicator), regions, years, standing, within
+        )
+        return compare.compare(self._store, wanted, by=by)
+
+    def duties(self, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
+        """Return what an organ is to do; see `kgrag.tables.duties.duties`."""
+        return duties.duties(self._store, _checked(organ), role=role, within=within)
+
+    def cites(self, document: str) -> Table:
+        """Return what a document (id, file, file name or title) cites.
+
+        Raises:
+            NotFoundError: If no document, or more than one, is called so.
+        """
+        card = document_called(document, self._store.document_cards())
+        return references.cites(self._store, card.doc_id)
+
+    def cited_by(self, title: str) -> Table:
+        """Return the documents that cite one, held or not.
+
+        Args:
+            title: Of the one that is cited; an id, file or file name where it is held.
+
+        Raises:
+            NotFoundError: If nothing that is held or cited is called so; names what is like it.
+        """
+        checked_text("title", title)
+        bare = title.strip().removeprefix("《").removesuffix("》")
+        try:
+            card = document_called(bare, self._store.document_cards())
+        except NotFoundError:
+            node_ids = [entity.entity_id for entity in self._titled(bare)]
+            return references.cited_by(
+                self._store, _held_as(self._store, node_ids), node_ids=node_ids
+            )
+        same = _held_as(self._store, [node_id(card.title, card.metadata)])
+        return references.cited_by(self._store, same)
+
+    def basis(self, document: str, *, hops: int = 3) -> Table:
+        """Return what a document rests on, and what that rests on.
+
+        Raises:
+            NotFoundError: If no document, or more than one, is called so.
+            OutOfRangeError: If hops are not from 1 to `limits.MOST_HOPS`.
+        """
+        checked_count("hops", hops, most=MOST_HOPS)
+        card = document_called(document, self._store.document_cards())
+        return references.basis(self._store, card.doc_id, hops=hops)
+
+    def _titled(self, title: str) -> list[Entity]:
+        """Return the cited titles that are the one asked for: exactly, else those that hold it."""
+        like = [e for e, _ in self._store.search_entities(title, top_k=_CANDIDATES)]
+        named = [e for e in self._store.entities(like) if e.type == DOCUMENT_TYPE]
+        exact = [e for e in named if identity_key(e.name) == identity_key(title)]
+        within = [e for e in named if normalize_name(title) in normalize_name(e.name)]
+        if exact or within:
+            return exact or within
+        hint = f"; like it: {'、'.join(e.name for e in named[:_SHOWN])}" if named else ""
+        raise NotFoundError(f"no document that is held or cited is called {title!r}{hint}")
+
+
+def _held_as(store: Store, node_ids: list[str]) -> list[str]:
+    """Return the held documents that stand for entities."""
+    nodes = {*node_ids}
+    cards = store.document_cards()
+    return [card.doc_id for card in cards if node_id(card.title, card.metadata) in nodes]
+
+
+def _checked(name: str) -> str:
+    check_whole("name", name)
+    return name

@@ -1,0 +1,80 @@
+"""Tables as files, opened as other programs open them."""
+
+import csv
+import io
+import json
+
+import pytest
+from lxml import html
+from openpyxl import load_workbook
+
+from kgrag.tables.export import as_csv, as_html, as_xlsx
+from kgrag.tables.table import Column, Row, Source, Table
+
+HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", "\t=1", '=HYPERLINK("http://a")')
+SOURCE = Source(
+    "d-1", "甲方案", "甲.txt", 3, 9, ("一、目标", "（一）总量"), '到2025年达到<b>41%</b>，"约"'
+)
+TABLE = Table(
+    "targets",
+    (Column("name", "名称", "name"), Column("value", "数值", "value")),
+    (
+        Row(("森林，覆盖率", 40.5), (SOURCE, SOURCE)),
+        Row(("空", None)),
+        *(Row((text, -3)) for text in HOSTILE),
+        Row(("坏\x07字符", 1)),
+    ),
+    ("=3 of 4",),
+)
+
+
+def test_csv_is_what_a_spreadsheet_expects():
+    """A byte-order mark, quoted cells, and nothing that is computed."""
+    data = as_csv(TABLE, "zh")
+    assert data.startswith(b"\xef\xbb\xbf")
+    head, first, empty, *rest = csv.reader(io.StringIO(data.decode("utf-8-sig")))
+    assert head == ["名称", "数值", "文件", "条款", "原文", "文件路径", "位置"]
+    assert first[:2] == ["森林，覆盖率", "40.5"]
+    assert first[2] == "《甲方案》\n《甲方案》"
+    assert first[3].splitlines()[0] == "一、目标 › （一）总量"
+    assert empty == ["空", "", "", "", "", "", ""]
+    assert [row[0] for row in rest[:-1]] == [f"'{text}" for text in HOSTILE]
+    assert {row[1] for row in rest[:-1]} == {"-3"}  # a number, no formula
+
+
+def test_workbooks_have_texts_and_numbers():
+    """What begins like a formula is a text; notes stand on a sheet of their own."""
+    book = load_workbook(io.BytesIO(as_xlsx(TABLE, "en")))
+    sheet = book["targets"]
+    rows = list(sheet.iter_rows())
+    assert [cell.value for cell in rows[0]][:3] == ["name", "value", "document"]
+    assert [cell.value for cell in rows[1]][:2] == ["森林，覆盖率", 40.5]
+    assert rows[2][1].value is None
+    assert [row[0].value for row in rows[3:10]] == list(HOSTILE)
+    assert "f" not in {cell.data_type for row in rows for cell in row}
+    assert rows[10][0].value == "坏\\x07字符"
+    assert book["notes"]["A1"].value == "=3 of 4"
+    assert book["notes"]["A1"].data_type != "f"
+
+
+def test_pages_hold_no_markup_of_documents():
+    """Whatever a document says stands there as text."""
+    page = html.fromstring(as_html(TABLE, "zh"))
+    assert page.xpath("//b") == []
+    cells = [cell.text_content() for cell in page.xpath("//tbody/tr[1]/td")]
+    assert cells[:2] == ["森林，覆盖率", "40.5"]
+    assert cells[4].splitlines()[0] == SOURCE.quote
+    assert page.xpath("//p")[0].text_content() == "=3 of 4"
+
+
+@pytest.mark.parametrize("form", [as_csv, as_xlsx, as_html])
+def test_a_table_without_rows_has_its_headings(form):
+    """It opens, and says what it would have held."""
+    assert form(Table("targets", TABLE.columns, ()), "zh")
+
+
+def test_records_are_ready_for_json():
+    """By the keys of the columns, with the sources."""
+    first = json.loads(json.dumps(TABLE.records()))[0]
+    assert (first["name"], first["value"]) == ("森林，覆盖率", 40.5)
+    assert first["sources"][0]["heading_path"] == ["一、目标", "（一）总量"]

@@ -1,0 +1,124 @@
+"""Lists of figures and comparisons: what documents state, and who states nothing."""
+
+import pytest
+
+from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.retrieval.filter import Filter
+
+
+def cells(table, *keys):
+    """Return the cells of some columns, row by row."""
+    at = [[c.key for c in table.columns].index(key) for key in keys]
+    return [tuple(row.cells[i] for i in at) for row in table.rows]
+
+
+FIGURES = ("indicator", "region", "year", "comparator", "value", "unit", "standing")
+COVER = "森林覆盖率"
+
+
+def test_every_figure_is_listed_with_its_clause(tables):
+    """Planned and achieved, of every document; each with the sentence that states it."""
+    found = tables.targets()
+    assert cells(found, *FIGURES) == [
+        (COVER, "全国", 2025, None, 24, "%", "目标"),
+        (COVER, "四川省", 2020, None, 40, "%", "完成"),
+        (COVER, "四川省", 2025, None, 41, "%", "目标"),
+        (COVER, "成都市", 2025, "≥", 40.5, "%", "目标"),
+        ("绿色工厂", "四川省", 2025, None, 500, "家", "目标"),
+        ("非化石能源消费比重", "全国", 2025, "约", 20, "%", "目标"),
+    ]
+    assert found.notes == ("3 of 4 documents state such figures",)
+    (source,) = found.rows[1].sources
+    assert source.title == "四川省绿色发展实施方案"
+    assert source.heading_path == ("一、发展基础",)
+    assert source.quote == "2020年，全省森林覆盖率达到40%。"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n"),
+    [
+        ({"indicator": "森林"}, 4),
+        ({"indicator": "能源 比重"}, 1),
+        ({"indicator": "绿地"}, 0),
+        ({"regions": ("四川",)}, 4),  # with its cities
+        ({"regions": ("成都市",)}, 1),
+        ({"regions": ("全国",)}, 2),
+        ({"regions": ("全国", "成都")}, 3),
+        ({"years": (2020, 2020)}, 1),
+        ({"years": (2021, 2030)}, 5),
+        ({"standing": "achieved"}, 1),
+        ({"standing": "planned", "indicator": COVER}, 3),
+        ({"within": Filter(kinds=("工作方案",))}, 1),
+        ({"within": Filter(regions=("四川",)), "indicator": COVER}, 3),
+    ],
+)
+def test_figures_are_chosen(tables, wanted, n):
+    """By name, place, year and kind of figure, and of some documents only."""
+    assert len(tables.targets(**wanted).rows) == n
+
+
+def test_what_is_no_place_is_refused(tables):
+    """It would be an empty table that looks like an answer."""
+    with pytest.raises(NotFoundError, match=r"火星.*names no place"):
+        tables.targets(regions=("火星",))
+
+
+def test_provinces_are_compared(tables):
+    """A row for each with a document, its own figure first; who states none is named."""
+    found = tables.compare(COVER)
+    assert [column.key for column in found.columns] == ["region", "2020", "2025"]
+    assert [row.cells for row in found.rows] == [
+        ("云南省", None, None),
+        ("全国", None, "24%（森林覆盖率，目标）"),
+        (
+            "四川省",
+            "40%（森林覆盖率，完成）",
+            "41%（森林覆盖率，目标）\n≥40.5%（成都，森林覆盖率，目标）",
+        ),
+    ]
+    assert found.notes == ("3 of 4 documents state figures of 森林覆盖率", "nothing stated: 云南省")
+    assert [len(row.sources) for row in found.rows] == [0, 1, 3]
+
+
+def test_years_and_documents_are_compared(tables):
+    """Years down and places across, or a row for each document that was asked for."""
+    by_year = tables.compare(COVER, by="year", standing="planned")
+    assert [column.key for column in by_year.columns] == ["year", "全国", "四川省", "成都市"]
+    assert cells(by_year, "year", "四川省") == [("2025", "41%（森林覆盖率，目标）")]
+
+    by_document = tables.compare(COVER, by="document", within=Filter(regions=("云南", "成都")))
+    assert cells(by_document, "compared", "2025") == [
+        ("《云南省人民政府关于促进绿色消费的意见》", None),
+        ("《成都市绿色发展工作方案》", "≥40.5%（森林覆盖率，目标）"),
+    ]
+
+
+def test_a_comparison_of_nothing_is_refused(tables):
+    """It would set figures of different things side by side."""
+    with pytest.raises(OutOfRangeError, match="indicator"):
+        tables.compare(" ")
+
+
+DUTIES = [
+    ("四川省林业局", "负责", "保护森林"),
+    ("四川省生态环境厅", "配合", "建设绿色工厂"),
+    ("四川省经济和信息化厅", "牵头", "建设绿色工厂"),
+    ("成都市生态环境局", "负责", "建设绿色工厂"),
+    ("成都市经济和信息化局", "牵头", "建设绿色工厂"),
+]
+
+
+@pytest.mark.parametrize(
+    ("organ", "told", "n"),
+    [
+        ("", {}, DUTIES),
+        ("四川 生态环境", {}, DUTIES[1:2]),
+        ("省林业局", {}, DUTIES[:1]),  # as it is written there
+        ("", {"role": "牵头"}, [DUTIES[2], DUTIES[4]]),
+        ("生态环境", {"within": Filter(regions=("成都",))}, DUTIES[3:4]),
+        ("水利厅", {}, []),
+    ],
+)
+def test_what_an_organ_is_to_do(tables, organ, told, n):
+    """Every task with the role, by any of the organ's names."""
+    assert cells(tables.duties(organ, **told), "organ", "role", "task") == n
