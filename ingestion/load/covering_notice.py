@@ -10,11 +10,12 @@ _LINES = 400  # in which the title of the body stands again
 _MOST_LINES = 5  # that a title fills
 _TRAILER = r"(?:[（(][^（）()]{1,24}[）)])?"
 _QUOTED = re.compile(
-    rf"(?:印发|发布|公布|颁布|颁发|下发)(?:施行|实施)?[《«](?P<body>.{{4,160}})[》»]{_TRAILER}?的(?:通知|公告|通告|函)"
+    rf"(?:印发|发布|公布|颁布|颁发|下发)(?:施行|实施)?[《«〈](?P<body>.{{4,160}})[》»〉]{_TRAILER}?的(?:通知|公告|通告|函)"
 )
 _PLAIN = re.compile(
-    r"(?:印发|发布|公布|颁布|颁发|下发)(?!《)(?P<body>.{4,160}?)的(?:通知|公告|通告|函)$"
+    r"(?:印发|发布|公布|颁布|颁发|下发)(?![《〈])(?P<body>.{4,160}?)的(?:通知|公告|通告|函)$"
 )
+_SEVERAL = re.compile(r"[》»〉](?:[、和及与]|以及)?[《«〈]")
 _NUMBER = re.compile(r"[（(]?[一-鿿]{1,16}[〔\[【［(（]\d{4}[〕\]】］)）]\d+号[）)]?$")
 
 
@@ -47,10 +48,11 @@ def split_title(text: str, title: str) -> tuple[str, str]:
 
 
 def _issued_by(title: str) -> str:
-    """Return the title that a notice's title says it issues; empty where it issues none."""
+    """Return the title that a notice's title says it issues; empty for none, and for several."""
     bare = _NUMBER.sub("", title.strip())
     match = _QUOTED.search(bare) or _PLAIN.search(bare)
-    return match["body"].strip("《》«» ") if match else ""
+    body = match["body"].strip("《》«»〈〉 ") if match else ""
+    return "" if _SEVERAL.search(body) else body
 
 
 def _bare(title: str) -> str:

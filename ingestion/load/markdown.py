@@ -1,8 +1,9 @@
-"""Markdown files: read as plain text, with the title from the first heading of level 1."""
+"""Markdown files: as plain text; the title is its head's, or the first heading of level 1."""
 
 import re
 from dataclasses import replace
 
+from kgrag.ingestion.load.front_matter import front_matter
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.plain import read_plain
 
@@ -23,6 +24,8 @@ def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
         IngestionError: It is not text.
     """
     parsed = read_plain(data, name=name, stem=stem)
+    if front_matter(parsed.text).get("title"):
+        return parsed
     # Same length, so that a `# comment` inside a code block is no title.
     outside = _FENCED.sub(lambda m: " " * len(m[0]), parsed.text)
     outside = outside.replace("\r\n", " \n").replace("\r", "\n")

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from kgrag.language.page_labels import NAME_LABELS, page_label
 from kgrag.language.text import normalize_name
+from kgrag.language.title_keys import without_number
 
 _KINDS = (
     "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲"
     "|措施|标准|目录|清单|名单|函|规定|规则|规程|规范|准则|导则|指南|指引|手册|章程|制度|政策"
-    "|批复|答复|报告|说明|解读|白皮书|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动|机制|体系"
+    "|批复|答复|报告|说明|解读|公示|白皮书|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动|机制|体系"
 )
 _KIND_END = re.compile(rf"(?:{_KINDS})$")
 # What may follow the kind: a bracket such as （试行） and the mark that closes a quoted title.
@@ -17,21 +19,31 @@ _BRACKET_LINE = re.compile(r"[（(](?!此|本)[^（）()〔〕\[\]号月]{2,20}[
 _ACTS = "通知|函|公告|通告|决定|意见|批复|通报"
 _ACT_END = re.compile(rf"的(?:{_ACTS})$")
 _TAIL = re.compile(rf"(?!.*(?:关于|印发))(?:.{{0,16}}的)?(?:{_ACTS})$")
-_MARKDOWN = re.compile(r"^#+\s*|\*\*|^>\s*")
+_MARKDOWN = re.compile(r"^#+\s*|\*\*|^>\s*|^[-*+]\s+")
 _DATE = r"[0-9０-９〇○零一二三四五六七八九十]{4}\s*[年.\-/]\s*[0-9０-９一二三四五六七八九十]{1,3}"
 _FURNITURE = re.compile(
     r"[\W\d_]*$"
     r"|(?:附\s*件|附\s*录)\s*[0-9一二三四五六七八九十]*\s*[:：]?$"
     r"|(?:目\s*录|前\s*言|序\s*言|引\s*言|摘\s*要|正\s*文|总\s*则|言)\s*$"
     r"|.{0,40}文\s*件$"
-    r"|[（(]?(?!关于)[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?$"
+    r"|[（(]?(?!关于)[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?(?:\s*签发人.*)?$"
     r"|[（(]?(?:第\s*\S{1,12}\s*号|.{2,30}令)[）)]?$"
     rf"|[（(]?{_DATE}.{{0,40}}$|[（(]?[0-9０-９〇○零一二三四五六七八九]{{4}}\s*年度?[）)]?$"
     r"|(?:索引号|主题|发文|文号|字号|发布|成文|生成|实施|施行|公开|来源|信息|时效|效力|法规|有效|分类"
     r"|名称|发稿|作者|责任编辑|编辑|更新|时间|日期|字体|点击|访问|审核|录入|供稿|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
     r"|(?:密级|紧急程度|公开方式|公开属性|主动公开|不予公开|依申请公开|特急|平急|加急)"
     r"|[（(]此件|【[^】]*】|\[[^\]]*\]$|.{0,20}[.．·…]{6,}"
+    r"|.*[»>|].*[»>|]|.*[»>]$|返回(?:顶部|首页|列表)|导读[:：]|标\s*题\s*[:：]|【?字[体号]"
 )
+# The head of an order or announcement: 云岭省人民政府令, 公 告; its number stands on the next line.
+_ACT_HEAD = re.compile(r"[^，。；：《》“”]{0,60}?(?:命?令|公告|通告)")
+_ACT_NUMBER = re.compile(
+    r"[（(]?(?:(?:19|20)\d\d年)?第?[〇○零一二三四五六七八九十百\d]{1,8}号[）)]?"
+    r"|[〔\[［(（](?:19|20)\d\d[〕\]］)）]第?\d{1,5}号"
+)
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]{2}")
+_BY_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff“《（])\s+(?=\d)|(?<=\d)\s+(?=[\u4e00-\u9fff”》）])")
 _ORDER = re.compile(
     r"第[一二三四五六七八九十百\d]+[编章节条部]|[一二三四五六七八九十]+[、．.]"
     r"|[（(][一二三四五六七八九十\d]+[）)]|\d+\s*[、．.]"
@@ -48,7 +60,9 @@ _RUN_ON = (
         rf"(?P<title>[^，。]{{6,120}}?的(?:{_ACTS}))"
         r"(?=各[省市县区旗地州盟有相镇单部]|[^，。]{1,8}[〔\[][0-9０-９]{4})"
     ),
-    re.compile(r"《(?P<title>[^《》]{6,80})》(?=[^的，、》\s])"),
+    re.compile(
+        r"《(?P<title>[^《》]{6,80})》(?=[^的，、》\s])(?!.{0,10}(?:解读|说明|问答|图解|意见|公示)$)"
+    ),
     re.compile(
         rf"(?P<title>[^，。]{{4,60}}(?:{_KINDS}))"
         r"(?=为(?:了|深入|认真|全面|切实|贯彻|进一步|加快|推动|落实|规范|加强)|近日|日前)"
@@ -97,7 +111,7 @@ def guess_title(text: str, stem: str) -> str:
 
 def find_title(text: str) -> str | None:
     """Return the title that stands as one in the first lines, None where none does."""
-    lines = list(_first_lines(text))
+    lines = _without_act_head(_without_latin(list(_first_lines(text))))
     for i, line in enumerate(lines):
         if _is_furniture(line) or _is_body(line):
             continue
@@ -115,8 +129,27 @@ def _first_lines(text: str) -> Iterator[str]:
             yield clean
 
 
+def _without_latin(lines: list[str]) -> list[str]:
+    """Return the lines of a Chinese text that hold any Chinese: the page's head in English goes."""
+    if sum(bool(_CHINESE.search(line)) for line in lines) <= len(lines) / 2:
+        return lines
+    return [line for line in lines if _CHINESE.search(line) or not _LATIN.search(line)]
+
+
+def _without_act_head(lines: list[str]) -> list[str]:
+    """Return the lines without the heads of orders and announcements: organ, 令 and number."""
+    kept: list[str] = []
+    for i, line in enumerate(lines):
+        following = "".join(lines[i + 1].split()) if i + 1 < len(lines) else ""
+        bare = "".join(line.split())
+        is_head = _ACT_HEAD.fullmatch(bare) and _ACT_NUMBER.fullmatch(following)
+        number = bool(kept) and kept[-1] == "" and _ACT_NUMBER.fullmatch(bare)
+        kept.append("" if is_head or number else line)
+    return [line for line in kept if line]
+
+
 def _is_furniture(line: str) -> bool:
-    return bool(_FURNITURE.match(line))
+    return bool(_FURNITURE.match(line) or page_label(re.split("[:：]", line, maxsplit=1)[0]))
 
 
 def _is_body(line: str) -> bool:
@@ -124,11 +157,11 @@ def _is_body(line: str) -> bool:
     if _run_on(line):
         return False
     return (
-        line.endswith((":", "：", "，", "；"))
+        line.endswith((":", "：", "，", "；", ",", ";"))
         or "。" in line
         or len(line) > _MAX_TITLE
         or bool(_ORDER.match(line) or _OPENING.match(line))
-        or line.count("，") > 1
+        or line.count("，") + line.count(",") > 1
     )
 
 
@@ -204,13 +237,29 @@ def _is_issuer(line: str) -> bool:
 
 
 def _tidy(title: str) -> str:
+    if re.match(r"[^《]{4,40}号\s*《", title):  # 云政发〔2021〕3号《关于…的通知》
+        title = without_number(title)
+    title = _BY_NUMBER.sub("", title)
     if title.startswith("《") and title.endswith("》") and title.count("《") == 1:
         return title[1:-1]
     return title
 
 
+def _named(lines: list[str]) -> str:
+    """Return the title that the box of a page names; empty where none does."""
+    for i, line in enumerate(lines):
+        label, _, told = line.partition("：") if "：" in line else line.partition(":")
+        if page_label(label) in NAME_LABELS:
+            told = told.strip() or (lines[i + 1] if i + 1 < len(lines) else "")
+            if len(told) >= _SHORT_REST and not _is_body(told):
+                return told
+    return ""
+
+
 def _fallback(text: str, stem: str) -> str:
     lines = list(_first_lines(text))
+    if named := _named(lines):
+        return named
     first = next((line for line in lines if not _is_furniture(line)), "")
     if first and len(first) <= _MAX_FALLBACK and not _is_body(first):
         return first

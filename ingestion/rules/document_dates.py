@@ -17,20 +17,24 @@ _SMALL = r"(?:[一二三]?十[一二三四五六七八九]?|[一二三四五六�
 _YEAR = r"(?:(?:19|20)\d\d|[一二][〇○零九OＯ\d][〇○零一二三四五六七八九OＯ\d]{2})"
 DAY = rf"(?P<y>{_YEAR})[年.\-/](?P<m>{_SMALL})[月.\-/](?P<d>{_SMALL})日?+"
 _DAY = re.compile(DAY)
-_MONTH = re.compile(rf"(?P<y>{_YEAR})年(?P<m>{_SMALL})月")
+MONTH = rf"(?P<y>{_YEAR})年(?P<m>{_SMALL})月"
+_MONTH = re.compile(MONTH)
 _AFTER = r"(?:\d{1,2}[:：时]\d{1,2}(?:[:：分]\d{1,2}秒?)?|分)?"
 # 发布日期：2022-03-05, labels of the box above a page's text.
 _LABELS = (
-    ("written", re.compile(rf"(?:成文|签发|发文|成稿)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("written", re.compile(rf"(?:成文|签发|成稿)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("sent", re.compile(rf"(?:发文|生成)(?:日期|时间)[】\]]?[:：]?{DAY}")),
     ("issued", re.compile(rf"(?:印发|发布|公布|颁布|公开|发稿)(?:日期|时间)[】\]]?[:：]?{DAY}")),
     ("effective", re.compile(rf"(?:施行|实施|生效)(?:日期|时间)[】\]]?[:：]?{DAY}")),
     ("expires", re.compile(rf"(?:失效|废止|终止|截止执行)(?:日期|时间)[】\]]?[:：]?{DAY}")),
+    ("month", re.compile(rf"(?:成文|印发|发布|公布|颁布)(?:日期|时间)[】\]]?[:：]?{MONTH}(?!\d)")),
     ("page", re.compile(rf"^(?:[^，。]{{0,12}}[^印]时间|更新日期|日期|时间)[】\]]?[:：]?{DAY}")),
 )
 _ADOPTED = re.compile(
-    rf"^(?P<bracket>[（(][^）)]{{0,8}}?)?{DAY}"
+    rf"^(?:【题注】)?(?P<bracket>[（(][^）)]{{0,8}}?)?{DAY}"
     r"(?P<how>.{0,120}?(?:大会|会议|通过|发布|公布|批准|修订|修正))"
 )
+_FURTHER = re.compile(rf"{DAY}(?=(?:(?!{_YEAR}年).){{0,120}}?(?:通过|批准|修订|修正))")
 _IN_FORCE = re.compile(rf"^[（(]?(?:自)?{DAY}起?施行[）)]?$")
 _ALONE = re.compile(
     rf"[（(]?{DAY}[）)。]?(?:[（(]?(?:此件|本文|联系人|公开方式|主动公开|抄送|附件).{{0,60}}|{_AFTER}(?:来源.{{0,40}})?)$"
@@ -49,7 +53,10 @@ _RUN_INTO_TITLE = re.compile(
     rf"{DAY}(?!\d|[，、。；：:]|印发|[发公颁]布|[第起前至以召审来])[^，。；：]{{4,80}}?"
     r"(?:方案|规划|计划|办法|意见|措施|细则|规定|条例|要点|指南|目录|纲要|规程|准则|标准|附件)"
 )
-_MONTH_ALONE = re.compile(rf"[（(]?{_MONTH.pattern}[）)]?$")
+_MONTH_ALONE = re.compile(
+    rf"(?:[（(]?|[（(]?[^，。；：《》（(]{{2,60}}?(?:政府|办公[厅室]|委员会|[厅局委部院社司会]|中心|公司))"
+    rf"{MONTH}[）)]?"
+)
 _SUBJECT = r"(?:本[^，。；：]{1,16}?|现予(?:公布|发布|印发)，?|通知|上述[^，。；]{1,8})，?"
 _FROM_DAY = re.compile(
     rf"自?{DAY}(?:零时)?(?:起|之日起|开始)[^，。；]{{0,6}}?(?:施行|实施|执行|生效|试行)"
@@ -71,6 +78,8 @@ _YEARS = re.compile(
 _OWN_PERIOD = re.compile(rf"{_SUBJECT}|自.{{0,14}}起|^(?:有效期|试行期|执行期)|实施期限")
 # A licence is valid for some years, too.
 _OTHER_PERIOD = re.compile(r"证|许可|资格|合同|名单|称号|认定|标识|标志")
+_PERIOD = re.compile(r"期限|有效期|执行期|试行期|实施期")
+_NEAR, _PUT_UP_AGAIN = 60, 366  # days
 _NUMBERS = {c: i for i, c in enumerate("〇一二三四五六七八九十")} | {"两": 2}
 
 
@@ -98,15 +107,31 @@ def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
     Dates(written='2021-03-05', issued='', effective='2021-03-05', expires='2026-03-04')
     """
     told = _labelled(document.head)
-    written = told.get("written") or _adopted(document.head) or _signed(document.lines)
-    issued = told.get("issued") or _printed(document.lines) or _published(document.head)
+    signed = _adopted(document.head) or _signed(document.lines)
+    written = told.get("written") or _of_two(signed, told.get("sent", ""))
+    issued = _printed(document.lines) or told.get("issued") or _published(document.head)
+    if _days_between(written, issued) > _PUT_UP_AGAIN:
+        issued = ""  # of a page that holds the document since then
     if not written and not issued:
-        issued = told.get("page", "")
+        issued = told.get("page", "") or told.get("month", "")
     written = written or ("" if issued else _month(document.head))
     begin = issued or written or known
     effective = told.get("effective") or _effective(document.lines, begin)
     expires = told.get("expires") or _expires(document.lines, effective or begin)
     return Dates(written, issued, effective, expires)
+
+
+def _of_two(signed: str, labelled: str) -> str:
+    """Return the day of signature, or that of the page's box where another document's was found."""
+    far = abs(_days_between(signed, labelled)) > _NEAR if signed and labelled else not signed
+    return labelled if far else signed
+
+
+def _days_between(first: str, last: str) -> int:
+    """Return the days from one date to another; 0 where one of them is no day."""
+    if len(first) != 10 or len(last) != 10:
+        return 0
+    return (date.fromisoformat(last) - date.fromisoformat(first)).days
 
 
 def iso_date(text: str) -> str:
@@ -186,8 +211,9 @@ def _adopted(head: Sequence[str]) -> str:
         joined = line + (head[i + 1] if i + 1 < len(head) and line[:1] in "（(" else "")
         match = _ADOPTED.match(joined)
         short = len(line) < 160 and "。" not in line
-        if match and (match["bracket"] or short) and (value := _iso(match)):
-            found.append(value)
+        if match and (match["bracket"] or short):
+            days = (match, *(_FURTHER.finditer(joined) if match["bracket"] else ()))
+            found += filter(None, map(_iso, days))
     return max(found, default="")
 
 
@@ -238,7 +264,8 @@ def _effective(lines: Sequence[str], begin: str) -> str:
         if match and (value := _iso(match)):
             return value
         span = _SPAN.search(clause)
-        if span and re.search(r"期限|有效期", clause) and (value := iso_date(span[0])):
+        told = span and _PERIOD.search(clause)
+        if told and (value := iso_date(span[0] if span else "")):
             return value
         now = _FROM_ISSUE.search(clause)
         if now or _FROM_NOW.search(clause):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules.document_dates import DAY
+from kgrag.ingestion.rules.document_dates import DAY, MONTH
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.organ_lists import is_organ, split_organs
 from kgrag.language.leading_region import leading_region
@@ -13,14 +13,16 @@ from kgrag.language.organs import is_bare_organ, is_central_organ
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
 _DATED = re.compile(rf"[（(]?{DAY}[）)]?[。]?(?:[（(](?:此件|本文).*)?$")
+_DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MONTH}[）)]?")
 _TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|印发|转发|发布|公布)")
 _ETC = re.compile(r"等(?:[\d一二三四五六七八九十]{0,3}(?:个?部门|单位|部委|局|委))$")
+_AND_OTHERS = re.compile(r"等[\d一二三四五六七八九十]{0,3}(?:个?部门|单位|部委|局|委).{0,6}关于")
 _RED_HEAD = re.compile(r"^(?P<who>[^，。：《》]{2,120}?)文件(?:$|(?=[一-鿿]{1,12}[〔\[﹝]))")
 _ORDER = re.compile(
     r"^[^，。《》]{0,30}?(?P<who>[一-鿿]{2,30}?)(?:令|公告)(?:$|[（(]?(?:第|\d{4}年第))"
 )
 _BOX = re.compile(
-    r"(?:发布机构|发文机关|发文单位|发布单位|发布部门|发文部门|制定机关|颁布单位|颁布部门|公布机关)[】\]]?[:：]?(?P<who>[一-鿿、，]{2,80}?)"
+    r"(?:发布机构|发布机关|发文机关|发文机构|发文单位|发布单位|发布部门|发文部门|制定机关|制发机关|颁布单位|颁布部门|公布机关)[】\]]?[:：]?(?P<who>[一-鿿、，]{2,80}?)"
     r"(?=$|成文|发布|发文|文号|索引|主题|有效|体裁|分类|生成|实施|时效|效力)"
 )
 _SOURCE = re.compile(r"(?:信息来源|来源)[:：](?P<who>[一-鿿]{3,30}?)(?=$|发布|浏览|作者|时间|编辑)")
@@ -37,6 +39,13 @@ _APPROVED = re.compile(
 )
 _DEPARTMENTAL = re.compile(
     r"由(?P<who>[一-鿿]{2,12}?[部局委署会])(?:部务|局务|委务|委主任办公|署务)会议"
+)
+# A date whose year is lost, or part of it.
+_LOST_YEAR = re.compile(r"(?:[12〇○]\S{0,3})?年\d{1,2}月\d{1,2}日")
+# What ends a paragraph: …抓好落实。云岭省能源局2022年3月5日
+# or the name of a file that is attached.
+_BEHIND_SENTENCE = re.compile(
+    r"[。！](?=[^。！；，：《》]{6,120}$)|^.*\.(?:docx?|xlsx?|pdf|rar|zip|wps|ofd)(?=[^。：《》]{6,400}$)"
 )
 _FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
 _OFFICE = re.compile(r"(?:办公[厅室]|党组)$")
@@ -71,11 +80,15 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
     ...                         "云岭省能源局\n2022年3月5日"), "关于节能的通知").names
     ('云岭省财政厅', '云岭省能源局')
     """
-    signed = _signature(document.lines) or _undated(document.lines)
+    lines = document.lines
+    signed = _signature(lines) or _of_month(lines) or _undated(lines)
     named = _of_title(title) or _beside_title(document, title)
     red = _red_head(document)
     best = max(signed, red, named, key=_n_placed)
-    for found in (best, _of_order(document), _of_box(document)):
+    box = _of_box(document)
+    if _AND_OTHERS.search(title) and len(box) > len(best) == 1:
+        best = box
+    for found in (best, _of_order(document), box):
         if found:
             return Issuers(tuple(dict.fromkeys(found)))
     if found := _prepared(document):
@@ -98,26 +111,38 @@ def _is_placed(organ: str) -> bool:
 
 def _signature(lines: Sequence[str]) -> list[str]:
     """Return the organs above a date, or before one on the same line; the first that there is."""
-    for i, line in enumerate(lines):
+    for i, whole in enumerate(lines):
+        line = _BEHIND_SENTENCE.split(whole)[-1]
         if len(line) > 600:
             continue
-        for match in _dates_of(line, i, lines):
+        if _LOST_YEAR.fullmatch(line) and (above := _above(lines, i)):
+            return above
+        for match in _dates_of(line, i):
             before = _FOR.sub("", match["who"]).strip("（(，,")
             found = split_organs(before) if before else []
             if found or not before:
-                above = _above(lines, i)
+                above = _above(lines, i) if line == whole else []
                 if found or above:
                     return [*above, *found]
+    return []
+
+
+def _of_month(lines: Sequence[str]) -> list[str]:
+    """Return the organs before a month below the title: （云岭省能源局2021年10月）."""
+    for line in lines[:10]:
+        match = _DATED_MONTH.fullmatch(line)
+        if match and (found := split_organs(match["who"])):
+            return found
     return []
 
 
 def _undated(lines: Sequence[str]) -> list[str]:
     """Return the organs on the last lines, where their date is lost; one line alone is none."""
     found = _above([*lines[-_MOST_LINES:], ""], min(len(lines), _MOST_LINES))
-    return found if len(found) > 1 else []
+    return found if len(found) > 1 and not any(map(is_bare_organ, found)) else []
 
 
-def _dates_of(line: str, i: int, lines: Sequence[str]) -> Iterator[re.Match[str]]:
+def _dates_of(line: str, i: int) -> Iterator[re.Match[str]]:
     """Yield dates that may end a signature: alone on the line, or run into its last organ."""
     match = _DATE_END.match(line)
     if not match:

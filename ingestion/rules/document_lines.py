@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kgrag.language.page_labels import with_labels
+
 HEAD = 40  # lines in which a title, a number, addressees and the signature of a notice stand
 _LINES = 20_000  # that are read of any document
 _LONGEST = 2_000  # characters that are read of a line
@@ -25,6 +27,11 @@ _NARROW: Mapping[int, str] = MappingProxyType(
     str.maketrans(_MARKS | {c: unicodedata.normalize("NFKC", c) for c in (*_WIDE, *_RADICALS)})
 )
 _BLANK = re.compile(r"(?<![A-Za-z])[\s\u3000\u3164]+|[\s\u3000\u3164]+(?![A-Za-z])")
+# Half-width marks behind Chinese, as pages have them: 各市人民政府,省政府各部门:
+_HALF = re.compile(
+    r"(?<=[\u4e00-\u9fff》”〉）)])[,;]|[()](?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])[()]"
+)
+_FULL = str.maketrans(",;()", "，；（）")
 _MARKDOWN = re.compile(r"^(?:#+|>|[*-])\s+|\*\*")
 _PAGE_MARK = re.compile(r"[-—–\s·.]*\d{0,4}[-—–\s·.]*$")
 _ADDRESSEE = re.compile(
@@ -71,7 +78,8 @@ def read_lines(text: str) -> DocumentLines:
     '各市人民政府'
     """
     raw = text.splitlines()[:_LINES]
-    lines = tuple(line for line in map(narrowed, raw) if line and not _PAGE_MARK.fullmatch(line))
+    told = [line for line in map(narrowed, raw) if line and not _PAGE_MARK.fullmatch(line)]
+    lines = (*with_labels(told[: 2 * HEAD]), *told[2 * HEAD :])
     for number, line in enumerate(lines[:HEAD]):
         if number and line.count("）") > line.count("（"):  # broken within a bracket
             line = lines[number - 1] + line
@@ -88,4 +96,4 @@ def narrowed(line: str) -> str:
     '云政发〔2022〕3号'
     """
     bare = _MARKDOWN.sub("", line[:_LONGEST].strip()).translate(_NARROW)
-    return _BLANK.sub("", bare)
+    return _HALF.sub(lambda m: m[0].translate(_FULL), _BLANK.sub("", bare))

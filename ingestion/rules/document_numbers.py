@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
+from kgrag.ingestion.rules.organ_lists import split_organs
 
 # 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
 _BRACKETED = re.compile(
@@ -13,9 +14,10 @@ _BRACKETED = re.compile(
 _ORDER = re.compile(
     r"(?:^|(?<=日)|(?<=[（(]))(?P<who>(?:中华人民共和国)?[一-鿿]{2,30}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[一二三四五六七八九十百零〇\d]{1,8}号)"
 )
-_ORDER_NAME = re.compile(r"(?:中华人民共和国)?[一-鿿]{2,30}(?:令|公告)$")
-_ORDER_NUMBER = re.compile(
-    r"[（(]?((?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号)[）)]?$"
+# The same over two or three lines: organ, 公告, 2022年第3号 or 〔2022〕3号.
+_ORDER_LINES = re.compile(
+    r"(?P<who>[一-鿿、]{2,60}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号"
+    r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
 )
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
 _BEFORE = re.compile(
@@ -40,7 +42,7 @@ def own_number(document: DocumentLines) -> str:
     """
     last = document.addressees + 1 if document.addressees >= 0 else HEAD
     head = document.lines[: min(last, HEAD)]
-    return next(_bracketed(head), "") or next(_orders(document.head), "")
+    return next(_bracketed(head), "") or next(_orders(document.head), "") or _alone(document)
 
 
 def numbers_in(text: str) -> Iterator[tuple[str, int]]:
@@ -64,6 +66,15 @@ def _bracketed(head: Sequence[str]) -> Iterator[str]:
                 yield _normal(match)
 
 
+def _alone(document: DocumentLines) -> str:
+    """Return the number on a line of its own behind the addressees: below the body's title."""
+    for title, line in zip(document.head, document.head[1:], strict=False):
+        match = _BRACKETED.fullmatch(line.strip("（()）"))
+        if match and _BEFORE.search(title):
+            return _normal(match)
+    return ""
+
+
 def _after_title(before: str) -> bool:
     return bool(_BEFORE.search(before)) and not _CITED.match(before)
 
@@ -81,11 +92,17 @@ def _orders(head: Sequence[str]) -> Iterator[str]:
         match = _ORDER.search(line)
         if match and "《" not in line:
             yield f"{_of_whom(match['who'])}{match['kind']}{match['no']}"
-        elif _ORDER_NAME.fullmatch(line) and i + 1 < len(head):
-            number = _ORDER_NUMBER.fullmatch(head[i + 1])
-            if number:
-                digits = number[1] if "第" in number[1] else f"第{number[1]}"
-                yield f"{_of_whom(line)}{digits}"
+        for last in (i + 2, i + 3):
+            match = _ORDER_LINES.fullmatch("".join(head[i:last])) if last <= len(head) else None
+            if match and split_organs(_of_whom(match["who"])):
+                yield f"{_of_whom(match['who'])}{match['kind']}{_order_number(match)}"
+
+
+def _order_number(match: re.Match[str]) -> str:
+    number = match["no"]
+    if match["year"]:
+        return f"〔{match['year']}〕{re.sub(r'^.*?[^0-9]第?(?=[0-9]+号$)', '', number)}"
+    return number if "第" in number else f"第{number}"
 
 
 def _of_whom(name: str) -> str:

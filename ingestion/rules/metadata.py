@@ -13,6 +13,7 @@ from kgrag.ingestion.rules.document_numbers import own_number
 from kgrag.ingestion.rules.document_regions import Governed, read_region
 from kgrag.ingestion.rules.organ_lists import split_organs
 from kgrag.ingestion.rules.suggested_year import suggested_year
+from kgrag.ingestion.rules.title_particulars import title_particulars
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import full_organ_name
 from kgrag.language.regions import region_at
@@ -26,7 +27,7 @@ _ENDED = re.compile(
 )
 # Ends of titles that `document_kinds` does not list.
 _KIND = re.compile(
-    r"(决议|通报|公报|请示|纪要|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
+    r"(决议|通报|公报|公示|请示|答复|会议纪要|纪要|倡议书|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
 )
 _TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s])+$")
 _CLAUSES = re.compile(r"[，,；;]")
@@ -66,13 +67,13 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     ('办法', '省', ('云岭省',), ('各市人民政府',), ('试行',))
     """
     document = read_lines(text)
-    given = narrowed(properties.get("stated.title") or title)
+    given, day, behind = title_particulars(narrowed(properties.get("stated.title") or title))
     body, notice = split_title(text, given)
     stated, page = _given(properties, "stated."), _given(properties, "")
-    number = stated.get("number") or own_number(document) or page.get("number", "")
+    number = stated.get("number") or own_number(document) or behind or page.get("number", "")
     issuers = _issuers(document, narrowed(notice) or body, stated, page)
     governed = _governed(document, body, issuers, number, stated, page)
-    known = iso_date(stated.get("issued") or page.get("issued", ""))
+    known = iso_date(stated.get("issued") or page.get("issued", "")) or day
     dates = read_dates(document, known=known)
     told = {
         "written": dates.written,

@@ -4,36 +4,48 @@ import functools
 import re
 from collections.abc import Iterator
 
+from kgrag.language import organ_list
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import central_organs, is_central_organ
 from kgrag.language.region_mentions import names_in
 
 _SEPARATOR = re.compile(r"[、，,；;\s]+|(?<=[厅局委府会办部室署])[和与及]")
 _END = re.compile(
-    r"(?:人民政府|政府|行署|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会?|党组|[委厅局部署院社司]|常委会?|(?<=[理金督究联])会|银行"
-    r"|[分支]行|营管部|海关|中心|公司|集团|协会|学会|总队|支队|大队|总站|分局|人大|政协|法院|检察院|总会|总社|总工会|工会|妇联|监管局|办)"
+    r"(?:人民政府|政府|行署|行政公署|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会?|党组|[委厅局部署院社司]|常委会?|(?<=[理金督究联])会|银行"
+    r"|[分支]行|营管部|海关|中心|公司|集团|协会|学会|总队|支队|大队|总站|分局|人大|政协|法院|检察院|总会|总社|总工会|工会|妇联|监管局|办事处|交易所|联合社|办)"
 )
 _LEVELS = re.compile(
     r"(?:自治区|[省县州]|市(?!场|政工|政公|民(?!政|族|宗)))(?=[一-鿿]{0,14}?(?:厅|局|委|办|政府|中心|法院|检察院|社|会))"
 )
 # 中国人民银行云岭分行 is one organ, though a place begins within it.
-_STARTS = ("中共", "共青团")
-_BRANCH = re.compile(r"[一-鿿]{2,10}?(?:[分支]行|营(?:业)?管(?:理)?部|监管(?:分)?局|办事处|专员办)")
+_STARTS = ("中共", "共青团", "中国", "国网")
+# 国家税务总局云岭省税务局 likewise, and whatever else the centre has in places.
+_BRANCH = re.compile(
+    r"[一-鿿]{2,12}?(?:[分支]行|营(?:业)?管(?:理)?部|监管(?:分)?局|监管办(?:公室)?|办事处|专员办|税务(?:分)?局|调查总?队|督察局|监察局|海事局|总部)"
+)
 _BRACKET = re.compile(r"[（(][^（）()]{0,30}[）)]")
 _WHOLE = re.compile(
-    r"[一-鿿0-9]{1,40}(?:政府|行署|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会|党组|[委厅局部署司]|常委会?|银行|[分支]行|营管部|海关|中心"
-    r"|公司|集团|协会|学会|联合会|总队|支队|总站|人大|政协|法院|检察院|总社|总工会|妇联|国务院|科学院|工程院|研究院|证监会|保监会|监会|办|会)"
+    r"[一-鿿0-9]{1,40}(?:政府|行署|行政公署|人民代表大会|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会|党组|[委厅局部署司]|常委会?|银行|[分支]行|营管部|海关|中心"
+    r"|公司|集团|协会|学会|联合会|总队|支队|总站|人大|政协|法院|检察院|总社|总工会|妇联|国务院|科学院|工程院|研究院|证监会|保监会|监会|办|会"
+    r"|(?<=[一-鿿]{2})(?:街道办事处|大学|学院|交易所|联合社|考试院|医院))"
 )
 _NO_ORGAN = re.compile(
     r"^(?:关于|各|有关|相关|我|本(?!溪)|该|其|为|对|由|经(?!济|信|发)|在|按|请|将(?!乐)|把|以|与|及|附|第"
     r"|和(?!田|平|县|林|顺|静|硕|布|龙|政)|[一二三四五六七八九十]+是)"
-    r"|[的了是并须]|[厅局](?=[一-鿿]{2,}[厅局]$)|印发|转发|制定|负责|建设$|牵头|配合|责任|单位$|部门$|关于|工作会$|大会$|社会$|机会$|会议$"
+    r"|[的了是并须]|[厅局](?=[一-鿿]{2,}[厅局]$)|印发|转发|规定|办法|条例|公告|细则|方案|意见|通知|制定|负责|建设$|牵头|配合|责任|单位$|部门$|关于|工作会$|(?<!代表)大会$|社会$|机会$|会议$"
+    r"|(?:[顶全内外东西南北中干下上底局头大]|返回.*)部$|[布格结全大开变当]局$|[主承协举督申兴创开]办$"
+    r"|(?:发布|座谈|研讨|推进|现场|运动|年|博览|交流|听证|培训|展|例|动员|视频|专题|洽谈)会$"
 )
 
 
 @functools.cache
 def _central_names() -> frozenset[str]:
     return frozenset(name for name, _ in central_organs())
+
+
+@functools.cache
+def _national() -> tuple[str, ...]:
+    return tuple(organ_list.national())
 
 
 @functools.cache
@@ -72,7 +84,10 @@ def is_organ(name: str) -> bool:
     """
     if is_central_organ(name):
         return True
-    return bool(_WHOLE.fullmatch(name)) and not _NO_ORGAN.search(name)
+    if not _WHOLE.fullmatch(name):
+        return False
+    branch = next((end for end in range(3, len(name)) if is_central_organ(name[:end])), 0)
+    return not _NO_ORGAN.search(name[branch:])
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -81,8 +96,11 @@ def _cut(text: str) -> Iterator[str]:
     starts = set(_starts(text))
     for match in _END.finditer(text):
         end = match.end()
-        branch = match[0] in ("银行", "委员会") and _BRANCH.match(text, end)
-        if end in starts and end > start and not branch:
+        central = match[0] in ("银行", "委员会") or is_central_organ(text[start:end])
+        branch = central and not _central_at(text, end) and _BRANCH.match(text, end)
+        # 工业和信息化部发展改革委: in a national document the second needs no 国家 before it.
+        next_one = match[0] in ("部", "局", "署", "委") and text.startswith(_national(), end)
+        if (end in starts or (central and next_one)) and end > start and not branch:
             yield text[start:end]
             start = end
     yield text[start:]
@@ -92,8 +110,11 @@ def _starts(text: str) -> Iterator[int]:
     _, end = leading_region(text)
     yield from (start for start, _ in names_in(text, known=[text[:end]] if end else []))
     yield from (m.start() for m in _LEVELS.finditer(text))
-    for i, first in enumerate(text):
-        if text.startswith(_STARTS, i) or any(
-            text.startswith(n, i) for n in _by_first().get(first, ())
-        ):
+    for i in range(len(text)):
+        if text.startswith(_STARTS, i) or _central_at(text, i):
             yield i
+
+
+def _central_at(text: str, at: int) -> bool:
+    """Tell whether the name of a central organ begins at an offset."""
+    return any(text.startswith(name, at) for name in _by_first().get(text[at : at + 1], ()))

@@ -35,6 +35,7 @@ _ALIAS = re.compile(
 )  # 市发展改革委（市能源局）
 _TWO = re.compile(r"委(?:员会)?(?:自治区|[省市州县区旗])(?:人民)?政府")  # 省委省政府
 _BANK = re.compile(r"(?:人民银行|人行)(?=.{2,8}(?:[分支]行|营(?:业)?管(?:理)?部|总部)$)")
+_MANAGED = re.compile(r"(?<=[一-鿿]{2}[区城园岛港])管委会$")  # 高新区管委会
 _INNER = re.compile(r"办公厅|办公室|党组|[一-鿿]{2,12}司")
 _LONGEST = 40  # characters of the name of an organ
 _LONGEST_LIST = 200  # characters of a list of organs
@@ -123,7 +124,7 @@ def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
         return name
     if _BANK.match(bare):
         return _BANK.sub("中国人民银行", bare, count=1)
-    return _local(bare, regions) or name
+    return _MANAGED.sub("管理委员会", _local(bare, regions) or name)
 
 
 def _of_the_centre(name: str, *, national: bool) -> str:

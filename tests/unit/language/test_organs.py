@@ -108,7 +108,6 @@ def test_local_organs_have_their_place_and_kind_in_full(name, regions, expected)
         ("碳达峰碳中和工作领导小组", PROVINCE),
         ("中共云岭省委云岭省人民政府", PROVINCE),  # two
         ("省委省政府", PROVINCE),
-        ("广州开发区管委会", ("广东省", "广州市")),
         ("市能源局2021年第7次局务会", CITY),
         ("", CITY),
     ],

@@ -1,0 +1,61 @@
+"""The labels of the box that stands above a document on a page: 索引号, 发文机关, 成文日期."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+_ORGANS = """
+发布机构 发布机关 发布单位 发布部门 发文机关 发文机构 发文单位 发文部门 制定机关 制发机关 颁布单位
+颁布部门 公布机关
+"""
+_DAYS = """
+成文日期 签发日期 发文日期 发文时间 生成日期 成稿日期 印发日期 发布日期 发布时间 公布日期 颁布日期
+公开日期 公开时间 施行日期 实施日期 生效日期 生效时间 失效日期 失效时间 废止日期 废止时间 终止日期
+"""
+_NUMBERS = "文号 发文字号 发文文号 文件编号 字号"
+_NAMES = "标题 文件标题 名称 文件名称 信息名称"
+_OTHERS = """
+索引号 主题分类 主题词 关键词 体裁分类 组配分类 信息分类 服务对象 服务分类 公开方式 公开形式
+公开类别 公开范围 来源 信息来源 有效性 时效性 效力状态 文件状态 效力级别 法规类别 文种 内容概述
+内容概要 浏览次数 责任编辑
+文档类型 文件类型 原文链接 基本信息
+"""
+_VALUES = (
+    (frozenset(_ORGANS.split()), re.compile(r"(?!.*关于)[^。《》\d]{2,80}")),
+    (frozenset(_DAYS.split()), re.compile(r"(?:19|20)\d\d\s*[年.\-/].{1,24}")),
+    (frozenset(_NUMBERS.split()), re.compile(r"[^，。]{2,40}号")),
+)
+NAME_LABELS = frozenset(_NAMES.split())
+PAGE_LABELS = NAME_LABELS.union(_OTHERS.split(), *(labels for labels, _ in _VALUES))
+_MARKS = re.compile(r"^[\s•·●◆■▪*\-—|【\[]+|[\s】\]|:：]+$|\s+")
+
+
+def page_label(line: str) -> str:
+    """Return the label that a line consists of; empty where it is anything else.
+
+    >>> page_label("• 索 引 号："), page_label("索引号：0123")
+    ('索引号', '')
+    """
+    bare = _MARKS.sub("", line) if len(line) < 40 else ""
+    return bare if bare in PAGE_LABELS else ""
+
+
+def with_labels(lines: Sequence[str]) -> list[str]:
+    """Return lines in which a label and its value on the next line stand on one.
+
+    >>> with_labels(["成文日期", "2022-03-05", "文号：", "标题"])
+    ['成文日期：2022-03-05', '文号：', '标题']
+    """
+    return list(_joined(lines))
+
+
+def _joined(lines: Sequence[str]) -> Iterable[str]:
+    at = 0
+    while at < len(lines):
+        label = page_label(lines[at])
+        value = lines[at + 1] if label and at + 1 < len(lines) else ""
+        if any(label in labels and fits.fullmatch(value) for labels, fits in _VALUES):
+            yield f"{label}：{value}"
+            at += 2
+        else:
+            yield lines[at]
+            at += 1
