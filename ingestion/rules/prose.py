@@ -21,8 +21,9 @@ _OPENS_PARAGRAPH = re.compile(
 )
 _WRAPPED = 18  # characters from which on a line may be one that a page broke
 _LONGEST_PARAGRAPH = 6000  # characters; what is longer is read in pieces
-_NUMBERED_ROW = re.compile(r"\d{1,2}[ \t]*[%％][ \t]+[≥≤<>＞＜]?\d")  # 14 % 18.11
-_BINDING = re.compile(r"约束性|预期性")
+_NUMBERED_ROW = re.compile(r"^\d{1,2}[ \t]*[%％][ \t]+[≥≤<>＞＜]?\d")  # 14 % 18.11
+_TWO_VALUES = re.compile(r"[一-鿿)）%％][ \t]*\d+(?:\.\d+)?[%％]?[ \t]+[≥≤]?\d+(?:\.\d+)?[%％]?$")
+_BINDING = re.compile(r"约束性|预期性|导向性")
 _SENTENCE = re.compile(r"[。,，;；]")
 _LONGEST_SENTENCE = 800
 _BLANK = re.compile(r"\s")
@@ -141,8 +142,8 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
 
 def _is_row(line: str) -> bool:
     """Return whether a line is the row of an indicator table that lost its cells."""
-    is_row = _BINDING.search(line) is not None or _NUMBERED_ROW.match(line) is not None
-    return is_row and _SENTENCE.search(line) is None
+    rows = (_BINDING, _NUMBERED_ROW, _TWO_VALUES)
+    return _SENTENCE.search(line) is None and any(row.search(line) for row in rows)
 
 
 def _is_closed(text: str, end: int, following: int) -> bool:

@@ -7,17 +7,15 @@ from kgrag.ingestion.rules import target_names as names
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.prose import Passage
+from kgrag.ingestion.rules.target_recorder import LONGEST, Recorder
 from kgrag.ingestion.rules.target_statement import State, Statement
-from kgrag.ingestion.rules.target_times import Time, last_before, times
+from kgrag.ingestion.rules.target_times import Time, times
 from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
 
 _CLAUSE_END = re.compile(r"[,;:]")
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
-_CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
-_LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
-_LONGEST_INDICATOR = 60
 _LOOK_BACK = 60
 _NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米以上的建筑
 _OPENING = 12  # characters within which a passage says when all that it says holds
@@ -28,9 +26,16 @@ _LINK = re.compile(
 _ANDS = frozenset(("、", "和", "及", "以及"))
 _SHARED = re.compile(r"(?<![年平日月])均|都|皆|全部|各")
 _LIMITED = re.compile(rf"(?:{p.LIMIT_LOW}|{p.ABOVE})$")
-_MEASURED_NOUNS = frozenset(
-    ("条", "元", "千瓦", "亩", "公里", "平方米", "公顷", "平方公里", "吨", "立方米", "人次")
-)
+_SAYS_WHAT = (
+    "全面", "全部", "实现", "达到", "执行", "采用", "完成",
+    "使用", "安装", "配备", "开展", "纳入", "通过", "接入",
+)  # fmt: skip
+_MASSES = ("吨", "立方米", "亩", "公顷", "公里", "平方米", "平方公里")
+_LIVESTOCK = ("头", "只", "羽")
+_MEASURED_NOUNS = {
+    *_MASSES, *_LIVESTOCK, "条", "元", "千瓦", "千伏安", "人次", "栋", "幢", "眼", "口", "所", "株",
+    "支", "套", "艘", "列", "宗", "例", "枚", "根", "车位", "床位", "泊位",
+}  # fmt: skip
 
 
 def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
@@ -85,6 +90,7 @@ class _Sentence:
         self.numbers = numbers
         self.said = [t for t in said if self.start <= t.start < self.end]
         self.state = state
+        self.record = Recorder(text, self.said, state)
 
     def read(self) -> list[Statement]:
         for start, end, inside in self._clauses():
@@ -96,6 +102,8 @@ class _Sentence:
             self.state.from_value, self.state.from_year = None, ""
             if inside:
                 self._read_clause(start, end, inside)
+            else:
+                self._note_subject(start, end)
         return self.state.found
 
     def _clauses(self) -> Iterator[tuple[int, int, list[Value]]]:
@@ -129,8 +137,12 @@ class _Sentence:
             if not before or time.is_due or len(before) <= 4:
                 self.state.time = time
 
-    def _time(self, start: int, at: int) -> Time | None:
-        return last_before(self.said, at, start) or self.state.time
+    def _note_subject(self, start: int, end: int) -> None:
+        """Keep an indicator that a clause without a number tells the course of."""
+        rises = p.RISES.match(names.without_times(self.text[start:end]))
+        name = words.lead_stripped(rises["name"]) if rises else ""
+        if p.INDICATOR_END.search(name):
+            self.state.indicator = name
 
     # --- one clause ---
 
@@ -180,7 +192,7 @@ class _Sentence:
         noun = names.counted_noun(behind, is_followed=right < end)
         if verb and noun and (first.unit in COUNTS or first.unit in _MEASURED_NOUNS):
             self._built_noun(whole, verb, first, noun, behind)
-        elif first.unit in COUNTS and self._result(whole, before, first, behind):
+        elif first.unit in (*COUNTS, *_MASSES) and self._result(whole, before, first, behind):
             pass
         elif chain and words.is_predicate(chain):
             self._predicate(whole, rest, chain, first, behind)
@@ -212,10 +224,10 @@ class _Sentence:
         name = names.lent(name, self.state.indicator, value, chain)
         if _SHARED.search(chain) and (each := words.all_items(name)):
             for item in each:
-                self._add(clause, item, value, chain, "")
+                self.record(clause, item, value, chain, "")
             self.state.names = each
             return
-        self._add(clause, name, value, chain, "")
+        self.record(clause, name, value, chain, "")
 
     def _bare(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
@@ -233,22 +245,37 @@ class _Sentence:
             return
         bare = words.lead_stripped(names.without_times(rest))
         said, name = words.verb_and_name(bare, rest)
-        can_be_built = value.unit in COUNTS or value.unit in _MEASURED_NOUNS
         is_named = bool(p.INDICATOR_END.search(bare) or p.INDICATOR_START.match(bare))
         if said and not name and self.state.verb:
-            self._add(clause, self.state.indicator, value, chain, said)
+            self.record(clause, self.state.indicator, value, chain, said)
         elif said and name in p.GENERAL:
-            self._add(clause, bare, value, chain, "")
+            self.record(clause, bare, value, chain, "")
         elif said and words.names_something(name) and (is_named or value.unit not in SHARES):
             self.state.verb = said
-            self._add(clause, name, value, chain, said)
+            self.record(clause, name, value, chain, said)
         elif is_named:
             before = self.state.indicator if bare.startswith("占") else ""
-            self._add(clause, before + bare, value, chain, "")
-        elif not said and self.state.verb and can_be_built:
-            self._add(clause, bare, value, chain, self.state.verb)
-        elif rest.startswith("其中") or self.state.is_part:
-            self._add(clause, bare, value, chain, "")
+            self.record(clause, before + bare, value, chain, "")
+        else:
+            self._unnamed(clause, rest, bare, chain, value, is_built=bool(said))
+
+    def _unnamed(
+        self,
+        clause: tuple[int, int],
+        rest: str,
+        name: str,
+        chain: str,
+        value: Value,
+        *,
+        is_built: bool,
+    ) -> None:
+        """X V in a list that a verb or a sum opened, or behind 到2025年."""
+        can_be_built = value.unit in COUNTS or value.unit in _MEASURED_NOUNS
+        verb = self.state.verb if can_be_built and not is_built else ""
+        time = self.record.time(clause[0], value.start)
+        is_due = can_be_built and not is_built and time is not None and time.is_due
+        if verb or is_due or rest.startswith("其中") or self.state.is_part:
+            self.record(clause, name, value, chain, verb)
 
     def _share(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
@@ -258,13 +285,15 @@ class _Sentence:
         goes_on = p.CHAIN.search(behind)
         if goes_on and words.is_predicate(goes_on[0]):
             return False
+        if share and not rest and share["noun"].startswith(_SAYS_WHAT):
+            return False
         if not share or value.after not in ("", "以上") or behind.startswith("的目标"):
             return False
         if rest and p.INDICATOR_END.search(rest):
             return False
         prefix = names.indicator_in(rest)
         noun = "" if behind.startswith(("全覆盖", "覆盖", "达标", "全达标")) else share["noun"]
-        self._add(clause, prefix + noun, value, chain, "")
+        self.record(clause, prefix + noun, value, chain, "")
         return True
 
     def _built_noun(
@@ -272,7 +301,7 @@ class _Sentence:
     ) -> None:
         """建成V X."""
         self.state.counted_to = value.end + behind.find(noun) + len(noun)
-        if len(noun) > _LONGEST_INDICATOR:
+        if len(noun) > LONGEST:
             noun = noun.rsplit("的", 1)[-1]
         if verb in ("有", "为") or p.PARTS.search(noun):
             return
@@ -280,9 +309,13 @@ class _Sentence:
         limited = _LIMITED.search(verb) is not None
         if is_small and not limited and (value.after or behind.startswith("的")):
             return
+        of_one = {"千瓦": p.SINGLE_PLANT}.get(value.unit)
+        of_one = p.FARM if value.unit in _LIVESTOCK else of_one
+        if of_one and of_one.search(noun):
+            return
         self.state.verb = verb
         before = len(self.state.found)
-        self._add(clause, noun, value, verb, verb)
+        self.record(clause, noun, value, verb, verb)
         if len(self.state.found) > before:
             names.complete_levels(self.state.found, noun)
 
@@ -305,12 +338,12 @@ class _Sentence:
             alike = not any(value.after for value in group[:-1])
             after = group[-1].after if alike else ""
             for name, value in zip(listed, group, strict=True):
-                self._add(clause, name, value, chain, "", after=after)
+                self.record(clause, name, value, chain, "", after=after)
             return
         dated = [t for t in self.said if not t.is_base and t.start < group[0].start][-len(group) :]
         if "分别" in chain and len(dated) == len(group) and bare:
             for time, value in zip(dated, group, strict=True):
-                self._add(clause, bare, value, chain, "", time=time)
+                self.record(clause, bare, value, chain, "", time=time)
 
     # --- pieces ---
 
@@ -333,12 +366,13 @@ class _Sentence:
     def _result(self, clause: tuple[int, int], before: str, value: Value, behind: str) -> bool:
         """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""
         bare = words.lead_stripped(names.without_times(before))
-        result = p.RESULT.match(behind)
+        whole = not value.after or value.unit in COUNTS  # 2万亩以上的 are those meant
+        result = p.RESULT.match(behind) if whole else None
         leads_on = self.text[value.end + len(behind) : clause[1]][
             :1
         ].isdigit()  # 19个断面比例达到100%
         if result and not leads_on and p.RESULT_LEAD.fullmatch(bare):
-            self._add(clause, result[0], value, "", "")
+            self.record(clause, result[0], value, "", "")
             return True
         done = p.OBJECT_DONE.match(behind)
         lead = p.BUILD_INSIDE.match(bare) or p.BUILD_LEAD.match(bare)
@@ -346,54 +380,5 @@ class _Sentence:
         if not done or not lead or not words.names_something(bare):
             return False
         name = re.split(lead[0], bare, maxsplit=1)[-1]
-        self._add(clause, name + done["noun"], value, lead[0], lead[0])
+        self.record(clause, name + done["noun"], value, lead[0], lead[0])
         return True
-
-    def _add(
-        self,
-        clause: tuple[int, int],
-        name: str,
-        value: Value,
-        chain: str,
-        verb: str,
-        *,
-        time: Time | None = None,
-        after: str = "",
-    ) -> None:
-        name = _CONNECTED.sub("", name).strip(":,;.、")
-        if p.REFERS.fullmatch(name):
-            name = self.state.referred
-        if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
-            name += _LEVEL.sub("", self.state.indicator)
-        if not words.names_something(name) or p.COMPARED.search(name):
-            return
-        if value.unit in COUNTS and p.PARTS.search(name):
-            return
-        if len(name) > _LONGEST_INDICATOR:
-            return
-        at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
-        base = next(
-            (t for t in self.said if t.is_base and clause[0] <= t.start < value.start), None
-        )
-        number = self.text[value.start : value.end]
-        if after and not value.after:
-            number += after
-        between = words.spoken(chain) if chain != verb else ""
-        phrase = words.spoken(verb) + between + number
-        self.state.found.append(
-            Statement(
-                name,
-                value,
-                phrase,
-                chain,
-                verb,
-                clause,
-                time or self._time(clause[0], value.start),
-                base.year if base else self.state.from_year or self.state.base,
-                self.state.from_value,
-                self.text[at : value.start],
-                self.state.carried,
-            )
-        )
-        self.state.indicator = self.state.referred = name
-        self.state.from_value, self.state.from_year = None, ""

@@ -84,6 +84,9 @@ class Heads:
         if left:
             self._head += left[0]
             return left.end()
+        if "。" in line or not _TELLS.search(line):
+            self._head = ""
+            return 0
         found = [
             match
             for match in _HEADS.finditer(line)

@@ -25,8 +25,11 @@ _PER = {
     "m3": "立方米",
     "m2": "平方米",
     "km2": "平方公里",
+    "l": "升",
+    "kwh": "千瓦时",
 }
 _PART_OF_NAME = re.compile(r"[a-z/\-+±第]$", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"(?<=[一-鿿]\d)(?:达|提高|提升|控制|保持|稳定|下降|降低|增长)")
 SHARES = ("%", "个百分点")
 _MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]")
 _MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
@@ -119,6 +122,8 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
         return False
     if last.unit == "项" and text.startswith("目", last.end):  # 3.2项目建设
+        return False
+    if not last.unit and last is first and _FOOTNOTE.match(text, last.end):
         return False
     if last.unit == "条" and _MEASURES.match(text, last.end):
         return False

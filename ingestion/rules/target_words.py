@@ -11,6 +11,7 @@ _SPLITS = (
     re.compile(r"、|以及|和(?!谐)"),
     re.compile("、"),
 )
+_AND = re.compile(r"和(?!谐)|与|及")
 _DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
 _AND_OTHERS = re.compile(r"(?<=[一-鿿])等(?P<end>[^级于待、,]{3,12})$")
@@ -27,6 +28,8 @@ _COMPLETE = re.compile(
 def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
     """Return the verb of building that opens a clause, and what is built; "" for none."""
     lead = rest[: len(rest) - len(bare)]
+    place = p.IN_PLACE.match(bare)
+    bare = bare[place.end() :] if place else bare
     verb = p.BUILD_LEAD.match(bare)
     if verb and (verb.end() == len(bare) or names_something(bare[verb.end() :])):
         name = bare[verb.end() :]
@@ -37,7 +40,7 @@ def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
     done = _DONE.search(lead)
     if done:
         return done[0], bare
-    inside = p.BUILD_INSIDE.match(bare)
+    inside = p.BUILD_INSIDE.match(bare) or p.DONE_BY.match(bare)
     return (inside["verb"], bare[inside.end() :]) if inside else ("", "")
 
 
@@ -112,6 +115,19 @@ def items(names: str, n: int) -> list[str]:
             ending = _GROUP_END.search(items[-1])
             end = ending[0] if ending and ending.start() else ""
         return [_whole(item, items[-1], end) for item in items]
+    return _pair(names) if n == 2 else []
+
+
+def _pair(names: str) -> list[str]:
+    """Return two indicators that end alike, of which one holds an 和 itself.
+
+    >>> _pair("新增和更新的公交车辆和物流配送车辆")
+    ['新增和更新的公交车辆', '物流配送车辆']
+    """
+    for match in reversed(list(_AND.finditer(names))):
+        first, last = names[: match.start()], names[match.end() :]
+        if len(first) > 2 and first[-2:] == last[-2:]:
+            return [first, last]
     return []
 
 

@@ -35,6 +35,9 @@ _DONE = re.compile(
     r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比"
 )
 _WILL = re.compile(r"力争|争取|确保|目标|力求|将达|预计|要(?:达到|提高|求)|计划")
+_AIMS = re.compile(
+    r"发展目标|主要目标|总体目标|工作目标|主要任务|重点任务|总体要求|总体思路|指导思想"
+)
 _SCOPE = re.compile(
     r"规模以上工业|规上工业|规模以上企业|新建建筑|公共机构|公共建筑|居住建筑|城镇新建建筑|重点用能单位|中央企业"
 )
@@ -45,6 +48,7 @@ class _Carry:
     """What holds for the sentences and paragraphs that follow."""
 
     section: tuple[str, ...] = ()
+    aims_in: str = ""  # the outermost section that has come to its aims
     lead: Time | None = None  # of a line that ends in a colon, or of a heading
 
 
@@ -133,6 +137,8 @@ def _step(carry: _Carry, passage: Passage) -> None:
         if not within:
             carry.lead = None
         carry.section = passage.section
+        if any(_AIMS.search(title) for title in passage.section):
+            carry.aims_in = passage.section[0]
         heading = passage.section[-1] if passage.section else ""
         said = [t for t in times(heading) if not t.is_base]
         if said and re.search(r"目标|任务", heading):
@@ -164,7 +170,7 @@ def _finding(
         if is_rules:
             return None
         time = statement.carried or carry.lead
-    standing = _standing(statement, time, passage, written)
+    standing = _standing(statement, time, _looks_back(passage, carry), written)
     if standing == "planned" and p.COUNTED.fullmatch(statement.verb):
         return None
     region, subject = _region(_as_written(text, passage, statement))
@@ -210,8 +216,23 @@ def _as_written(text: str, passage: Passage, statement: Statement) -> str:
     return "".join(text[first:last].split())
 
 
-def _standing(statement: Statement, time: Time | None, passage: Passage, written: int) -> Standing:
+def _looks_back(passage: Passage, carry: _Carry) -> bool | None:
+    """Return whether a passage's sections tell what was done; None where they tell neither."""
+    for i, title in reversed(list(enumerate(passage.section))):
+        if p.ACHIEVED_SECTION.search(title) and "目标" not in title:
+            # behind the aims of a section its title says nothing of what follows
+            return True if i or title != carry.aims_in else None
+        if re.search(r"目标|任务|措施|保障", title):
+            return False
+    return None
+
+
+def _standing(
+    statement: Statement, time: Time | None, looks_back: bool | None, written: int
+) -> Standing:
     if statement.time is not None:
+        if looks_back and not statement.time.is_base and int(statement.time.year) <= written:
+            return "achieved"
         if _DONE.search(statement.lead) and not statement.time.is_due:
             return "achieved"
         return standing_of(statement.time, written)
@@ -221,12 +242,7 @@ def _standing(statement: Statement, time: Time | None, passage: Passage, written
         return "achieved"
     if time is not None:
         return standing_of(time, written)
-    for title in reversed(passage.section):
-        if p.ACHIEVED_SECTION.search(title) and "目标" not in title:
-            return "achieved"
-        if re.search(r"目标|任务|措施|保障", title):
-            return "planned"
-    return "planned"
+    return "achieved" if looks_back else "planned"
 
 
 _PLACE = re.compile(r"(?![占全本我各])[一-鿿]{2,4}?(?:自治[区州县]|[省市州])(?<!级市)")

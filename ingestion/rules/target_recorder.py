@@ -1,0 +1,95 @@
+"""Keep what a sentence states of an indicator, with when it holds and what it is compared with."""
+
+import re
+from collections.abc import Sequence
+
+from kgrag.ingestion.rules import target_names as names
+from kgrag.ingestion.rules import target_patterns as p
+from kgrag.ingestion.rules import target_words as words
+from kgrag.ingestion.rules.target_statement import State, Statement
+from kgrag.ingestion.rules.target_times import Time, last_before
+from kgrag.ingestion.rules.target_values import Value
+from kgrag.language.quantities import COUNTS
+
+LONGEST = 60  # characters of an indicator
+_CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
+_LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
+
+
+class Recorder:
+    """Adds the statements of one sentence to what was found.
+
+    Args:
+        text: The passage.
+        said: The times that the sentence says.
+        state: What its clauses say so far.
+    """
+
+    def __init__(self, text: str, said: Sequence[Time], state: State) -> None:
+        self.text = text
+        self.said = said
+        self.state = state
+
+    def time(self, start: int, at: int) -> Time | None:
+        """Return the time that holds at a place of a clause that begins at `start`."""
+        return last_before(self.said, at, start) or self.state.time
+
+    def __call__(
+        self,
+        clause: tuple[int, int],
+        name: str,
+        value: Value,
+        chain: str,
+        verb: str,
+        *,
+        time: Time | None = None,
+        after: str = "",
+    ) -> None:
+        """Keep a statement if its name can be one of an indicator.
+
+        Args:
+            clause: (start, end) in the passage.
+            name: The indicator's words, with what connects them.
+            value: The number.
+            chain: The words between both.
+            verb: A verb of building; empty.
+            time: When it holds; what the clause and those before say if None.
+            after: What stands behind the last number of a list: 以上.
+        """
+        name = _CONNECTED.sub("", name).strip(":,;.、")
+        if p.REFERS.fullmatch(name):
+            name = self.state.referred
+        if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
+            name += _LEVEL.sub("", self.state.indicator)
+        if not words.names_something(name) or p.COMPARED.search(name):
+            return
+        if value.unit in COUNTS and p.PARTS.search(name):
+            return
+        if len(name) > LONGEST:
+            return
+        at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
+        base = next(
+            (t for t in self.said if t.is_base and clause[0] <= t.start < value.start), None
+        )
+        number = self.text[value.start : value.end]
+        if after and not value.after:
+            number += after
+        between = words.spoken(chain) if chain != verb else ""
+        phrase = words.spoken(verb) + between + number
+        self.state.found.append(
+            Statement(
+                name,
+                value,
+                phrase,
+                chain,
+                verb,
+                clause,
+                time or self.time(clause[0], value.start),
+                base.year if base else self.state.from_year or self.state.base,
+                self.state.from_value,
+                self.text[at : value.start],
+                self.state.carried,
+            )
+        )
+        self.state.indicator = self.state.referred = name
+        self.state.from_value, self.state.from_year = None, ""

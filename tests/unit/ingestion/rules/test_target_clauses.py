@@ -1,0 +1,109 @@
+"""Clauses whose verb, indicator or time stands elsewhere than right before the number."""
+
+import pytest
+
+from kgrag.ingestion.rules.targets import targets
+
+
+def read(text):
+    """Return (indicator, value, unit, year) of what is found."""
+    told = [(f.subject, f.qualifiers) for f in targets(text)]
+    return [(name, q.value, q.unit, q.year) for name, q in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "到2025年，在荒漠、边境规划布局风电基地300万千瓦。",
+            [("风电基地", "3000000", "千瓦", "2025")],
+        ),
+        ("2021年，青川等重点城市完成替代散煤30万吨。", [("散煤", "300000", "吨", "2021")]),
+        ("到2022年，每年盘活2万亩存量用地。", [("存量用地", "20000", "亩", "2022")]),
+        (
+            "到2025年，评定绿色工厂90家、绿色园区7个。",
+            [("绿色工厂", "90", "家", "2025"), ("绿色园区", "7", "个", "2025")],
+        ),
+        ("到2023年，电池循环利用示范项目8个。", [("电池循环利用示范项目", "8", "个", "2023")]),
+        ("到2022年，建成压缩式中转站16个。", [("压缩式中转站", "16", "个", "2022")]),
+        ("2022年全省营造林任务60万亩。", [("营造林任务", "600000", "亩", "2022")]),
+        (
+            "到2025年，新建变电站9座，变电容量720万千伏安。",
+            [("变电站", "9", "座", "2025"), ("变电容量", "7200000", "千伏安", "2025")],
+        ),
+        ("到2025年，入湖断面总氮浓度降至2mg/L。", [("入湖断面总氮浓度", "2", "毫克/升", "2025")]),
+        ("到2025年，森林覆盖率1达到58.9%。", [("森林覆盖率1", "58.9", "%", "2025")]),
+    ],
+)
+def test_verbs_places_and_units(text, expected):
+    """What is built, behind a place, a body or no verb; words that only look like a verb."""
+    assert read(text) == expected
+
+
+def test_an_indicator_told_of_before_its_values():
+    """产量明显提升, 从…增长到…."""
+    text = "天然气产量明显提升，从2012年的110亿立方米增长到2019年的176亿立方米。"
+    (found,) = targets("云政发〔2021〕3号\n" + text)
+    told = found.qualifiers
+    assert (found.subject, told.value, told.base_value) == (
+        "天然气产量",
+        "17600000000",
+        "11000000000",
+    )
+
+
+def test_a_list_whose_first_item_holds_an_and():
+    """Two values part at the 和 that leaves two like ends."""
+    text = "到2025年，新增和更新的公交车辆和物流配送车辆分别达到50%和20%。"
+    assert read(text) == [
+        ("新增和更新的公交车辆", "50", "%", "2025"),
+        ("物流配送车辆", "20", "%", "2025"),
+    ]
+
+
+def test_all_of_which_do_what():
+    """新建建筑100%执行标准."""
+    assert read("到2025年，城镇新建建筑100%执行绿色标准。") == [
+        ("城镇新建建筑执行绿色标准", "100", "%", "2025")
+    ]
+
+
+def test_masses_that_something_was_done_to():
+    """每年10亿吨废水实现资源化利用, but none of a threshold."""
+    assert read("2021年，10万吨废水实现资源化利用。") == [
+        ("废水实现资源化利用", "100000", "吨", "2021")
+    ]
+    assert read("2021年，10万吨以上的企业实现达标排放。") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "到2025年，推动60万千瓦亚临界煤电机组改造。",
+        "到2025年，规划新建6个500千伏变电站。",
+        "主要河流劣V类水质比例0% 3%\n到2035年，河流清澈。",
+    ],
+)
+def test_what_only_says_which_are_meant(text):
+    """The capacity of one plant, a voltage, a row of a table that lost its header."""
+    assert [row for row in read(text) if row[2] != "个"] == []
+
+
+@pytest.mark.parametrize(
+    ("section", "standing"),
+    [
+        ("一、“十三五”进展成效", "achieved"),
+        ("一、发展基础和形势\n（一）主要目标\n到2025年目标明确。\n（二）绿色制造", "planned"),
+        ("一、发展基础和形势\n（一）绿色制造", "achieved"),
+    ],
+)
+def test_a_section_that_has_come_to_its_aims_looks_back_no_more(section, standing):
+    """Where the heading of the aims was lost, those of the past would hold for all."""
+    text = f"云政发〔2021〕3号\n{section}\n在云溪打造10家标杆绿色工厂。\n"
+    assert [f.qualifiers.standing for f in targets(text)] == [standing]
+
+
+def test_the_year_of_writing_is_past_where_a_section_looks_back():
+    """到2021年 in a document of 2021."""
+    text = "云政发〔2021〕3号\n一、“十三五”进展成效\n能力从2016年的30万吨提高到2021年的40万吨。\n"
+    assert [f.qualifiers.standing for f in targets(text)] == ["achieved"]
