@@ -10,6 +10,7 @@ from kgrag.ingestion.rules.duty_sentences import stated
 from kgrag.ingestion.rules.duty_tables import duty_rows
 from kgrag.ingestion.rules.duty_tasks import task_before
 from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.rules.organs import is_organ
 from kgrag.ingestion.rules.unwrapped import Unwrapped, unwrapped
 from kgrag.ingestion.structure import structure
 from kgrag.qualifiers import Qualifiers
@@ -25,6 +26,8 @@ _LINE = re.compile(
     rf"(?:(?<=\n)|(?<=[。；;）)〕】］])|^)(?={LABEL.pattern.replace('?P<label>', '?:')})"
 )
 _LINE_DUE = re.compile(r"(?:完成|办结|时间|实施)(?:时限|期限|时间|节点|要求)?[：:]")
+# 市发展改革委（能源局）: the body within is of the one before
+_WITHIN = re.compile(r"(?<=.{3})[（(〔][^（）()〔〕、]{2,16}(?:[局办处院站队]|中心)[）)〕]$")
 _FIRST_LEADS = re.compile(
     r"(?:[排列]|排名|名列|列在)(?:在|名)?(?:第一|首)(?:位|个)?的?(?:责任)?(?:单位|部门|者)?(?:为|是|系|负责|作为)牵头"
     r"|(?:第一|首)个?(?:责任)?(?:单位|部门)(?:为|是)牵头"
@@ -170,11 +173,18 @@ def _goes_on(text: str, start: int) -> bool:
     return LABEL.match(text, start) is not None or _LINE_DUE.match(text, start) is not None
 
 
+def _body(name: str) -> str:
+    """Return an organ's name without the body within it that a bracket names."""
+    without = _WITHIN.sub("", name)
+    return without if is_organ(without) else name
+
+
 def _findings(flat: Unwrapped, place: _Place) -> Iterator[Finding]:
     if len(place.task) < 2:
         return
     start, end = flat.span(place.start, place.end)
-    for organ, role in place.roles.holders:
+    for named, role in place.roles.holders:
+        organ = _body(named)
         yield Finding(
             organ,
             role or DOES,

@@ -13,7 +13,7 @@ _LONGEST_SUBJECT = 160  # characters of the organs before the verb
 _VERB = re.compile(
     r"(?P<with>会同)|(?P<lead>牵头(?!单位|部门|人|揭榜))"
     r"|(?P<does>负责(?!人(?!才|员|民)|同志|的主管|制(?![定订造])|任|单位|部门)"
-    r"|(?:按|按照|根据|依照|依据)(?:各自|其)?(?:的)?职责(?:分工)?(?=[，,]?(?:做好|加强|组织|开展|推进|落实|实施|制定|细化"
+    r"|(?:按|按照|根据|依照|依据)(?:各自|其)?(?:的)?(?:职责(?:分工)?|责任分工|职能分工)(?=[，,]?(?:做好|研究|加强|组织|开展|推进|落实|实施|制定|细化"
     r"|对|指导|抓好|承担|共同|分别|配合)))"
     r"|(?P<by>(?:统一|负责)?组织(?=开展|实施|编制|制定|制订|评审|审核|审定|验收|认定|论证|专家|申报|推荐|对))|(?P<help>配合(?!单位|部门)|协助)"
     r"|(?P<whole>负(?:总|总体|全|主要|主体|首要|直接|领导|属地|监管)责任?)"
@@ -30,10 +30,10 @@ _ARTICLE = re.compile(
     r"|【[^】]{1,20}】|[^。：（(]{0,16}[】）)](?=[省市区县国]))+"
 )
 _NO_SUBJECT = re.compile(
-    r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经|向|对|报|与|将"
-    r"|形成|构建|打造|开展|全面|进一步|持续|深入|积极|大力|切实|结合|贵|请|把|为|是|委托|组织|明确|以|在|从|其|被|使|让|所有|成立|推进|发挥|提请|协调|不|未"
+    r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经(?![济信开贸])|向(?!阳)|对(?!外)|报|与|将(?!乐)"
+    r"|形成|构建|打造|开展|全面|进一步|持续|深入|积极|大力|切实|结合|贵(?![州阳港南])|请|把|为|是|委托|组织(?!部)|明确|以|在|从|其|被|使|让|所有|成立|推进|发挥|提请|协调|不|未"
 )
-_START = re.compile(r"(?:^|[，,：:]|(?:应|须|统一|分别|具体|并|原则上)?由|委托)(?=[^\s，])")
+_START = re.compile(r"(?:^|[，,：:]|(?:应|须|统一|分别|具体|并|原则上)?由|委托|移交)(?=[^\s，])")
 _HELPERS = re.compile(
     r"^(?:(?P<etc>[^，。]{2,120}?等(?:\d+个|多个)?(?:相关|有关|各|市级|省级|主管|行业)*(?:部门|单位))(?:和单位)?"
     r"|(?P<list>[^，。：]{1,80}?(?:部门|委员会|政府|管委会|办公室|中心|机构|公司|银行|厅(?!长)|局(?![长部面])"
@@ -46,7 +46,7 @@ _NEXT = re.compile(
     r"(?:[，,]|$|(?=.))"
 )
 _NOT_ORGAN = re.compile(
-    r"^(?:政府|党委|部门)$|由|委托|已有|应有|牵头|参与|主办|承办|.的.{3}|(?<!派出)(?<!监管)(?<!管理)(?<![在驻].)机构$|单位$|企业|应当|要求"
+    r"^(?:政府|党委|部门)$|由|委托|已有|应有|牵头|参与|主办|承办|(?:(?<!设)区|[^区])的.{3}|(?<!派出)(?<!监管)(?<!管理)(?<![在驻].)机构$|单位$|企业|应当|要求"
 )
 _NOBODY = re.compile(
     r"(?:有关|相关|各|其他|市级|省级|区级|主管|行业)+(?:部门|单位|机构|方面)(?:[、和与及]?(?:有关|相关)?(?:部门|单位|机构|地方))*"
@@ -82,6 +82,12 @@ _OTHERS = re.compile(
     r"[，,](?=[^，,]{1,40}(?:部门|委员会|政府|管委会|中心|局|厅|委|部|办|处|院)[^，,]{0,8}(?:负责|牵头|配合|应当|要))"
 )
 _BARE = re.compile(r"(?P<what>实施|编制|制定|制订|开展)(?:[，,]|$)")
+_DOES_BY = re.compile(r"(?P<lead>牵头(?!单位|部门))|配合|协助")
+_BY_WHAT = re.compile(
+    r"^(?:依据|根据|按照?|依照|结合)[^，]{1,150}"
+    r"(?:[要需]求|规定|需要|部署|情况|实际|精神|分工|职责|程序|权限|办法|方法|标准|条件|特[点色]|体系)，(?=.{4})"
+)
+_STOPS = ("", "，", ",")
 _HALF = frozenset("（(〔")
 
 
@@ -144,8 +150,10 @@ def _at(sentence: str, start: int, *, is_by: bool) -> tuple[list[tuple[str, str]
         if verb["by"] and not is_by:
             continue
         before = sentence[start : verb.start()]
-        if verb["whole"]:
-            return _wholly(before, verb)
+        if verb["whole"] or (verb["does"] and sentence[verb.end() : verb.end() + 1] in _STOPS):
+            told = _wholly(before, verb)
+            if told or verb["whole"]:
+                return told
         subject = _introduced(_MODAL.sub("", before))
         first = _first_doer(before) if verb["lead"] or verb["does"] or verb["with"] else ""
         if "，" in subject and not first and not _is_list(subject):
@@ -165,7 +173,8 @@ def _first_doer(before: str) -> str:
 def _wholly(before: str, verb: re.Match[str]) -> tuple[list[tuple[str, str]], str, int] | None:
     """Return who is answerable for what in 甲对乙负总责."""
     told = _ANSWERABLE.fullmatch(before)
-    names = _subjects(told["organ"]) if told and "，" not in told["organ"] else []
+    organ = _introduced(told["organ"].rstrip("，")) if told else ""
+    names = _subjects(organ) if organ and "，" not in organ else []
     return (
         ([(n, DOES) for n in names], shortened(told["what"]), verb.end())
         if told and names
@@ -217,6 +226,9 @@ def _read(
             rest = rest[following.end() :]
         return holders, _task(rest), len(sentence)
     role = HELPS if verb["help"] else DOES
+    if verb["does"] and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
+        role = LEADS if more["lead"] else HELPS
+        rest = rest[more.end() :]
     if _DONE.match(rest):
         return [], "", verb.end()
     if verb["must"]:
@@ -268,7 +280,7 @@ def _helpers(rest: str) -> tuple[list[tuple[str, str]], str]:
 
 
 def _task(rest: str) -> str:
-    rest = rest.strip("，,、：:")
+    rest = _BY_WHAT.sub("", rest.strip("，,、：:"))
     others = _OTHERS.search(rest)
     rest = rest[: others.start()] if others else rest
     return "" if rest and rest[0] in _HALF else shortened(rest)
