@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from kgrag.language.page_labels import NAME_LABELS, page_label
+from kgrag.language.page_labels import NAME_LABELS, page_label, with_labels
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import without_number
 
@@ -33,7 +33,7 @@ _FURNITURE = re.compile(
     r"|名称|发稿|作者|责任编辑|编辑|更新|时间|日期|字体|点击|访问|审核|录入|供稿|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
     r"|(?:密级|紧急程度|公开方式|公开属性|主动公开|不予公开|依申请公开|特急|平急|加急)"
     r"|[（(]此件|【[^】]*】|\[[^\]]*\]$|.{0,20}[.．·…]{6,}"
-    r"|.*[»>|].*[»>|]|.*[»>]$|返回(?:顶部|首页|列表)|导读[:：]|标\s*题\s*[:：]|【?字[体号]"
+    r"|.*[»>|].*[»>|]|.*[»>]$|(?:[^|]{1,8}\|)+[^|]{1,8}$|返回(?:顶部|首页|列表)|导读[:：]|标\s*题\s*[:：]|【?字[体号]"
 )
 # The head of an order or announcement: 云岭省人民政府令, 公 告; its number stands on the next line.
 _ACT_HEAD = re.compile(r"[^，。；：《》“”]{0,60}?(?:命?令|公告|通告)")
@@ -42,6 +42,9 @@ _ACT_NUMBER = re.compile(
     r"|[〔\[［(（](?:19|20)\d\d[〕\]］)）]第?\d{1,5}号"
 )
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_LINK = re.compile(
+    r"(?<=[一-鿿》）])\s*(?:English|ENGLISH|繁體|繁体)$"
+)  # of the page, to a translation
 _LATIN = re.compile(r"[A-Za-z]{2}")
 _BY_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff“《（])\s+(?=\d)|(?<=\d)\s+(?=[\u4e00-\u9fff”》）])")
 _ORDER = re.compile(
@@ -82,6 +85,7 @@ _WEAK_KIND = re.compile(r"(?:制度|政策|标准|工程|行动|机制|体系|�
 _ISSUED = re.compile(
     r"(?:现将|我[省市县区州盟旗厅局委]印发)《(?P<a>[^《》]{4,80})》"
     r"|《(?P<b>[^《》]{4,80})》[已业经]{1,2}[^。《》]{0,40}(?:同意|通过|批准)"
+    r"|[，,](?:特|现|研究|组织)*(?:编制|制定|制订)(?:形成|了)?《(?P<c>[^《》]{4,80})》(?=[，。,])"
 )
 _SHORT_REST = 12  # characters of the last line of a title
 _MAX_LINES = 5
@@ -111,7 +115,7 @@ def guess_title(text: str, stem: str) -> str:
 
 def find_title(text: str) -> str | None:
     """Return the title that stands as one in the first lines, None where none does."""
-    lines = _without_act_head(_without_latin(list(_first_lines(text))))
+    lines = _without_act_head(_without_latin(with_labels(list(_first_lines(text)))))
     for i, line in enumerate(lines):
         if _is_furniture(line) or _is_body(line):
             continue
@@ -239,7 +243,7 @@ def _is_issuer(line: str) -> bool:
 def _tidy(title: str) -> str:
     if re.match(r"[^《]{4,40}号\s*《", title):  # 云政发〔2021〕3号《关于…的通知》
         title = without_number(title)
-    title = _BY_NUMBER.sub("", title)
+    title = _LINK.sub("", _BY_NUMBER.sub("", re.sub(r"(?<=[一-鿿])_(?=[一-鿿])", " ", title)))
     if title.startswith("《") and title.endswith("》") and title.count("《") == 1:
         return title[1:-1]
     return title
@@ -257,13 +261,13 @@ def _named(lines: list[str]) -> str:
 
 
 def _fallback(text: str, stem: str) -> str:
-    lines = list(_first_lines(text))
+    lines = with_labels(list(_first_lines(text)))
     if named := _named(lines):
         return named
     first = next((line for line in lines if not _is_furniture(line)), "")
     if first and len(first) <= _MAX_FALLBACK and not _is_body(first):
-        return first
+        return _tidy(first)
     match = _ISSUED.search("\n".join(lines[:10]))
     if match:
-        return match["a"] or match["b"]
+        return match["a"] or match["b"] or match["c"]
     return stem if normalize_name(stem) else "untitled"

@@ -31,7 +31,7 @@ _LABELS = (
     ("page", re.compile(rf"^(?:[^，。]{{0,12}}[^印]时间|更新日期|日期|时间)[】\]]?[:：]?{DAY}")),
 )
 _ADOPTED = re.compile(
-    rf"^(?:【题注】)?(?P<bracket>[（(][^）)]{{0,8}}?)?{DAY}"
+    rf"^(?:【题注】|[—―-]+)?(?P<bracket>[（(][^）)]{{0,8}}?)?{DAY}"
     r"(?P<how>.{0,120}?(?:大会|会议|通过|发布|公布|批准|修订|修正))"
 )
 _FURTHER = re.compile(rf"{DAY}(?=(?:(?!{_YEAR}年).){{0,120}}?(?:通过|批准|修订|修正))")
@@ -208,13 +208,23 @@ def _adopted(head: Sequence[str]) -> str:
     """Return the last day on which it was passed, published or amended, as its head lists them."""
     found: list[str] = []
     for i, line in enumerate(head[:24]):
-        joined = line + (head[i + 1] if i + 1 < len(head) and line[:1] in "（(" else "")
+        joined = _closed(head, i) if line[:1] in "（(" else line
         match = _ADOPTED.match(joined)
         short = len(line) < 160 and "。" not in line
         if match and (match["bracket"] or short):
             days = (match, *(_FURTHER.finditer(joined) if match["bracket"] else ()))
             found += filter(None, map(_iso, days))
     return max(found, default="")
+
+
+def _closed(head: Sequence[str], first: int) -> str:
+    """Return the lines from one on that a bracket holds together: at most four."""
+    joined = ""
+    for line in head[first : first + 4]:
+        joined += line
+        if line.endswith(("）", ")")):
+            break
+    return joined
 
 
 def _printed(lines: Sequence[str]) -> str:

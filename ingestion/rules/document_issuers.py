@@ -47,6 +47,8 @@ _LOST_YEAR = re.compile(r"(?:[12〇○]\S{0,3})?年\d{1,2}月\d{1,2}日")
 _BEHIND_SENTENCE = re.compile(
     r"[。！](?=[^。！；，：《》]{6,120}$)|^.*\.(?:docx?|xlsx?|pdf|rar|zip|wps|ofd)(?=[^。：《》]{6,400}$)"
 )
+_ENDS_TEXT = re.compile(r"[。：；:]$")
+_WRAPPED = 10  # characters; a shorter line was not broken by the width of a page
 _FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
 _OFFICE = re.compile(r"(?:办公[厅室]|党组)$")
 
@@ -156,16 +158,25 @@ def _dates_of(line: str, i: int) -> Iterator[re.Match[str]]:
 
 def _above(lines: Sequence[str], i: int) -> list[str]:
     found: list[list[str]] = []
-    for line in reversed(lines[max(i - _MOST_LINES, 0) : i]):
-        if re.search(r"[。：；:]$", line) or len(line) > 200:
-            break
-        organs = split_organs(_FOR.sub("", line))
-        if not organs:
-            if _FOR.fullmatch(line):
-                continue
+    first = max(i - _MOST_LINES, 0)
+    at = i - 1
+    while at >= first and not _ENDS_TEXT.search(lines[at]) and len(lines[at]) <= 200:
+        line = _FOR.sub("", lines[at])
+        organs = split_organs(line)
+        if at > first and (joined := _broken(lines[at - 1], line)):
+            organs, at = joined, at - 1
+        if not organs and line:
             break
         found.insert(0, organs)
+        at -= 1
     return [organ for organs in found for organ in organs]
+
+
+def _broken(above: str, line: str) -> list[str]:
+    """Return the organs of two lines of which the upper was broken within a name."""
+    if len(above) < _WRAPPED or _ENDS_TEXT.search(above) or split_organs(above):
+        return []
+    return split_organs(above + line)
 
 
 def _of_title(title: str) -> list[str]:
@@ -230,11 +241,12 @@ def _of_order(document: DocumentLines) -> list[str]:
     if published and (found := split_organs(published["who"].removeprefix("中华人民共和国"))):
         return found
     adopted = re.search(
-        r"(?:19|20)\d\d年\d{1,2}月\d{1,2}日(?P<who>[一-鿿]{4,40}?)第[一-鿿\d]{1,6}次会议(?:修订)?通过",
+        r"(?:(?:19|20)\d\d年\d{1,2}月\d{1,2}日|已由)(?P<who>[一-鿿]{4,40}?)第[一-鿿\d]{1,6}次会议"
+        r"(?:修订|于(?:19|20)\d\d年\d{1,2}月\d{1,2}日)?通过",
         "".join(document.lines[:10]),
     )
     if adopted:
-        who = re.sub(r"第[一-鿿\d]{1,4}届", "", adopted["who"])
+        who = re.sub(r"第[一-鿿\d]{1,4}届|中华人民共和国", "", adopted["who"])
         return split_organs(who)
     return []
 

@@ -16,9 +16,10 @@ _ORDER = re.compile(
 )
 # The same over two or three lines: organ, 公告, 2022年第3号 or 〔2022〕3号.
 _ORDER_LINES = re.compile(
-    r"(?P<who>[一-鿿、]{2,60}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号"
+    r"(?P<who>[一-鿿、]{2,120}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号"
     r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
 )
+_MOST_LINES, _PRESIDENT = 7, "主席"
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
 _BEFORE = re.compile(
     r"(?:通知|意见|方案|规划|办法|决定|公告|函|批复|细则|规定|措施|计划|文件)(?:[（(][^（）()]*[）)])?[（(]?$"
@@ -92,10 +93,13 @@ def _orders(head: Sequence[str]) -> Iterator[str]:
         match = _ORDER.search(line)
         if match and "《" not in line:
             yield f"{_of_whom(match['who'])}{match['kind']}{match['no']}"
-        for last in (i + 2, i + 3):
-            match = _ORDER_LINES.fullmatch("".join(head[i:last])) if last <= len(head) else None
-            if match and split_organs(_of_whom(match["who"])):
-                yield f"{_of_whom(match['who'])}{match['kind']}{_order_number(match)}"
+        for last in range(i + 2, min(i + _MOST_LINES, len(head)) + 1):
+            match = _ORDER_LINES.fullmatch("".join(head[i:last]))
+            whose = _of_whom(match["who"]) if match else ""
+            organs = [whose] if whose == _PRESIDENT else split_organs(whose)
+            if match and organs:
+                joint = "" if match["kind"] == "令" else whose
+                yield f"{joint or organs[0]}{match['kind']}{_order_number(match)}"
 
 
 def _order_number(match: re.Match[str]) -> str:
@@ -106,4 +110,4 @@ def _order_number(match: re.Match[str]) -> str:
 
 
 def _of_whom(name: str) -> str:
-    return name.removeprefix("中华人民共和国")
+    return name.replace("中华人民共和国", "")

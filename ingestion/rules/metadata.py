@@ -17,7 +17,7 @@ from kgrag.ingestion.rules.title_particulars import title_particulars
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import full_organ_name
 from kgrag.language.regions import region_at
-from kgrag.language.titles import document_kinds
+from kgrag.language.titles import document_kinds, titles_within
 from kgrag.metadata import Metadata
 
 _STATUS = ("征求意见稿", "送审稿", "试行", "暂行", "草案")
@@ -27,7 +27,7 @@ _ENDED = re.compile(
 )
 # Ends of titles that `document_kinds` does not list.
 _KIND = re.compile(
-    r"(决议|通报|公报|公示|请示|答复|会议纪要|纪要|倡议书|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
+    r"(决议|指导原则|通报|公报|公示|请示|答复|会议纪要|纪要|倡议书|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
 )
 _TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s])+$")
 _CLAUSES = re.compile(r"[，,；;]")
@@ -119,11 +119,13 @@ def document_kind(title: str) -> str:
     ('实施方案', '')
     """
     bare = _TRAILER.sub("", title)
-    kinds = document_kinds(bare)
-    if kinds:
-        return kinds[-1]
-    other = _KIND.search(bare)
-    return other[1] if other else ""
+    for name in reversed(titles_within(bare)):
+        other = _KIND.search(name)
+        if kinds := document_kinds(name):
+            return kinds[0]
+        if other:
+            return other[1]
+    return ""
 
 
 def _given(properties: Mapping[str, str], prefix: str) -> dict[str, str]:

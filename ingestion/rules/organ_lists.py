@@ -23,6 +23,7 @@ _STARTS = ("中共", "共青团", "中国", "国网")
 _BRANCH = re.compile(
     r"[一-鿿]{2,12}?(?:[分支]行|营(?:业)?管(?:理)?部|监管(?:分)?局|监管办(?:公室)?|办事处|专员办|税务(?:分)?局|调查总?队|督察局|监察局|海事局|总部)"
 )
+_SUBBRANCH = re.compile(r"[一-鿿]{2,4}分局")
 _BRACKET = re.compile(r"[（(][^（）()]{0,30}[）)]")
 _WHOLE = re.compile(
     r"[一-鿿0-9]{1,40}(?:政府|行署|行政公署|人民代表大会|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会|党组|[委厅局部署司]|常委会?|银行|[分支]行|营管部|海关|中心"
@@ -32,7 +33,8 @@ _WHOLE = re.compile(
 _NO_ORGAN = re.compile(
     r"^(?:关于|各|有关|相关|我|本(?!溪)|该|其|为|对|由|经(?!济|信|发)|在|按|请|将(?!乐)|把|以|与|及|附|第"
     r"|和(?!田|平|县|林|顺|静|硕|布|龙|政)|[一二三四五六七八九十]+是)"
-    r"|[的了是并须]|[厅局](?=[一-鿿]{2,}[厅局]$)|印发|转发|规定|办法|条例|公告|细则|方案|意见|通知|制定|负责|建设$|牵头|配合|责任|单位$|部门$|关于|工作会$|(?<!代表)大会$|社会$|机会$|会议$"
+    r"|[的了是并须]|[厅局](?=[一-鿿]{2,}(?:厅|(?<!分)局)$)|印发|转发|规定|办法|条例|公告|细则|方案|意见|通知|制定|负责|建设$|牵头|配合|责任|单位$|部门$|关于|工作会$|(?<!代表)大会$|社会$|机会$|会议$"
+    r"|\d{1,2}[月日]|第\d|^(?:管理|监督管理)?(?:局|委员会)$|^(?:办公[厅室]|人民政府|政府)$"
     r"|(?:[顶全内外东西南北中干下上底局头大]|返回.*)部$|[布格结全大开变当]局$|[主承协举督申兴创开]办$"
     r"|(?:发布|座谈|研讨|推进|现场|运动|年|博览|交流|听证|培训|展|例|动员|视频|专题|洽谈)会$"
 )
@@ -97,7 +99,8 @@ def _cut(text: str) -> Iterator[str]:
     for match in _END.finditer(text):
         end = match.end()
         central = match[0] in ("银行", "委员会") or is_central_organ(text[start:end])
-        branch = central and not _central_at(text, end) and _BRANCH.match(text, end)
+        inner = central and not _central_at(text, end) and _BRANCH.match(text, end)
+        branch = inner or _SUBBRANCH.match(text, end)
         # 工业和信息化部发展改革委: in a national document the second needs no 国家 before it.
         next_one = match[0] in ("部", "局", "署", "委") and text.startswith(_national(), end)
         if (end in starts or (central and next_one)) and end > start and not branch:

@@ -40,12 +40,29 @@ def page_label(line: str) -> str:
 
 
 def with_labels(lines: Sequence[str]) -> list[str]:
-    """Return lines in which a label and its value on the next line stand on one.
+    """Return lines in which a label and its value stand on one, and no other label with them.
+
+    Args:
+        lines: A value may stand on the line below its label, or in the next cell of a row.
 
     >>> with_labels(["成文日期", "2022-03-05", "文号：", "标题"])
     ['成文日期：2022-03-05', '文号：', '标题']
+    >>> with_labels(["发文机关 | 云岭省能源局 | 成文日期 | 2022-03-05", "甲 | 乙"])
+    ['发文机关：云岭省能源局', '成文日期：2022-03-05', '甲 | 乙']
     """
-    return list(_joined(lines))
+    return list(_joined([piece for line in lines for piece in _cells(line)]))
+
+
+def _cells(line: str) -> Iterable[str]:
+    """Yield the labels of a row with the cells behind them; a line that is no such row as it is."""
+    cells = [cell.strip() for cell in line.split("|")]
+    labels = [page_label(cell) for cell in cells]
+    if len(cells) == 1 or not any(labels):
+        yield line
+        return
+    for label, value in zip(labels, [*cells[1:], ""], strict=True):
+        if label:
+            yield f"{label}：{'' if page_label(value) else value}"
 
 
 def _joined(lines: Sequence[str]) -> Iterable[str]:

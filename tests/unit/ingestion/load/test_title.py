@@ -150,3 +150,23 @@ def test_what_stands_around_a_title_is_none_of_it(text, title):
 def test_the_line_of_a_first_paragraph_is_no_title(text):
     """Though it ends in 决定 or 方案."""
     assert guess_title(text, "stem") == "stem"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("English | 简体\nHome > News\n关于节能的通知\n各市：", "关于节能的通知"),
+        ("云岭省人民政府令\n第12号\n《节能办法》已经通过。\n节能办法\n第一条", "节能办法"),
+        ("标　题：关于节能的通知\n关于节能的通知\n各市：", "关于节能的通知"),
+        ("标题\n关于节能工作概况介绍\n索引号\n1", "关于节能工作概况介绍"),
+        ("云政发〔2021〕3号《关于节能的通知》\n各市：", "关于节能的通知"),
+        ("节能发展纲要和 2035 年规划\n第一章", "节能发展纲要和2035年规划"),
+        ("《云岭省节能办法》政策解读\n一、背景", "《云岭省节能办法》政策解读"),
+        ("节能发展情况English\n第一章。", "节能发展情况"),
+        ("序言\n按照要求，立足实际，编制《云岭省节能规划》。\n一、现状", "云岭省节能规划"),
+        ("节能概况_总体情况\n一、现状。", "节能概况 总体情况"),
+    ],
+)
+def test_what_pages_and_files_put_around_a_title(text, title):
+    """Heads in English, orders, boxes, numbers ahead, blanks beside digits, links."""
+    assert guess_title(text, "a") == title
