@@ -58,6 +58,7 @@ _PLACED = re.compile(
     r"|餐厅|大厅|客厅|展厅|歌厅|影厅|营业厅|之处|好处|益处|型"
 )
 _LOCAL_KINDS = ("厅", "局", "委", "委员会")
+_OWN_WHOLE = re.compile("环科院|环境科学研究院|金融办|金融工作办公室")
 _SUFFIXED = tuple("省市区州县旗盟")
 _TITLE = re.compile(r"^(?:中华人民共和国|原)")
 _BLANK = re.compile(r"\s+")
@@ -206,6 +207,8 @@ def _place_of_kind(name: str, regions: Sequence[str]) -> tuple[str, ...]:
 
     The centre's have 国家 before them in documents of provinces and cities (国家发展改革委).
     """
+    if _OWN_WHOLE.fullmatch(name):
+        return tuple(regions)
     if not name.endswith(_LOCAL_KINDS) or not _in_full(name):
         return ()
     if name.endswith("厅"):

@@ -237,3 +237,17 @@ def test_a_former_organ_keeps_its_name_in_its_own_documents():
     """Who issued a document in 2015 was called so then."""
     assert full_organ_name("环保部", regions=()) == "环境保护部"
     assert full_organ_name("省林业局", regions=PROVINCE) == "云岭省林业局"
+
+
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        ("环科院", "四川省环境科学研究院"),
+        ("省环科院", "四川省环境科学研究院"),
+        ("金融办", "四川省金融工作办公室"),
+        ("上海市交通委", "上海市交通委员会"),
+    ],
+)
+def test_a_short_name_that_every_place_has_is_the_documents(name, full):
+    """Otherwise one node would stand for the institutes of all provinces."""
+    assert canonical_organ(name, regions=("四川省",)) == full

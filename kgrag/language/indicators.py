@@ -1,0 +1,179 @@
+"""Names of indicators: one for each, however a text writes it; what makes a name one."""
+
+import functools
+import re
+import unicodedata
+from collections.abc import Mapping
+from importlib import resources
+
+from kgrag.language.text import identity_key
+
+_LONGEST = 40  # characters; what is longer is a clause
+_PRIVATE = re.compile(r"(?<=\d)[\ue000-\uf8ff\U000f0000-\U0010ffff](?=\d)")  # a scan's PM2.5
+_GLOSS = re.compile(r"[(\[【]([A-Za-z\d.·-]{1,10}|一、二类|生产总值)[)\]】]")
+_OF = re.compile(r"(?<=.)(?<![目标])的(?=.{2})(?!确)")
+_AREAS = frozenset(["亩", "公顷", "平方公里", "平方米"])
+_SHARE = "(?:比重|占比|比例|比率)"
+_INDICATOR = re.compile(
+    rf"(?:率|{_SHARE}|能耗|水耗|电耗|煤耗|能源消耗|强度|(?<![质能力数])量|浓度(?:均值|年均值|值)?"
+    r"|系数|盖度|覆盖度|装机|装机规模|装机容量|面积|产值|增加值|(?:单位|万元).{2,12}排放)$"
+)
+_MEAN = "(?:年均值|年平均|年均|平均)?浓度(?:年均值|平均值|均值|值)?"
+# (pattern, replacement), one after the other, behind the words of the list.
+_FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(单位.{2,14}?)(?:二氧化)?碳排放(?:强度|量)?$"), r"\1二氧化碳排放"),
+    (re.compile(r"(单位GDP)(?:综合)?能耗(?:强度)?$"), r"\1能耗"),
+    (re.compile(rf"(PM2\.5|PM10|二氧化硫|二氧化氮)(?:污染物)?{_MEAN}$"), r"\1浓度"),
+    (re.compile("(二氧化硫|氮氧化物|化学需氧量|氨氮|挥发性有机物)排放总量$"), r"\1排放量"),
+    (
+        re.compile(
+            rf"^(城市)?(?:环境)?空气(?:环境)?(?:质量)?优良(?:天数)?(?:率|{_SHARE})$"
+            rf"|^(城市)?优良(?:空气)?天数(?:率|{_SHARE})$"
+        ),
+        r"\1\2空气质量优良天数比例",
+    ),
+    (
+        re.compile(r"地表水(?:水环境)?(?:质量)?达到或[好优]于(?:III|3)类(?:水体)?比例$"),
+        "地表水达到或优于III类水体比例",
+    ),
+    (re.compile("^(?:总发电|(?:电力|发电)总?)装机(?:总)?(?:容量|规模|量)?$"), "发电装机容量"),
+    (re.compile("^(?:总装机(?:容量|规模|量)?|装机总(?:容量|规模|量))$"), "总装机容量"),
+    (re.compile("^装机(?:容量|规模|量)?$"), "装机容量"),
+    (re.compile("(?<!^)(?<!^总)总?装机总?(?:容量|规模|量)?$"), "装机容量"),
+    (re.compile(rf"(?<!^)总?装机总?(?:容量|规模|量)?(?={_SHARE}$)"), "装机"),
+)
+_OF_ENERGY = re.compile(
+    r"(.+?)(?:消费)?(?:总量|量)?占(?:全社会|全国|全[省市县州区]|自治区)?(?:一次)?"
+    rf"能源(?:总?消费)?(?:总量|量)?{_SHARE}"
+)
+_CONSUMED = re.compile(rf"(.+?)消费(?:总?量)?{_SHARE}")
+_ENDS_IN_SHARE = re.compile(rf"(.{{2,}}?){_SHARE}")
+_CAPACITY = re.compile("(新增|累计)?(.+?)(?:发电|电站)?(装机(?:容量|比例))")
+_OF_CAPACITY = re.compile("占(?!比).*装机|装机.*占(?!比)")  # 水电装机占总装机比重: stays as worded
+_NUMBERED = re.compile("^[①-⑳]")
+_BETWEEN = re.compile("(?<=风电)[和与及](?=光伏|太阳能)")
+_SOURCE = re.compile("(新增|累计)?(.+?)(发电)?")
+_OF_POWER = {"千瓦": "装机容量", "千瓦时": "发电量"}
+
+
+def is_indicator(name: str) -> bool:
+    """Return whether a name ends as those of indicators do.
+
+    >>> is_indicator("四川省森林覆盖率"), is_indicator("四川省绿色工厂")
+    (True, False)
+    """
+    return len(name) <= _LONGEST and _INDICATOR.search(name) is not None
+
+
+@functools.lru_cache(maxsize=20_000)  # the same indicators come again in every document
+def indicator_name(name: str, unit: str = "") -> str:
+    """Return the one name of an indicator; the name itself where no other is known.
+
+    Never across what is measured: what is per year, added, of a sector, of a kind of place stays.
+
+    Args:
+        name: As a text has it, without a place.
+        unit: Of the value that it has there, as `kgrag.qualifiers` keeps it; empty where that is
+            not known. 风电 is an indicator only with one.
+
+    >>> indicator_name("万元国内生产总值能源消耗"), indicator_name("细颗粒物（PM2.5）年均浓度")
+    ('单位GDP能耗', 'PM2.5浓度')
+    >>> indicator_name("非化石能源占一次能源消费的比重"), indicator_name("新增风电装机规模")
+    ('非化石能源消费比重', '新增风电装机容量')
+    >>> indicator_name("风电", unit="千瓦"), indicator_name("风电", unit="千瓦时")
+    ('风电装机容量', '风电发电量')
+    """
+    if len(name) > _LONGEST:
+        return name
+    formed = _formed(name)
+    found = _by_unit(_whole().get(identity_key(formed), formed), unit)
+    return name if identity_key(found) == identity_key(name) else found
+
+
+def _formed(name: str) -> str:
+    """Return a name with the words of the list and the forms of this module."""
+    plain = "".join(unicodedata.normalize("NFKC", _NUMBERED.sub("", name)).split())
+    plain = _GLOSS.sub(r"\1", _PRIVATE.sub(".", plain))
+    pattern, full = _words()
+    found = pattern.sub(lambda word: full[word[0].casefold()], plain)
+    if is_indicator(found):
+        found = _OF.sub("", found)
+    for form, replacement in _FORMS:
+        if _OF_CAPACITY.search(found):
+            break
+        found = form.sub(replacement, found)
+    return _capacity(_share(_BETWEEN.sub("、", found)))
+
+
+def _share(name: str) -> str:
+    """Return the name of a share: that of a source in what is consumed, or any with one ending."""
+    told = _OF_ENERGY.fullmatch(name) or _CONSUMED.fullmatch(name)
+    if told and told[1] in _section("能源"):
+        return f"{told[1]}消费比重"
+    match = _ENDS_IN_SHARE.fullmatch(name)
+    if not match:
+        return name
+    of_all = "占" in match[1] or match[1].endswith("消费")
+    return match[1] + ("比重" if of_all else "比例")
+
+
+def _capacity(name: str) -> str:
+    """Return the name of a capacity: 光伏发电装机容量 is 光伏装机容量."""
+    match = _CAPACITY.fullmatch(name)
+    if not match or match[2] not in _section("电源"):
+        return name
+    return (match[1] or "") + match[2] + match[3]
+
+
+def _by_unit(name: str, unit: str) -> str:
+    """Return what a number with a unit measures of a source or an activity: 风电 500万千瓦."""
+    if unit in _AREAS and name in _section("面积"):
+        return f"{name}面积"
+    match = _SOURCE.fullmatch(name) if unit in _OF_POWER else None
+    if not match:
+        return name
+    lead, source, _ = match.groups(default="")
+    if name.removeprefix(lead) in _section("电源"):
+        source = name.removeprefix(lead)
+    return lead + source + _OF_POWER[unit] if source in _section("电源") else name
+
+
+@functools.cache
+def _sections() -> Mapping[str, tuple[str, ...]]:
+    text = resources.files("kgrag.language").joinpath("indicators.txt").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            found[line.strip("[]")] = []
+        elif line and not line.startswith("#"):
+            found[list(found)[-1]].append(line)
+    return {section: tuple(lines) for section, lines in found.items()}
+
+
+@functools.cache
+def _section(name: str) -> frozenset[str]:
+    """Return the words of a section that is a plain list."""
+    return frozenset(word for line in _sections()[name] for word in line.split())
+
+
+def _pairs(section: str) -> list[tuple[str, str]]:
+    """Return (other name, name) of a section of names that are one."""
+    lines = [line.partition("：") for line in _sections()[section]]
+    return [(other, name) for name, _, others in lines for other in others.split()]
+
+
+@functools.cache
+def _words() -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """Return what finds the other words within a name, the longest first, and what each means."""
+    pairs = sorted(_pairs("词"), key=lambda pair: -len(pair[0]))
+    found = [re.escape(word) for word, _ in pairs]
+    bounded = [
+        f"(?<![A-Za-z0-9]){word}(?![A-Za-z0-9])" if word.isascii() else word for word in found
+    ]
+    return re.compile("|".join(bounded), re.IGNORECASE), {w.casefold(): n for w, n in pairs}
+
+
+@functools.cache
+def _whole() -> Mapping[str, str]:
+    """Return full names by the keys of the others, these as the words and forms leave them."""
+    return {identity_key(_formed(other)): name for other, name in _pairs("名")}
