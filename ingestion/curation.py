@@ -50,13 +50,17 @@ class Decisions:
         >>> d.called("工业厅", written="工业厅"), d.called("云岭省局", written="市局")
         ('云岭省工业厅', '市局')
         """
-        if (normalize_name(written), normalize_name(name)) in self.apart:
+        if self.keeps_apart(written, name):
             name = written
         met = set[str]()
         while (key := normalize_name(name)) in self.merged and key not in met:
             met.add(key)
             name = self.merged[key]
         return name
+
+    def keeps_apart(self, written: str, name: str) -> bool:
+        """Return whether a person said that a name as written does not mean an entity."""
+        return (normalize_name(written), normalize_name(name)) in self.apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,20 +53,20 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
     facts: dict[str, Fact] = {}
     places: dict[str, dict[Evidence, None]] = {}
     for stated in statements:
-        subject, subject_written = resolver.entity(stated.subject, stated.subject_type)
-        object_, object_written = resolver.entity(stated.object, stated.object_type)
-        if subject.entity_id == object_.entity_id:
+        fact, said, written = _resolved(stated, resolver)
+        if fact.subject.entity_id == fact.object.entity_id:
             continue
-        fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
-        facts.setdefault(fid, Fact(fid, subject, stated.predicate, object_, ()))
-        said = _said(facts[fid], stated, resolver)
+        fid = fact.fact_id
+        facts.setdefault(fid, fact)
+        place = resolver.place(stated.subject) or resolver.place(stated.object)
         for evidence in stated.evidence:
             own = evidence.qualifiers if evidence.qualifiers.kind else said
+            around = resolver.region if own.kind == "target" else ""
             qualifiers = replace(
                 own,
-                subject=subject_written,
-                object=object_written,
-                region=own.region or (resolver.region if own.kind == "target" else ""),
+                subject=written[0],
+                object=written[1],
+                region=place or own.region or around,
             )
             places.setdefault(fid, {})[replace(evidence, qualifiers=qualifiers)] = None
     return [replace(f, evidence=tuple(sorted(places[fid], key=_place))) for fid, f in facts.items()]
@@ -140,19 +140,44 @@ def mention_of(name: str, evidence: Evidence, resolver: NameResolver, type_: str
     )
 
 
-def _said(fact: Fact, stated: Stated, resolver: NameResolver) -> Qualifiers:
+def _resolved(stated: Stated, resolver: NameResolver) -> tuple[Fact, Qualifiers, tuple[str, str]]:
+    """Return a fact without evidence, its qualifiers, and how subject and object are written."""
+    kept = next((e.qualifiers for e in stated.evidence if e.qualifiers.kind), NONE)
+    by_rule = all(e.extractor == BY_RULE for e in stated.evidence)
+    value = NONE if kept or by_rule else _value(stated, resolver)
+    unit = next((q.unit for q in (kept, value) if q.kind == "target"), None)
+    subject, subject_written = resolver.entity(
+        stated.subject, stated.subject_type, unit=unit, loosely=not by_rule
+    )
+    is_role = stated.predicate in _ROLES and subject.type == "agency"
+    is_duty = kept.kind == "duty" or (is_role and not by_rule)
+    means = resolver.task if is_duty else resolver.entity
+    object_, object_written = means(stated.object, stated.object_type, loosely=not by_rule)
+    fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
+    fact = Fact(fid, subject, stated.predicate, object_, ())
+    said = NONE if kept or by_rule else _said(fact, value, resolver)
+    return fact, said, (subject_written, object_written)
+
+
+def _value(stated: Stated, resolver: NameResolver) -> Qualifiers:
+    """Return the value that the words of a model's or an import's statement give."""
+    if stated.predicate in _ROLES or stated.predicate in CITING_PREDICATES:
+        return NONE
+    return value_qualifiers(stated.predicate, stated.object, written=resolver.year)
+
+
+def _said(fact: Fact, value: Qualifiers, resolver: NameResolver) -> Qualifiers:
     """Return the qualifiers of a statement that has none of its own, as a model's or an import's.
 
-    They are read from its words: a value, the role of an organ, a citation.
+    They are read from its words: a value, the role of an organ, a document that is named, which
+    is connected as those are that rules find.
     """
-    if all(e.extractor == BY_RULE or e.qualifiers.kind for e in stated.evidence):
-        return NONE
-    if stated.predicate in _ROLES and fact.subject.type == "agency":
-        return Qualifiers("duty", role=stated.predicate)
-    cites = fact.subject == resolver.document and fact.object.type == DOCUMENT_TYPE
-    if cites and stated.predicate in CITING_PREDICATES:
-        return Qualifiers("reference", role=stated.predicate)
-    return value_qualifiers(stated.predicate, stated.object, written=resolver.year)
+    if fact.predicate in _ROLES and fact.subject.type == "agency":
+        return Qualifiers("duty", role=fact.predicate)
+    if fact.object.type == DOCUMENT_TYPE and fact.object != resolver.document:
+        is_role = fact.predicate in CITING_PREDICATES and fact.subject == resolver.document
+        return Qualifiers("reference", role=fact.predicate if is_role else "提及")
+    return value
 
 
 def _anchored(evidence: Iterable[Evidence], leaves: Sequence[Chunk]) -> Iterator[Evidence]:

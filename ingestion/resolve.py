@@ -10,20 +10,25 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kgrag.ids import entity_id
+from kgrag.ids import entity_id, task_id
 from kgrag.ingestion.curation import Decisions
 from kgrag.ingestion.entity_types import UNTYPED, typed
 from kgrag.ingestion.rules.finding import SELF
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing, self_names
 from kgrag.language.document_nodes import node_id, node_name
+from kgrag.language.indicator_places import split_place
+from kgrag.language.indicators import indicator_name, is_indicator
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.language.regions import level_of, regions_named
-from kgrag.language.text import normalize_name
+from kgrag.language.short_titles import shortens
+from kgrag.language.text import normalize_name, quoted_titles
+from kgrag.language.title_keys import title_key
 from kgrag.language.titles import titles_within
 from kgrag.types import Document, Entity
 
 NATIONAL = "全国"
+TASK_TYPE = "measure"
 _ALL_OF_A_KIND = ("各", "有关", "相关", "地方", "所在", "属地", "当地")
 # What a national document says of every place: 财政部门, 省级人民政府.
 _EVERYWHERE = re.compile(r"(?:[省市县]级|市县).*(?:部门|政府|机关)$|.*(?:部门|政府)$")
@@ -46,6 +51,8 @@ class NameResolver:
         decisions: What a person decided on names.
         year: In which it was issued; 0 where it does not say.
         bureau: The bureau that alone issued it; empty for governments and several issuers.
+        titles: Its own: of the body, of the notice, and of what that issues.
+        cited: Keys of the titles that its text quotes.
     """
 
     document: Entity
@@ -57,23 +64,46 @@ class NameResolver:
     decisions: Decisions = field(default_factory=Decisions)
     year: int = 0
     bureau: str = ""
+    titles: tuple[str, ...] = ()
+    cited: frozenset[str] = frozenset()
 
-    def entity(self, name: str, type_: str = "") -> tuple[Entity, str]:
+    def entity(
+        self, name: str, type_: str = "", *, unit: str | None = None, loosely: bool = False
+    ) -> tuple[Entity, str]:
         """Return the entity that a name means, and the name if that is called otherwise.
 
         Args:
             name: As written.
             type_: Key of the meta-model that is told for it; empty or `entity` for none.
+            unit: Of the value that is stated of it, empty for a bare number; None where no value
+                is.
+            loosely: Whether the document may be called by its title cut short, as models do.
         """
         written = " ".join(name.split())
         if written == SELF or normalize_name(written) in self.own_names:
             return self.document, "" if written in (SELF, self.document.name) else written
-        resolved = self.decisions.called(self._full(written), written=written)
-        if normalize_name(resolved) in self.own_names:
+        resolved = self._resolved(written, unit)
+        if normalize_name(resolved) in self.own_names or (loosely and self._is_short(resolved)):
             return self.document, written
         told = type_ if type_ != UNTYPED else ""
         entity = self._scoped(resolved, told)
         return entity, "" if entity.name == written else written
+
+    def task(self, name: str, type_: str = "", *, loosely: bool = False) -> tuple[Entity, str]:
+        """Return the task of this document that a name means, and the name as for `entity`.
+
+        Every plan has its 加强组织领导: it is no other's, whatever it is called. What is told, or
+        seen, to be something else is that.
+        """
+        entity, written = self.entity(name, type_, loosely=loosely)
+        if entity.type not in (TASK_TYPE, UNTYPED):
+            return entity, written
+        id_ = task_id(entity.name, self.document.entity_id)
+        return Entity(id_, entity.name, TASK_TYPE), written
+
+    def place(self, name: str) -> str:
+        """Return the place that the name of an indicator begins with; empty for none."""
+        return split_place(" ".join(name.split()), self.regions)[0]
 
     def names_nothing(self, name: str) -> bool:
         """Return whether a name is only a stop word or a placeholder, and none of the document's.
@@ -81,6 +111,27 @@ class NameResolver:
         本地区 is a stop word elsewhere; here it is the region.
         """
         return names_nothing(name) and self._full(name) == name
+
+    def _resolved(self, written: str, unit: str | None) -> str:
+        """Return the full name of a name by the rules and by what a person decided.
+
+        A decision on the name of an indicator with its place counts before the rules for these.
+        """
+        full = self._full(written)
+        name = self.decisions.called(full, written=written)
+        if self.decisions.keeps_apart(written, full):
+            return name
+        if name == full:
+            bare = split_place(written, self.regions)[1]
+            name = bare if bare != written else full
+        if unit is None and not is_indicator(name):
+            return name
+        return self.decisions.called(indicator_name(name, unit or ""), written=written)
+
+    def _is_short(self, name: str) -> bool:
+        """Return whether a name is the document's title cut short, and none that it cites."""
+        cited = title_key(name) in self.cited
+        return not cited and any(shortens(name, title) for title in self.titles)
 
     def _full(self, name: str) -> str:
         """Return the full name of a name by the rules alone."""
@@ -147,6 +198,8 @@ def name_resolver(
         decisions=decisions or Decisions(),
         year=metadata.year or 0,
         bureau=_bureau(metadata.issuers),
+        titles=tuple(sorted(titles)),
+        cited=frozenset(title_key(title) for _, _, title in quoted_titles(document.text)),
     )
 
 

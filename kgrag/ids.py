@@ -79,6 +79,19 @@ def document_node_id(name: str, issuer: str) -> str:
     return "e-" + digest("document", normalize_name(name), normalize_name(issuer))
 
 
+def task_id(name: str, document_node: str) -> str:
+    """Return the id of a task of a document: 加强组织领导 is another one in each.
+
+    Args:
+        name: The task.
+        document_node: Id of the document's node.
+
+    >>> task_id("加强组织领导", "e-1") == task_id("加强组织领导", "e-2")
+    False
+    """
+    return "e-" + digest("task", identity_key(name), document_node)
+
+
 def fact_id(subject_id: str, predicate: str, object_id: str) -> str:
     """Return the id of a triple between two entity ids."""
     return "f-" + digest("fact", subject_id, normalize_name(predicate), object_id)

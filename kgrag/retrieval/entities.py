@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from kgrag.language.indicators import indicator_name, is_indicator
 from kgrag.language.text import normalize_name
 from kgrag.store.store import SearchedStore
 from kgrag.types import Entity, Query
@@ -80,4 +81,6 @@ def _names(query: Query) -> dict[str, str]:
             key = "".join(bare[start:stop])
             if len(key) > 1 and key not in names:
                 names[key] = joiner.join(tokens[start:stop])
+    for text in [text for text in names.values() if is_indicator(text)]:
+        names.setdefault(normalize_name(indicator_name(text)), text)  # 万元GDP能耗
     return names

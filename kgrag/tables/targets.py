@@ -1,8 +1,10 @@
 """The figures that documents state of indicators, planned and achieved."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from kgrag.language.indicators import indicator_name
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
@@ -41,7 +43,7 @@ class WantedTargets:
     """Which figures are wanted; what is empty is not asked.
 
     Attributes:
-        indicator: Words that the indicator's name has, divided by blanks.
+        indicator: Words that the indicator's name has, divided by blanks; or any name of it.
         regions: Places that the figures are about; a province includes its cities.
         years: First and last year in which they hold or are due.
         standing: Planned or achieved.
@@ -83,17 +85,28 @@ def targets(store: Store, wanted: WantedTargets) -> Table:
 
 def wanted_statements(store: Store, wanted: WantedTargets, chosen: Chosen) -> list[Statement]:
     """Return the statements that are wanted, ordered by document and place."""
-    names, here = names_all(wanted.indicator), in_places(wanted.regions)
+    named, here = _named(wanted.indicator), in_places(wanted.regions)
     doc_ids = sorted(chosen.cards) if wanted.within else None
     return [
         s
         for s in store.statements("target", doc_ids)
         if s.doc_id in chosen.cards
-        and names(s.fact.subject.name)
+        and named(s)
         and here(stated_region(s.qualifiers, chosen.cards[s.doc_id]))
         and (not wanted.standing or s.qualifiers.standing == wanted.standing)
         and _in_years(s.qualifiers, wanted.years)
     ]
+
+
+def _named(wanted: str) -> Callable[[Statement], bool]:
+    """Return a test of whether a statement is of an indicator, by its name or as it is written."""
+    as_given, as_known = names_all(wanted), names_all(indicator_name(wanted))
+
+    def is_wanted(statement: Statement) -> bool:
+        name, written = statement.fact.subject.name, statement.qualifiers.subject
+        return as_given(name) or as_known(name) or (bool(written) and as_given(written))
+
+    return is_wanted
 
 
 def _in_years(told: Qualifiers, years: tuple[int, int] | None) -> bool:

@@ -140,6 +140,24 @@ def test_what_the_rules_make_one_is_kept_apart(kb):
     assert {"市经信局（青川市）", "青川市经济和信息化局"} <= names(kb)
 
 
+def test_names_of_an_indicator_that_are_one_are_kept_apart(kb, tmp_path):
+    """Through a deletion and a new ingest; what is merged by a person is called as it says."""
+    file = tmp_path / "more.txt"
+    file.write_text("云岭省青川市节电规划\n到2025年，万元国内生产总值能耗下降13.5%。\n", "utf-8")
+    kb.ingest([file])
+    assert "单位GDP能耗" in names(kb)
+    kb.curator().split("万元国内生产总值能耗", "单位GDP能耗")
+    kb.delete("more.txt")
+    kb.ingest([file])
+    assert "万元国内生产总值能耗" in names(kb)
+    assert "单位GDP能耗" not in names(kb)
+    kb.curator().merge(["万元国内生产总值能耗"], "能耗强度")
+    kb.delete("more.txt")
+    kb.ingest([file])
+    assert {"能耗强度", "单位GDP能耗", "万元国内生产总值能耗"} & names(kb) == {"能耗强度"}
+    assert kb.verify() == []
+
+
 def test_unknown_names_and_circles_are_refused(kb):
     """Nothing is recorded."""
     curator = kb.curator()

@@ -121,3 +121,48 @@ def test_what_a_rule_says_is_not_typed_by_its_words():
     evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, BY_RULE),)
     (fact,) = facts_of([Stated("绿色工厂", "目标为", "500家", evidence)], RESOLVER)
     assert fact.evidence[0].qualifiers.kind == ""
+
+
+def test_an_indicators_place_is_a_qualifier_and_its_wording_too():
+    """Of rules and of imports alike: the entity is what is measured."""
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),)
+    imported = Stated("四川省万元GDP能耗", "2025年目标为", "下降13.5%", evidence)
+    found = Finding("万元GDP能耗", "目标为", "2025年下降13.5%", 7, 16, TARGET)
+    (fact,) = facts_of([imported], RESOLVER)
+    (ruled,) = facts_of(stated_by_rules([found], LEAVES), RESOLVER)
+    assert fact.subject == ruled.subject
+    assert fact.subject.name == "单位GDP能耗"
+    said, by_rule = fact.evidence[0].qualifiers, ruled.evidence[0].qualifiers
+    assert (said.subject, said.region, said.kind) == ("四川省万元GDP能耗", "四川省", "target")
+    assert (by_rule.subject, by_rule.region) == ("万元GDP能耗", "成都市")
+    (again,) = facts_of(stated_before([fact], LEAVES), RESOLVER)
+    assert again.subject == fact.subject
+    assert again.evidence[0].qualifiers == said
+
+
+def test_a_unit_of_an_import_tells_what_is_measured():
+    """风电 with 千瓦 is a capacity."""
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),)
+    (fact,) = facts_of([Stated("风电", "2025年目标为", "500万千瓦", evidence)], RESOLVER)
+    assert (fact.subject.name, fact.evidence[0].qualifiers.subject) == ("风电装机容量", "风电")
+
+
+def test_a_task_of_two_documents_is_two():
+    """Whoever states the duty: a rule or a model."""
+    finding = Finding("市工信局", "牵头", "加强领导", 20, 26, Qualifiers("duty", role="牵头"))
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),)
+    (ruled,) = facts_of(stated_by_rules([finding], LEAVES), RESOLVER)
+    (stated,) = facts_of([Stated("市工信局", "牵头", "加强领导", evidence)], RESOLVER)
+    other = name_resolver(replace(DOCUMENT, title="节水规划"))
+    (elsewhere,) = facts_of(stated_by_rules([finding], LEAVES), other)
+    assert ruled.object == stated.object
+    assert elsewhere.object.name == ruled.object.name
+    assert elsewhere.object.entity_id != ruled.object.entity_id
+
+
+def test_a_document_that_an_import_names_is_cited():
+    """So that it is connected where it is held; whatever the triple says of it."""
+    evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),)
+    (fact,) = facts_of([Stated("市政府", "出台", "成都市节水办法", evidence)], RESOLVER)
+    said = fact.evidence[0].qualifiers
+    assert (said.kind, said.role) == ("reference", "提及")

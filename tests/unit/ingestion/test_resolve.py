@@ -1,5 +1,7 @@
 """One resolver for the names of rules, imports and models."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,3 +178,46 @@ def test_districts_of_one_name_keep_their_bare_organs_apart():
     beijing, changchun = ("北京市", "朝阳区"), ("吉林省", "长春市", "朝阳区")
     of = [resolve("领导小组办公室", regions=regions)[0].name for regions in (beijing, changchun)]
     assert len(set(of)) == 2
+
+
+def test_an_indicator_has_one_name_without_its_place():
+    """Decisions of a person on either name hold; unless a value is stated, a source is a source."""
+    assert resolve("全省万元GDP能耗")[0].name == "单位GDP能耗"
+    assert resolve("四川省森林覆盖率", regions=())[0].name == "森林覆盖率"
+    resolver = name_resolver(document())
+    assert resolver.place("全省万元GDP能耗") == "四川省"
+    assert resolver.entity("风电", unit="千瓦")[0].name == "风电装机容量"
+    assert resolver.entity("风电")[0].name == "风电"
+
+
+def test_decisions_on_the_names_of_indicators_hold():
+    """Also those that were made when the name had its place still."""
+    older = Decisions.of([Decision("merge", "四川省森林覆盖率", "全川森林覆盖率")])
+    assert resolve("全省森林覆盖率", decisions=older)[0].name == "全川森林覆盖率"
+    newer = Decisions.of([Decision("merge", "单位GDP能耗", "单位地区生产总值能耗")])
+    for name in ("万元GDP能耗", "单位地区生产总值能耗"):
+        assert resolve(name, decisions=newer)[0].name == "单位地区生产总值能耗"
+    apart = Decisions.of([Decision("split", "万元GDP能耗", "单位GDP能耗")])
+    assert resolve("万元GDP能耗", decisions=apart)[0].name == "万元GDP能耗"
+    placed = Decisions.of([Decision("split", "全省森林覆盖率", "四川省森林覆盖率")])
+    assert resolve("全省森林覆盖率", decisions=placed)[0].name == "全省森林覆盖率"
+
+
+def test_a_task_is_its_documents():
+    """Every plan has its 加强组织领导, under that name."""
+    here, there = (name_resolver(document(title)) for title in ("节能规划", "节水规划"))
+    one, other = here.task("加强组织领导")[0], there.task("加强组织领导")[0]
+    assert (one.name, one.type) == (other.name, other.type) == ("加强组织领导", "measure")
+    assert one.entity_id != other.entity_id
+    assert here.task("市林业局")[0] == here.entity("市林业局")[0]
+
+
+def test_a_document_may_be_called_by_its_title_cut_short():
+    """Where a model says so; a title that the text quotes is another document's."""
+    title = "成都市加快建立健全绿色低碳循环发展经济体系实施方案"
+    short = "成都市绿色低碳循环发展经济体系实施方案"
+    resolver = name_resolver(document(title))
+    assert resolver.entity(short, loosely=True) == (resolver.document, short)
+    assert resolver.entity(short)[0] != resolver.document
+    quoting = replace(document(title), text=f"落实《{short}》。")
+    assert name_resolver(quoting).entity(short, loosely=True)[0].name == short

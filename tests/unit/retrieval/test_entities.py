@@ -59,3 +59,9 @@ def test_a_name_with_accents_is_found_however_they_are_written(form):
     """As one character or two, in a question that is mostly Chinese."""
     question = unicodedata.normalize(form, "关于poincaré的规定有哪些内容和要求？")
     assert found(Names("poincaré"), question) == [("poincaré", 0.5, 2)]
+
+
+def test_an_indicator_is_found_by_its_other_names():
+    """The graph knows one of them; the question's own words tell where it stands."""
+    store = Names("非化石能源消费比重")
+    assert found(store, "到2025年非化石能源占能源消费比重多少") == [("非化石能源消费比重", 0.5, 6)]

@@ -40,6 +40,7 @@ def test_every_figure_is_listed_with_its_clause(tables):
         ({"indicator": "森林"}, 4),
         ({"indicator": "能源 比重"}, 1),
         ({"indicator": "绿地"}, 0),
+        ({"indicator": "非化石能源占一次能源消费的比重"}, 1),  # another name of it
         ({"regions": ("四川",)}, 4),  # with its cities
         ({"regions": ("成都市",)}, 1),
         ({"regions": ("全国",)}, 2),
