@@ -2,25 +2,39 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from kgrag.ids import entity_id
 from kgrag.json_ready import JsonReady
+from kgrag.language.indicators import indicator_name
 from kgrag.language.leading_region import leading_region
 from kgrag.language.region_mentions import regions_in
 from kgrag.language.text import character_pairs, normalize_name
 from kgrag.types import Entity
 
 _UNLIKE = frozenset(["value", "deadline", "document"])  # names that differ in little mean others
-_LEAST = 0.8  # ratio of matching characters
-_SHORTEST = 4  # characters of a name
+_LEAST = 0.8  # likeness
+_SHORTEST, _LONGEST = 4, 40  # characters of a name; what is longer is a clause
 _COMMON = 200  # names in which a pair of characters says nothing of a name
-_NUMBERS = re.compile(r"\d+|[一二三四五六七八九十]+")
+_EACH = 0.03  # of likeness, for every character that only one of them has
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?|[一二三四五六七八九十]+")
+# Words for one thing, and words that say nothing: as the first, or not at all.
+_ALIKE = (
+    ("废弃物", "废物"), ("销售量", "销量"), ("住房和城乡", "住房城乡"), ("车辆", "车"),
+    ("推动", "推进"), ("依据", "根据"), ("依照", "根据"), ("占比", "比例"), ("比重", "比例"),
+    ("比率", "比例"), ("规上", "规模以上"), ("总量", "量"), ("覆盖度", "盖度"), ("年平均", "年均"),
+    ("或者", "或"), ("以及", "及"), ("及以上", "以上"), ("巳", "已"), ("水源地", "水源"),
+    ("污染物", "污染"), ("机械化", "机械"), ("规模化", "规模"), ("集中式", "集中"),
+)  # fmt: skip
+_SILENT = re.compile(r"的(?![确士])|(?<!共)和(?![谐田平])|[与及或各]|(?<=.)(?:工作|行动|计划)+$")
 # Words that make another thing of the same name, where one has them and the other has not.
-_OPPOSED = re.compile(
-    r"新建|既有|新增|存量|城镇|农村|城市|乡村|工业|农业|国家级|省级|市级|县级|一类|二类|甲|乙|东|西|南|北|进口|出口"
-    r"|用水|用电|生产|消费|上游|下游|直接|间接|非|不|单位|总量|强度"
+_OTHERWISE = re.compile(
+    r"新建|新增|净增|存量|既有|在建|现有|累计|总|净|年均|平均|日均|最[大小高低]|人均|单位|城|镇|乡|村|县|市|省|国|区|农|工|商|主要"
+    r"|重点|示范|试点|规模|大型|中型|小型|超|亚|近|零|低|高|非|不|未|无|有|负|前|后|上|下|内|外|东|西|南|北|中|左|右|甲|乙|丙|进|出|增|减|升|降"
+    r"|生产|消费|直接|间接|一次|终端|可再生|清洁|占|率|面积|能力|数量|规模|速|额|量|办公室|处|科|企业|公司|集团|园|厂|库|站|河|湖|海|港|湾|水|气|土|林|草|煤|油|电"
+    r"|民用|公共|居住|工业|农业|装备|设施|设备|标准|技术|体系|机制|制度|政策|工程|项目|其他|国控|省控|国考|省考|当年|当季|再|拟|吨|沿|星级|绿色|节能|清疏|改造|修复|治理"
 )
 
 
@@ -31,7 +45,8 @@ class Proposal(JsonReady):
     Attributes:
         name: The one with fewer facts.
         into: The other.
-        likeness: In (0, 1]: twice the matching characters over all of both names.
+        likeness: In (0, 1]: how likely they are one, by what differs in their names. 1 where only
+            marks and words that say nothing do.
     """
 
     name: str
@@ -39,39 +54,69 @@ class Proposal(JsonReady):
     likeness: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """An entity, and what tells it from others that are called almost so."""
+
+    entity: Entity
+    n_facts: int
+    bare: str  # its name without marks, and with one word for each thing
+    numbers: tuple[str, ...]
+    places: frozenset[str]
+
+
 def proposals(
     entities: Iterable[tuple[Entity, int]], *, apart: Iterable[tuple[str, str]] = ()
 ) -> list[Proposal]:
     """Return pairs of entities that are called almost alike, the likest first, ties by name.
 
-    Only of one type and region, and with the same numbers; never values, dates and documents.
+    Only of one type and place, and with the same numbers, where no word is another and none more
+    that makes another thing of it; never values, dates, documents and what belongs to one
+    document alone, as tasks do.
 
     Args:
         entities: Each with the number of its facts.
         apart: Pairs of normalised names that a person said are not one.
     """
     told = {frozenset(pair) for pair in apart}
-    known = [
-        (entity, n_facts)
-        for entity, n_facts in entities
-        if entity.type not in _UNLIKE and len(_bare(entity.name)) >= _SHORTEST
-    ]
+    known = [_known(entity, n_facts) for entity, n_facts in entities if _is_named(entity)]
     found = []
-    for a, b in _pairs([entity.name for entity, _ in known]):
-        (one, n_one), (other, n_other) = known[a], known[b]
+    for a, b in _pairs([each.bare for each in known]):
+        one, other = known[a], known[b]
         likeness = _likeness(one, other)
-        if likeness < _LEAST or frozenset(map(normalize_name, (one.name, other.name))) in told:
+        names = frozenset(normalize_name(each.entity.name) for each in (one, other))
+        if likeness < _LEAST or names in told:
             continue
-        few, many = sorted((one, other), key=lambda e: (n_one if e is one else n_other, e.name))
-        found.append(Proposal(few.name, many.name, round(likeness, 2)))
+        few, many = sorted((one, other), key=lambda each: (each.n_facts, each.entity.name))
+        found.append(Proposal(few.entity.name, many.entity.name, round(likeness, 2)))
     return sorted(found, key=lambda p: (-p.likeness, p.name, p.into))
 
 
-def _pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return pairs of names that share a third of their rarer character pairs."""
+def _is_named(entity: Entity) -> bool:
+    """Return whether an entity may have another name; what is a document's own has none."""
+    length = len(normalize_name(entity.name))
+    is_own = entity.entity_id != entity_id(entity.name)
+    return entity.type not in _UNLIKE and _SHORTEST <= length <= _LONGEST and not is_own
+
+
+def _known(entity: Entity, n_facts: int) -> _Known:
+    name = entity.name
+    bare = _SILENT.sub("", indicator_name(name))
+    for word, alike in _ALIKE:
+        bare = bare.replace(word, alike)
+    leading = "".join(leading_region(name)[0])
+    places = {mention.region.name for mention in regions_in(name)} | (
+        {leading} if leading else set()
+    )
+    bare = normalize_name(bare)
+    return _Known(entity, n_facts, bare, tuple(_NUMBERS.findall(bare)), frozenset(places))
+
+
+def _pairs(names: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of names that share half of their rarer character pairs."""
     holders: dict[str, list[int]] = defaultdict(list)
     for at, name in enumerate(names):
-        for pair in set(character_pairs(_bare(name))):
+        for pair in set(character_pairs(name)):
             holders[pair].append(at)
     shared: dict[tuple[int, int], int] = defaultdict(int)
     for at_all in holders.values():
@@ -79,32 +124,28 @@ def _pairs(names: Sequence[str]) -> list[tuple[int, int]]:
             for i, one in enumerate(at_all):
                 for other in at_all[i + 1 :]:
                     shared[one, other] += 1
-    return [
-        (a, b)
-        for (a, b), n in shared.items()
-        if 3 * n >= min(len(_bare(names[a])), len(_bare(names[b]))) - 1
-    ]
+    for (a, b), n in shared.items():
+        if 3 * n >= min(len(names[a]), len(names[b])) - 1:
+            yield a, b
 
 
-def _likeness(one: Entity, other: Entity) -> float:
-    """Return how alike two names are; 0 where something tells that they are not one."""
-    a, b = _bare(one.name), _bare(other.name)
-    if one.type != other.type or (a == b and one.entity_id == other.entity_id):
+def _likeness(one: _Known, other: _Known) -> float:
+    """Return how likely two are one; 0 where something tells that they are not."""
+    if one.entity.type != other.entity.type or one.numbers != other.numbers:
         return 0.0
-    if _NUMBERS.findall(a) != _NUMBERS.findall(b):
+    if one.places != other.places:
         return 0.0
-    if sorted(_OPPOSED.findall(a)) != sorted(_OPPOSED.findall(b)):
+    if one.bare == other.bare:
+        return 1.0
+    compare = SequenceMatcher(None, one.bare, other.bare, autojunk=False)
+    if compare.quick_ratio() < _LEAST:
         return 0.0
-    if _places(one.name) != _places(other.name):
-        return 0.0
-    return SequenceMatcher(None, a, b, autojunk=False).ratio()
-
-
-def _places(name: str) -> set[str]:
-    """Return the places that a name holds, wherever they stand in it."""
-    leading = "".join(leading_region(name)[0])
-    return {mention.region.name for mention in regions_in(name)} | ({leading} if leading else set())
-
-
-def _bare(name: str) -> str:
-    return normalize_name(name).replace("的", "")
+    gone = come = ""
+    for tag, a, b, c, d in compare.get_opcodes():
+        if tag == "equal":
+            continue
+        piece = one.bare[a:b] + other.bare[c:d]
+        if (b == len(one.bare) and d == len(other.bare)) or _OTHERWISE.search(piece):
+            return 0.0  # the last word of a name tells what it is
+        gone, come = gone + one.bare[a:b], come + other.bare[c:d]
+    return 0.0 if gone and come else compare.ratio() - _EACH * len(gone + come)
