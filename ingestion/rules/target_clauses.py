@@ -13,7 +13,6 @@ from kgrag.ingestion.rules.target_times import Time, times
 from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
 
-_CLAUSE_END = re.compile(r"[,;:]")
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
 _LOOK_BACK = 60
@@ -26,16 +25,6 @@ _LINK = re.compile(
 _ANDS = frozenset(("、", "和", "及", "以及"))
 _SHARED = re.compile(r"(?<![年平日月])均|都|皆|全部|各")
 _LIMITED = re.compile(rf"(?:{p.LIMIT_LOW}|{p.ABOVE})$")
-_SAYS_WHAT = (
-    "全面", "全部", "实现", "达到", "执行", "采用", "完成",
-    "使用", "安装", "配备", "开展", "纳入", "通过", "接入",
-)  # fmt: skip
-_MASSES = ("吨", "立方米", "亩", "公顷", "公里", "平方米", "平方公里")
-_LIVESTOCK = ("头", "只", "羽")
-_MEASURED_NOUNS = {
-    *_MASSES, *_LIVESTOCK, "条", "元", "千瓦", "千伏安", "人次", "栋", "幢", "眼", "口", "所", "株",
-    "支", "套", "艘", "列", "宗", "例", "枚", "根", "车位", "床位", "泊位",
-}  # fmt: skip
 
 
 def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
@@ -93,10 +82,11 @@ class _Sentence:
         self.record = Recorder(text, self.said, state)
 
     def read(self) -> list[Statement]:
-        for start, end, inside in self._clauses():
+        for start, end, inside in words.clauses(self.text, (self.start, self.end), self.numbers):
             self._note_times(start, end)
             if self.text.startswith("其中", start):
                 self.state.is_part = bool(self.state.indicator)
+                self.state.whole = self.state.indicator
             if start and self.text[start - 1] == ";":
                 self.state.indicator = self.state.base = ""
             self.state.from_value, self.state.from_year = None, ""
@@ -105,24 +95,6 @@ class _Sentence:
             else:
                 self._note_subject(start, end)
         return self.state.found
-
-    def _clauses(self) -> Iterator[tuple[int, int, list[Value]]]:
-        """Yield (start, end, values in it) of the clauses."""
-        at, i = self.start, 0
-        while at < self.end:
-            j = i
-            stop = at
-            while True:
-                mark = _CLAUSE_END.search(self.text, stop, self.end)
-                stop = mark.start() if mark else self.end
-                while j < len(self.numbers) and self.numbers[j].end <= stop:
-                    j += 1
-                inside = j < len(self.numbers) and self.numbers[j].start < stop < self.end
-                if not inside or self.numbers[j].end <= stop:
-                    break
-                stop = self.numbers[j].end
-            yield at, stop, list(self.numbers[i:j])
-            at, i = stop + 1, j
 
     def _note_times(self, start: int, end: int) -> None:
         """Keep a time that governs the clauses behind: at the beginning, or with 到."""
@@ -188,20 +160,36 @@ class _Sentence:
         if len(group) > 1:
             self._distribute(whole, rest, chain, group)
             return
-        verb = self._verb(window, before, first)
-        noun = names.counted_noun(behind, is_followed=right < end)
-        if verb and noun and (first.unit in COUNTS or first.unit in _MEASURED_NOUNS):
-            self._built_noun(whole, verb, first, noun, behind)
-        elif first.unit in (*COUNTS, *_MASSES) and self._result(whole, before, first, behind):
-            pass
-        elif chain and words.is_predicate(chain):
-            self._predicate(whole, rest, chain, first, behind)
-        elif (of := p.OF.search(rest)) and first.unit in SHARES and not chain:
+        self._read_one(whole, before, rest, chain, first, behind)
+
+    def _read_one(
+        self,
+        clause: tuple[int, int],
+        before: str,
+        rest: str,
+        chain: str,
+        value: Value,
+        behind: str,
+    ) -> None:
+        """Read what a clause states with one number, by the first form that it has."""
+        verb = self._verb(before[-_LOOK_BACK:], before, value)
+        is_last = value.end + len(behind) == clause[1]
+        noun = names.counted_noun(behind, is_followed=not is_last)
+        if verb and noun and (value.unit in COUNTS or value.unit in p.MEASURED_NOUNS):
+            self._built_noun(clause, verb, value, noun, behind)
+            return
+        if value.unit in p.DONE_TO and self._result(clause, before, value, behind):
+            return
+        if self._at_least(clause, rest, chain, value, behind):
+            return
+        if chain and words.is_predicate(chain):
+            self._predicate(clause, rest, chain, value, behind)
+        elif (of := p.OF.search(rest)) and value.unit in SHARES and not chain:
             is_part = of[0].startswith("占")
             name = rest.removesuffix("的") if is_part else rest[: of.start()]
-            self._predicate(whole, name, "占" if is_part else of[0], first, behind)
+            self._predicate(clause, name, "占" if is_part else of[0], value, behind)
         else:
-            self._bare(whole, rest, chain, first, behind)
+            self._bare(clause, rest, chain, value, behind)
 
     def _predicate(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
@@ -219,7 +207,7 @@ class _Sentence:
         if not p.IS_REACHED.search(chain) and is_built and p.BUILD_LEAD.match(name):
             self._bare(clause, rest, chain, value, behind)
             return
-        if not name and words.has_words(rest):
+        if not name and words.has_words(names.without_times(rest)):
             return
         name = names.lent(name, self.state.indicator, value, chain)
         if _SHARED.search(chain) and (each := words.all_items(name)):
@@ -270,10 +258,12 @@ class _Sentence:
         is_built: bool,
     ) -> None:
         """X V in a list that a verb or a sum opened, or behind 到2025年."""
-        can_be_built = value.unit in COUNTS or value.unit in _MEASURED_NOUNS
+        can_be_built = value.unit in COUNTS or value.unit in p.MEASURED_NOUNS
         verb = self.state.verb if can_be_built and not is_built else ""
         time = self.record.time(clause[0], value.start)
         is_due = can_be_built and not is_built and time is not None and time.is_due
+        if self.state.is_part and p.PLACE.fullmatch(words.lead_stripped(name)):
+            name = words.lead_stripped(name) + self.state.whole
         if verb or is_due or rest.startswith("其中") or self.state.is_part:
             self.record(clause, name, value, chain, verb)
 
@@ -285,16 +275,25 @@ class _Sentence:
         goes_on = p.CHAIN.search(behind)
         if goes_on and words.is_predicate(goes_on[0]):
             return False
-        if share and not rest and share["noun"].startswith(_SAYS_WHAT):
+        if share and not rest and share["noun"].startswith(p.SAYS_WHAT):
             return False
         if not share or value.after not in ("", "以上") or behind.startswith("的目标"):
             return False
         if rest and p.INDICATOR_END.search(rest):
             return False
-        prefix = names.indicator_in(rest)
+        prefix = "" if rest.endswith(("、", "和", "及", "与")) else names.indicator_in(rest)
         noun = "" if behind.startswith(("全覆盖", "覆盖", "达标", "全达标")) else share["noun"]
         self.record(clause, prefix + noun, value, chain, "")
         return True
+
+    def _at_least(
+        self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
+    ) -> bool:
+        """至少V of X do. Return whether it was one."""
+        alone = value.unit == "%" and chain.endswith(("至少", "超过", "约"))
+        if not alone or names.without_times(rest).strip(","):
+            return False
+        return self._share(clause, "", chain, value, behind)
 
     def _built_noun(
         self, clause: tuple[int, int], verb: str, value: Value, noun: str, behind: str
@@ -310,7 +309,7 @@ class _Sentence:
         if is_small and not limited and (value.after or behind.startswith("的")):
             return
         of_one = {"千瓦": p.SINGLE_PLANT}.get(value.unit)
-        of_one = p.FARM if value.unit in _LIVESTOCK else of_one
+        of_one = p.FARM if value.unit in p.LIVESTOCK else of_one
         if of_one and of_one.search(noun):
             return
         self.state.verb = verb

@@ -56,7 +56,7 @@ class Recorder:
             time: When it holds; what the clause and those before say if None.
             after: What stands behind the last number of a list: 以上.
         """
-        name = _CONNECTED.sub("", name).strip(":,;.、")
+        name = _CONNECTED.sub("", name).strip(":,;.、").removeprefix("的")
         if p.REFERS.fullmatch(name):
             name = self.state.referred
         if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:

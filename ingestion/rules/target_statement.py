@@ -54,6 +54,7 @@ class State:
         from_year: The year then.
         time: When it holds, as far as said.
         is_part: Whether a list gives the parts of a value: 其中甲5家、乙3家.
+        whole: The indicator that those are parts of.
         found: What was read.
     """
 
@@ -68,4 +69,5 @@ class State:
     from_year: str = ""
     time: Time | None = None
     is_part: bool = False
+    whole: str = ""
     found: list[Statement] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """The numbers of a passage that may be values of indicators: number, unit, what stands behind."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kgrag.ingestion.rules.target_patterns import (
@@ -79,7 +79,16 @@ def values(text: str) -> list[Value]:
         value = _value(text, first, last)
         if value is not None and (not found or value.start >= found[-1].end):
             found.append(value)
-    return found
+    following_ones = [*found[1:], None][: len(found)]
+    return [_completed(text, *pair) for pair in zip(found, following_ones, strict=True)]
+
+
+def _completed(text: str, value: Value, following: Value | None) -> Value:
+    """Return a value with the unit that only the next says whole: 20个、10个百分点."""
+    is_half = following and value.unit == "个" and following.unit == "个百分点"
+    if following and is_half and text[value.end : following.start] in ("、", "和", "及", "与"):
+        return replace(value, unit=following.unit)
+    return value
 
 
 def _range(first: Quantity, last: Quantity) -> bool:

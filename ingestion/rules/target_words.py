@@ -1,10 +1,12 @@
 """Words of a clause: its lead, the verb of building, the indicators of a list."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.target_values import Value
 
+_CLAUSE_END = re.compile(r"[,;:]")
 _BETWEEN = re.compile(rf"(?:{p.AND}|,)?(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|达到)?")
 _SPLITS = (
     re.compile(r"、|以及|和(?!谐)|及(?!以)|与"),
@@ -23,6 +25,27 @@ _COMPLETE = re.compile(
     r"(?:率|比重|占比|比例|面积|规模|能力|(?<!需氧)量|浓度|产值|指数|数|能耗|水耗|电耗|煤耗|消耗|强度|增加值|收入|投资|里程"
     r"|库容|系数|浓度均值|水平)$"
 )
+
+
+def clauses(
+    text: str, span: tuple[int, int], numbers: Sequence[Value]
+) -> Iterator[tuple[int, int, list[Value]]]:
+    """Yield (start, end, values in it) of the clauses of a sentence; none ends within a number."""
+    at, i = span[0], 0
+    while at < span[1]:
+        j = i
+        stop = at
+        while True:
+            mark = _CLAUSE_END.search(text, stop, span[1])
+            stop = mark.start() if mark else span[1]
+            while j < len(numbers) and numbers[j].end <= stop:
+                j += 1
+            inside = j < len(numbers) and numbers[j].start < stop < span[1]
+            if not inside or numbers[j].end <= stop:
+                break
+            stop = numbers[j].end
+        yield at, stop, list(numbers[i:j])
+        at, i = stop + 1, j
 
 
 def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
