@@ -63,6 +63,8 @@ class Recorder:
             name += _LEVEL.sub("", self.state.indicator)
         if not words.names_something(name) or p.COMPARED.search(name):
             return
+        if p.SIZE.search(name) and not verb:
+            return
         if value.unit in COUNTS and p.PARTS.search(name):
             return
         if len(name) > LONGEST:

@@ -26,8 +26,10 @@ CONFIDENCE = 0.85
 
 _RULES_HEAD = 150  # characters in which a document names its kind
 _RULES = re.compile(
-    r"(?:办法|导则|细则|条例|规程|规范|标准|申报指南|申请指南)(?:》|\s|\(|（|$|的通知)"
+    r"(?:申报|征集|推荐|遴选|揭榜|入库)[^\s。，]{0,24}(?:通知|公告)"
+    r"|(?:办法|导则|细则|条例|规程|规范|标准|申报指南|申请指南)(?:》|\s|\(|（|$|的通知)"
 )
+_ALLOTTED = frozenset("项个家人名份")  # 每校不超过6项 limits what may be handed in
 _NEAR = 12  # rows of a table that a paragraph may have been read over
 _LEAD = 12  # characters within which a paragraph says when its aims are due
 _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
@@ -170,6 +172,8 @@ def _finding(
         if is_rules:
             return None
         time = statement.carried or carry.lead
+    if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
+        return None
     standing = _standing(statement, time, _looks_back(passage, carry), written)
     if standing == "planned" and p.COUNTED.fullmatch(statement.verb):
         return None
@@ -205,6 +209,12 @@ def _finding(
         ),
         confidence=CONFIDENCE,
     )
+
+
+def _is_allotted(statement: Statement) -> bool:
+    """Return whether words limit what may be handed in, or say which staff is to be had."""
+    of_staff = statement.indicator.endswith("人员") and p.IS_LOW.search(statement.chain)
+    return bool(of_staff or p.IS_HIGH.search(statement.chain))
 
 
 def _as_written(text: str, passage: Passage, statement: Statement) -> str:
