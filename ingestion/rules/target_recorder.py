@@ -61,13 +61,7 @@ class Recorder:
             name = self.state.referred
         if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
             name += _LEVEL.sub("", self.state.indicator)
-        if not words.names_something(name) or p.COMPARED.search(name):
-            return
-        if p.SIZE.search(name) and not verb:
-            return
-        if value.unit in COUNTS and p.PARTS.search(name):
-            return
-        if len(name) > LONGEST:
+        if not _can_be_said(name, value, verb):
             return
         at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
         base = next(
@@ -95,3 +89,12 @@ class Recorder:
         )
         self.state.indicator = self.state.referred = name
         self.state.from_value, self.state.from_year = None, ""
+
+
+def _can_be_said(name: str, value: Value, verb: str) -> bool:
+    """Return whether words can name an indicator of a value."""
+    if not words.names_something(name) or p.COMPARED.search(name) or len(name) > LONGEST:
+        return False
+    if p.SIZE.search(name) and not verb:
+        return False
+    return value.unit not in COUNTS or not p.PARTS.search(name)
