@@ -1,7 +1,7 @@
 """The order of retrieval: routes, fusion, postprocessors; presets are tuples of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
@@ -20,7 +20,8 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, merge
-from kgrag.retrieval.ranking import best_first, drop_nested
+from kgrag.retrieval.plan import plan
+from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.retrieval.weighted_fusion import (
@@ -45,18 +46,29 @@ class Pipeline:
         routes: Asked side by side where the store can do so.
         fuse: Makes one ranking of theirs.
         postprocessors: Applied in order to the best candidates.
+        by_sides: Whether a comparison is asked side by side (`kgrag.retrieval.plan`).
     """
 
     routes: tuple[WeightedRetriever, ...]
     fuse: Fusion
     postprocessors: tuple[Postprocessor, ...] = ()
+    by_sides: bool = False
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
 
+        For a comparison those of its sides come in turn, and scores are reciprocals of ranks.
+
         Raises:
             ValueError: If top_k < 1.
         """
+        sides = plan(search.query) if self.by_sides else ()
+        if not sides:
+            return self._whole(search, top_k=top_k)
+        found = {s.label: self._whole(search.asked(s.query), top_k=top_k) for s in sides}
+        return drop_nested(in_turn(found))[:top_k]
+
+    def _whole(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         return self.finish(self.candidates(search, top_k=top_k), search.store, top_k=top_k)
 
     def candidates(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
@@ -165,13 +177,14 @@ _ALL = (
     *(_FACTS, _SIMILAR_FACTS, _CITED, _QUERIED),
 )
 
+_GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), by_sides=True)
+
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
-        "grim": Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,)),
-        "grim-no-merge": Pipeline(_ALL, WeightedFusion()),
-        "grim-no-summary": Pipeline(
-            tuple(r for r in _ALL if r is not _SUMMARIES), WeightedFusion(), (merge_and_fill_best,)
-        ),
+        "grim": _GRIM,
+        "grim-no-merge": replace(_GRIM, postprocessors=()),
+        "grim-no-summary": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SUMMARIES)),
+        "grim-no-sides": replace(_GRIM, by_sides=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),
         "hybrid": Pipeline(_HYBRID, WeightedFusion()),

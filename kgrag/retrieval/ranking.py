@@ -1,9 +1,11 @@
 """Order and nesting of results."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 from kgrag.results import ScoredChunk
+from kgrag.types import Chunk
 
 
 def best_first(results: Iterable[ScoredChunk]) -> list[ScoredChunk]:
@@ -40,3 +42,25 @@ def drop_nested(results: Sequence[ScoredChunk]) -> list[ScoredChunk]:
                 outer[holder] = ScoredChunk(big.chunk, result.score, (*result.via, *big.via))
         kept.extend(outer)
     return best_first(kept)
+
+
+def in_turn(found: Mapping[str, Sequence[ScoredChunk]]) -> list[ScoredChunk]:
+    """Return the results of several questions in turn: all first ones, then all second ones.
+
+    Args:
+        found: Best first, by what each question is about, which is the first reason of each result.
+
+    Returns:
+        Each chunk once, where it comes first; scores are reciprocals of ranks.
+    """
+    ordered: dict[str, tuple[Chunk, list[str]]] = {}
+    for results in zip_longest(*found.values()):
+        for label, result in zip(found, results, strict=True):
+            if result is None:
+                continue
+            _, reasons = ordered.setdefault(result.chunk.chunk_id, (result.chunk, []))
+            reasons += [f"asked for {label}", *result.via]
+    return [
+        ScoredChunk(chunk, 1.0 / rank, tuple(dict.fromkeys(reasons)))
+        for rank, (chunk, reasons) in enumerate(ordered.values(), start=1)
+    ]

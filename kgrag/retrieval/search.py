@@ -107,6 +107,17 @@ class Search:
         self.queried = tuple(queried)
         self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
 
+    def asked(self, query: Query) -> "Search":
+        """Return a search for another question in the same documents."""
+        return Search(
+            query,
+            store=self.store,
+            embed=self._embed,
+            settings=self.settings,
+            hypothetical=self.hypothetical,
+            queried=self.queried,
+        )
+
     @cached_property
     def vector(self) -> Vector:
         """Return the question's vector, `float32[dim]`.

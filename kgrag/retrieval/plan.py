@@ -1,0 +1,157 @@
+"""A comparison as a question for each side: 福建、河南各多少 asks for 福建 and for 河南."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise, zip_longest
+
+from kgrag.language.regions import regions_named
+from kgrag.retrieval.query import analyse
+from kgrag.types import Query
+
+NATIONAL = "全国"
+_MOST = 6  # sides; a question that names more places is no comparison of them
+# By which a question sets the national level against a place.
+_COMPARES = re.compile(
+    r"各(?!级|地|类|项|种|方面|部门|单位)|分别|相比|对比|比一比|比较|差[多在几]|差别|差异|区别|异同"
+    r"|口径|一样|不同|高出|低于|自己的|谁[更最高低多少定]|[和与跟同比](?:全国|国家)|(?:全国|国家)[和与跟同比]|difference|compare",
+    re.IGNORECASE,
+)
+_SUFFIX = r"(?:省|市|自治区|自治州|特别行政区|区|县)?"
+_WHOLE = r"全国|国家(?!级|标准)|中央|国务院|我国"
+_AND = r"(?:里|本级)?\s*(?:[、，,/和与及跟同或比]|以及)\s*"
+_JOIN = r"\s*(?:[、，,/和与及跟同或]|以及|比)?\s*"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison.
+
+    Attributes:
+        label: The place that it is about; 全国 for the national level.
+        query: The question for it alone.
+    """
+
+    label: str
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A place where a question names a side."""
+
+    start: int
+    end: int
+    label: str
+
+
+def plan(query: Query) -> tuple[Side, ...]:
+    """Return the sides of a comparison, as the question names them; none for another question.
+
+    Sides are places that documents are about; a province that only says where a city lies is
+    none. The national level is one only where words of comparison say so, as 国家级 and 国家政策
+    are in many a question.
+
+    Args:
+        query: As `kgrag.retrieval.query.analyse` reads it.
+
+    >>> [side.query.text for side in plan(analyse("福建、河南到2025年各建多少家"))]
+    ['福建到2025年各建多少家', '河南到2025年各建多少家']
+    >>> plan(analyse("福建建多少家"))
+    ()
+    """
+    if query.titles or len(query.places) + query.national < 2:
+        return ()
+    national = query.national and _COMPARES.search(query.text) is not None
+    named = _beside_each_other(query.text, _named(query.text, query.places, national=national))
+    labels = list(dict.fromkeys(n.label for n in named))
+    if not 2 <= len(labels) <= _MOST:
+        return ()
+    return tuple(Side(label, _asked_of(query, label, named)) for label in labels)
+
+
+def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
+    """Return places without those that only say where another one lies.
+
+    北京通州 is one, as are 南昌 and 江西 in two places of a question; 安徽和阜阳 are two.
+    """
+    joined = [
+        (one.label, following.label)
+        for one, following in pairwise(named)
+        if re.fullmatch(_AND, text[one.end : following.start])
+    ]
+    labels = {one.label for one in named}
+    outer = {
+        label
+        for label in labels
+        for inner in labels
+        if label in _around(inner) and (label, inner) not in joined
+    }
+    kept: list[_Named] = []
+    start: int | None = None  # of the names right before, that say where this one lies
+    for one, following in zip_longest(named, named[1:]):
+        if one.label not in outer:
+            kept.append(one if start is None else replace(one, start=start))
+            start = None
+        elif following is not None and following.start == one.end:
+            start = one.start if start is None else start
+        else:
+            start = None
+    return kept
+
+
+@cache
+def _around(place: str) -> frozenset[str]:
+    """Return the places that one lies in, by their short names; of all that are called so."""
+    found: set[str] = set()
+    for name in (place, *(place + level for level in "市区县旗")):
+        for region in regions_named(name):
+            parent = region.parent
+            while parent is not None:
+                found.add(parent.short)
+                parent = parent.parent
+    return frozenset(found)
+
+
+def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named]:
+    """Return where a question names places, in order; the longest name at each place."""
+    names = "|".join(map(re.escape, sorted(places, key=lambda place: (-len(place), place))))
+    found = [_Named(*m.span(), m[1]) for m in re.finditer(f"({names}){_SUFFIX}", text) if names]
+    if national:
+        found += [_Named(*match.span(), NATIONAL) for match in re.finditer(_WHOLE, text)]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
+    """Return the question for one side: the names of the others are left out."""
+    pieces: list[str] = []
+    at = 0
+    for run in _runs(query.text, named):
+        own = [n for n in run if n.label == label]
+        pieces.append(query.text[at : run[0].start])
+        pieces.append(query.text[own[0].start : own[0].end] if own else "")
+        at = run[-1].end
+    text = "".join([*pieces, query.text[at:]])
+    places = frozenset() if label == NATIONAL else frozenset({label})
+    asked = analyse(text, known_places=places)
+    return replace(
+        asked,
+        places=places,
+        national=label == NATIONAL,
+        keywords=query.keywords,
+        critical=query.critical,
+        language=query.language,
+    )
+
+
+def _runs(text: str, named: Sequence[_Named]) -> Iterator[list[_Named]]:
+    """Yield sides that stand next to each other together."""
+    run: list[_Named] = []
+    for one in named:
+        if run and not re.fullmatch(_JOIN, text[run[-1].end : one.start]):
+            yield run
+            run = []
+        run.append(one)
+    if run:
+        yield run
