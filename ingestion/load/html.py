@@ -49,7 +49,12 @@ _BREAK = "\x00"
 _NOT_XML = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WRAPPED = re.compile(r"(?<=[\u2e80-\uffef“”])[ \t\r]*\n\s*(?=[\u2e80-\uffef“”])")
-_META = {"pubdate": "date", "contentsource": "source", "author": "author", "url": "url"}
+_META = {
+    "pubdate": "date",
+    "contentsource": "source",
+    "sitename": "site",
+    **{key: key for key in ("author", "url")},
+}
 
 
 def read_html(data: bytes, *, name: str, stem: str) -> Parsed:

@@ -49,6 +49,8 @@ _BEHIND_SENTENCE = re.compile(
 )
 _ENDS_TEXT = re.compile(r"[。：；:]$")
 _WRAPPED = 10  # characters; a shorter line was not broken by the width of a page
+_OWN_LEVEL = re.compile(r"自治区|[省市县区州盟旗](?!场|政)")
+_MOST_BROKEN = 8  # lines that belong together
 _FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
 _OFFICE = re.compile(r"(?:办公[厅室]|党组)$")
 
@@ -106,9 +108,14 @@ def _n_placed(organs: Sequence[str]) -> int:
 
 
 def _is_placed(organ: str) -> bool:
-    if is_bare_organ(organ) or leading_region(organ)[0]:
-        return True
-    return any(is_central_organ(organ[:end]) for end in range(2, len(organ) + 1))
+    return is_bare_organ(organ) or _names_place(organ)
+
+
+def _names_place(organ: str) -> bool:
+    """Tell whether a name begins with a place or with an organ of the centre."""
+    return bool(leading_region(organ)[0]) or any(
+        is_central_organ(organ[:end]) for end in range(2, len(organ) + 1)
+    )
 
 
 def _signature(lines: Sequence[str]) -> list[str]:
@@ -121,9 +128,10 @@ def _signature(lines: Sequence[str]) -> list[str]:
             return above
         for match in _dates_of(line, i):
             before = _FOR.sub("", match["who"]).strip("（(，,")
-            found = split_organs(before) if before else []
+            found, first = _broken(lines, i, before) if before and line == whole else ([], i)
+            found = found or (split_organs(before) if before else [])
             if found or not before:
-                above = _above(lines, i) if line == whole else []
+                above = _above(lines, first) if line == whole else []
                 if found or above:
                     return [*above, *found]
     return []
@@ -163,20 +171,36 @@ def _above(lines: Sequence[str], i: int) -> list[str]:
     while at >= first and not _ENDS_TEXT.search(lines[at]) and len(lines[at]) <= 200:
         line = _FOR.sub("", lines[at])
         organs = split_organs(line)
-        if at > first and (joined := _broken(lines[at - 1], line)):
-            organs, at = joined, at - 1
-        if not organs and line:
+        joined, begin = _broken(lines, at, line)
+        if joined:
+            organs, at = joined, begin
+        elif not organs and line:
             break
         found.insert(0, organs)
         at -= 1
     return [organ for organs in found for organ in organs]
 
 
-def _broken(above: str, line: str) -> list[str]:
-    """Return the organs of two lines of which the upper was broken within a name."""
-    if len(above) < _WRAPPED or _ENDS_TEXT.search(above) or split_organs(above):
-        return []
-    return split_organs(above + line)
+def _broken(lines: Sequence[str], at: int, rest: str) -> tuple[list[str], int]:
+    """Return the organs of lines that were broken within names, and the first of these lines.
+
+    Args:
+        lines: All.
+        at: The last of them.
+        rest: What stands there of the organs.
+    """
+    found, first = ([], at)
+    organs = split_organs(rest)
+    for above in range(at - 1, max(at - _MOST_BROKEN, 0) - 1, -1):
+        if organs and (_OWN_LEVEL.match(organs[0]) or _names_place(organs[0])):
+            break  # nothing of its name is missing
+        line = lines[above]
+        if len(line) < _WRAPPED or _ENDS_TEXT.search(line) or split_organs(line):
+            break
+        rest = line + rest
+        if organs := split_organs(rest):
+            found, first = organs, above
+    return found, first
 
 
 def _of_title(title: str) -> list[str]:

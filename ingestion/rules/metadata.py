@@ -15,7 +15,7 @@ from kgrag.ingestion.rules.organ_lists import split_organs
 from kgrag.ingestion.rules.suggested_year import suggested_year
 from kgrag.ingestion.rules.title_particulars import title_particulars
 from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import full_organ_name
+from kgrag.language.organs import full_organ_name, is_bare_organ
 from kgrag.language.regions import region_at
 from kgrag.language.titles import document_kinds, titles_within
 from kgrag.metadata import Metadata
@@ -45,6 +45,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "region": ("region", "regions", "地区"),
     "status": ("status", "时效性"),
     "source": ("source", "来源"),
+    "site": ("site",),
 }
 
 
@@ -146,7 +147,8 @@ def _issuers(
     found = read_issuers(document, title)
     if page.get("issuer") and (not found.names or found.inferred):
         return Issuers(_names(page["issuer"]))
-    source = split_organs(narrowed(page.get("source", ""))) if not found.names else []
+    told = page.get("source", "").split() if not found.names else []
+    source = [organ for piece in told for organ in split_organs(narrowed(piece))]
     return Issuers(tuple(source), inferred=True) if source else found
 
 
@@ -168,7 +170,12 @@ def _governed(
     found = read_region(document, title, issuers.names, number)
     if "region" in page and (found.inferred or not found.level):
         return _place(page["region"])
-    return found
+    # Whose page it is tells more than the places that the text speaks of.
+    site, _ = leading_region(narrowed(page.get("site", "")))
+    within = found.level not in ("国家", "部门") and site[: len(found.regions)] == found.regions
+    unsure = not found.regions or any(map(is_bare_organ, issuers.names[:1]))
+    region = region_at(site) if unsure and (found.inferred or not found.level) else None
+    return Governed(site, region.level, inferred=True) if region and within else found
 
 
 def _place(name: str) -> Governed:

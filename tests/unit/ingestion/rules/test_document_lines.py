@@ -47,3 +47,16 @@ def test_recipients(text, recipients):
 def test_page_numbers_and_empty_lines_are_left_out():
     """—17— between two lines is none of the text."""
     assert read_lines("甲\n\n—17—\n— 1 —\n乙").lines == ("甲", "乙")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("省能源局2022年3\n月5日\n附件", ("省能源局2022年3月5日", "附件")),
+        ("省能源局2022年\n3月5日印发", ("省能源局2022年3月5日", "印发")),
+        ("到2025年\n3月底完成", ("到2025年", "3月底完成")),
+    ],
+)
+def test_a_day_that_a_line_broke_is_whole_again(text, lines):
+    """Only what makes a whole day with the line before it moves there."""
+    assert read_lines(text).lines == lines

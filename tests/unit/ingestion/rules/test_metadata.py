@@ -199,3 +199,22 @@ def test_the_year_that_a_record_tells_serves_where_the_text_is_silent():
     )
     assert told.year == 2024
     assert "issued" not in told.inferred
+
+
+@pytest.mark.parametrize(
+    ("text", "site", "regions"),
+    [
+        (
+            "节能补贴怎么领\n我省居民都可以申请。我省。我省。",
+            "四川省成都市人民政府网站",
+            ("四川省", "成都市"),
+        ),
+        ("节能补贴怎么领\n居民都可以申请。", "成都市民政局网站", ("四川省", "成都市")),
+        ("国家能源局关于节能的通知\n各省：", "成都市人民政府网站", ()),
+        ("云岭省能源局关于节能的通知\n各市：", "成都市人民政府网站", ("云岭省",)),
+    ],
+)
+def test_whose_page_it_is_counts_where_the_text_only_suggests_a_place(text, site, regions):
+    """A document of the centre or of another place is only shown there."""
+    title = text.partition("\n")[0]
+    assert read_metadata(text, title=title, properties={"site": site}).regions == regions
