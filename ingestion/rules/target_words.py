@@ -14,11 +14,13 @@ _SPLITS = (
     re.compile("、"),
 )
 _AND = re.compile(r"和(?!谐)|与|及")
+_LEVEL_HEAD = re.compile(r"主城区|中心城区|建制镇|城区|城市|县城|城镇|农村|乡镇|[省市县区镇乡村]")
+_OF_CITY = re.compile(r"^[一-鿿]{2,4}市(?=.{2})")
 _DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
 _AND_OTHERS = re.compile(r"(?<=[一-鿿])等(?P<end>[^级于待、,]{3,12})$")
 _GROUP_END = re.compile(
-    r"(?:浓度均值|平均浓度|年均浓度|重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力"
+    r"(?:浓度均值|平均浓度|年均浓度|重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力|(?:单位[^、]{2,12})?(?:碳?排放)?强度"
     r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
 )
 _COMPLETE = re.compile(
@@ -178,6 +180,9 @@ def _whole(item: str, last: str, end: str) -> str:
     """Return an item of a list with the end that only the last has: 农药、化肥利用率."""
     if item is last or _COMPLETE.search(item):
         return item
+    level = _LEVEL_HEAD.match(last)
+    if level and _LEVEL_HEAD.fullmatch(_OF_CITY.sub("", item)):  # 市、县污泥处理率
+        return item + last[level.end() :]
     shared = last.find(item[-2:]) if len(item) > 2 else -1
     if 0 < shared < len(last) - 2:  # 甲地区、乙地区煤炭消费量
         return item + last[shared + 2 :]

@@ -34,7 +34,7 @@ _NEAR = 12  # rows of a table that a paragraph may have been read over
 _LEAD = 12  # characters within which a paragraph says when its aims are due
 _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
-    r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比"
+    r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比|占全球|占世界|位居|排名第|居全"
 )
 _WILL = re.compile(r"力争|争取|确保|目标|力求|将达|预计|要(?:达到|提高|求)|计划")
 _AIMS = re.compile(
