@@ -99,7 +99,11 @@ def _cut(text: str) -> Iterator[str]:
     for match in _END.finditer(text):
         end = match.end()
         central = match[0] in ("银行", "委员会") or is_central_organ(text[start:end])
-        inner = central and not _central_at(text, end) and _BRANCH.match(text, end)
+        inner = (
+            central
+            and not _central_at(text, end)
+            and (_BRANCH.match(text, end) or _is_seat(text, end))
+        )
         branch = inner or _SUBBRANCH.match(text, end)
         # 工业和信息化部发展改革委: in a national document the second needs no 国家 before it.
         next_one = match[0] in ("部", "局", "署", "委") and text.startswith(_national(), end)
@@ -107,6 +111,12 @@ def _cut(text: str) -> Iterator[str]:
             yield text[start:end]
             start = end
     yield text[start:]
+
+
+def _is_seat(text: str, at: int) -> bool:
+    """Tell whether a place and 局 alone stand there: 国家矿山安全监察局|山西局."""
+    start, name = next(names_in(text[at : at + 6]), (1, ""))
+    return start == 0 and text.startswith("局", at + len(name))
 
 
 def _starts(text: str) -> Iterator[int]:
