@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kgrag.ids import entity_id, task_id
-from kgrag.ingestion.curation import Decisions
 from kgrag.ingestion.entity_types import UNTYPED, typed
 from kgrag.ingestion.rules.finding import SELF
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing, self_names
@@ -25,6 +24,7 @@ from kgrag.language.short_titles import shortens
 from kgrag.language.text import normalize_name, quoted_titles
 from kgrag.language.title_keys import title_key
 from kgrag.language.titles import titles_within
+from kgrag.store.decisions import DecidedNames
 from kgrag.types import Document, Entity
 
 NATIONAL = "全国"
@@ -61,7 +61,7 @@ class NameResolver:
     own_names: frozenset[str]
     names: SelfNames
     abbreviations: Mapping[str, str] = field(default_factory=dict)
-    decisions: Decisions = field(default_factory=Decisions)
+    decisions: DecidedNames = field(default_factory=DecidedNames)
     year: int = 0
     bureau: str = ""
     titles: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ def name_resolver(
     document: Document,
     *,
     abbreviations: Mapping[str, str] | None = None,
-    decisions: Decisions | None = None,
+    decisions: DecidedNames | None = None,
 ) -> NameResolver:
     """Return what resolves the names in a document.
 
@@ -195,7 +195,7 @@ def name_resolver(
         own_names=frozenset(map(normalize_name, titles)),
         names=self_names(document),
         abbreviations={normalize_name(k): v for k, v in (abbreviations or {}).items()},
-        decisions=decisions or Decisions(),
+        decisions=decisions or DecidedNames(),
         year=metadata.year or 0,
         bureau=_bureau(metadata.issuers),
         titles=tuple(sorted(titles)),

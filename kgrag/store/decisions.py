@@ -1,9 +1,11 @@
 """What a person decided: corrections of what is read of documents, and which names are one."""
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, Self
 
 from kgrag.json_ready import JsonReady
+from kgrag.language.text import normalize_name
 
 DecisionKind = Literal["merge", "split"]
 
@@ -22,6 +24,54 @@ class Decision(JsonReady):
     kind: DecisionKind
     name: str
     into: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedNames:
+    """Which names are one, and which are not, whatever the rules say.
+
+    Attributes:
+        merged: The name that is used instead, by the normalised one; each is followed once more
+            where it is replaced itself.
+        apart: Pairs of normalised names that are not one.
+    """
+
+    merged: Mapping[str, str] = field(default_factory=dict)
+    apart: frozenset[tuple[str, str]] = frozenset()
+
+    @classmethod
+    def of(cls, decisions: Iterable[Decision]) -> Self:
+        """Return decisions as they are kept in a store."""
+        kept = list(decisions)
+        return cls(
+            {normalize_name(d.name): d.into for d in kept if d.kind == "merge"},
+            frozenset(
+                (normalize_name(d.name), normalize_name(d.into)) for d in kept if d.kind == "split"
+            ),
+        )
+
+    def called(self, name: str, *, written: str) -> str:
+        """Return how a name is to be called.
+
+        Args:
+            name: As the rules resolved it.
+            written: As the document writes it.
+
+        >>> d = DecidedNames({"工业厅": "云岭省工业厅"}, frozenset({("市局", "云岭省局")}))
+        >>> d.called("工业厅", written="工业厅"), d.called("云岭省局", written="市局")
+        ('云岭省工业厅', '市局')
+        """
+        if self.keeps_apart(written, name):
+            name = written
+        met = set[str]()
+        while (key := normalize_name(name)) in self.merged and key not in met:
+            met.add(key)
+            name = self.merged[key]
+        return name
+
+    def keeps_apart(self, written: str, name: str) -> bool:
+        """Return whether a person said that a name as written does not mean an entity."""
+        return (normalize_name(written), normalize_name(name)) in self.apart
 
 
 class DecisionStore(Protocol):

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.ingestion.curation import Decisions
 from kgrag.ingestion.resolve import document_node, name_resolver
 from kgrag.ingestion.rules.finding import SELF
 from kgrag.metadata import Metadata
-from kgrag.store.decisions import Decision
+from kgrag.store.decisions import DecidedNames, Decision
 from kgrag.types import Document
 
 SICHUAN = ("四川省",)
@@ -99,7 +98,7 @@ def test_a_stop_word_that_the_document_explains_is_no_stop_word():
 
 def test_a_persons_decision_comes_last():
     """A merger holds for what the rules make of a name, and a split for what is written."""
-    decisions = Decisions.of(
+    decisions = DecidedNames.of(
         [
             Decision("merge", "成都市经济和信息化局", "成都市工业和信息化局"),
             Decision("split", "市发改委", "成都市发展和改革委员会"),
@@ -111,7 +110,9 @@ def test_a_persons_decision_comes_last():
 
 def test_mergers_that_lead_in_a_circle_end():
     """Two people may decide the opposite."""
-    decisions = Decisions.of([Decision("merge", "甲方", "乙方"), Decision("merge", "乙方", "甲方")])
+    decisions = DecidedNames.of(
+        [Decision("merge", "甲方", "乙方"), Decision("merge", "乙方", "甲方")]
+    )
     assert resolve("甲方", decisions=decisions)[0].name in ("甲方", "乙方")
 
 
@@ -192,14 +193,14 @@ def test_an_indicator_has_one_name_without_its_place():
 
 def test_decisions_on_the_names_of_indicators_hold():
     """Also those that were made when the name had its place still."""
-    older = Decisions.of([Decision("merge", "四川省森林覆盖率", "全川森林覆盖率")])
+    older = DecidedNames.of([Decision("merge", "四川省森林覆盖率", "全川森林覆盖率")])
     assert resolve("全省森林覆盖率", decisions=older)[0].name == "全川森林覆盖率"
-    newer = Decisions.of([Decision("merge", "单位GDP能耗", "单位地区生产总值能耗")])
+    newer = DecidedNames.of([Decision("merge", "单位GDP能耗", "单位地区生产总值能耗")])
     for name in ("万元GDP能耗", "单位地区生产总值能耗"):
         assert resolve(name, decisions=newer)[0].name == "单位地区生产总值能耗"
-    apart = Decisions.of([Decision("split", "万元GDP能耗", "单位GDP能耗")])
+    apart = DecidedNames.of([Decision("split", "万元GDP能耗", "单位GDP能耗")])
     assert resolve("万元GDP能耗", decisions=apart)[0].name == "万元GDP能耗"
-    placed = Decisions.of([Decision("split", "全省森林覆盖率", "四川省森林覆盖率")])
+    placed = DecidedNames.of([Decision("split", "全省森林覆盖率", "四川省森林覆盖率")])
     assert resolve("全省森林覆盖率", decisions=placed)[0].name == "全省森林覆盖率"
 
 
