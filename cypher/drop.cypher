@@ -4,7 +4,7 @@
 // All but the knowledge base's own, which goes last.
 MATCH (n:KgragDocument|KgragDocumentLayout|KgragSource|KgragChunk|KgragSummary|KgragEntity
   |KgragEmbedding|KgragFactVector|KgragTerms|KgragStagedDocument|KgragStagedEmbedding|KgragSetting|KgragCorrection
-  |KgragDecision)
+  |KgragDecision|KgragTarget|KgragDuty|KgragOrgan|KgragRegion)
 WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS n;

@@ -28,6 +28,14 @@ CREATE CONSTRAINT kgrag_terms_id IF NOT EXISTS FOR (n:KgragTerms) REQUIRE n.id I
 CREATE CONSTRAINT kgrag_correction_id IF NOT EXISTS FOR (n:KgragCorrection) REQUIRE n.id IS UNIQUE;
 // name: constrain_decision
 CREATE CONSTRAINT kgrag_decision_id IF NOT EXISTS FOR (n:KgragDecision) REQUIRE n.id IS UNIQUE;
+// name: constrain_target
+CREATE CONSTRAINT kgrag_target_id IF NOT EXISTS FOR (n:KgragTarget) REQUIRE n.id IS UNIQUE;
+// name: constrain_duty
+CREATE CONSTRAINT kgrag_duty_id IF NOT EXISTS FOR (n:KgragDuty) REQUIRE n.id IS UNIQUE;
+// name: constrain_organ
+CREATE CONSTRAINT kgrag_organ_id IF NOT EXISTS FOR (n:KgragOrgan) REQUIRE n.id IS UNIQUE;
+// name: constrain_region
+CREATE CONSTRAINT kgrag_region_id IF NOT EXISTS FOR (n:KgragRegion) REQUIRE n.id IS UNIQUE;
 // name: index_related
 // Shared by all knowledge bases of a database, so that its name is always the same. Facts of two
 // of them may have one id: that there is only one in each is seen to by the writers' lock.
@@ -75,6 +83,18 @@ CREATE INDEX kgrag_correction_document IF NOT EXISTS FOR (n:KgragCorrection) ON 
 CREATE INDEX kgrag_source_document IF NOT EXISTS FOR (n:KgragSource) ON (n.doc_id);
 // name: index_terms_document
 CREATE INDEX kgrag_terms_document IF NOT EXISTS FOR (n:KgragTerms) ON (n.doc_id);
+// name: index_target_document
+CREATE INDEX kgrag_target_document IF NOT EXISTS FOR (n:KgragTarget) ON (n.doc_id);
+// name: index_target_year
+CREATE INDEX kgrag_target_year IF NOT EXISTS FOR (n:KgragTarget) ON (n.year);
+// name: index_target_indicator
+CREATE TEXT INDEX kgrag_target_indicator IF NOT EXISTS FOR (n:KgragTarget) ON (n.indicator);
+// name: index_duty_document
+CREATE INDEX kgrag_duty_document IF NOT EXISTS FOR (n:KgragDuty) ON (n.doc_id);
+// name: index_organ_name
+CREATE TEXT INDEX kgrag_organ_name IF NOT EXISTS FOR (n:KgragOrgan) ON (n.name);
+// name: index_region_name
+CREATE INDEX kgrag_region_name IF NOT EXISTS FOR (n:KgragRegion) ON (n.name);
 
 // name: index_chunk_text
 // For people and other tools; our own searches do not use it, so writers need not wait for it.

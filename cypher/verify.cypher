@@ -75,6 +75,10 @@ CALL (hidden) {
   MATCH (n:KgragDocument) WHERE n:Document = ('Document' IN hidden) RETURN n
   UNION ALL MATCH (n:KgragSummary) WHERE n:Summary = ('Summary' IN hidden) RETURN n
   UNION ALL MATCH (n:KgragEntity) WHERE n:Entity = ('Entity' IN hidden) RETURN n
+  UNION ALL MATCH (n:KgragTarget) WHERE n:Target = ('Target' IN hidden) RETURN n
+  UNION ALL MATCH (n:KgragDuty) WHERE n:Duty = ('Duty' IN hidden) RETURN n
+  UNION ALL MATCH (n:KgragOrgan) WHERE n:Organ = ('Organ' IN hidden) RETURN n
+  UNION ALL MATCH (n:KgragRegion) WHERE n:Region = ('Region' IN hidden) RETURN n
   UNION ALL MATCH (n:KgragChunk)
   WHERE n:Chunk = ('Chunk' IN hidden) OR n:ParentChunk&ChildChunk OR n.parent_id IS NULL AND NOT n:ParentChunk
     OR n.parent_id IS NOT NULL AND NOT n:ChildChunk
@@ -229,3 +233,38 @@ MATCH (b:KgragDocument) WHERE b.node_id = o.id OR b.name_id = o.id
 UNWIND r.doc_ids AS doc_id
 MATCH (a:KgragDocument {id: doc_id}) WHERE a <> b
 RETURN DISTINCT a.id AS citing, b.id AS cited, r.predicate AS predicate;
+
+// name: every_target
+MATCH (t:KgragTarget)
+RETURN t.doc_id AS doc_id, properties(t) AS properties,
+  COLLECT { MATCH (t)-[:OF]->(e:KgragEntity) RETURN e.id } AS entities,
+  COLLECT { MATCH (t)-[:APPLIES_TO]->(r:KgragRegion) RETURN r.id } AS others,
+  COLLECT { MATCH (d:KgragDocument)-[:STATES]->(t) RETURN d.id } AS documents;
+
+// name: every_duty
+MATCH (u:KgragDuty)
+RETURN u.doc_id AS doc_id, properties(u) AS properties,
+  COLLECT { MATCH (u)-[:OF]->(e:KgragEntity) RETURN e.id } AS entities,
+  COLLECT {
+    MATCH (u)-[r:ASSIGNED_TO]->(o:KgragOrgan) RETURN [o.id, properties(r)] } AS others,
+  COLLECT { MATCH (d:KgragDocument)-[:ASSIGNS]->(u) RETURN d.id } AS documents;
+
+// name: every_typed_link
+// From documents to organs, to places, and to what they refer to.
+MATCH (d:KgragDocument)
+RETURN d.id AS id,
+  COLLECT {
+    MATCH (d)-[r:ISSUED_BY]->(o:KgragOrgan) RETURN ['ISSUED_BY', o.id, properties(r)] AS link
+    UNION ALL
+    MATCH (d)-[r:APPLIES_TO]->(p:KgragRegion) RETURN ['APPLIES_TO', p.id, properties(r)] AS link
+    UNION ALL
+    MATCH (d)-[r:BASED_ON|IMPLEMENTS|AMENDS|REPEALS|FORWARDS|ISSUES|REFERS_TO]->
+      (cited:KgragDocument|KgragEntity)
+    RETURN [type(r), cited.id, properties(r)] AS link
+  } AS links;
+
+// name: every_organ
+MATCH (n:KgragOrgan) RETURN properties(n) AS properties;
+
+// name: every_region
+MATCH (n:KgragRegion) RETURN properties(n) AS properties;

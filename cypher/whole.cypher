@@ -71,7 +71,11 @@ CALL () { MATCH (n:Document) RETURN count(n) AS documents }
 CALL () { MATCH (n:Chunk) RETURN count(n) AS chunks }
 CALL () { MATCH (n:Summary) RETURN count(n) AS summaries }
 CALL () { MATCH (n:Entity) RETURN count(n) AS entities }
-RETURN documents + chunks + summaries + entities AS n;
+CALL () { MATCH (n:Target) RETURN count(n) AS targets }
+CALL () { MATCH (n:Duty) RETURN count(n) AS duties }
+CALL () { MATCH (n:Organ) RETURN count(n) AS organs }
+CALL () { MATCH (n:Region) RETURN count(n) AS regions }
+RETURN documents + chunks + summaries + entities + targets + duties + organs + regions AS n;
 
 // name: count_ours
 // Those of a knowledge base under the same labels.
@@ -81,14 +85,23 @@ CALL () { MATCH (n:KgragDocument) RETURN count(n) AS documents }
 CALL () { MATCH (n:KgragChunk) RETURN count(n) AS chunks }
 CALL () { MATCH (n:KgragSummary) RETURN count(n) AS summaries }
 CALL () { MATCH (n:KgragEntity) RETURN count(n) AS entities }
+CALL () { MATCH (n:KgragTarget) RETURN count(n) AS targets }
+CALL () { MATCH (n:KgragDuty) RETURN count(n) AS duties }
+CALL () { MATCH (n:KgragOrgan) RETURN count(n) AS organs }
+CALL () { MATCH (n:KgragRegion) RETURN count(n) AS regions }
 RETURN CASE WHEN 'Document' IN hidden THEN 0 ELSE documents END
   + CASE WHEN 'Chunk' IN hidden THEN 0 ELSE chunks END
   + CASE WHEN 'Summary' IN hidden THEN 0 ELSE summaries END
-  + CASE WHEN 'Entity' IN hidden THEN 0 ELSE entities END AS n;
+  + CASE WHEN 'Entity' IN hidden THEN 0 ELSE entities END
+  + CASE WHEN 'Target' IN hidden THEN 0 ELSE targets END
+  + CASE WHEN 'Duty' IN hidden THEN 0 ELSE duties END
+  + CASE WHEN 'Organ' IN hidden THEN 0 ELSE organs END
+  + CASE WHEN 'Region' IN hidden THEN 0 ELSE regions END AS n;
 
 // name: count_foreign
 // Looks at every node, so that it is asked only where there are some.
-MATCH (n:Document|Chunk|Summary|Entity) WHERE none(l IN labels(n) WHERE l STARTS WITH 'Kgrag')
+MATCH (n:Document|Chunk|Summary|Entity|Target|Duty|Organ|Region)
+WHERE none(l IN labels(n) WHERE l STARTS WITH 'Kgrag')
 RETURN count(n) AS n;
 
 // name: settings

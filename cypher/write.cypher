@@ -20,7 +20,8 @@ MATCH (s:KgragSource {doc_id: $id}) DELETE s;
 MATCH (d:KgragDocument {id: $id}) SET d.file = $file;
 
 // name: layout
-OPTIONAL MATCH (d:KgragDocument {id: $id}) RETURN d.id AS id, d.layout AS layout;
+OPTIONAL MATCH (d:KgragDocument {id: $id})
+RETURN d.id AS id, d.layout AS layout, d.node_id AS node_id;
 
 // name: revise_document
 MATCH (d:KgragDocument {id: $id}) SET d.revision = randomUUID();

@@ -19,10 +19,15 @@ CONSTRAINTS = (
     "CREATE CONSTRAINT FOR (n:Chunk) REQUIRE n.index IS UNIQUE",
     "CREATE CONSTRAINT FOR (n:Document) REQUIRE (n.media_type, n.kind) IS UNIQUE",
     "CREATE CONSTRAINT FOR (n:Summary) REQUIRE n.level IS UNIQUE",
+    "CREATE CONSTRAINT FOR (n:Target) REQUIRE n.standing IS UNIQUE",
+    "CREATE CONSTRAINT FOR (n:Duty) REQUIRE n.extractor IS UNIQUE",
+    "CREATE CONSTRAINT FOR (n:Organ) REQUIRE n.name IS UNIQUE",
+    "CREATE CONSTRAINT FOR (n:Region) REQUIRE n.level IS UNIQUE",
 )
 ON_NAME, *_ = CONSTRAINTS
 THEIRS = "CREATE (:Entity {name: '绿色工厂', id: 7}), (:Chunk {index: 0}), (:Summary {level: 0})"
-READABLE = "MATCH (n:Document|Chunk|Entity|Summary) WHERE any(l IN labels(n) WHERE l =~ 'Kgrag.*')"
+LABELS = ["Chunk", "Document", "Duty", "Entity", "Organ", "Region", "Summary", "Target"]
+READABLE = f"MATCH (n:{'|'.join(LABELS)}) WHERE any(l IN labels(n) WHERE l =~ 'Kgrag.*')"
 
 
 @pytest.fixture
@@ -35,8 +40,7 @@ def session(empty_neo4j):
 def n_readable(session):
     """Return how many nodes of ours have which label that others use."""
     rows = session.run(
-        f"{READABLE} UNWIND labels(n) AS l WITH l WHERE l IN ['Document', 'Chunk', 'Entity', "
-        "'Summary'] RETURN l, count(*) ORDER BY l"
+        f"{READABLE} UNWIND labels(n) AS l WITH l WHERE l IN {LABELS} RETURN l, count(*) ORDER BY l"
     )
     return dict(row.values() for row in rows)
 
@@ -60,8 +64,8 @@ def test_constraints_of_other_programs_refuse_nothing(empty_neo4j, session, tmp_
     kgrag("ingest", "--kb", empty_neo4j, sample_folder())
     assert n_readable(session) == {}
     assert [r.message for r in caplog.records if r.levelno == logging.WARNING] == [
-        f"{empty_neo4j}: another program has a constraint on Chunk, Document, Entity, "
-        "Summary: ours are labelled KgragChunk, KgragDocument, KgragEntity, KgragSummary alone"
+        f"{empty_neo4j}: another program has a constraint on {', '.join(LABELS)}: ours are "
+        f"labelled {', '.join(f'Kgrag{label}' for label in LABELS)} alone"
     ]
     whole = exported(empty_neo4j)
     again = kgrag("ingest", "--kb", empty_neo4j, sample_folder())

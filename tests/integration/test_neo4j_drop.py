@@ -11,6 +11,7 @@ from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.drop import documents_held, drop
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import foreign_graphs
+from tests.fixtures.typed_documents import typed_document
 from tests.integration.test_neo4j_beside import exported, kgrag, put
 from tests.neo4j_server import plugin
 
@@ -38,13 +39,15 @@ def test_only_the_one_named_goes(empty_neo4j, session, make):
     places = [f"{empty_neo4j}#energy", empty_neo4j, f"{empty_neo4j}#energy_2025"]
     for place in places:
         put(place, make, "a", "b", "c")
+        with closing(Neo4jStore.open(place)) as store:
+            store.upsert_document(typed_document(make, "t"), source="/archive/t.txt")
     with closing(Neo4jStore.open(places[0])) as store:
         store.staged.begin({"embedder": "other"})  # half-done work of `kgrag reembed` goes, too
     whole = exported(places[1])
     assert before == set()
     for i, place in enumerate(places):
         done = kgrag("drop", "--kb", place, "--yes")
-        assert done.stdout == f"dropped {place}: 3 documents\n"
+        assert done.stdout == f"dropped {place}: 4 documents\n"
         assert "no knowledge base" in kgrag("stats", "--kb", place, fails=True).stderr
         for other in places[i + 1 :]:
             assert exported(other) == whole

@@ -10,7 +10,9 @@ from kgrag.qualifiers import Qualifiers
 from kgrag.store.decisions import Decision
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.store import Neo4jStore
+from kgrag.store.neo4j.typed_rows import REFERENCES
 from kgrag.vectors.vector import KINDS
+from tests.fixtures.typed_documents import cited_document, typed_document
 from tests.neo4j_server import plugin
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +29,7 @@ ALSO_READING = {
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("staged_vectors", "any_dimension", "constraints", "hidden_labels"),
     *("corrections", "corrections_of", "decisions", "described"),
+    *("organs_counted", "issuers_of_documents", "documents_after", "typed_version"),
 }
 # These files are meant to read everything of a kind.
 READING_ALL = {"migrate", "verify"}
@@ -37,7 +40,8 @@ WHOLE = {
     *("sources", "revisions", "all_cards", "all_summaries", "chunk_sizes", "counts"),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("delete_some_staged_documents", "delete_some_staged_embeddings", "any_dimension"),
-    *("relabel_some", "delete_some_nodes", "corrections", "decisions", "citing_facts"),
+    *("relabel_some", "delete_some_nodes", "corrections", "decisions", "stating_facts"),
+    "issuers_of_documents",
     # Vectors of empty texts, of which there are few.
     *(f"search_{kind}_vectors" for kind in KINDS),
 }
@@ -85,8 +89,27 @@ CALL (d) {
   CREATE (:KgragEmbedding:KgragFactEmbedding {id: 'f' + c.id})
   CREATE (c)-[:MENTIONS {fact_ids: [c.id]}]->(s), (c)-[:MENTIONS {fact_ids: [c.id]}]->(o)
   CREATE (d)-[:NAMES]->(s), (d)-[:NAMES]->(o)
+  CREATE (d)-[:STATES]->(t:KgragTarget:Target {id: 't' + c.id, doc_id: d.id, year: 2025})
+  CREATE (t)-[:OF]->(s)
+  CREATE (d)-[:ASSIGNS]->(u:KgragDuty:Duty {id: 'u' + c.id, doc_id: d.id})
+  CREATE (u)-[:OF]->(s)
+  CREATE (u)-[:ASSIGNED_TO]->(n:KgragOrgan:Organ {id: 'n' + c.id})
+  CREATE (t)-[:APPLIES_TO]->(:KgragRegion:Region {id: 'r' + c.id})
+  CREATE (d)-[:ISSUED_BY]->(n)
+  CREATE (d)-[:BASED_ON {object_id: o.id}]->(o)
 }
 """
+
+
+def every_role(make):
+    """Return a document with each kind of reference."""
+    bundle = make.bundle("r", "参照《技术指南》。")
+    told = [
+        make.qualified("d-r", "参照《技术指南》。", ("本文", role, "技术指南"),
+                       Qualifiers("reference", role=role), place="技术指南")
+        for role in REFERENCES
+    ]  # fmt: skip
+    return replace(bundle, facts=told)
 
 
 def names():
@@ -118,6 +141,8 @@ def explain(neo4j_uri, make):
         store.set_correction("d-a", "region", "云岭省")
         store.put_decision(Decision("merge", "省林业局", "云岭省林业局"))
         store.upsert_document(make.bundle("b", "正文", title="绿色工厂"), source="/archive/b.txt")
+        for typed in (typed_document(make, "t"), cited_document(make, "u"), every_role(make)):
+            store.upsert_document(typed, source=f"/archive/{typed.document.file}")
         store.refresh(sizes=[8])
         store.staged.begin({"embedder": "other"})
         session.run(MANY).consume()

@@ -15,6 +15,7 @@ from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
 from kgrag.store.neo4j.nodes import TOLD, TYPED
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
+from kgrag.store.neo4j.typed_rows import REFERENCES, REFERS_TO
 from kgrag.store.terms import terms_version
 from tests.neo4j_server import plugin
 
@@ -24,7 +25,7 @@ KEYS = "UNWIND keys(n) AS key RETURN DISTINCT key"
 NODES = {
     "KgragKnowledgeBase": {"id", "version", "seq", "sizes", "ready", "terms_version", "dimension",
                       "indexed", "deleting", "dead_terms", "staged", "switching",
-                      "description", "mark", "hidden", "relabelling"},
+                      "description", "mark", "hidden", "relabelling", "typed"},
     "KgragSetting": {"id", "value"},
     "KgragSource": {"id", "doc_id"},
     "Document": {"id", "title", "name", "caption", "file", "media_type", "characters",
@@ -39,6 +40,14 @@ NODES = {
     "Summary": {"id", "doc_id", "start", "end", "level", "source", "target_ids", "text",
                 "embedding_key"},
     "Entity": {"id", "name", "caption", "normalized", "type"},
+    "Target": {"id", "doc_id", "chunk_id", "start", "end", "fact_id", "extractor", "confidence",
+               "indicator", "indicator_text", "predicate", "value_text", "value", "value_to",
+               "unit", "comparator", "year", "period", "base_year", "base_value", "region", "scope",
+               "standing", "binding", "condition", "caption"},
+    "Duty": {"id", "doc_id", "chunk_id", "start", "end", "extractor", "task", "deadline", "year",
+             "region", "condition", "caption"},
+    "Organ": {"id", "name", "caption"},
+    "Region": {"id", "name", "caption", "path", "level", "province"},
     "KgragChunkEmbedding": {"id", "vector", "checksum"},
     "KgragSummaryEmbedding": {"id", "vector", "checksum"},
     "KgragDocumentEmbedding": {"id", "vector", "checksum"},
@@ -49,7 +58,9 @@ NODES = {
 }  # fmt: skip
 NODES["Chunk"] = NODES["ParentChunk"] | NODES["ChildChunk"]
 NODES["KgragEmbedding"] = NODES["KgragChunkEmbedding"]
-for label in ("Document", "Chunk", "Summary", "Entity"):
+TOLD_BY_SOME = {"value_to", "year", "period", "base_year", "base_value", "scope", "binding",
+                "condition", "deadline", "region", "province"}  # fmt: skip
+for label in ("Document", "Chunk", "Summary", "Entity", "Target", "Duty", "Organ", "Region"):
     NODES[f"Kgrag{label}"] = NODES[label]
 NODES["KgragTerms"] = NODES["KgragTerms256"] = NODES["KgragTerms512"]
 # (label, type, label): properties.
@@ -64,7 +75,18 @@ LINKS = {
     ("Entity", "RELATED", "Entity"): {"id", "predicate", "doc_ids", "chunk_ids", "starts", "ends",
                                       "extractors", "confidences", "predicates", "qualifiers"},
     ("Document", "CITES", "Document"): {"predicates"},
+    ("Document", "ISSUED_BY", "Organ"): {"name", "written", "index"},
+    ("Document", "APPLIES_TO", "Region"): set(),
+    ("Document", "STATES", "Target"): set(),
+    ("Target", "OF", "Entity"): set(),
+    ("Target", "APPLIES_TO", "Region"): set(),
+    ("Document", "ASSIGNS", "Duty"): set(),
+    ("Duty", "OF", "Entity"): set(),
+    ("Duty", "ASSIGNED_TO", "Organ"): {"role", "name", "written", "fact_id", "confidence"},
 }  # fmt: skip
+# Of references, to documents or entities; the samples have some of the types.
+REFERENCE = {"object_id", "role", "titles", "numbers", "matches", "fact_ids", "chunk_ids", "starts",
+             "ends", "extractors", "confidences"}  # fmt: skip
 UNIQUE = {
     *(
         "KgragKnowledgeBase",
@@ -77,6 +99,7 @@ UNIQUE = {
     ),
     *("KgragEntity", "KgragEmbedding", "KgragFactVector", "KgragTerms"),
     *("KgragCorrection", "KgragDecision"),
+    *("KgragTarget", "KgragDuty", "KgragOrgan", "KgragRegion"),
 }
 INDEXES = {
     ("RANGE", "RELATED", "id"),
@@ -87,6 +110,9 @@ INDEXES = {
     ("RANGE", "KgragEntity", "normalized"), ("RANGE", "KgragSource", "doc_id"),
     ("RANGE", "KgragTerms", "doc_id"), ("RANGE", "KgragCorrection", "doc_id"),
     ("RANGE", "KgragDocument", "node_id"), ("RANGE", "KgragDocument", "name_id"),
+    ("RANGE", "KgragTarget", "doc_id"), ("RANGE", "KgragTarget", "year"),
+    ("RANGE", "KgragDuty", "doc_id"), ("RANGE", "KgragRegion", "name"),
+    ("TEXT", "KgragTarget", "indicator"), ("TEXT", "KgragOrgan", "name"),
     ("TEXT", "KgragEntity", "normalized"), ("TEXT", "KgragDocument", "title_key"),
     ("FULLTEXT", "KgragChunk KgragSummary", "text"), ("FULLTEXT", "KgragEntity", "name normalized"),
     ("FULLTEXT", "KgragTerms512", "words pairs path_words path_pairs doc_key"),
@@ -239,6 +265,11 @@ def test_the_graph_is_made_of_known_names(samples, run):
     for a, type_, b, keys in run(
         "MATCH (a)-[r]->(b) RETURN DISTINCT labels(a), type(r), labels(b), keys(r)"
     ):
+        if type_ in (*REFERENCES.values(), REFERS_TO):
+            assert "Document" in a
+            assert {"Document", "Entity"} & set(b)
+            assert set(keys) == REFERENCE
+            continue
         (kind,) = (k for k in LINKS if k[1] == type_ and k[0] in a and k[2] in b)
         links.setdefault(kind, set()).update(keys)
 
@@ -250,6 +281,10 @@ def test_the_graph_is_made_of_known_names(samples, run):
     for label in ("Document", "KgragDocument"):
         assert nodes[label] <= NODES[label] | told
         nodes[label] = NODES[label]
+    for label in ("Target", "Duty", "Region"):
+        for name in (label, f"Kgrag{label}"):
+            assert NODES[name] - TOLD_BY_SOME <= nodes[name] <= NODES[name]
+            nodes[name] = NODES[name]
     assert nodes == {label: keys for label, keys in NODES.items() if label not in rare}
     assert links == LINKS
 
@@ -259,6 +294,7 @@ OWN = {
     *("caption", "content_hash", "fingerprint", "layout", "warnings", "properties", "metadata"),
     *("title_key", "node_id", "name_id"),
     *("name_key", "embedding_key", "revision"),
+    *("extractor", "confidence", "fact_id", "object_id"),
 }
 
 
@@ -275,16 +311,15 @@ def test_the_schema_for_models_is_true(samples, run):
     """What it names is there, of the type that it says, and nothing of use is left out."""
     named = re.findall(r"^- (\S+?)(?:: (.*))?$", "\n".join(graph_schema().values()), re.MULTILINE)
     patterns = [p if p.startswith("(") else f"(n:{p})" for p, _ in named]
-    assert len(patterns) == 5 + len(LINKS)
+    assert len(patterns) == 9 + len(LINKS) + 1  # all references in one
     for pattern, properties in zip(patterns, (p for _, p in named), strict=True):
         found = typed_keys(run, re.sub(r"\((?=[A-Z])", "(:", pattern.replace("[:", "[n:")))
         said = dict(re.findall(r"(?:^|, )(\w+) ([A-Z]+(?:<[A-Z]+>)?) ", properties))
         assert {key: said.get(key) for key in found.keys() - OWN} == {
             key: type_ for key, type_ in found.items() if key not in OWN
         }, pattern
-        assert said.keys() - found.keys() <= {*TOLD, *TYPED, "governs"}, (
-            pattern
-        )  # the samples tell few of these
+        # The samples tell few of these.
+        assert said.keys() - found.keys() <= {*TOLD, *TYPED, "governs", *TOLD_BY_SOME}, pattern
     indexes = {name for (name,) in run("SHOW INDEXES YIELD name RETURN name")}
     assert set(re.findall(r"^- (\w+): [A-Z]+ \(", schema_for_models("en"), re.M)) < indexes
 
@@ -307,12 +342,13 @@ def test_constraints_and_indexes_are_the_known_ones(samples, run):
 def test_no_node_that_is_drawn_holds_a_vector(samples, run):
     """Lists of numbers are in embeddings only; nor is one kept in a relationship."""
     drawn = run(
-        "MATCH (n) WHERE n:Document OR n:Chunk OR n:Summary OR n:Entity UNWIND keys(n) AS key "
-        "WITH key, n[key] AS value WHERE valueType(value) CONTAINS 'FLOAT' RETURN DISTINCT key"
+        "MATCH (n:Document|Chunk|Summary|Entity|Target|Duty|Organ|Region) UNWIND keys(n) AS key "
+        "WITH key, n[key] AS value WHERE valueType(value) CONTAINS 'LIST<FLOAT' "
+        "RETURN DISTINCT key"
     )
     assert drawn == []
     kept = run("MATCH ()-[r]->() UNWIND keys(r) AS key WITH key, r[key] AS value "
-               "WHERE valueType(value) CONTAINS 'FLOAT' RETURN DISTINCT key")  # fmt: skip
+               "WHERE valueType(value) CONTAINS 'LIST<FLOAT' RETURN DISTINCT key")  # fmt: skip
     assert kept == [["confidences"]]
     assert run("MATCH (e:KgragEmbedding)--() RETURN count(*)") == [[0]]
 

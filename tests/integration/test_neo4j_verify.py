@@ -11,6 +11,7 @@ from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.statements import statement
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.neo4j.verify import _CHECKS, verify
+from tests.fixtures import typed_documents
 from tests.neo4j_server import plugin
 
 TEXTS = {
@@ -38,7 +39,8 @@ def bundles(make):
 
 
 def fill(store, make):
-    for bundle in bundles(make):
+    told = typed_documents.typed_document(make, "t"), typed_documents.cited_document(make, "u")
+    for bundle in (*bundles(make), *told):
         store.upsert_document(bundle, source=f"/archive/{bundle.document.file}")
     store.refresh(sizes=SIZES)
     return store
@@ -46,7 +48,7 @@ def fill(store, make):
 
 @pytest.fixture(scope="module")
 def filled(neo4j_uri, make):
-    """A store of three documents that cite each other; tests leave it as it is."""
+    """A store of documents that cite each other; tests leave it as it is."""
     with plugin.driver_of(neo4j_uri) as driver, driver.session() as session:
         if plugin.server_of_user():
             plugin.refuse_to_wipe_what_is_not_ours(session)
@@ -264,6 +266,32 @@ DAMAGE = [
     ("citation-follows-facts",
      f"MATCH {A}, {B} CREATE (a)-[:CITES {{predicates: ['依据']}}]->(b)"),
     ("citation-follows-facts", f"MATCH {A} SET a.name_id = 'x'"),
+    ("nodes_with_wrong_labels", "MATCH (t:KgragTarget) REMOVE t:Target"),
+    ("nodes_with_wrong_labels", "MATCH (u:KgragDuty) REMOVE u:Duty"),
+    ("nodes_with_wrong_labels", "MATCH (o:KgragOrgan) REMOVE o:Organ"),
+    ("nodes_with_wrong_labels", "MATCH (r:KgragRegion) REMOVE r:Region"),
+    ("statement-follows-facts", "MATCH (t:Target {year: 2025}) SET t.value = 25.0"),
+    ("statement-follows-facts", "MATCH (t:Target {year: 2025}) DETACH DELETE t"),
+    ("statement-follows-facts", "CREATE (:KgragTarget:Target {id: 't-x', doc_id: 'd-t'})"),
+    ("statement-follows-facts", "MATCH (:Document)-[r:STATES]->(:Target {year: 2025}) DELETE r"),
+    ("statement-follows-facts", "MATCH (:Target {year: 2025})-[r:OF]->() DELETE r"),
+    ("statement-follows-facts", "MATCH (:Target {year: 2025})-[r:APPLIES_TO]->() DELETE r"),
+    ("statement-follows-facts", "MATCH (u:Duty) SET u.deadline = '2030年'"),
+    ("statement-follows-facts", "MATCH ()-[r:ASSIGNED_TO {role: '牵头'}]->() SET r.role = '配合'"),
+    ("statement-follows-facts", "MATCH (u:Duty)-[r:ASSIGNED_TO]->(o) "
+     "CREATE (u)-[n:ASSIGNED_TO]->(o) SET n = properties(r)"),
+    ("link-follows-facts", "MATCH ()-[r:ISSUED_BY {index: 0}]->() DELETE r"),
+    ("link-follows-facts", "MATCH ()-[r:ISSUED_BY {index: 0}]->() SET r.index = 7"),
+    ("link-follows-facts", "MATCH (d:Document)-[r:APPLIES_TO]->() DELETE r"),
+    ("link-follows-facts", "MATCH ()-[r:BASED_ON]->(:Document) DELETE r"),
+    ("link-follows-facts", "MATCH ()-[r:BASED_ON]->(:Document) SET r.titles = ['x']"),
+    ("link-follows-facts", "MATCH (d)-[r:BASED_ON]->(u:Document) MATCH (e:Entity {id: u.node_id})"
+     " CREATE (d)-[n:BASED_ON]->(e) SET n = properties(r) DELETE r"),
+    ("link-follows-facts", f"MATCH {A}, {B} CREATE (a)-[:REPEALS {{role: '废止'}}]->(b)"),
+    ("shared-node", "MATCH (o:Organ {name: '云岭省能源局'}) SET o.name = 'x'"),
+    ("shared-node", "CREATE (:KgragOrgan:Organ {id: 'e-x', name: 'x', caption: 'x'})"),
+    ("shared-node", "MATCH (r:Region {name: '云岭省'}) SET r.level = '市'"),
+    ("shared-node", "MATCH (r:Region {name: '云岭省'}) DETACH DELETE r"),
 ]  # fmt: skip
 OF_STATEMENT = {name: invariant for invariant, name, _ in _CHECKS}
 
@@ -293,7 +321,7 @@ def test_vectors_of_an_older_knowledge_base_are_not_compared(damaged, caplog):
 def invariants():
     """Return the names of all invariants that `verify` may report, as its sources write them."""
     root = Path(__file__).parents[2] / "kgrag" / "store"
-    files = ("invariants.py", "neo4j/verify.py", "neo4j/verify_graph.py")
+    files = ("invariants.py", "neo4j/verify.py", "neo4j/verify_graph.py", "neo4j/verify_typed.py")
     sources = "".join((root / file).read_text("utf-8") for file in files)
     plain = set(re.findall(r'Problem\("([\w-]+)"', sources))
     made = set(re.findall(r'Problem\(f"\{what\}-([\w-]+)"', sources))
@@ -332,7 +360,7 @@ LINKS = "MATCH ()-[n]->() UNWIND keys(n) AS key RETURN DISTINCT type(n) AS label
 MAY_BE_MISSING = {  # told by other checks, if at all
     *("embedding_key", "parent_id", "dimension"),
     # An older knowledge base has none.
-    *("staged", "switching", "description", "mark", "revision", "hidden", "relabelling"),
+    *("staged", "switching", "description", "mark", "revision", "hidden", "relabelling", "typed"),
     "checksum",
 }
 
@@ -348,7 +376,8 @@ def test_what_lacks_a_property_is_reported(filled, neo4j_uri):
                 continue
             with session.begin_transaction() as tx:
                 base: Any = InTransaction(tx)
-                base.damage(f"MATCH {pattern.format(label)} WITH n LIMIT 1 REMOVE n.{key}")
+                one = f"MATCH {pattern.format(label)} WITH n WHERE n.{key} IS NOT NULL LIMIT 1"
+                base.damage(f"{one} REMOVE n.{key}")
                 try:
                     if not verify(base):
                         silent.append(f"{label}.{key}")

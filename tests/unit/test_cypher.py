@@ -26,7 +26,7 @@ BY_NAME = {"read", "stream", "run", "run_rows", "define", "statement"}
 FROM_TABLES = {
     ("embeddings", "embed_nodes"),  # _NODES
     ("migrate", "_page"), ("migrate", "migrate"),  # statements_of("migrate"), of("schema")
-    ("schema", "prepare"), ("schema", "indexes_of"),  # statements_of("schema")
+    ("schema", "_make"), ("schema", "indexes_of"),  # statements_of("schema")
     ("verify", "verify"), ("verify", "_checked"),  # _CHECKS
 }  # fmt: skip
 # By the file of its statements, the modules of a role; what writes looks at what it changes, too.

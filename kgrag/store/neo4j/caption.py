@@ -2,11 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from unicodedata import east_asian_width
 
 from kgrag.language.titles import titles_within
+from kgrag.qualifiers import Qualifiers
 
 _WIDTH, _LINES = 4, 4  # full-width characters in a line, lines in a circle
+_TARGET_WIDTH, _TARGET_LINES = 7, 3  # of the indicator in a target, which is drawn larger
+_SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<", "~": "约", "+": "提高", "-": "下降"}
+_STANDINGS = {"planned": "规划", "achieved": "完成"}
+_WHOLE = re.compile(r"\d{1,30}")
 _SUFFIX = r"(?:[一-鿿]{2,6}自治[区州县旗]|自治[区州县旗]|[省市县区旗盟州]|地区|新区)"
 _LEADING = re.compile(r"^(?:关于)?(?:印发)?")
 _MARKS = re.compile(r"[《》“”\"«»〈〉\s]")
@@ -55,16 +61,66 @@ def document_caption(title: str, places: Sequence[str]) -> str:
     return _drawn([*([_filled(place[:_WIDTH])] if place else []), *_pieces(subject)])
 
 
+def target_caption(indicator: str, stated: str, said: Qualifiers) -> str:
+    r"""Return how a target is drawn: the indicator, its value, then the year and whether reached.
+
+    Parts stand on lines of their own, so that a value is never broken; the text can be read in a
+    table as well.
+
+    Args:
+        indicator: As the document calls it.
+        stated: What is said of it, which stands where no number is told.
+        said: Its value, year and standing.
+
+    >>> target_caption("森林覆盖率", "24%以上", Qualifiers(
+    ...     "target", value="24", unit="%", comparator=">=", year="2025", standing="planned")
+    ... ).replace("\u2002", " ")
+    '森林覆盖率 ≥ 24 % （2025年，规划）'
+    """
+    value = _value(said) or "".join(stated.split())
+    pieces = _pieces("".join(indicator.split()), _TARGET_WIDTH)
+    if len(pieces) > _TARGET_LINES:
+        pieces = [*pieces[: _TARGET_LINES - 1], pieces[_TARGET_LINES - 1][:-1] + "…"]
+    if _width(value) > _TARGET_WIDTH + 3:
+        value = _pieces(value, _TARGET_WIDTH + 2)[0] + "…"
+    year = f"{said.year}年" if said.year else said.period
+    when = "，".join(filter(None, (year, _STANDINGS.get(said.standing, ""))))
+    parts = [*pieces, value, f"（{when}）" if when else ""]
+    return " ".join(filter(None, parts))
+
+
+def _value(said: Qualifiers) -> str:
+    """Return a value with its sign and unit; empty for none."""
+    if not said.value:
+        return ""
+    numbers = f"{_counted(said.value)}–{_counted(said.value_to)}" if said.value_to else ""
+    sign = _SIGNS.get(said.comparator, "")
+    return _EN_SPACE.join(filter(None, (sign, numbers or _counted(said.value), said.unit)))
+
+
+def _counted(number: str) -> str:
+    """Return a large number in 万 or 亿, as texts write it.
+
+    >>> _counted("40000000"), _counted("0.75"), _counted("12500")
+    ('4000万', '0.75', '1.25万')
+    """
+    for word, size in (("亿", 8), ("万", 4)):
+        if _WHOLE.fullmatch(number) and len(number) > size:
+            short = f"{Decimal(number).scaleb(-size):f}".rstrip("0").rstrip(".")
+            return short + word
+    return number
+
+
 def _spelled(place: str, title: str) -> str:
     """Return a place as a title writes it, with its suffix if that fits on a line."""
     found = re.search(re.escape(place) + _SUFFIX, title)
     return found.group() if found and _width(found.group()) <= _WIDTH else place
 
 
-def _pieces(text: str) -> list[str]:
+def _pieces(text: str, width: int = _WIDTH) -> list[str]:
     pieces = [""]
     for character in text:
-        if _width(pieces[-1] + character) > _WIDTH:
+        if _width(pieces[-1] + character) > width:
             pieces.append("")
         pieces[-1] += character
     return pieces

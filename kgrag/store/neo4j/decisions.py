@@ -7,6 +7,7 @@ from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.connection import Row, Transaction
 from kgrag.store.neo4j.corrections import correction_ids, correction_rows
 from kgrag.store.neo4j.role import Role
+from kgrag.store.neo4j.typed_write import issue_anew
 from kgrag.store.texts import to_json
 
 
@@ -53,18 +54,20 @@ def _correct(tx: Transaction, *, doc_id: str, field: str, value: str | None) -> 
 
 
 def _put(tx: Transaction, *, decision: Decision) -> None:
-    lock(tx)
+    base = lock(tx)
     if decision not in map(_decision, tx.run("decisions")):
         kind, name, into = decision.kind, decision.name, decision.into
         tx.run("put_decision", id=_id(decision), kind=kind, name=name, into=into)
+        issue_anew(tx, base)
         tx.run("count_change")
 
 
 def _remove(tx: Transaction, *, decision: Decision) -> bool:
-    lock(tx)
+    base = lock(tx)
     if decision not in map(_decision, tx.run("decisions")):
         return any(tx.earlier)  # it was this call that removed it, though nobody heard of it
     tx.run("delete_decision", id=_id(decision))
+    issue_anew(tx, base)
     tx.run("count_change")
     return True
 

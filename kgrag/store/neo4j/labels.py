@@ -14,7 +14,7 @@ from kgrag.store.neo4j.faults import ConstraintError
 
 logger = logging.getLogger(__name__)
 
-_READABLE = ("Chunk", "Document", "Entity", "Summary")
+_READABLE = ("Chunk", "Document", "Duty", "Entity", "Organ", "Region", "Summary", "Target")
 _PAGE = 10_000  # nodes that are labelled in one transaction
 _T = TypeVar("_T")
 

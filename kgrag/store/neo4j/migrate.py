@@ -1,7 +1,8 @@
 """What an earlier kgrag stored is brought up to date.
 
 In version 1 of the graph's shape our nodes had no labels of their own, in version 2 documents had
-no typed metadata. What follows from what a document says of itself has a version, too.
+no typed metadata, in version 3 there were no typed nodes and relationships. What follows from what
+a document says of itself, and these, have versions, too.
 """
 
 import json
@@ -11,14 +12,20 @@ from functools import partial
 
 from kgrag.store.neo4j.base import lock
 from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.document_knowledge import read_knowledge
 from kgrag.store.neo4j.nodes import DESCRIPTION, stored
 from kgrag.store.neo4j.statements import statements_of
+from kgrag.store.neo4j.typed_rows import VERSION as TYPED
+from kgrag.store.neo4j.typed_rows import Said
+from kgrag.store.neo4j.typed_write import metadata_in, write_typed
 from kgrag.store.texts import NOTHING, metadata_of
 
 OLD = 1  # the version in which our nodes had no labels of their own
 UNTYPED = 2  # the version in which documents had no typed metadata
+UNDERIVED = 3  # the version without typed nodes and relationships
 _PAGE = 10_000  # nodes that get their labels in one transaction
 _DESCRIBED = 1000  # documents in a statement
+_DERIVED = 50  # documents whose typed nodes are made in one transaction
 _CONSTRAINTS = frozenset(
     f"{kind}_id"
     for kind in (
@@ -106,6 +113,34 @@ def _describe(tx: Transaction, *, version: int) -> None:
             ],
         )
     tx.run("change_base", values={"description": DESCRIPTION, "version": version})
+
+
+def derive_typed(database: Database, version: int) -> None:
+    """Make the typed nodes and relationships of documents that an earlier kgrag stored.
+
+    Some documents at a time; where it is cut off, it is done again from the beginning.
+
+    Args:
+        database: Holds a knowledge base of version 3 or later, with its constraints.
+        version: That it has afterwards.
+    """
+    state = database.read("typed_version")[0]
+    if (state["typed"], state["version"]) == (TYPED, version):
+        return
+    after: str | None = ""
+    while after is not None:
+        after = database.write(partial(_derive_some, after=after))
+    database.write(partial(_change, values={"typed": TYPED, "version": version}))
+
+
+def _derive_some(tx: Transaction, *, after: str) -> str | None:
+    """Make those of some documents; return the last of them, None where there were none."""
+    base = lock(tx)
+    rows = tx.run("documents_after", after=after, limit=_DERIVED)
+    for row in rows:
+        known = read_knowledge(tx.run, row["id"])
+        write_typed(tx, base, Said(row["id"], row["title"], metadata_in(row), known))
+    return rows[-1]["id"] if rows else None
 
 
 def _label(database: Database, name: str) -> None:

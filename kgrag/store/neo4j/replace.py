@@ -14,6 +14,7 @@ from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, read_knowled
 from kgrag.store.neo4j.embeddings import embed_nodes, keys_of
 from kgrag.store.neo4j.graph_write import cite
 from kgrag.store.neo4j.nodes import chunk_of, layout_of, stored
+from kgrag.store.neo4j.typed_write import lead_references, read_said, write_typed
 from kgrag.store.texts import metadata_of, metadata_text
 from kgrag.types import Fact, Mention
 
@@ -55,6 +56,7 @@ def replace_knowledge(tx: Transaction, doc_id: str, said: Said) -> None:
     keys = keys_of(tx, doc_id)
     lost = [n for n, (kind, _) in keys.items() if kind == "fact" and n not in wanted.ends]
     vectors = [v for v in said.vectors if keys.get(v.node_id, ("", ""))[1] != v.key]
+    node_id = tx.run("layout", id=doc_id)[0]["node_id"]
     is_described = _describe(tx, base, doc_id, said)
     if wanted == known and not lost and not vectors and not is_described:
         return
@@ -64,6 +66,10 @@ def replace_knowledge(tx: Transaction, doc_id: str, said: Said) -> None:
     embed_nodes(tx, doc_id, [("fact", node, None) for node in lost])
     write.add_vectors(tx, base, doc_id, vectors)
     cite(tx, doc_id)
+    if is_described or wanted != known:
+        write_typed(tx, base, read_said(tx, doc_id, wanted))
+    if is_described:
+        lead_references(tx, [node_id, tx.run("layout", id=doc_id)[0]["node_id"]])
     tx.run("revise_document", id=doc_id)
     finish(tx, base)
 

@@ -7,7 +7,16 @@ from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.labels import update_labels
-from kgrag.store.neo4j.migrate import OLD, UNTYPED, describe_documents, is_old, migrate, take
+from kgrag.store.neo4j.migrate import (
+    OLD,
+    UNDERIVED,
+    UNTYPED,
+    derive_typed,
+    describe_documents,
+    is_old,
+    migrate,
+    take,
+)
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
 
@@ -16,7 +25,7 @@ logger = logging.getLogger(__name__)
 _MADE = re.compile(
     r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
 )
-VERSION = 3  # of the graph's shape
+VERSION = 4  # of the graph's shape
 # What a knowledge base made before facts had vectors lacks, until it is opened to write.
 _FACT_INDEXES = (
     "kgrag_fact_vector_id",
@@ -45,13 +54,13 @@ def prepare(database: Database, *, create: bool) -> None:
             raise _old(database, OLD)
         take(database)
         rows = database.read("base")
-    if rows and rows[0]["version"] in (OLD, UNTYPED):
+    if rows and rows[0]["version"] in (OLD, UNTYPED, UNDERIVED):
         if not create:
             raise _old(database, rows[0]["version"])
         logger.info("%s is brought up to version %s", database.address, VERSION)
         if rows[0]["version"] == OLD:
             migrate(database, UNTYPED)
-        describe_documents(database, VERSION)
+        describe_documents(database, UNDERIVED)
     elif rows:
         check_version(database, rows[0]["version"])
     elif not create:
@@ -59,14 +68,21 @@ def prepare(database: Database, *, create: bool) -> None:
             f"{database.address}: no knowledge base in this database: `kgrag ingest` makes one"
         )
     if create:
-        for name in statements_of("schema"):
-            database.define(name)
-        index_states(database)
-        database.await_indexes()
-        row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
+        _make(database)
+
+
+def _make(database: Database) -> None:
+    """Make what a knowledge base lacks, and bring what its documents have up to date."""
+    for name in statements_of("schema"):
+        database.define(name)
+    index_states(database)
+    database.await_indexes()
+    row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
+    if row["version"] != UNDERIVED:
         check_version(database, row["version"])
-        update_labels(database)
-        describe_documents(database, VERSION)
+    update_labels(database)
+    describe_documents(database, row["version"])
+    derive_typed(database, VERSION)
 
 
 def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:

@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"<(\w+)>")
 # Labels and indexes that only we write. One index is shared: kgrag__related_id, of relationships.
 _OURS = re.compile(r"\b(?:Kgrag[A-Z]\w*|kgrag_(?!_)\w+)")
 # Labels that other programs use, too, as they stand in a statement or in words about one.
-_PUBLIC = re.compile(r"(?<![\w'])(Document|Chunk|Summary|Entity)(?![\w'])")
+_PUBLIC = re.compile(r"(?<![\w'])(Document|Chunk|Summary|Entity|Target|Duty|Organ|Region)(?![\w'])")
 _OF_CHUNKS = re.compile(r"(?<=[(:|])(?=(?:Parent|Child)Chunk\b)")
 _BASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 

@@ -14,12 +14,15 @@ from kgrag.store.neo4j.documents import Documents, batches
 from kgrag.store.neo4j.embeddings import checksum, to_vector
 from kgrag.store.neo4j.nodes import described, layout_of
 from kgrag.store.neo4j.verify_graph import check_graph
+from kgrag.store.neo4j.verify_typed import check_typed
 from kgrag.store.texts import metadata_of
 from kgrag.vectors.vector import check_vector
 
 logger = logging.getLogger(__name__)
 
 _NAMES = frozenset({"title", "name", "caption", "title_key", "name_key"})
+# What keeps from reading what typed nodes follow from.
+_UNREADABLE = frozenset({"evidence-qualifiers", "fact-has-evidence"})
 _REINGEST = "ingest the document again"
 _ANEW = "delete the document, then ingest it again"
 _AGAIN = "run the ingestion again"
@@ -85,6 +88,8 @@ def verify(database: Database) -> list[Problem]:
     problems += check_graph(database)
     if any(p.invariant == "document-metadata" for p in problems):
         return problems
+    if not any(p.invariant in _UNREADABLE for p in problems):
+        problems += check_typed(database)
     return [*problems, *_documents(database)]
 
 

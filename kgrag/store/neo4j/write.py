@@ -12,6 +12,13 @@ from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, Properties, 
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
 from kgrag.store.neo4j.graph_write import cite, write_knowledge
 from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
+from kgrag.store.neo4j.typed_write import (
+    delete_typed,
+    lead_references,
+    read_said,
+    said_in,
+    write_typed,
+)
 from kgrag.store.texts import to_json
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
@@ -49,7 +56,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     if left or (held and not same):
         _delete_chunks(tx, base, doc_id)
         base.deleting = [other for other in base.deleting if other != doc_id]
-    _put_document(tx, base, bundle, layout)
+    node_id = _put_document(tx, base, bundle, layout)
     if not same:
         _add_chunks(tx, base, bundle)
     wanted = DocumentKnowledge()
@@ -59,6 +66,9 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     _add_summaries(tx, base, bundle.summaries)
     _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
     cite(tx, doc_id)
+    write_typed(tx, base, said_in(bundle.document, wanted), replaces=held)
+    if node_id != before["node_id"]:
+        lead_references(tx, [node_id, before["node_id"]])
     finish(tx, base)
 
 
@@ -148,6 +158,8 @@ def add_knowledge(
     _add_summaries(tx, base, new_summaries)
     add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
+    if wanted != known:
+        write_typed(tx, base, read_said(tx, doc_id, wanted))
     tx.run("revise_document", id=doc_id)
     finish(tx, base)
 
@@ -174,6 +186,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     known = read_knowledge(tx.run, doc_id)
     keys = keys_of(tx, doc_id)
     gone = DocumentKnowledge()
+    delete_typed(tx, doc_id)
     write_document_knowledge(tx, base, doc_id, known, gone, {})
     _delete_summaries(tx, doc_id, keep=[])
     n_chunks = tx.run("count_chunks_of", id=doc_id)[0]["n"]
@@ -183,6 +196,8 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     else:
         _delete_chunks(tx, base, doc_id)
     base.keys |= {key for _, key in keys.values()}
+    node_id = tx.run("layout", id=doc_id)[0]["node_id"]
+    lead_references(tx, [node_id], without=doc_id)
     for name in ("delete_document", "delete_layout", "delete_fact_vectors", "delete_sources_of"):
         tx.run(name, id=doc_id)
     tx.run("unstage", id=doc_id)
@@ -242,7 +257,8 @@ def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
     )
 
 
-def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> None:
+def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> str:
+    """Store the node of a document; return the id of the entity that stands for it."""
     document = bundle.document
     properties = {
         **stored(document.title, document.properties, document.metadata),
@@ -262,6 +278,7 @@ def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: s
         segments=to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
     )
     _show_file(tx, document.doc_id)
+    return str(properties["node_id"])
 
 
 def _show_file(tx: Transaction, doc_id: str) -> None:

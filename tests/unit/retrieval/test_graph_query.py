@@ -165,7 +165,7 @@ def test_views_in_the_sql_prompt_have_the_columns_that_it_names(kb, language):
 def test_examples_in_the_cypher_prompt_pass_the_gate(language):
     """A model that follows them is not refused."""
     shown = examples("graph_query_cypher", language)
-    assert len(shown) == 5
+    assert len(shown) == 7
     for query in shown:
         admit(query)
 
