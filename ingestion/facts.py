@@ -66,7 +66,7 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
                 own,
                 subject=written[0],
                 object=written[1],
-                region=place or own.region or around,
+                region=place or resolver.whole(own.region) or around,
             )
             places.setdefault(fid, {})[replace(evidence, qualifiers=qualifiers)] = None
     return [replace(f, evidence=tuple(sorted(places[fid], key=_place))) for fid, f in facts.items()]

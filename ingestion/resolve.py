@@ -19,7 +19,7 @@ from kgrag.language.indicator_places import split_place
 from kgrag.language.indicators import indicator_name, is_indicator
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
-from kgrag.language.regions import level_of, regions_named
+from kgrag.language.regions import level_of, own_region, regions_named
 from kgrag.language.short_titles import shortens
 from kgrag.language.text import normalize_name, quoted_titles
 from kgrag.language.title_keys import title_key
@@ -32,6 +32,7 @@ TASK_TYPE = "measure"
 _ALL_OF_A_KIND = ("各", "有关", "相关", "地方", "所在", "属地", "当地")
 # What a national document says of every place: 财政部门, 省级人民政府.
 _EVERYWHERE = re.compile(r"(?:[省市县]级|市县).*(?:部门|政府|机关)$|.*(?:部门|政府)$")
+_WHOLE = re.compile("[我本全](?:自治区|[省市县区州盟旗])")
 _INNER = re.compile(r"(?![省市县区州盟旗各]|地方|所属|下属).*(?:处|中心)$")
 _BUREAU = re.compile(r"(.+(?:厅|局|委|委员会))(?:办公室|党组)?$")
 
@@ -127,6 +128,17 @@ class NameResolver:
         if unit is None and not is_indicator(name):
             return name
         return self.decisions.called(indicator_name(name, unit or ""), written=written)
+
+    def whole(self, region: str) -> str:
+        """Return the full name of a place that a statement is about; 全省 is the document's own.
+
+        Where the document does not tell which one that is, its own region is as good.
+        """
+        if region in ("全国", "我国"):
+            return NATIONAL
+        if not _WHOLE.fullmatch(region):
+            return region
+        return "".join(own_region(region, self.regions)[-1:])
 
     def _is_short(self, name: str) -> bool:
         """Return whether a name is the document's title cut short, and none that it cites."""

@@ -178,6 +178,7 @@ def _finding(
     if standing == "planned" and p.COUNTED.fullmatch(statement.verb):
         return None
     region, subject = _region(_as_written(text, passage, statement))
+    region = region or _of_whole(passage, statement)
     starts = time is not None and time.is_since and standing == "achieved"
     year = time.year if time and not starts else ""
     if statement.time is None and time is not None and standing_of(time, written) != standing:
@@ -264,6 +265,17 @@ def _region(indicator: str) -> tuple[str, str]:
     if match and len(indicator) - match.end() > 2 and names_place(match[0]):
         return match[0], indicator[match.end() :]
     return "", indicator
+
+
+_WHOLE = re.compile("(全国|我国|[我本全](?:自治区|[省市县区州盟旗]))的?$")
+
+
+def _of_whole(passage: Passage, statement: Statement) -> str:
+    """Return the word for a whole place right before an indicator: 全国, 全省; empty for none."""
+    start, end = statement.clause
+    at = passage.text.find(statement.indicator, start, end)
+    match = _WHOLE.search(passage.text[start : max(at, start)])
+    return match[1] if match else ""
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

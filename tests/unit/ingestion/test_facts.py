@@ -13,6 +13,7 @@ from kgrag.ingestion.facts import (
 )
 from kgrag.ingestion.resolve import name_resolver
 from kgrag.ingestion.rules.finding import SELF, Finding
+from kgrag.ingestion.rules.targets import targets
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.types import Document, Entity, Evidence, Fact, Mention
@@ -49,6 +50,15 @@ def test_a_region_that_is_told_stays():
     finding = Finding("绿色工厂", "目标为", "500家", 7, 16, replace(TARGET, region="武侯区"))
     (fact,) = facts_of(stated_by_rules([finding], LEAVES), RESOLVER)
     assert fact.evidence[0].qualifiers.region == "武侯区"
+
+
+def test_a_figure_of_the_whole_country_is_none_of_the_documents_region():
+    """Nor is one of 全省 in a city's document; 全市 is its own."""
+    text = "目前，全国森林覆盖率达到24%，全省森林覆盖率达到40%。到2025年，全市森林覆盖率达到41%。"
+    found = facts_of(stated_by_rules(targets(text), LEAVES), RESOLVER)
+    told = {(e.qualifiers.value, e.qualifiers.region) for f in found for e in f.evidence}
+    assert told == {("24", "全国"), ("40", "四川省"), ("41", "成都市")}
+    assert {fact.subject.name for fact in found} == {"森林覆盖率"}
 
 
 def test_what_comes_out_as_one_name_says_nothing():
