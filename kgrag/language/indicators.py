@@ -48,7 +48,10 @@ _OF_ENERGY = re.compile(
 )
 _CONSUMED = re.compile(rf"(.+?)消费(?:总?量)?{_SHARE}")
 _ENDS_IN_SHARE = re.compile(rf"(.{{2,}}?){_SHARE}")
-_CAPACITY = re.compile("(新增|累计)?(.+?)(?:发电|电站)?(装机(?:容量|比例))")
+# What is installed in all (累计) is the capacity.
+_CAPACITY = re.compile(
+    "(新增)?(?:累计)?(.+?)(?:发电|电站)?(?:累计)?(?:发电)?(?:建成)?(装机(?:容量|比例))"
+)
 _OF_CAPACITY = re.compile("占(?!比).*装机|装机.*占(?!比)")  # 水电装机占总装机比重: stays as worded
 _NUMBERED = re.compile("^[①-⑳]")
 _BETWEEN = re.compile("(?<=风电)[和与及](?=光伏|太阳能)")
@@ -129,6 +132,8 @@ def _by_unit(name: str, unit: str) -> str:
     """Return what a number with a unit measures of a source or an activity: 风电 500万千瓦."""
     if unit in _AREAS and name in _section("面积"):
         return f"{name}面积"
+    if unit == "微克/立方米" and name in _section("污染物"):
+        return f"{name}浓度"
     match = _SOURCE.fullmatch(name) if unit in _OF_POWER else None
     if not match:
         return name

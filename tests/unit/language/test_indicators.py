@@ -24,6 +24,7 @@ from kgrag.language.indicators import indicator_name, is_indicator
         ("非化石能源消费占比", "非化石能源消费比重"),
         ("环境空气质量优良天数比率", "空气质量优良天数比例"),
         ("光伏发电总装机规模", "光伏装机容量"),
+        ("光伏发电累计装机", "光伏装机容量"),
         ("新能源发电装机占比", "新能源装机比例"),
         ("农业灌溉用水有效利用系数", "农田灌溉水有效利用系数"),
         ("装配式建筑占新建建筑的比例", "装配式建筑占新建建筑比重"),
@@ -44,7 +45,7 @@ def test_what_measures_the_same_has_one_name(name, called):
         ("电能占终端能源消费比重", "电能占能源消费比重"),
         ("煤炭（不含焦炭）占能源消费总量比重", "煤炭占能源消费总量比重"),
         ("新增风电装机", "风电装机"),
-        ("光伏累计装机", "光伏装机"),
+        ("光伏并网装机", "光伏装机"),
         ("风电装机占总装机比重", "风电装机容量"),
         ("城市空气质量优良天数比例", "空气质量优良天数比例"),
         ("PM2.5日均浓度", "PM2.5年均浓度"),
@@ -64,6 +65,7 @@ def test_a_unit_tells_what_is_measured():
     assert indicator_name("光伏发电", unit="千瓦时") == "光伏发电量"
     assert indicator_name("太阳能发电", unit="千瓦") == "太阳能发电装机容量"
     assert indicator_name("造林", unit="亩") == "造林面积"
+    assert indicator_name("细颗粒物", unit="微克/立方米") == "PM2.5浓度"
     assert indicator_name("造林", unit="株") == indicator_name("造林") == "造林"
 
 
