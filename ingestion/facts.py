@@ -15,6 +15,10 @@ from kgrag.types import Chunk, Evidence, Fact, Mention
 
 BY_RULE = "rules"  # extractor of what rules find
 _ROLES = frozenset(["牵头", "负责", "配合"])
+# What is done with a document that there is; not 制定, 编制.
+_OF_DOCUMENTS = CITING_PREDICATES | frozenset(
+    ["发布", "联合发布", "出台", "执行", "实施", "贯彻", "贯彻落实", "参考", "衔接"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,8 @@ def _said(fact: Fact, value: Qualifiers, resolver: NameResolver) -> Qualifiers:
     """
     if fact.predicate in _ROLES and fact.subject.type == "agency":
         return Qualifiers("duty", role=fact.predicate)
-    if fact.object.type == DOCUMENT_TYPE and fact.object != resolver.document:
+    names_one = fact.predicate in _OF_DOCUMENTS and fact.object.type == DOCUMENT_TYPE
+    if names_one and fact.object != resolver.document:
         is_role = fact.predicate in CITING_PREDICATES and fact.subject == resolver.document
         return Qualifiers("reference", role=fact.predicate if is_role else "提及")
     return value

@@ -171,8 +171,10 @@ def test_a_task_of_two_documents_is_two():
 
 
 def test_a_document_that_an_import_names_is_cited():
-    """So that it is connected where it is held; whatever the triple says of it."""
+    """So that it is connected where it is held, whoever issued or follows it."""
     evidence = (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),)
     (fact,) = facts_of([Stated("市政府", "出台", "成都市节水办法", evidence)], RESOLVER)
     said = fact.evidence[0].qualifiers
     assert (said.kind, said.role) == ("reference", "提及")
+    (planned,) = facts_of([Stated("市政府", "制定", "成都市节水办法", evidence)], RESOLVER)
+    assert planned.evidence[0].qualifiers.kind == ""  # there may never be one
