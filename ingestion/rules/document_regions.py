@@ -117,6 +117,8 @@ def read_region(
     """
     if issuers and (is_central_organ(issuers[0]) or _MINISTRY.fullmatch(issuers[0])):
         return Governed((), _central_level(issuers[0]))
+    if issuers and _of_the_centre(issuers[0]):
+        return Governed((), "部门")
     stated = _of_issuers(issuers)
     titled = leading_region(title)[0] or _of_head(document)
     if stated or titled:
@@ -138,6 +140,12 @@ def read_region(
     if sum(own) > len(_NATIONAL.findall(text)):
         return Governed((), levels[own.index(max(own))], inferred=True)
     return Governed((), "国家" if _NATIONAL.search(text) else "", inferred=True)
+
+
+def _of_the_centre(issuer: str) -> bool:
+    """Tell whether a name is that of an organ within one of the centre, and in no place."""
+    within = any(is_central_organ(issuer[:end]) for end in range(3, len(issuer)))
+    return within and not regions_in(issuer)
 
 
 def _bare_level(issuer: str) -> Level:

@@ -13,6 +13,7 @@ from kgrag.language.regions import (
     regions_named,
 )
 
+_BODIES = ("中共", "共青团")  # stand before the place in the names of their committees
 _LONGEST = 16  # characters of a name
 _SUFFIXED = re.compile(r"([一-鿿]{2,5}?)(自治区|自治州|地区|[省市州县区旗盟])")
 # What stands before 省, 市, 区 without being the name of a place.
@@ -27,7 +28,8 @@ _NOT_AFTER = re.compile(r"[场域级内外属际容民]|化|政(?!府|协)")
 def leading_region(text: str, *, within: Sequence[str] = ()) -> tuple[tuple[str, ...], int]:
     """Return the place that a title or the name of an organ begins with, and where that ends.
 
-    Listed or not; 中共 before it is passed over, as is an area that is no division (江北新区).
+    Listed or not; 中共 or 共青团 before it is passed over, as is an area that is no division
+    (江北新区).
 
     Args:
         text: 四川省成都市生态环境局, 云岭省节能规划.
@@ -43,7 +45,7 @@ def leading_region(text: str, *, within: Sequence[str] = ()) -> tuple[tuple[str,
     >>> leading_region("省林业局")
     ((), 0)
     """
-    at = 2 if text.startswith("中共") else 0
+    at = next((len(body) for body in _BODIES if text.startswith(body)), 0)
     names: tuple[str, ...] = ()
     while step := _step(text, at, names or tuple(within), first=not names):
         names, at = step

@@ -183,6 +183,8 @@ def _is_bare(name: str) -> bool:
 
 def _local(name: str, regions: Sequence[str]) -> str:
     """Return the full name of a local organ; empty where its place or kind is not told."""
+    if name.startswith("共青团"):
+        return ""  # is called so in full
     party = name.startswith("中共")
     level = _BARE.match(name, 2 if party else 0)
     if level:
