@@ -151,7 +151,8 @@ class _Sentence:
             rest = before[: len(before) - len(window) + came_from.start()]
             name = names.indicator_in(rest)
             if name:
-                self.state.indicator = name
+                before = self.state.indicator if p.OF_WHAT_BEFORE.fullmatch(name) else ""
+                self.state.indicator = before + name
             return
         found = p.CHAIN.search(window)
         chain = found[0] if found else ""
@@ -242,7 +243,7 @@ class _Sentence:
             self.state.verb = said
             self.record(clause, name, value, chain, said)
         elif is_named:
-            before = self.state.indicator if bare.startswith("占") else ""
+            before = self.state.indicator if p.SHARE_OF_BEFORE.match(bare) else ""
             self.record(clause, before + bare, value, chain, "")
         else:
             self._unnamed(clause, rest, bare, chain, value, is_built=bool(said))
