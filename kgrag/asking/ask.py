@@ -15,14 +15,17 @@ from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.generate import generate
 from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
+from kgrag.generation.sides import answer_by_sides
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.plan import plan
+from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.types import Language, Query
+from kgrag.types import Document, Language, Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
@@ -151,18 +154,35 @@ def _quoted(
     standing = carry_over(question, history) if history else question
     query = knowledge.query(standing)
     search = knowledge.search(query)
-    held = ResultsWithDocuments.of(pipeline.retrieve(search, top_k=options.top_k), knowledge.store)
-    found = quote_answer(
-        query,
-        held.results,
-        documents=held.documents,
-        headings=held.headings,
-        embedder=knowledge.embedder(),
-        max_sentences=options.max_sentences,
-        facts=facts_in(held.results, knowledge.store, leaf=knowledge.settings().leaf),
+    held: dict[str, Document] = {}
+
+    def quote(search: Search, most: int) -> Answer:
+        results = pipeline.retrieve(search, top_k=options.top_k)
+        found = ResultsWithDocuments.of(results, knowledge.store)
+        held.update(found.documents)
+        return quote_answer(
+            search.query,
+            found.results,
+            documents=found.documents,
+            headings=found.headings,
+            embedder=knowledge.embedder(),
+            max_sentences=most,
+            facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
+        )
+
+    sides = plan(query) if pipeline.by_sides else ()
+    if sides:
+        answer = answer_by_sides(
+            query,
+            sides,
+            lambda side, most: quote(search.asked(side.query), most),
+            max_sentences=options.max_sentences,
+        )
+    else:
+        answer = quote(search, options.max_sentences)
+    return mark(
+        replace(answer, checks=check(answer, cited_texts(answer.citations, documents=held)))
     )
-    texts = cited_texts(found.citations, documents=held.documents)
-    return mark(replace(found, checks=check(found, texts)))
 
 
 class _Asking:
