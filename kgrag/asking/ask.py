@@ -170,12 +170,12 @@ def _quoted(
             facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
         )
 
-    sides = plan(query) if pipeline.by_sides else ()
+    sides = {side.label: side.query for side in plan(query)} if pipeline.by_sides else {}
     if sides:
         answer = answer_by_sides(
             query,
-            sides,
-            lambda side, most: quote(search.asked(side.query), most),
+            list(sides),
+            lambda side, most: quote(search.asked(sides[side]), most),
             max_sentences=options.max_sentences,
         )
     else:

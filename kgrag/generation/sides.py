@@ -7,7 +7,6 @@ from dataclasses import replace
 from kgrag.generation.extract import METHOD
 from kgrag.language.answer_text import not_found
 from kgrag.results import Answer, Citation
-from kgrag.retrieval.plan import Side
 from kgrag.types import Language, Query
 
 _LEAD: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
@@ -21,8 +20,8 @@ _LEAST = 2  # sentences that each side may have
 
 def answer_by_sides(
     query: Query,
-    sides: Sequence[Side],
-    quote: Callable[[Side, int], Answer],
+    sides: Sequence[str],
+    quote: Callable[[str, int], Answer],
     *,
     max_sentences: int,
 ) -> Answer:
@@ -30,12 +29,12 @@ def answer_by_sides(
 
     Args:
         query: The question as a whole.
-        sides: As `kgrag.retrieval.plan.plan` gives them, at least one.
+        sides: What each side is called, at least one.
         quote: Answers one side with so many sentences at most.
         max_sentences: Quoted in all, but two for each side.
     """
     most = max(_LEAST, max_sentences // len(sides))
-    answers = {side.label: quote(side, most) for side in sides}
+    answers = {side: quote(side, most) for side in sides}
     silent = [label for label, answer in answers.items() if not answer.found]
     if len(silent) == len(answers):
         return Answer(query.text, not_found(query.language), (), False, METHOD)
