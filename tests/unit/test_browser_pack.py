@@ -15,11 +15,14 @@ BOOKKEEPING = (
     r"KnowledgeBase|Setting|Source|DocumentLayout|\w*Embedding|FactVector|Terms\d*|"
     r"embedding_key|vector"
 )
-LABELS = {"Document", "Chunk", "ParentChunk", "ChildChunk", "Summary", "Entity"}
+LABELS = {"Document", "Chunk", "ParentChunk", "ChildChunk", "Summary", "Entity", "Target", "Duty",
+          "Organ", "Region"}  # fmt: skip
 # Our own label of each, beside the readable one; what is both has the look of the readable one.
-OURS = {"KgragDocument", "KgragChunk", "KgragSummary", "KgragEntity"}
+OURS = {f"Kgrag{label}" for label in LABELS - {"ParentChunk", "ChildChunk"}}
 TYPES = {"RELATED", "CITES", "PART_OF", "FIRST_CHUNK", "NEXT_CHUNK", "HAS_CHILD", "SUMMARIZES",
-         "MENTIONS", "NAMES"}  # fmt: skip
+         "MENTIONS", "NAMES", "STATES", "OF", "ASSIGNS", "ASSIGNED_TO", "ISSUED_BY", "APPLIES_TO",
+         "BASED_ON", "IMPLEMENTS", "AMENDS", "REPEALS", "FORWARDS", "ISSUES",
+         "REFERS_TO"}  # fmt: skip
 
 each_query = pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.file)
 
