@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
+from kgrag.ids import digest
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.json_ready import JsonReady
+from kgrag.language.held_twice import Held, Pair, held_twice
 from kgrag.language.text import normalize_name
 from kgrag.store.store import Store
 from kgrag.types import Document
@@ -14,7 +16,7 @@ from kgrag.unread import UNREAD, Unread, unread_from
 
 ProblemKind = Literal[
     "unread", "skipped", "warning", "title", "issuer", "date", "region", "short", "headings",
-    "passages",
+    "passages", "twin", "edition",
 ]  # fmt: skip
 
 _BATCH = 64  # documents whose texts are held at once
@@ -33,7 +35,8 @@ class ReadingProblem(JsonReady):
             loader reads. The others are of documents: `warning` of the loader; `title` taken from
             the file's name; `issuer`, `date` or `region` not known, or only suggested by the
             text; `short` text; no `headings` in a long text; `passages` that a model could not
-            read.
+            read; a `twin` of a document that is held already; another `edition`, which shares the
+            node in the graph of the one with its title and issuer.
         file: As shown; of a source its absolute path.
         detail: What is wrong.
         remedy: What to do, in few words.
@@ -52,6 +55,8 @@ class ReadingProblem(JsonReady):
 def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     """Yield what was read badly or not at all: sources in their order, then documents by file.
 
+    Documents that are held twice, and editions that share a node, come last.
+
     Args:
         store: The knowledge base; a few texts are held at a time.
     """
@@ -59,14 +64,32 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     yield from map(_source_problem, sorted(unread, key=lambda one: one.source))
     marks = {state.doc_id: state.fingerprint for state in store.sources()}
     cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
+    held: list[Held] = []
     for at in range(0, len(cards), _BATCH):
         ids = [card.doc_id for card in cards[at : at + _BATCH]]
         headings = store.headings(ids)
         for document in store.documents(ids):
+            key = digest("text", normalize_name(document.text))
+            held.append(
+                Held(document.doc_id, document.file, document.title, document.metadata, key)
+            )
             failed = Fingerprint.parse(marks.get(document.doc_id, "")).failed
             yield from _document_problems(
                 document, has_headings=bool(headings.get(document.doc_id)), n_failed=len(failed)
             )
+
+    yield from map(_shared_problem, held_twice(held))
+
+
+def _shared_problem(pair: Pair) -> ReadingProblem:
+    document, other = pair.document, pair.other
+    if pair.kind == "twin":
+        same = "text" if pair.same_text else "title, issuer and number or date"
+        detail, remedy = f"has the {same} of {other.file}", f"kgrag delete {document.doc_id}"
+    else:
+        detail = f"{other.file} has this title and issuer, too: they share a node in the graph"
+        remedy = f"kgrag docs set {document.doc_id} --title …, with its year behind it"
+    return ReadingProblem(pair.kind, document.file, detail, remedy, document.doc_id, document.title)
 
 
 def _source_problem(one: Unread) -> ReadingProblem:

@@ -100,7 +100,14 @@ def test_sources_and_passages_that_could_not_be_read_are_listed(tmp_path):
     failed = [Unread("/p/z.pdf", "is locked"), Unread("/p/a.doc", "save it as .docx", skipped=True)]
     store.set_meta({UNREAD: unread_text(failed)})
     for name, marks in (("b", "x+m!0,3"), ("a", "x+m!5")):
-        document = replace(GOOD, doc_id=name, properties={"year": "2022", "places": "云岭"})
+        text = f"{GOOD.text}{name}"
+        document = replace(
+            GOOD,
+            doc_id=name,
+            text=text,
+            title=f"节能规划{name}",
+            properties={"year": "2022", "places": "云岭"},
+        )
         store.upsert_document(DocumentBundle(document, marks, HEADINGS), source=f"/p/{name}.txt")
     found = [p for p in reading_problems(store) if p.kind != "issuer"]
     store.close()
@@ -112,3 +119,44 @@ def test_sources_and_passages_that_could_not_be_read_are_listed(tmp_path):
         ("passages", "/p/b.txt", "2 passages could not be read by a model"),
     ]
     assert found[-1].remedy == "kgrag ingest --retry-failed"
+
+
+def many(*documents):
+    """Return a store of some documents."""
+    return SimpleNamespace(
+        get_meta=lambda key: None,
+        sources=list,
+        document_cards=lambda: [replace(d, text="", segments=()) for d in documents],
+        documents=lambda doc_ids: [d for d in documents if d.doc_id in doc_ids],
+        headings=lambda doc_ids: {doc_id: list(HEADINGS) for doc_id in doc_ids},
+    )
+
+
+def test_twins_and_editions_of_a_title_are_listed():
+    """The same text under two names, another text of one title and date, a later one."""
+    later = replace(GOOD.metadata, issued="2024-01-02")
+    found = reading_problems(
+        many(
+            GOOD,
+            replace(GOOD, doc_id="d-2", file="p/copy.txt", title="节能规划（副本）"),
+            replace(GOOD, doc_id="d-3", file="p/scan.pdf", text=GOOD.text + "页"),
+            replace(GOOD, doc_id="d-4", file="p/plan2024.txt", text="新" * 900, metadata=later),
+        )
+    )
+    told = [(p.kind, p.file, p.detail.split(" ")[-1], p.remedy) for p in found]
+    assert [one[:2] for one in told] == [
+        ("twin", "p/plan.txt"),
+        ("edition", "p/plan2024.txt"),
+        ("twin", "p/scan.pdf"),
+    ]
+    assert told[0][3] == "kgrag delete d-1"
+    assert told[1][3].startswith("kgrag docs set d-4 --title")
+
+
+def test_the_title_with_a_year_behind_it_tells_editions_apart():
+    """What the remedy says makes two nodes of them."""
+    later = replace(GOOD.metadata, issued="2024-01-02")
+    new = replace(GOOD, doc_id="d-2", file="p/b.txt", text="新" * 900, metadata=later)
+    assert [p.kind for p in reading_problems(many(GOOD, new))] == ["edition"]
+    renamed = replace(new, title=f"{new.title}（2024年）")
+    assert list(reading_problems(many(GOOD, renamed))) == []

@@ -93,6 +93,38 @@ def test_set_corrects_for_good_and_reset_takes_it_back(folder: Path) -> None:
     assert (metadata["regions"], metadata["issued"]) == (["云岭省"], "2022")  # type: ignore[index]
 
 
+def test_what_is_set_survives_that_the_file_changes(folder: Path) -> None:
+    """A new version on disk is another document by its bytes; the correction follows the file."""
+    statuses(folder)
+    (before,) = (d for d in docs(folder) if Path(str(d["file"])).name == "a.txt")
+    run(folder, "docs", "set", "a.txt", "--issuer", "云岭省能源局", "--title", "节能规划新编")
+    path = folder / "p/a.txt"
+    path.write_text(path.read_text("utf-8") + "再推进绿色改造。\n", "utf-8")
+    assert statuses(folder) == {"replaced": 1, "unchanged": 1}
+
+    (after,) = (d for d in docs(folder) if Path(str(d["file"])).name == "a.txt")
+    assert after["doc_id"] != before["doc_id"]
+    assert after["title"] == "节能规划新编"
+    assert after["metadata"]["issuers"] == ["云岭省能源局"]  # type: ignore[index]
+    assert run(folder, "docs", "set", "a.txt", "--reset").exit_code == 0
+    (last,) = (d for d in docs(folder) if Path(str(d["file"])).name == "a.txt")
+    assert last["title"] == before["title"]
+
+
+def test_problems_list_a_copy_and_an_earlier_edition(folder: Path) -> None:
+    """The same text under another name; two texts of one title and issuer, of two years."""
+    text = "云岭省节能办法\n云岭省能源局\n{}年3月5日\n第一条 节能{}。\n"
+    for year in (2018, 2022):
+        (folder / f"p/{year}.txt").write_text(text.format(year, year), "utf-8")
+    (folder / "p/copy.txt").write_text(text.format(2022, 2022), "utf-8")
+    statuses(folder)
+    found = [p for p in docs(folder, "--problems") if p["kind"] in ("twin", "edition")]
+    assert [(p["kind"], Path(str(p["file"])).name) for p in found] == [
+        ("edition", "2022.txt"),
+        ("twin", "copy.txt"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
