@@ -1,11 +1,12 @@
 """The dates of a document: signed, sent out, in force from, in force until; years it suggests."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
+from kgrag.ingestion.rules.document_numbers import numbers_in, own_number
 
 _HAN = {c: str(i) for i, c in enumerate("〇一二三四五六七八九")} | {
     "零": "0",
@@ -107,6 +108,30 @@ def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
     Dates(written='2021-03-05', issued='', effective='2021-03-05', expires='2026-03-04')
     """
     told = _labelled(document.head)
+    written, issued = _begin(document, told)
+    begin = issued or written or known
+    effective = told.get("effective") or _effective(document.lines, begin)
+    expires = told.get("expires") or _expires(document.lines, effective or begin)
+    return Dates(written, issued, effective, expires)
+
+
+def issue_year(document: DocumentLines) -> str:
+    r"""Return the year in which a document was signed or sent out; empty where it does not say.
+
+    That of its own number counts where it has no date.
+
+    >>> from kgrag.ingestion.rules.document_lines import read_lines
+    >>> issue_year(read_lines("节能规划（2023—2025年）\n云政发〔2022〕3号\n根据《节能办法》"))
+    '2022'
+    """
+    written, issued = _begin(document, _labelled(document.head))
+    if date := written or issued:
+        return date[:4]
+    return next((str(year) for _, year in numbers_in(own_number(document))), "")
+
+
+def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str]:
+    """Return when a document was signed, and when it was sent out."""
     signed = _adopted(document.head) or _signed(document.lines)
     written = told.get("written") or _of_two(signed, told.get("sent", ""))
     issued = _printed(document.lines) or told.get("issued") or _published(document.head)
@@ -115,10 +140,7 @@ def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
     if not written and not issued:
         issued = told.get("page", "") or told.get("month", "")
     written = written or ("" if issued else _month(document.head))
-    begin = issued or written or known
-    effective = told.get("effective") or _effective(document.lines, begin)
-    expires = told.get("expires") or _expires(document.lines, effective or begin)
-    return Dates(written, issued, effective, expires)
+    return written, issued
 
 
 def _of_two(signed: str, labelled: str) -> str:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgrag.language.issued import issue_year
+from kgrag.ingestion.rules.document_dates import issue_year
+from kgrag.ingestion.rules.document_lines import read_lines
 from kgrag.qualifiers import Standing
 
 _HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}
@@ -99,7 +100,7 @@ def written_in(text: str) -> int:
 
     Its own where it states it; otherwise the latest 文号 that it cites, or the five-year plan.
     """
-    stated = issue_year(text)
+    stated = issue_year(read_lines(text))
     cited = [int(year) for year in _NUMBER_YEAR.findall(text)]
     if stated:
         return int(stated)
