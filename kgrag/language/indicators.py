@@ -21,6 +21,7 @@ _INDICATOR = re.compile(
 _MEAN = "(?:年均值|年平均|年均|平均)?浓度(?:年均值|平均值|均值|值)?"
 # (pattern, replacement), one after the other, behind the words of the list.
 _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile("(?<=[率量度重例耗])指标$"), ""),
     (re.compile(r"(单位.{2,14}?)(?:二氧化)?碳排放(?:强度|量)?$"), r"\1二氧化碳排放"),
     (re.compile(r"(单位GDP)(?:综合)?能耗(?:强度)?$"), r"\1能耗"),
     (re.compile(rf"(PM2\.5|PM10|二氧化硫|二氧化氮)(?:污染物)?{_MEAN}$"), r"\1浓度"),
@@ -88,9 +89,13 @@ def indicator_name(name: str, unit: str = "") -> str:
     """
     if len(name) > _LONGEST:
         return name
-    formed = _formed(name)
-    found = _by_unit(_whole().get(identity_key(formed), formed), unit)
+    found = _by_unit(_of_list(_formed(name)), unit)
+    found = _of_list(found)
     return name if identity_key(found) == identity_key(name) else found
+
+
+def _of_list(name: str) -> str:
+    return _whole().get(identity_key(name), name)
 
 
 def _formed(name: str) -> str:

@@ -25,6 +25,7 @@ from kgrag.language.indicators import indicator_name, is_indicator
         ("环境空气质量优良天数比率", "空气质量优良天数比例"),
         ("光伏发电总装机规模", "光伏装机容量"),
         ("光伏发电累计装机", "光伏装机容量"),
+        ("用水总量指标", "用水总量"),
         ("新能源发电装机占比", "新能源装机比例"),
         ("农业灌溉用水有效利用系数", "农田灌溉水有效利用系数"),
         ("装配式建筑占新建建筑的比例", "装配式建筑占新建建筑比重"),
@@ -65,6 +66,7 @@ def test_a_unit_tells_what_is_measured():
     assert indicator_name("光伏发电", unit="千瓦时") == "光伏发电量"
     assert indicator_name("太阳能发电", unit="千瓦") == "太阳能发电装机容量"
     assert indicator_name("造林", unit="亩") == "造林面积"
+    assert indicator_name("水土流失综合治理", unit="亩") == "水土流失治理面积"
     assert indicator_name("细颗粒物", unit="微克/立方米") == "PM2.5浓度"
     assert indicator_name("造林", unit="株") == indicator_name("造林") == "造林"
 
