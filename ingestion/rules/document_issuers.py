@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from kgrag.ingestion.rules.document_dates import DAY, MONTH
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
-from kgrag.ingestion.rules.organ_lists import is_organ, split_organs
+from kgrag.ingestion.rules.issuing_organs import is_organ_name, split_organs
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_bare_organ, is_central_organ
+from kgrag.language.page_labels import ORGAN_LABELS
 
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
@@ -22,7 +23,7 @@ _ORDER = re.compile(
     r"^[^，。《》]{0,30}?(?P<who>[一-鿿]{2,30}?)(?:令|公告)(?:$|[（(]?(?:第|\d{4}年第))"
 )
 _BOX = re.compile(
-    r"(?:发布机构|发布机关|发文机关|发文机构|发文单位|发布单位|发布部门|发文部门|制定机关|制发机关|颁布单位|颁布部门|公布机关)[】\]]?[:：]?(?P<who>[一-鿿、，]{2,80}?)"
+    rf"(?:{'|'.join(ORGAN_LABELS)})[】\]]?[:：]?(?P<who>[一-鿿、，]{{2,80}}?)"
     r"(?=$|成文|发布|发文|文号|索引|主题|有效|体裁|分类|生成|实施|时效|效力)"
 )
 _SOURCE = re.compile(r"(?:信息来源|来源)[:：](?P<who>[一-鿿]{3,30}?)(?=$|发布|浏览|作者|时间|编辑)")
@@ -213,7 +214,7 @@ def _of_title(title: str) -> list[str]:
         organ = re.match(
             r"[一-鿿]{2,14}?(?:厅|局|委员会|委)(?=\d{4}|支持|落实|贯彻|促进|推动|推进)", title[end:]
         )
-        if organ and is_organ(title[:end] + organ[0]):
+        if organ and is_organ_name(title[:end] + organ[0]):
             return [title[:end] + organ[0]]
     bare = re.match(r"[省市][一-鿿]{2,12}?(?:厅|局|委|政府)(?=\d{4}|支持|落实|贯彻)", title)
     return [bare[0]] if bare else []

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
-from kgrag.ingestion.rules.organ_lists import split_organs
+from kgrag.ingestion.rules.issuing_organs import split_organs
 
 # 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
 _BRACKETED = re.compile(

@@ -11,7 +11,7 @@ from kgrag.ingestion.rules.document_issuers import Issuers, read_issuers
 from kgrag.ingestion.rules.document_lines import DocumentLines, narrowed, read_lines
 from kgrag.ingestion.rules.document_numbers import own_number
 from kgrag.ingestion.rules.document_regions import Governed, read_region
-from kgrag.ingestion.rules.organ_lists import split_organs
+from kgrag.ingestion.rules.issuing_organs import split_organs
 from kgrag.ingestion.rules.suggested_year import suggested_year
 from kgrag.ingestion.rules.title_particulars import title_particulars
 from kgrag.language.leading_region import leading_region

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from kgrag.language import organ_list
+from kgrag.language import organ_file
 from kgrag.language.leading_region import leading_region
 from kgrag.language.region_mentions import names_in
 from kgrag.language.regions import own_region, region_at, regions_named
@@ -66,7 +66,7 @@ _BLANK = re.compile(r"\s+")
 
 def central_organs() -> Iterator[tuple[str, str]]:
     """Yield (name, full name) of every name of a central organ, former ones included."""
-    yield from organ_list.central().items()
+    yield from organ_file.central().items()
 
 
 def is_central_organ(name: str) -> bool:
@@ -98,7 +98,7 @@ def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
     '市林业局'
     """
     full = full_organ_name(name, regions=regions)
-    return organ_list.successors().get(full, full)
+    return organ_file.successors().get(full, full)
 
 
 def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
@@ -140,8 +140,8 @@ def _of_the_centre(name: str, *, national: bool) -> str:
 
 
 def _central_name(name: str, *, national: bool) -> str:
-    return organ_list.central().get(name) or (
-        organ_list.national().get(name, "") if national else ""
+    return organ_file.central().get(name) or (
+        organ_file.national().get(name, "") if national else ""
     )
 
 
@@ -242,8 +242,8 @@ def _kind(rest: str) -> str:
     """Return what comes behind the place in full; empty where it is unknown."""
     if match := _PARTY.match(rest):
         behind = "委" + rest[match.end() :]
-        return organ_list.whole_names().get(behind, behind)
-    if whole := organ_list.whole_names().get(rest):
+        return organ_file.whole_names().get(behind, behind)
+    if whole := organ_file.whole_names().get(rest):
         return whole
     if match := _GOVERNMENT.match(rest):
         return "人民政府" + rest[match.end() :]
@@ -258,7 +258,7 @@ def _in_full(rest: str) -> str:
     ending = _KIND.search(rest)
     if not ending:
         return ""
-    field = organ_list.fields().get(rest[: ending.start()])
+    field = organ_file.fields().get(rest[: ending.start()])
     if field is None:
         return ""
     return field + {"委": "委员会", "办": "办公室"}.get(ending[1], ending[1])

@@ -19,8 +19,9 @@ _OTHERS = """
 内容概要 浏览次数 责任编辑
 文档类型 文件类型 原文链接 基本信息
 """
+ORGAN_LABELS = tuple(_ORGANS.split())
 _VALUES = (
-    (frozenset(_ORGANS.split()), re.compile(r"(?!.*关于)[^。《》\d]{2,80}")),
+    (frozenset(ORGAN_LABELS), re.compile(r"(?!.*关于)[^。《》\d]{2,80}")),
     (frozenset(_DAYS.split()), re.compile(r"(?:19|20)\d\d\s*[年.\-/].{1,24}")),
     (frozenset(_NUMBERS.split()), re.compile(r"[^，。]{2,40}号")),
 )

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Iterator
 
-from kgrag.language import organ_list
+from kgrag.language import organ_file
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import central_organs, is_central_organ
 from kgrag.language.region_mentions import names_in
@@ -47,7 +47,7 @@ def _central_names() -> frozenset[str]:
 
 @functools.cache
 def _national() -> tuple[str, ...]:
-    return tuple(organ_list.national())
+    return tuple(organ_file.national())
 
 
 @functools.cache
@@ -75,13 +75,13 @@ def split_organs(text: str) -> list[str]:
     for piece in _SEPARATOR.split(_BRACKET.sub("", text[:600]).strip()):
         if piece:
             found.extend(_cut(piece))
-    return found if found and all(map(is_organ, found)) else []
+    return found if found and all(map(is_organ_name, found)) else []
 
 
-def is_organ(name: str) -> bool:
+def is_organ_name(name: str) -> bool:
     """Return whether a text looks like the name of one organ.
 
-    >>> [is_organ(n) for n in ("云岭省能源局", "工信部", "各市人民政府", "重点工作")]
+    >>> [is_organ_name(n) for n in ("云岭省能源局", "工信部", "各市人民政府", "重点工作")]
     [True, True, False, False]
     """
     if is_central_organ(name):
