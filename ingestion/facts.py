@@ -102,7 +102,9 @@ def stated_by_rules(findings: Iterable[Finding], leaves: Sequence[Chunk]) -> Ite
         )
 
 
-def stated_before(facts: Iterable[Fact], leaves: Sequence[Chunk]) -> Iterator[Stated]:
+def stated_before(
+    facts: Iterable[Fact], leaves: Sequence[Chunk], *, region: str = ""
+) -> Iterator[Stated]:
     """Yield what imports and models stated of a stored document, as it was written.
 
     What rules found is left out: they find it anew.
@@ -110,10 +112,13 @@ def stated_before(facts: Iterable[Fact], leaves: Sequence[Chunk]) -> Iterator[St
     Args:
         facts: As the store has them.
         leaves: The document's smallest chunks, as they are now.
+        region: That the document had: targets have it that told none, and get the present one.
     """
     for fact in facts:
         for evidence in _anchored(fact.evidence, leaves):
             own = evidence.qualifiers
+            if own.kind == "target" and own.region == region:
+                evidence = replace(evidence, qualifiers=replace(own, region=""))
             yield Stated(
                 own.subject or fact.subject.name,
                 fact.predicate,

@@ -126,10 +126,11 @@ def kept_knowledge(
         resolver: For its names.
     """
     facts, mentions, summaries = store.knowledge_of(doc_id)
+    region = next((name_resolver(card).region for card in store.document_cards([doc_id])), "")
     parents = [c for c in chunks if c.parent_id is None]
     kept_summaries = [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries]
     return (
-        facts_of(stated_before(facts, leaves), resolver),
+        facts_of(stated_before(facts, leaves, region=region), resolver),
         mentions_before(mentions, leaves, resolver),
         kept_summaries,
     )

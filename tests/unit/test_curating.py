@@ -1,5 +1,7 @@
 """What people decide holds at once, outlives ingests and deletions, and can be taken back."""
 
+import json
+
 import pytest
 
 from kgrag import KnowledgeBase
@@ -138,6 +140,25 @@ def test_what_the_rules_make_one_is_kept_apart(kb):
     """市经信局 may be another's."""
     kb.curator().split("市经信局", "青川市经济和信息化局")
     assert {"市经信局（青川市）", "青川市经济和信息化局"} <= names(kb)
+
+
+def test_figures_of_an_import_go_with_a_corrected_region(kb, tmp_path):
+    """Those that tell no place of their own."""
+    file = tmp_path / "facts.jsonl"
+    rows = [["森林覆盖率", "2025年目标为", "40%"], ["四川省森林覆盖率", "2025年目标为", "41%"]]
+    file.write_text(
+        json.dumps({"doc": "plan", "start": 0, "end": 30, "triples": rows}), encoding="utf-8"
+    )
+    assert kb.import_facts(file).errors == ()
+
+    def regions():
+        (card,) = [c for c in kb.documents() if c.title.endswith("规划")]
+        told = [f for f in kb.store.knowledge_of(card.doc_id)[0] if f.subject.name == "森林覆盖率"]
+        return {(e.qualifiers.value, e.qualifiers.region) for f in told for e in f.evidence}
+
+    assert regions() == {("40", "青川市"), ("41", "四川省")}
+    kb.curator().correct("plan.txt", {"region": "四川省、成都市"})
+    assert regions() == {("40", "成都市"), ("41", "四川省")}
 
 
 def test_names_of_an_indicator_that_are_one_are_kept_apart(kb, tmp_path):
