@@ -112,7 +112,9 @@ def _describe(tx: Transaction, *, version: int) -> None:
                 for row, (properties, metadata) in zip(rows, told, strict=True)
             ],
         )
-    tx.run("change_base", values={"description": DESCRIPTION, "version": version})
+    # What references lead to may be called otherwise now, so that typed nodes are made anew, too.
+    values = {"description": DESCRIPTION, "version": version, "typed": None}
+    tx.run("change_base", values=values)
 
 
 def derive_typed(database: Database, version: int) -> None:
