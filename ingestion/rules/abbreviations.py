@@ -5,13 +5,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kgrag.ingestion.rules.said_short import SAID_SHORT
 from kgrag.ingestion.rules.titles_told import Told, clean_title
 from kgrag.language.title_keys import title_key
 
 _REACH = 240  # characters behind a title in which its short name is given
 _GIVEN = re.compile(
     r"[^。；;\n（(《]{0,12}(?:[（(][^（）()《》]{0,60}[）)]\s*){0,2}"
-    r"[（(](?P<ahead>[^（）()《》]{0,60}?)(?:以下|下文|后文|下)?(?:分别|统一?|均|合)?简?称(?:为|作)?[:：]?\s*"
+    rf"[（(](?P<ahead>[^（）()《》]{{0,60}}?){SAID_SHORT}"
     r"(?P<names>[^（）()]{1,60}?)[）)]"
 )
 _NAME = re.compile(

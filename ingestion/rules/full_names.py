@@ -4,16 +4,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kgrag.ingestion.rules.said_short import SAID_SHORT
+
 _LONGEST_FULL = 80  # characters
 _LONGEST_SHORT = 24
 _REACH = 120  # characters before the bracket in which the full name begins
 _BRACKET = re.compile(
-    r"[（(〔](?P<aside>[^（）()〔〕]{0,30}?[，,；;、])?(?:以下|下文|下)?(?:均|统一|均统一)?(?:简称|统称|合称)(?:为|作)?[：:，]?"
+    rf"[（(〔](?P<aside>[^（）()〔〕]{{0,30}}?[，,；;、])?{SAID_SHORT}"
     r"(?P<short>[“\"‘'《]?[^（）()〔〕，,；;。\n]{1,30})(?:[，,；;][^（）()〔〕\n]{0,80})?[）)〕]"
 )
 _BARE = re.compile(r"，(?:以下)?简称(?:为)?[“\"](?P<short>[^”\"\n]{2,20})[”\"]")
 _OPEN, _CLOSE = '“"‘', '”"’'
 _WITHIN = re.compile(r"[（(](?![一二三四五六七八九十\d]+[）)]|以下)[^（）()。]{1,8}[）)]")
+_SEVERAL = re.compile(
+    "》.{0,2}《|”.{0,2}“"
+)  # 《意见》《通知》: one each, of the titles before them
 _MARKS = "“”\"'‘’《》「」『』 "
 _TITLE = re.compile(
     r"《(?P<title>[^《》]{2,100}(?:《[^《》]{1,80}》[^《》]{0,60})*)》(?:[（(〔][^（）()]{0,60}[）)〕])*$"
@@ -64,7 +69,7 @@ def shortened_names(text: str) -> Iterator[FullName]:
     for pattern in (_BRACKET, _BARE):
         for match in pattern.finditer(text):
             short = match["short"].strip(_MARKS)
-            if not 1 < len(short) <= _LONGEST_SHORT:
+            if not 1 < len(short) <= _LONGEST_SHORT or _SEVERAL.search(short):
                 continue
             before = text[max(0, match.start() - _REACH) : match.start()]
             full, is_title = _full(before, short)

@@ -73,6 +73,9 @@ def test_definitions_leave_what_defines_nothing(text):
         ("青川市“碳惠”平台（以下统称平台，名单见附件）", {"平台": "青川市“碳惠”平台"}),
         ("中国（云岭）自由贸易试验区（以下简称试验区）", {"试验区": "中国（云岭）自由贸易试验区"}),
         ("客运企业及货运企业（以下简称运企业）", {"运企业": "客运企业及货运企业"}),
+        ("严格执行《节能方案》（下称《方案》）。", {"方案": "节能方案"}),
+        ("《节能意见》《节能通知》（以下分别简称《意见》《通知》）", {}),  # references reads these
+        ("市水利和湖泊局（称号另定）", {}),
     ],
 )  # fmt: skip
 def test_abbreviations_stand_for_what_begins_where_they_do(text, names):
