@@ -13,7 +13,7 @@ range; the year is the labelled one, or the last of a labelled period (十四五
 right if organ and role agree; its task is the labelled one, or worded within the item. Labels that
 are `optional` count neither as missed nor as wrong. A sentence without findings counts.
 
-usage: python benchmarks/statements.py --data FOLDER [--half tune|hold|more|fresh]
+usage: python benchmarks/statements.py --data FOLDER [--half tune|hold|more|fresh|last]
            [--kind targets|duties] [--misses N] [--labels FOLDER]
 
 `--data` holds the documents as text files, named as the labels name them.
@@ -312,7 +312,7 @@ def main() -> None:
     """Score the rules of one kind or both; print tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--half", choices=("tune", "hold", "more", "fresh"), default="")
+    parser.add_argument("--half", choices=("tune", "hold", "more", "fresh", "last"), default="")
     parser.add_argument("--kind", choices=tuple(SCORES))
     parser.add_argument("--misses", type=int, nargs="?", const=sys.maxsize, default=0)
     parser.add_argument("--labels", type=Path, default=Path(__file__).parent / "labels")
