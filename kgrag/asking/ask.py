@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kgrag.asking.citing import citing_answer
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.retrieve import LEFT_OUT, retrieve
@@ -170,8 +171,12 @@ def _quoted(
             facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
         )
 
-    sides = {side.label: side.query for side in plan(query)} if pipeline.by_sides else {}
-    if sides:
+    sides = {side.label: side.query for side in plan(query)} if pipeline.planned else {}
+    answer = citing_answer(search, knowledge) if pipeline.planned else None
+    if answer is not None:
+        cited = knowledge.store.documents([c.doc_id for c in answer.citations])
+        held.update((document.doc_id, document) for document in cited)
+    elif sides:
         answer = answer_by_sides(
             query,
             list(sides),

@@ -46,13 +46,14 @@ class Pipeline:
         routes: Asked side by side where the store can do so.
         fuse: Makes one ranking of theirs.
         postprocessors: Applied in order to the best candidates.
-        by_sides: Whether a comparison is asked side by side (`kgrag.retrieval.plan`).
+        planned: Whether questions are planned: a comparison is asked for each side
+            (`kgrag.retrieval.plan`), one for all that cite a title is answered from the graph.
     """
 
     routes: tuple[WeightedRetriever, ...]
     fuse: Fusion
     postprocessors: tuple[Postprocessor, ...] = ()
-    by_sides: bool = False
+    planned: bool = False
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
@@ -62,7 +63,7 @@ class Pipeline:
         Raises:
             ValueError: If top_k < 1.
         """
-        sides = plan(search.query) if self.by_sides else ()
+        sides = plan(search.query) if self.planned else ()
         if not sides:
             return self._whole(search, top_k=top_k)
         found = {s.label: self._whole(search.asked(s.query), top_k=top_k) for s in sides}
@@ -177,14 +178,14 @@ _ALL = (
     *(_FACTS, _SIMILAR_FACTS, _CITED, _QUERIED),
 )
 
-_GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), by_sides=True)
+_GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), planned=True)
 
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
         "grim": _GRIM,
         "grim-no-merge": replace(_GRIM, postprocessors=()),
         "grim-no-summary": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SUMMARIES)),
-        "grim-no-sides": replace(_GRIM, by_sides=False),
+        "grim-no-plan": replace(_GRIM, planned=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),
         "hybrid": Pipeline(_HYBRID, WeightedFusion()),

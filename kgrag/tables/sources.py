@@ -1,9 +1,9 @@
 """Where statements stand: document, headings above, the sentence."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from kgrag.language.headings import HeadingTree
 from kgrag.language.text import sentence_spans
 from kgrag.store.graph import Statement
 from kgrag.tables.table import Source
@@ -48,9 +48,9 @@ def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
         some = doc_ids[at : at + _BATCH]
         headings = store.headings(some)
         for document in store.documents(some):
-            of_document = headings.get(document.doc_id, [])
+            tree = HeadingTree(document.text, headings.get(document.doc_id, []))
             for spot in by_document[document.doc_id]:
-                found[spot] = _source(document, of_document, spot)
+                found[spot] = _source(document, tree, spot)
     return found
 
 
@@ -59,7 +59,7 @@ def sources_of(spots: Iterable[Spot], found: Mapping[Spot, Source]) -> tuple[Sou
     return tuple(dict.fromkeys(found[spot] for spot in spots if spot in found))
 
 
-def _source(document: Document, headings: Sequence[Heading], spot: Spot) -> Source:
+def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
     _, start, end = spot
     return Source(
         doc_id=document.doc_id,
@@ -67,24 +67,9 @@ def _source(document: Document, headings: Sequence[Heading], spot: Spot) -> Sour
         file=document.file,
         start=start,
         end=end,
-        heading_path=heading_path(headings, start),
+        heading_path=tree.path(start, end),
         quote=_quote(document.text, start, end),
     )
-
-
-def heading_path(headings: Sequence[Heading], offset: int) -> tuple[str, ...]:
-    """Return the headings above a place, the outermost first.
-
-    Args:
-        headings: Of the document, in text order.
-        offset: Of a character; one within a heading is below it.
-    """
-    path: list[Heading] = []
-    for heading in headings[: bisect_right([h.start for h in headings], offset)]:
-        while path and path[-1].level >= heading.level:
-            path.pop()
-        path.append(heading)
-    return tuple(heading.text for heading in path)
 
 
 def _quote(text: str, start: int, end: int) -> str:

@@ -121,7 +121,7 @@ QUESTION = "福建和河南的秸秆利用率各是多少？"
 
 def test_each_side_of_a_comparison_is_there(base):
     """In turn, and each result says for which side it was asked."""
-    found = found_by(base, QUESTION, by_sides=True)
+    found = found_by(base, QUESTION, planned=True)
     assert [place for place, _ in found] == ["福建", "河南", "福建", "河南"]
     assert [r.via[0] for _, r in found[:2]] == ["asked for 福建", "asked for 河南"]
     assert [r.score for _, r in found] == [1.0, 1 / 2, 1 / 3, 1 / 4]
@@ -131,7 +131,7 @@ def test_without_sides_one_may_fill_all(base):
     """The ablation, and a question that is no comparison."""
     assert [place for place, _ in found_by(base, QUESTION)] == ["福建"] * 4
     for question in ("福建的秸秆利用率", "秸秆利用率各是多少"):
-        assert [p for p, _ in found_by(base, question, by_sides=True)] == ["福建"] * 4
+        assert [p for p, _ in found_by(base, question, planned=True)] == ["福建"] * 4
 
 
 def test_grim_asks_by_sides(base):
@@ -140,5 +140,5 @@ def test_grim_asks_by_sides(base):
         "asked for 福建",
         "asked for 河南",
     ]
-    whole = base.search(QUESTION, top_k=2, system="grim-no-sides")
+    whole = base.search(QUESTION, top_k=2, system="grim-no-plan")
     assert not any("asked for" in reason for r in whole for reason in r.via)
