@@ -318,6 +318,7 @@ class _Sentence:
         self.record(clause, noun, value, verb, verb)
         if len(self.state.found) > before:
             names.complete_levels(self.state.found, noun)
+            names.complete_work(self.state.found, noun)
 
     def _distribute(
         self, clause: tuple[int, int], rest: str, chain: str, group: list[Value]

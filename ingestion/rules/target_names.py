@@ -9,6 +9,7 @@ from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_times import times
 from kgrag.ingestion.rules.target_values import SHARES, Value
+from kgrag.language.quantities import COUNTS
 
 LEVEL_ONLY = re.compile(r"(?:国家|省|市|县区?|区县?|镇|乡镇?|村)级")
 _LEVEL_BEFORE = re.compile(rf"{LEVEL_ONLY.pattern}(?=[一-鿿]{{2}})")
@@ -18,6 +19,9 @@ _LONGEST = 60  # characters of an indicator
 _BASE_END = re.compile(rf"{p.BASE}$")
 _NAME_GOES_ON = re.compile(r"(?![、和及与的并以其次])[一-鿿]{2}")
 _NAME_BEFORE = re.compile(r"[一-鿿]{2}$")
+_SHARED_WORK = re.compile(
+    r"^(?P<noun>[^的,;]{2,12})的(?P<done>[^的,;]{2,12}(?:治理|整治|改造|修复|建设|整改|升级|提标))$"
+)
 
 
 def without_times(rest: str) -> str:
@@ -101,6 +105,18 @@ def complete_levels(found: list[Statement], noun: str) -> None:
         if found[i].clause != found[-1].clause or not LEVEL_ONLY.fullmatch(found[i].indicator):
             break
         found[i] = replace(found[i], indicator=found[i].indicator + noun[level.end() :])
+
+
+def complete_work(found: list[Statement], noun: str) -> None:
+    """Give what is done to a list's last item to those before: 3个油库、5辆车的油气回收治理."""
+    shared = _SHARED_WORK.match(noun)
+    if not shared:
+        return
+    for i in range(len(found) - 2, -1, -1):
+        is_counted = found[i].value.unit in COUNTS and found[i].verb
+        if found[i].clause != found[-1].clause or not is_counted:
+            break
+        found[i] = replace(found[i], indicator=f"{found[i].indicator}的{shared['done']}")
 
 
 def listed_before(text: str, start: int, since: int, n: int) -> Sequence[str]:

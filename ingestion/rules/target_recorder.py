@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from kgrag.ingestion.rules import target_extents as extents
 from kgrag.ingestion.rules import target_names as names
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules import target_words as words
@@ -63,6 +64,7 @@ class Recorder:
             name += _LEVEL.sub("", self.state.indicator)
         if not _can_be_said(name, value, verb):
             return
+        name = extents.whole(name, self.text, clause, self.state.found)
         at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
         base = next(
             (t for t in self.said if t.is_base and clause[0] <= t.start < value.start), None
