@@ -176,7 +176,8 @@ class _Sentence:
         verb = self._verb(before[-_LOOK_BACK:], before, value)
         is_last = value.end + len(behind) == clause[1]
         noun = names.counted_noun(behind, is_followed=not is_last)
-        if verb and noun and (value.unit in COUNTS or value.unit in p.MEASURED_NOUNS):
+        acts = not before and p.RESULT.match(behind)  # 清查20家企业,5家企业完成整改
+        if verb and noun and not acts and value.unit in {*COUNTS, *p.MEASURED_NOUNS}:
             self._built_noun(clause, verb, value, noun, behind)
             return
         if value.unit in p.DONE_TO and self._result(clause, before, value, behind):
@@ -381,5 +382,7 @@ class _Sentence:
         if not done or not lead or not words.names_something(bare):
             return False
         name = re.split(lead[0], bare, maxsplit=1)[-1]
+        if p.INDICATOR_END.search(name):  # 流域面积200平方公里河流治理 says which are meant
+            return False
         self.record(clause, name + done["noun"], value, lead[0], lead[0])
         return True

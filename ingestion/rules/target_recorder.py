@@ -97,6 +97,6 @@ def _can_be_said(name: str, value: Value, verb: str) -> bool:
     """Return whether words can name an indicator of a value."""
     if not words.names_something(name) or p.COMPARED.search(name) or len(name) > LONGEST:
         return False
-    if p.SIZE.search(name) and not verb:
+    if (p.SIZE.search(name) and not verb) or p.OF_STANDARD.search(name):
         return False
     return value.unit not in COUNTS or not p.PARTS.search(name)

@@ -71,3 +71,30 @@ def test_work_of_a_lists_last_item_is_done_to_all():
         ("码头的油气回收治理", "4"),
         ("槽车的油气回收治理", "30"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "开展安全法规宣讲120余场次，开放3家科普场馆。",
+            [("安全法规宣讲", "120"), ("科普场馆", "3")],
+        ),
+        ("改建、扩建及改造供水站14处。", [("供水站", "14")]),
+        ("开展白沙受损堤岸8.5公里生态修复工程。", [("白沙受损堤岸生态修复工程", "8.5")]),
+        (
+            "集中清查1350家用煤企业，210家用煤企业录入县级监管平台。",
+            [("用煤企业", "1350"), ("用煤企业录入县级监管平台", "210")],
+        ),
+        ("实施集水面积50平方公里小河治理项目。", []),
+    ],
+)
+def test_results_that_are_counted(text: str, expected: list[tuple[str, str]]):
+    """What was opened, examined, rebuilt or entered, so many times or so long."""
+    assert _named(text) == expected
+
+
+def test_levels_of_a_standard_are_no_values():
+    """标杆水平 and 基准水平 say what a standard asks, not what somebody has or is to reach."""
+    assert _named("水泥熟料工艺能效标杆水平为100千克标准煤/吨，基准水平为117千克标准煤/吨。") == []
+    assert _named("到2025年，能效标杆水平以上的产能比例达到30%。") != []
