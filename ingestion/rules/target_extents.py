@@ -27,9 +27,14 @@ _OF_A_VALUE = frozenset(("总规模", "规模", "总量", "年均增速", "增�
 _FOR_ALL = frozenset(("投资", "总投资", "投资额"))  # told of a whole work, in clauses of their own
 _LEADS_IN = re.compile(
     r"^(?:[一-鿿]{1,4}(?:区|市|县|省))?(?:积极|大力|深入|全面|加快|有序|持续|稳步|扎实|逐步|继续|进一步)*"
-    r"(?:推进|推动|加强|开展|实施|建设|新建|强化|促进|推行|提高|提升|发展|恢复|修复|改造|建成){1,2}(?:了)?"
+    r"(?:推进|推动|加强|开展|实施|建设|新建|强化|促进|推行|提高|提升|发展|恢复|修复|改造|建成|建立|创建|健全|完善|打造){1,2}(?:了)?"
     r"(?P<of>[^,、;:\d()“”]{3,20}?)(?:建设|工作|工程|项目)?$"
 )
+_COUNTED = re.compile(
+    r"^(?>(?:主要|[全本我][省市县区州])?(?:各类)?)(?P<of>(?!已|新|共|总)[^,、;:\d()“”]{2,16}?)(?:共|合计|总数|达|有)*\d+[处座个家]$"
+)
+_NUMBERED = re.compile(r"^(?:[(]?[\d一二三四五六七八九十]{1,3}[).、])+")
+_ENTRY = re.compile(r"^[^,;。:]{2,30}(?:项目|工程)$")
 _CLAUSE_MARKS = ",;:"
 _NEAR = 120  # characters within which a work's investments are told
 _SHORTEST = 2  # characters of what an indicator is of
@@ -58,6 +63,8 @@ def whole(name: str, text: str, clause: tuple[int, int], found: Sequence[Stateme
             return of + head
     if near is None and (object_ := _NO_PART.sub("", _object_before(text, clause))):
         return _joined(object_, head) or (object_ + head if _BARE.fullmatch(head) else name)
+    if _BARE.fullmatch(head) and (entry := _entry(text, clause)):
+        return entry + head
     return name
 
 
@@ -92,13 +99,22 @@ def _work(found: Sequence[Statement], clause: tuple[int, int]) -> str:
 
 
 def _object_before(text: str, clause: tuple[int, int]) -> str:
-    """Return what the clause before does something to; empty where it holds a number."""
+    """Return what the clause before does something to; or counts; empty for neither."""
     if not clause[0] or text[clause[0] - 1] != ",":
         return ""
     end = clause[0] - 1
     start = max(text.rfind(mark, 0, end) for mark in (*_CLAUSE_MARKS, "。")) + 1
-    said = _LEADS_IN.match(text[start:end])
+    said = _LEADS_IN.match(text[start:end]) or _COUNTED.match(text[start:end])
     return said["of"] if said else ""
+
+
+def _entry(text: str, clause: tuple[int, int]) -> str:
+    """Return the project that an entry of a list tells of: 东山光伏项目:…,总投资…."""
+    start = text.rfind("。", 0, clause[0]) + 1
+    mark = text.find(":", start, clause[0])
+    name = text[start : max(mark, start)]
+    name = _NUMBERED.sub("", name)
+    return name if _ENTRY.match(name) else ""
 
 
 def _joined(of: str, name: str) -> str:

@@ -32,6 +32,20 @@ def test_clause_without_a_number_lends_its_object():
     assert _named("建设白鹭洲湿地，恢复湿地面积30公顷。") == [("白鹭洲湿地面积", "30")]
 
 
+def test_count_without_a_verb_lends_its_noun():
+    """主要水库4座,总库容: what is counted need be no target itself."""
+    text = "2020年，主要水库4座，总库容1.5亿立方米。全市已认定120个，占比31%。"
+    assert ("水库总库容", "150000000") in _named(text)
+    assert ("占比", "31") in _named(text)
+
+
+def test_entry_of_a_list_lends_its_project():
+    """1、某项目:…,总投资: the project before the colon is what an investment is of."""
+    text = "2、北坡风电项目：单位造价按每千瓦成本计算，总投资约12亿元。"
+    assert _named(text) == [("北坡风电项目总投资", "1200000000")]
+    assert _named("健全水质监测网络，投资80万元。") == [("水质监测网络投资", "800000")]
+
+
 def test_indicator_before_lends_what_it_is_of():
     """绿化覆盖面积…、覆盖率: of the same; a value's sum grows and has a size."""
     text = "2020年，建成区绿地面积60公顷、覆盖率31%。"
