@@ -8,7 +8,7 @@ from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import without_number
 
 _KINDS = (
-    "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲"
+    "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲|预案"
     "|措施|标准|目录|清单|名单|函|规定|规则|规程|规范|准则|导则|指南|指引|手册|章程|制度|政策"
     "|批复|答复|报告|说明|解读|公示|白皮书|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动|机制|体系"
 )
@@ -32,6 +32,8 @@ _FURNITURE = re.compile(
     r"|(?:索引号|主题|发文|文号|字号|发布|成文|生成|实施|施行|公开|来源|信息|时效|效力|法规|有效|分类"
     r"|名称|发稿|作者|责任编辑|编辑|更新|时间|日期|字体|点击|访问|审核|录入|供稿|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
     r"|(?:密级|紧急程度|公开方式|公开属性|主动公开|不予公开|依申请公开|特急|平急|加急)"
+    r"|今天是|欢迎(?:来到|访问|光临|您)|首页\s|.{0,20}设为首页|[^，。]{0,80}[（(]共\s*\d+\s*篇[）)]$|篇\d+[:：]|特此"
+    r"|(?:社交媒体|一键)?(?:分享|搜索|收藏|打印|下载|转发|关闭)(?:本[页文]|到.{1,8})?$"
     r"|[（(]此件|【[^】]*】|\[[^\]]*\]$|.{0,20}[.．·…]{6,}"
     r"|.*[»>|].*[»>|]|.*[»>]$|(?:[^|]{1,8}\|)+[^|]{1,8}$|返回(?:顶部|首页|列表)|导读[:：]|标\s*题\s*[:：]|【?字[体号]"
 )
@@ -64,6 +66,10 @@ _RUN_ON = (
         r"(?=各[省市县区旗地州盟有相镇单部]|[^，。]{1,8}[〔\[][0-9０-９]{4})"
     ),
     re.compile(
+        rf"(?!根据|按照|依据|贯彻)(?P<title>[^，。]{{6,120}}?(?:{_KINDS})(?:[（(][^（）()]{{1,20}}[）)])?)"
+        r"(?=\s+[一-鿿]{1,12}[〔\[［﹝](?:19|20)\d\d[〕\]］﹞]\d{1,5}号\s)"
+    ),
+    re.compile(
         r"《(?P<title>[^《》]{6,80})》(?=[^的，、》\s])(?!.{0,10}(?:解读|说明|问答|图解|意见|公示)$)"
     ),
     re.compile(
@@ -87,6 +93,17 @@ _ISSUED = re.compile(
     r"|《(?P<b>[^《》]{4,80})》[已业经]{1,2}[^。《》]{0,40}(?:同意|通过|批准)"
     r"|[，,](?:特|现|研究|组织)*(?:编制|制定|制订)(?:形成|了)?《(?P<c>[^《》]{4,80})》(?=[，。,])"
 )
+# Stands behind a title or ahead of it, by a mark or none: 云政发〔2022〕3号.
+_NUMBER_TEXT = r"[一-鿿]{2,12}[〔\[［﹝]\s*(?:19|20)\d\d\s*[〕\]］﹞]\s*\d{1,5}\s*号"
+_NUMBER_AHEAD = re.compile(rf"{_NUMBER_TEXT}\s*(?=[^，。《》]{{2,40}}(?:关于|印发))")
+_NUMBER_BEHIND = re.compile(
+    rf"(?<=通知|公告|通告|决定|意见|批复|通报)\s*[（(]?{_NUMBER_TEXT}[）)]?$"
+)
+# 应急预案—云岭省洪涝应急预案: the column of a site, which the title ends in.
+_COLUMN = re.compile(r"(?P<kind>[一-鿿]{2,6})\s*[—－-]+\s*(?=[^—－-]{4,100}(?P=kind)$)")
+# The year that a collection of laws puts behind a title.
+_EDITION = re.compile(r"\s*[（(](?:19|20)\d\d\s*年?(?:修订|修正)?[）)]$")
+_SPELLED = re.compile(r"[一-鿿](?: [一-鿿]){1,3}")  # 通 知, drawn wide
 _SHORT_REST = 12  # characters of the last line of a title
 _MAX_LINES = 5
 _MAX_TITLE = 150
@@ -117,11 +134,11 @@ def find_title(text: str) -> str | None:
     """Return the title that stands as one in the first lines, None where none does."""
     lines = _without_act_head(_without_latin(with_labels(list(_first_lines(text)))))
     for i, line in enumerate(lines):
-        if _is_furniture(line) or _is_body(line):
+        if _is_furniture(line) or _is_body(line) or _is_of_the_page(lines, i):
             continue
         title = _run_on(line) or _joined(lines, i)
         if title:
-            return _tidy(_issuers_before(lines, i, title) + title)
+            return _edition(_tidy(_issuers_before(lines, i, title) + title), lines)
     return None
 
 
@@ -130,7 +147,7 @@ def _first_lines(text: str) -> Iterator[str]:
         # U+3164 and its kin are letters to Python and blanks to the eye.
         clean = " ".join(_MARKDOWN.sub("", line.strip()).replace("\u3164", " ").split())
         if clean:
-            yield clean
+            yield clean.replace(" ", "") if _SPELLED.fullmatch(clean) else clean
 
 
 def _without_latin(lines: list[str]) -> list[str]:
@@ -153,7 +170,31 @@ def _without_act_head(lines: list[str]) -> list[str]:
 
 
 def _is_furniture(line: str) -> bool:
+    unnumbered = _NUMBER_BEHIND.sub("", line)
+    if unnumbered != line and _ACT_END.search(unnumbered):
+        return False
     return bool(_FURNITURE.match(line) or page_label(re.split("[:：]", line, maxsplit=1)[0]))
+
+
+def _is_of_the_page(lines: list[str], i: int) -> bool:
+    """Tell a column's name, or the path to the page, from a line with which a title begins.
+
+    A whole title that names its organ, or begins with 关于, stands on the next line.
+    """
+    line, following = lines[i], lines[i + 1] if i + 1 < len(lines) else ""
+    if not _is_whole(following) or _is_body(following) or _is_furniture(following):
+        return False
+    if line != following and line.endswith(" " + following):
+        return True
+    organ, act, _ = following.partition("关于")
+    begins = following.startswith("关于") or (act and _ISSUER.fullmatch(organ))
+    return bool(begins) and not (_ACT.search(line) or _is_issuer(line) or _is_whole(line))
+
+
+def _edition(title: str, lines: list[str]) -> str:
+    """Return a title without the year behind it where it stands again without that."""
+    bare = _EDITION.sub("", title)
+    return bare if bare != title and bare in lines else title
 
 
 def _is_body(line: str) -> bool:
@@ -192,6 +233,9 @@ def _joined(lines: list[str], first: int) -> str | None:
         if len(title) > _MAX_TITLE:
             return None
         following = lines[i + 1] if i + 1 < len(lines) else ""
+        unnumbered = _NUMBER_BEHIND.sub("", title)
+        if unnumbered != title and _ACT_END.search(unnumbered) and _closed(unnumbered):
+            return unnumbered
         if _is_whole(title) and not _goes_on(title, following):
             return title + following if _BRACKET_LINE.fullmatch(following) else title
     return None
@@ -243,6 +287,7 @@ def _is_issuer(line: str) -> bool:
 def _tidy(title: str) -> str:
     if re.match(r"[^《]{4,40}号\s*《", title):  # 云政发〔2021〕3号《关于…的通知》
         title = without_number(title)
+    title = _COLUMN.sub("", _NUMBER_AHEAD.sub("", title, count=1))
     title = _LINK.sub("", _BY_NUMBER.sub("", re.sub(r"(?<=[一-鿿])_(?=[一-鿿])", " ", title)))
     if title.startswith("《") and title.endswith("》") and title.count("《") == 1:
         return title[1:-1]

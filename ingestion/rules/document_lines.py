@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kgrag.language.page_labels import with_labels
+from kgrag.language.page_labels import label_row, with_labels
 
 HEAD = 40  # lines in which a title, a number, addressees and the signature of a notice stand
 _LINES = 20_000  # that are read of any document
@@ -81,6 +81,7 @@ def read_lines(text: str) -> DocumentLines:
     '各市人民政府'
     """
     raw = text.splitlines()[:_LINES]
+    raw[:HEAD] = [row for line in raw[:HEAD] for row in label_row(line.strip())]
     told = [line for line in map(narrowed, raw) if line and not _PAGE_MARK.fullmatch(line)]
     _mend_days(told)
     lines = (*with_labels(told[: 2 * HEAD]), *told[2 * HEAD :])

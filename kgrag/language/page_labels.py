@@ -17,7 +17,7 @@ _OTHERS = """
 索引号 主题分类 主题词 关键词 体裁分类 组配分类 信息分类 服务对象 服务分类 公开方式 公开形式
 公开类别 公开范围 来源 信息来源 有效性 时效性 效力状态 文件状态 效力级别 法规类别 文种 内容概述
 内容概要 浏览次数 责任编辑
-文档类型 文件类型 原文链接 基本信息
+文档类型 文件类型 原文链接 基本信息 时效 是否有效 文件有效性 责任部门 公开责任部门
 """
 ORGAN_LABELS = tuple(_ORGANS.split())
 _VALUES = (
@@ -27,6 +27,9 @@ _VALUES = (
 )
 NAME_LABELS = frozenset(_NAMES.split())
 PAGE_LABELS = NAME_LABELS.union(_OTHERS.split(), *(labels for labels, _ in _VALUES))
+_SPELLED = (r"\s*".join(label) for label in sorted(PAGE_LABELS, key=len, reverse=True))
+_IN_ROW = re.compile(rf"(?:^|(?<=\s))(?P<label>{'|'.join(_SPELLED)})(?=\s|[:：]|$)")
+_LONGEST_ROW, _LONG_NAME = 300, 12  # characters of a row, of a title in one
 _MARKS = re.compile(r"^[\s•·●◆■▪*\-—|【\[]+|[\s】\]|:：]+$|\s+")
 
 
@@ -40,6 +43,29 @@ def page_label(line: str) -> str:
     return bare if bare in PAGE_LABELS else ""
 
 
+def label_row(line: str) -> list[str]:
+    """Return the labels of a row, each with what stands behind it; another line as it is.
+
+    Args:
+        line: With its blanks, which part labels from values.
+
+    >>> label_row("文 号 云政发〔2022〕3号 发文机关 云岭省能源局")
+    ['文号：云政发〔2022〕3号', '发文机关：云岭省能源局']
+    """
+    found = list(_IN_ROW.finditer(line)) if len(line) < _LONGEST_ROW and "|" not in line else []
+    if not found or found[0].start():
+        return [line]
+    ends = [*(match.start() for match in found[1:]), len(line)]
+    told = [
+        ("".join(match["label"].split()), line[match.end() : end].strip(" \t\u3000:："))
+        for match, end in zip(found, ends, strict=True)
+    ]
+    label, value = told[0]
+    if len(told) < 2 and not (label in NAME_LABELS and len(value) > _LONG_NAME):
+        return [line]
+    return [f"{label}：{value}" for label, value in told]
+
+
 def with_labels(lines: Sequence[str]) -> list[str]:
     """Return lines in which a label and its value stand on one, and no other label with them.
 
@@ -51,7 +77,8 @@ def with_labels(lines: Sequence[str]) -> list[str]:
     >>> with_labels(["发文机关 | 云岭省能源局 | 成文日期 | 2022-03-05", "甲 | 乙"])
     ['发文机关：云岭省能源局', '成文日期：2022-03-05', '甲 | 乙']
     """
-    return list(_joined([piece for line in lines for piece in _cells(line)]))
+    rows = (row for line in lines for row in label_row(line))
+    return list(_joined([piece for line in rows for piece in _cells(line)]))
 
 
 def _cells(line: str) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.language.page_labels import page_label, with_labels
+from kgrag.language.page_labels import label_row, page_label, with_labels
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,22 @@ def test_a_row_of_cells_gives_a_line_for_each_label():
         "成文日期：2022-03-05",
         "序号 | 名称项",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("索 引 号 成文日期", ["索引号：", "成文日期："]),
+        (
+            "文 号: 云政发〔2020〕7号 发布机构: 省能源局",
+            ["文号：云政发〔2020〕7号", "发布机构：省能源局"],
+        ),
+        ("标  题 云岭省能源局关于节能的通知", ["标题：云岭省能源局关于节能的通知"]),
+        ("名称 数量", ["名称 数量"]),
+        ("来源 清楚", ["来源 清楚"]),
+        ("本文的来源 发布日期", ["本文的来源 发布日期"]),
+    ],
+)
+def test_blanks_part_the_labels_of_a_row(line, rows):
+    """Two labels make a row, or one that names a title; other lines stay as they are."""
+    assert label_row(line) == rows
