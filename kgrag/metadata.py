@@ -37,7 +37,8 @@ class Metadata(JsonReady):
         notice: Title of the notice that covers it (关于印发《…》的通知), where `Document.title` is
             that of the body.
         inferred: Names of the fields above that the document does not state, but suggests: a year
-            by the latest that it cites, a region by the places that it speaks of.
+            by the latest that it cites, a day by the time of its page alone, a region by the
+            places that it speaks of.
     """
 
     issuers: tuple[str, ...] = ()

@@ -54,6 +54,14 @@ _RUN_INTO_TITLE = re.compile(
     rf"{DAY}(?!\d|[，、。；：:]|印发|[发公颁]布|[第起前至以召审来])[^，。；：]{{4,80}}?"
     r"(?:方案|规划|计划|办法|意见|措施|细则|规定|条例|要点|指南|目录|纲要|规程|准则|标准|附件)"
 )
+# Beside the number or before the organ, as collections of laws and pages of one line have it.
+_NUMBER = r"[〔\[](?:19|20)\d\d[〕\]]\d{1,5}号"
+_AHEAD_OF_NUMBER = re.compile(
+    rf"{DAY}[，,]?(?:[一-鿿]{{2,12}}{_NUMBER}|(?<=[，,])[一-鿿]{{2,30}}[部委局会院署室厅])$"
+)
+_BEHIND_NUMBER = re.compile(
+    rf"[^，。《》]{{2,100}}{_NUMBER}{DAY}(?![第起前至以召在审会]|印发|[发公颁]布)"
+)
 _MONTH_ALONE = re.compile(
     rf"(?:[（(]?|[（(]?[^，。；：《》（(]{{2,60}}?(?:政府|办公[厅室]|委员会|[厅局委部院社司会]|中心|公司))"
     rf"{MONTH}[）)]?"
@@ -81,17 +89,24 @@ _OWN_PERIOD = re.compile(rf"{_SUBJECT}|自.{{0,14}}起|^(?:有效期|试行期|�
 _OTHER_PERIOD = re.compile(r"证|许可|资格|合同|名单|称号|认定|标识|标志")
 _PERIOD = re.compile(r"期限|有效期|执行期|试行期|实施期")
 _NEAR, _PUT_UP_AGAIN = 60, 366  # days
+_BOX = 300  # characters of a line that may be of a page's box
+_CLOCK = re.compile(r"\d{1,2}[:：]\d\d")
+_LATE = "04"  # a month; numbers of a year are published up to it in the next
 _NUMBERS = {c: i for i, c in enumerate("〇一二三四五六七八九十")} | {"两": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """When a document was signed, sent out, and is in force; ISO 8601, empty where not told."""
+    """When a document was signed, sent out, and is in force; ISO 8601, empty where not told.
+
+    `of_page` tells that it was `issued` only by the time that its page shows, of whatever that is.
+    """
 
     written: str = ""
     issued: str = ""
     effective: str = ""
     expires: str = ""
+    of_page: bool = False
 
 
 def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
@@ -103,16 +118,17 @@ def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
             silent for what begins with the day of issue.
 
     >>> from kgrag.ingestion.rules.document_lines import read_lines
-    >>> read_dates(read_lines("节能办法\n云岭省人民政府\n二〇二一年三月五日\n"
-    ...                       "本办法自发布之日起施行，有效期五年。"))
-    Dates(written='2021-03-05', issued='', effective='2021-03-05', expires='2026-03-04')
+    >>> found = read_dates(read_lines("节能办法\n云岭省人民政府\n二〇二一年三月五日\n"
+    ...                               "本办法自发布之日起施行，有效期五年。"))
+    >>> found.written, found.effective, found.expires
+    ('2021-03-05', '2021-03-05', '2026-03-04')
     """
     told = _labelled(document.head)
-    written, issued = _begin(document, told)
+    written, issued, of_page = _begin(document, told)
     begin = issued or written or known
     effective = told.get("effective") or _effective(document.lines, begin)
     expires = told.get("expires") or _expires(document.lines, effective or begin)
-    return Dates(written, issued, effective, expires)
+    return Dates(written, issued, effective, expires, of_page)
 
 
 def issue_year(document: DocumentLines) -> str:
@@ -124,23 +140,34 @@ def issue_year(document: DocumentLines) -> str:
     >>> issue_year(read_lines("节能规划（2023—2025年）\n云政发〔2022〕3号\n根据《节能办法》"))
     '2022'
     """
-    written, issued = _begin(document, _labelled(document.head))
+    written, issued, _ = _begin(document, _labelled(document.head))
     if date := written or issued:
         return date[:4]
     return next((str(year) for _, year in numbers_in(own_number(document))), "")
 
 
-def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str]:
-    """Return when a document was signed, and when it was sent out."""
+def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str, bool]:
+    """Return when a document was signed, when it was sent out, and whether only its page tells."""
     signed = _adopted(document.head) or _signed(document.lines)
     written = told.get("written") or _of_two(signed, told.get("sent", ""))
-    issued = _printed(document.lines) or told.get("issued") or _published(document.head)
+    issued = _printed(document.lines) or told.get("issued", "")
+    shown = told.get("put up") or _published(document.head)
+    if not issued and not _is_older(document, shown):
+        issued = shown
     if _days_between(written, issued) > _PUT_UP_AGAIN:
         issued = ""  # of a page that holds the document since then
+    page = told.get("page", "")
+    of_page = bool(page) and not (written or issued or _is_older(document, page))
     if not written and not issued:
-        issued = told.get("page", "") or told.get("month", "")
+        issued = page if of_page else told.get("month", "")
     written = written or ("" if issued else _month(document.head))
-    return written, issued
+    return written, issued, of_page
+
+
+def _is_older(document: DocumentLines, issued: str) -> bool:
+    """Tell whether a document's number is of an earlier year than the day its page was put up."""
+    year = next((year for _, year in numbers_in(own_number(document))), 0)
+    return bool(year and issued) and (int(issued[:4]), issued[5:7]) >= (year + 1, _LATE)
 
 
 def _of_two(signed: str, labelled: str) -> str:
@@ -196,7 +223,9 @@ def _labelled(head: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in head:
         for name, pattern in _LABELS:
-            match = pattern.search(line) if len(line) < 300 else None
+            match = pattern.search(line) if len(line) < _BOX else None
+            if match and name == "issued" and _CLOCK.match(line, match.end()):
+                name = "put up"
             if match and name not in found and (value := _iso(match)):
                 found[name] = value
     return found
@@ -208,7 +237,9 @@ def _signed(lines: Sequence[str]) -> str:
         match = _SIGNED.search(line) or (_ALONE.match(line) if len(line) < 60 else None)
         if not match and 0 < i < HEAD and len(lines[i - 1]) < 40:
             match = _RUN_INTO_TITLE.match(line)
-        if not match or _of_a_page(line):
+        if not match and i < HEAD:
+            match = _AHEAD_OF_NUMBER.match(line) or _BEHIND_NUMBER.match(line)
+        if not match or _of_a_page(line[:_BOX]):
             continue
         sure = i < HEAD or match.re is _SIGNED or _follows_signature(lines, i)
         if sure and (value := _iso(match)):

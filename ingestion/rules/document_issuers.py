@@ -15,7 +15,9 @@ _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
 _DATED = re.compile(rf"[（(]?{DAY}[）)]?[。]?(?:[（(](?:此件|本文).*)?$")
 _DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MONTH}[）)]?")
-_TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|印发|转发|发布|公布)")
+_TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|贯彻|落实|印发|转发|发布|公布)")
+# Rules by which an organ works are its own.
+_OF_ITSELF = re.compile(r"(?P<who>[一-鿿]{4,30}?)(?:工作|议事)规则(?:[（(][^（）()]*[）)])?$")
 _ETC = re.compile(r"等(?:[\d一二三四五六七八九十]{0,3}(?:个?部门|单位|部委|局|委))$")
 _AND_OTHERS = re.compile(r"等[\d一二三四五六七八九十]{0,3}(?:个?部门|单位|部委|局|委).{0,6}关于")
 _RED_HEAD = re.compile(r"^(?P<who>[^，。：《》]{2,120}?)文件(?:$|(?=[一-鿿]{1,12}[〔\[﹝]))")
@@ -74,7 +76,8 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
 
     The signature, the red head, or what stands before 关于 in the title and on lines around it,
     whichever names most organs, in this order; else an order's head, the box of a page, who
-    prepared it; else, inferred, who explains it, whose office printed it, who passed it.
+    prepared it; else, inferred, who explains it, whose office printed it, who passed it, whose
+    working rules it is.
 
     Args:
         document: Its lines.
@@ -98,7 +101,9 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
             return Issuers(tuple(dict.fromkeys(found)))
     if found := _prepared(document):
         return Issuers(tuple(found))
+    itself = _OF_ITSELF.match(title)
     found = _explained(document) or _printed(document) or _approved(document)
+    found = found or (split_organs(itself["who"]) if itself else [])
     return Issuers(tuple(found), inferred=True)
 
 

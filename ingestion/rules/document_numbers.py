@@ -19,13 +19,14 @@ _ORDER_LINES = re.compile(
     r"(?P<who>[一-鿿、]{2,120}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号"
     r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
 )
-_MOST_LINES, _PRESIDENT = 7, "主席"
+_MOST_LINES, _PRESIDENT, _LONG_CODE = 7, "主席", 8
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
 _BEFORE = re.compile(
     r"(?:通知|意见|方案|规划|办法|决定|公告|函|批复|细则|规定|措施|计划|文件)(?:[（(][^（）()]*[）)])?[（(]?$"
 )
 _CITED = re.compile(r"《[^》]*$|根据|按照|依据|依照|贯彻|落实|有关|转发")
 _RUN_INTO = re.compile(r".*(?:的[一-鿿]{0,4}(?:通知|意见|函|决定|公告|批复|办法|方案)|文件)")
+_DAY_AHEAD = re.compile(r"^(?:19|20)\d\d[年.\-/]\d{1,2}[月.\-/]\d{1,2}日?[，,]?")
 _OF_A_CODE = re.compile(r"^(?:发文字号|文件编号|文号|字号|[^号]*[》）)])")
 
 
@@ -57,14 +58,26 @@ def numbers_in(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _bracketed(head: Sequence[str]) -> Iterator[str]:
-    for line in head:
+    for whole in head:
+        line = _DAY_AHEAD.sub("", whole)
         for match in _BRACKETED.finditer(line):
-            before = line[: match.start()]
+            code = match["code"]
+            title = _RUN_INTO.match(code)
+            start = match.start() + (title.end() if title and title.end() < len(code) else 0)
+            before = line[:start]
             sentence = "。" in line[: match.end()] or "，" in before or _CITED.match(match["code"])
             if not sentence and (
                 before in ("", "（", "(", "〔") or _LABEL.search(before) or _after_title(before)
             ):
-                yield _normal(match)
+                yield _without_organs(_normal(match))
+
+
+def _without_organs(number: str) -> str:
+    """Return a number without the organs whose names run into it: 云岭省能源局云能〔2022〕3号."""
+    code = number.partition("〔")[0]
+    ends = range(len(code) - 2, 3, -1) if len(code) > _LONG_CODE else ()
+    cut = next((end for end in ends if split_organs(code[:end])), 0)
+    return number if code[cut:] in ("公告", "通告") else number[cut:]
 
 
 def _alone(document: DocumentLines) -> str:

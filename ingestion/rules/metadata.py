@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from kgrag.ingestion.load.covering_notice import split_title
 from kgrag.ingestion.load.statement import with_stated
-from kgrag.ingestion.rules.document_dates import iso_date, read_dates
+from kgrag.ingestion.rules.document_dates import Dates, iso_date, read_dates
 from kgrag.ingestion.rules.document_issuers import Issuers, read_issuers
-from kgrag.ingestion.rules.document_lines import DocumentLines, narrowed, read_lines
+from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines, narrowed, read_lines
 from kgrag.ingestion.rules.document_numbers import own_number
 from kgrag.ingestion.rules.document_regions import Governed, read_region
 from kgrag.ingestion.rules.issuing_organs import split_organs
@@ -28,6 +28,10 @@ _ENDED = re.compile(
 # Ends of titles that `document_kinds` does not list.
 _KIND = re.compile(
     r"(决议|指导原则|通报|公报|公示|请示|答复|会议纪要|纪要|倡议书|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
+)
+# What a text says that it is: 现将有关事项通告如下, 特此批复.
+_SAID_KIND = re.compile(
+    r"(?:特此|(?:^|[，。])现(?:将[^，。；：]{0,30})?)(通告|公告|通知|通报|批复)(?:如下)?[：:。！]?(?=$|[一-鿿（(])"
 )
 _TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s])+$")
 _CLAUSES = re.compile(r"[，,；;]")
@@ -76,18 +80,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     governed = _governed(document, body, issuers, number, stated, page)
     known = iso_date(stated.get("issued") or page.get("issued", "")) or day
     dates = read_dates(document, known=known)
-    told = {
-        "written": dates.written,
-        "issued": dates.issued,
-        "effective": dates.effective,
-        "expires": dates.expires,
-    }
-    if not dates.written and not dates.issued:
-        told["issued"] = known
-    told |= {k: v for k in told if (v := iso_date(stated.get(k, "")))}
-    told |= {
-        k: v for k in told if not told[k] and k != "issued" and (v := iso_date(page.get(k, "")))
-    }
+    told = _days(dates, known, stated, page)
     suggested = ""
     if not told["written"] and not told["issued"]:
         suggested = suggested_year(body, number, document, effective=told["effective"])
@@ -99,16 +92,35 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
         issued=told["issued"],
         effective=told["effective"],
         expires=told["expires"],
-        kind=stated.get("kind") or document_kind(body) or page.get("kind", ""),
+        kind=stated.get("kind") or document_kind(body) or page.get("kind") or _said_kind(document),
         level=governed.level,
         regions=governed.regions,
         recipients=tuple(filter(None, _CLAUSES.split(document.recipients))),
         status=_status(document, body, notice, stated.get("status", "")),
         notice=notice,
-        inferred=_inferred(issuers, governed, suggested),
+        inferred=_inferred(issuers, governed, suggested, page_day=dates.of_page and not known),
     )
     # Organs that are stated have their full names already.
     return replace(with_stated(found, properties), issuers=found.issuers)
+
+
+def _days(
+    dates: Dates, known: str, stated: Mapping[str, str], page: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the days of a document by field: as stated, as read, as its file says."""
+    told = {
+        "written": dates.written,
+        "issued": dates.issued,
+        "effective": dates.effective,
+        "expires": dates.expires,
+    }
+    if not dates.written and (dates.of_page or not dates.issued):
+        told["issued"] = known or dates.issued
+    told |= {k: v for k in told if (v := iso_date(stated.get(k, "")))}
+    told |= {
+        k: v for k in told if not told[k] and k != "issued" and (v := iso_date(page.get(k, "")))
+    }
+    return told
 
 
 def document_kind(title: str) -> str:
@@ -126,6 +138,14 @@ def document_kind(title: str) -> str:
             return kinds[0]
         if other:
             return other[1]
+    return ""
+
+
+def _said_kind(document: DocumentLines) -> str:
+    """Return what a text without a title of a kind calls itself; empty where it does not."""
+    for line in (*document.head, *document.lines[HEAD:][-_TITLE_LINES:]):
+        if match := _SAID_KIND.search(line):
+            return match[1]
     return ""
 
 
@@ -197,11 +217,14 @@ def _status(document: DocumentLines, title: str, notice: str, stated: str) -> tu
     return tuple(dict.fromkeys(found))
 
 
-def _inferred(issuers: Issuers, governed: Governed, suggested: str) -> tuple[str, ...]:
+def _inferred(
+    issuers: Issuers, governed: Governed, suggested: str, *, page_day: bool
+) -> tuple[str, ...]:
     region = "regions" if governed.regions else "level" if governed.level else ""
     fields = (
         "issuers" if issuers.inferred and issuers.names else "",
         region if governed.inferred else "",
         suggested and "written",
+        "issued" if page_day else "",
     )
     return tuple(filter(None, fields))

@@ -20,6 +20,8 @@ from kgrag.ingestion.rules.document_lines import read_lines
             ("云岭省财政厅", "云岭省能源局"),
         ),
         ("关于节能的通知", "通知\n正文。\n云岭省能源局（代章）\n2022年3月5日", ("云岭省能源局",)),
+        ("云岭省人民政府贯彻国务院关于节能意见的意见", "", ("云岭省人民政府",)),
+        ("交通管制", "正文。\n云岭市公安局二大队\n2023年2月2日", ("云岭市公安局二大队",)),
         ("关于节能的通知", "通知\n正文。\n财政部\n商务部", ("财政部", "商务部")),
         ("省政府关于节能的通知", "省政府关于节能的通知\n各市：", ("省政府",)),
         ("财政部、商务部关于节能的意见", "", ("财政部", "商务部")),
@@ -66,3 +68,10 @@ def test_organs_with_tasks_are_no_issuers():
     """A table of who does what is no signature."""
     text = "节能方案\n（一）节能改造（责任单位：省能源局、省财政厅）\n到2025年3月5日前完成。"
     assert read_issuers(read_lines(text), "节能方案").names == ()
+
+
+def test_the_rules_by_which_an_organ_works_are_its_own():
+    """Only inferred, and only where nothing else tells."""
+    rules = read_issuers(read_lines("一、为了依法工作。"), "云岭县人民政府工作规则")
+    assert rules == Issuers(("云岭县人民政府",), inferred=True)
+    assert read_issuers(read_lines("一、为了依法工作。"), "云岭县节能规则").names == ()

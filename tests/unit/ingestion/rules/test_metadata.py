@@ -39,6 +39,34 @@ def test_all_fields_of_a_notice_and_what_it_issues():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("青石乡人民政府：\n你乡的请示收悉，经研究，现批复如下：\n一、同意。", "批复"),
+        ("你们的请示收悉。经研究，同意该规划。\n特此批复。\n云岭省人民政府", "批复"),
+        ("为保障节日安全，现将有关事项通告如下：\n一、时间", "通告"),
+        ("根据上级通知，我们开展检查。要发布公告。", ""),
+    ],
+)
+def test_a_text_without_a_title_says_what_it_is(text, kind):
+    """现批复如下 and 特此通告 count where no title ends in a kind."""
+    assert read_metadata(text, title="a12", properties={}).kind == kind
+    assert read_metadata(text, title="节能办法", properties={}).kind == "办法"
+
+
+def test_the_clock_of_a_page_alone_is_no_statement():
+    """It is given as the day of issue, but as inferred; a day that the text states is not."""
+    page = "节能规定\n时间:2024-05-22 19:54:20\n"
+    alone = read_metadata(page + "一、范围", title="节能规定", properties={})
+    assert (alone.issued, "issued" in alone.inferred) == ("2024-05-22", True)
+    told = read_metadata(page, title="节能规定", properties={"date": "2003-04-05"})
+    assert (told.issued, told.inferred) == ("2003-04-05", ())
+    signed = read_metadata(page + "云岭省能源局\n1999年3月5日", title="节能规定", properties={})
+    assert (signed.written, signed.issued, signed.inferred) == ("1999-03-05", "", ())
+    older = read_metadata(page + "云能发〔2009〕3号", title="节能规定", properties={})
+    assert (older.written, older.issued) == ("2009", "")
+
+
 def test_the_notices_title_gives_the_same():
     """It makes no difference which of the two titles was found."""
     by_notice = read_metadata(NOTICE, title=NOTICE.split("\n")[0], properties={})
