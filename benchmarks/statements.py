@@ -13,7 +13,7 @@ range; the year is the labelled one, or the last of a labelled period (十四五
 right if organ and role agree; its task is the labelled one, or worded within the item. Labels that
 are `optional` count neither as missed nor as wrong. A sentence without findings counts.
 
-usage: python benchmarks/statements.py --data FOLDER [--half tune|hold|more|fresh|last]
+usage: python benchmarks/statements.py --data FOLDER [--half tune|hold|more|fresh|last|prose]
            [--kind targets|duties] [--misses N] [--labels FOLDER]
 
 `--data` holds the documents as text files, named as the labels name them.
@@ -44,6 +44,7 @@ from benchmarks.agreement import (
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.language.quantities import narrow
 
+HALVES = ("tune", "hold", "more", "fresh", "last", "prose")
 FIELDS = ("indicator", "value", "unit", "year", "standing")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\s*\d+)?")  # a line may break behind the point
 
@@ -90,10 +91,24 @@ class Counts:
         return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
-def read_sentences(path: Path, data: Path, half: str, kind: str) -> Iterator[Sentence]:
-    """Yield the labelled sentences of a half; of both where `half` is empty."""
+def read_sentences(labels: Path, data: Path, half: str, kind: str) -> Iterator[Sentence]:
+    """Yield the labelled sentences of a half; of all where `half` is empty.
+
+    Args:
+        labels: Folder whose files `KIND*.jsonl` hold the labels.
+        data: Folder of the documents' texts.
+        half: One of `HALVES`, or empty.
+        kind: `targets` or `duties`.
+
+    Raises:
+        FileNotFoundError: If there is no file of labels, or a labelled document's text is missing.
+    """
     folder = data / "policy" / "text" if (data / "policy" / "text").is_dir() else data
-    for line in path.read_text("utf-8").splitlines():
+    if not (files := sorted(labels.glob(f"{kind}*.jsonl"))):
+        raise FileNotFoundError(
+            f"no labels {kind}*.jsonl in {labels}: name their folder with --labels"
+        )
+    for line in (line for file in files for line in file.read_text("utf-8").splitlines()):
         row = json.loads(line)
         if not half or row["half"] == half:
             text = (folder / f"{row['doc']}.txt").read_bytes().decode("utf-8")
@@ -312,19 +327,16 @@ def main() -> None:
     """Score the rules of one kind or both; print tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--half", choices=("tune", "hold", "more", "fresh", "last"), default="")
+    parser.add_argument("--half", choices=HALVES, default="")
     parser.add_argument("--kind", choices=tuple(SCORES))
     parser.add_argument("--misses", type=int, nargs="?", const=sys.maxsize, default=0)
     parser.add_argument("--labels", type=Path, default=Path(__file__).parent / "labels")
     given = parser.parse_args()
     for kind in [given.kind] if given.kind else SCORES:
         rule: Rule = getattr(import_module(f"kgrag.ingestion.rules.{kind}"), kind)
-        path = given.labels / f"{kind}.jsonl"
-        sentences = list(read_sentences(path, given.data, given.half, kind))
+        sentences = list(read_sentences(given.labels, given.data, given.half, kind))
         counts = SCORES[kind](sentences, rule)
-        print(
-            f"## {kind.capitalize()}: {len(sentences)} sentences, {given.half or 'both halves'}\n"
-        )
+        print(f"## {kind.capitalize()}: {len(sentences)} sentences, {given.half or 'all halves'}\n")
         print(table(kind, counts), "\n", sep="")
         for line in counts.misses[: given.misses]:
             print("-", re.sub(r"\s+", " ", line))

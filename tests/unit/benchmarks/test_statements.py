@@ -201,16 +201,23 @@ def test_optional_organs_and_other_roles():
 
 
 def test_labels_are_read_by_half(tmp_path):
-    """Offsets are those of the file, whatever ends its lines."""
+    """Offsets are those of the file, whatever ends its lines; all files of a kind are read."""
     (tmp_path / "d.txt").write_bytes("一\r\n二".encode())
     rows: list[dict[str, object]] = [
         {"doc": "d", "start": 0, "end": 1, "half": half, "targets": []} for half in ("tune", "hold")
     ]
-    path = tmp_path / "targets.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    (only,) = read_sentences(path, tmp_path, "hold", "targets")
+    (tmp_path / "targets.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    (tmp_path / "targets_more.jsonl").write_text(json.dumps({**rows[0], "half": "more"}), "utf-8")
+    (only,) = read_sentences(tmp_path, tmp_path, "hold", "targets")
     assert only.text == "一\r\n二"
-    assert len(list(read_sentences(path, tmp_path, "", "targets"))) == 2
+    assert len(list(read_sentences(tmp_path, tmp_path, "more", "targets"))) == 1
+    assert len(list(read_sentences(tmp_path, tmp_path, "", "targets"))) == 3
+
+
+def test_a_folder_without_labels_is_told(tmp_path):
+    """Nothing is scored as if nothing were labelled."""
+    with pytest.raises(FileNotFoundError, match=r"no labels duties\*\.jsonl in .*--labels"):
+        list(read_sentences(tmp_path, tmp_path, "", "duties"))
 
 
 def test_the_table_names_what_agrees():
