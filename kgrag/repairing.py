@@ -13,6 +13,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import KgragError, NewerVersionError, NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.connect import connect
 from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
 from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.reread import rebuilt, reread
@@ -174,6 +175,7 @@ class _Repairing:
         done: As in `RepairReport`.
         left: As in `RepairReport`.
         told: Documents of which something is left.
+        before: Checksums of what models and imports gave of documents that were made anew.
     """
 
     shop: "Workshop"
@@ -182,6 +184,7 @@ class _Repairing:
     done: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
+    before: dict[str, dict[str, bytes | None]] = field(default_factory=dict)
     _embedder: Embedder | None = None
 
     def run(self) -> None:
@@ -196,6 +199,7 @@ class _Repairing:
                 self._document(doc_id, parts)
             except KgragError as exc:
                 self._leave(doc_id, parts, str(exc))
+        self._connect()
         if self.progress:
             self.progress("", len(broken), len(broken))
 
@@ -227,16 +231,27 @@ class _Repairing:
             return
         texts = texts_to_embed(bundle, self._vectors)
         nodes = embed(texts, embedder=self._encoder, store=store)
-        before = self.shop.seals_of(doc_id)
+        seals = self.shop.seals_of(doc_id)
+        self.before[doc_id] = {part: seals.get(part) for part in _NOT_BY_RULE if part in parts}
         bundle = replace(bundle, vectors=nodes, embedder=self._encoder.name)
         store.upsert_document(bundle, source=names[0])
         self.done.append(f"{doc_id} ({names[0]}): {_listed(parts)} made anew")
-        after = self.shop.seals_of(doc_id)
-        if any(part in parts and before.get(part) != after[part] for part in _NOT_BY_RULE):
-            self.left.append(
-                f"{doc_id}: what a model or an import gave of it is not all there: import it "
-                f"again, or `kgrag delete {doc_id}` and ingest its file"
-            )
+
+    def _connect(self) -> None:
+        """Point references of what was made anew at the documents held; see what is not there."""
+        if not self.before:
+            return
+        try:
+            connect(self.shop.store)
+        except KgragError as exc:
+            self.left.append(f"references do not lead to all documents: `kgrag ingest` ({exc})")
+        for doc_id, before in self.before.items():
+            after = self.shop.seals_of(doc_id)
+            if any(after[part] != seal for part, seal in before.items()):
+                self.left.append(
+                    f"{doc_id}: what a model or an import gave of it is not all there: import it "
+                    f"again, or `kgrag delete {doc_id}` and ingest its file"
+                )
 
     def _bundle(
         self, doc_id: str, names: Sequence[str], parts: Collection[str]

@@ -105,6 +105,34 @@ def test_what_can_be_made_anew_is(folder, statement):
     assert not list(folder.glob("repair-*"))
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE chunks SET heading_path = '[\"x\"]'",
+        "UPDATE documents SET text = text || 'x'",
+        "UPDATE evidence SET confidence = 0.5",
+        "DELETE FROM facts",
+    ],
+)
+def test_references_lead_to_held_documents_again(tmp_path, statement):
+    """A document that is made anew cites the held one, not its title; and is cited as before."""
+    plan = "云岭省节能规划\n一、总则\n到2025年，创建绿色工厂500家。\n"
+    (tmp_path / "plan.txt").write_text(plan, "utf-8")
+    following = "青川市节能方案\n为落实《云岭省节能规划》，制定本方案。\n一、目标\n推进节能。\n"
+    (tmp_path / "following.txt").write_text(following, "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", config=CONFIG) as base:
+        base.ingest(sorted(tmp_path.glob("*.txt")))
+        (cited,) = base.store.statements("reference")
+        assert cited.qualifiers.match == "exact"
+    before, _ = lines(tmp_path / "kb")
+    change(tmp_path / "kb", statement)
+
+    report = KnowledgeBase.repair(tmp_path / "kb", config=CONFIG)
+
+    assert report.left == ()
+    assert lines(tmp_path / "kb") == (before, [])
+
+
 def test_a_lost_entity_is_told_by_who_asks(folder):
     """In words, with the remedy: a question is not to end in a traceback."""
     with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
