@@ -256,7 +256,7 @@ def _standing(
     return "achieved" if looks_back else "planned"
 
 
-_PLACE = re.compile(r"(?![占全本我各])[一-鿿]{2,4}?(?:自治[区州县]|[省市州])(?<!级市)")
+_PLACE = re.compile(r"(?![占全本我各沿环跨外])[一-鿿]{2,4}?(?:自治[区州县]|[省市州])(?<!级市)")
 
 
 def _region(indicator: str) -> tuple[str, str]:
@@ -267,7 +267,11 @@ def _region(indicator: str) -> tuple[str, str]:
     return "", indicator
 
 
-_WHOLE = re.compile("(全国|我国|[我本全](?:自治区|[省市县区州盟旗]))的?$")
+# The time may stand between: 全国2025年…比重.
+_WHOLE = re.compile(
+    r"(全国|我国|[我本全](?:自治区|[省市县区州盟旗]))的?"
+    r"(?:到?\d{4}年[底末]?|[“\"]?十[一二三四五六七八九]五[”\"]?(?:时期|期间|期?末)?)?的?$"
+)
 
 
 def _of_whole(passage: Passage, statement: Statement) -> str:

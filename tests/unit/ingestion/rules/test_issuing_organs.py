@@ -1,5 +1,7 @@
 """Organs that stand beside each other, with or without marks."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,7 @@ def test_split_organs(text, organs):
 
 @given(st.text("省市云岭四川财政厅局委、和人民政府（）", max_size=30) | st.text(max_size=30))
 def test_pieces_come_from_the_text(text):
-    """Nothing is added, and each piece is an organ."""
+    """Nothing is added, and each piece is an organ; what stands in brackets is left out."""
+    plain = re.sub(r"[（(][^（）()]*[）)]", "", text)
     found = split_organs(text)
-    assert all(organ in text and is_organ_name(organ) for organ in found)
+    assert all(organ in plain and is_organ_name(organ) for organ in found)

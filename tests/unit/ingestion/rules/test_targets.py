@@ -329,6 +329,20 @@ def test_region_and_scope():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("全国2025年非化石能源消费占比将达到20%左右。", "全国"),
+        ("全国到2025年底非化石能源消费占比达到20%。", "全国"),
+        ("全省“十四五”期间森林覆盖率达到41%。", "全省"),
+        ("到2025年，沿黄省区县城人口密度控制在1万人/平方公里以内。", ""),  # no place of this name
+    ],
+)
+def test_a_whole_place_before_the_time(text, region):
+    """What is said of the country in a local document is the country's."""
+    assert [told for (told,) in read(f"云岭省能源规划\n{text}", "region")] == [region]
+
+
 def test_what_stands_in_brackets():
     """A value of the same indicator, and a name that goes on behind."""
     text = "到2022年，绿色建筑占比达到70%（其中，2021年达到60%），培育审（认）定品种15个。"
