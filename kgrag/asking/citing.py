@@ -8,7 +8,7 @@ from kgrag.generation.citation import citation
 from kgrag.generation.extract import METHOD
 from kgrag.language.answer_text import without_marks
 from kgrag.language.document_nodes import node_id
-from kgrag.language.text import sentence_spans
+from kgrag.language.text import sentence_around
 from kgrag.results import Answer, Citation
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
@@ -25,7 +25,7 @@ _NOTE: Mapping[Language, str] = {
     "zh": "共{total}份文件，其中引用《{title}》的有{n}份，都已列出",
     "en": "{n} of {total} documents cite 《{title}》, all of them listed",
 }
-_LONGEST = 200  # characters of a sentence; of a longer one, what stands around the title
+_LONGEST = 200  # characters of a sentence; of a longer one, the title alone
 
 
 def citing_answer(search: Search, knowledge: SearchContext) -> Answer | None:
@@ -58,8 +58,11 @@ def citing_answer(search: Search, knowledge: SearchContext) -> Answer | None:
     listed = sorted(first.values(), key=lambda s: (_issued(held[s.doc_id]), s.doc_id))
     cited = _citations(listed, knowledge)
     note = _NOTE[query.language].format(title=title, n=len(cited), total=len(searched))
+    roles = {s.doc_id: s.qualifiers.role or s.fact.predicate for s in listed}
     lines = [
-        f"《{c.title}》：{without_marks(' '.join(c.quote.split()))}[{c.number}]" for c in cited
+        f"《{c.title}》（{roles[c.doc_id]}）："
+        f"{without_marks(' '.join(c.quote.split()))}[{c.number}]"
+        for c in cited
     ]
     return Answer(query.text, "\n".join(lines), tuple(cited), True, METHOD, notes=(note,))
 
@@ -74,23 +77,11 @@ def _citations(listed: Sequence[Statement], knowledge: SearchContext) -> list[Ci
             number,
             document=documents[s.doc_id],
             headings=headings.get(s.doc_id, ()),
-            span=_sentence(documents[s.doc_id].text, s.start, s.end),
+            span=sentence_around(documents[s.doc_id].text, s.start, s.end, longest=_LONGEST),
             chunk_id=s.chunk_id,
         )
         for number, s in enumerate(there, start=1)
     ]
-
-
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the sentence around a place, without blanks at its ends; the place if it is long."""
-    low = max(start - _LONGEST, 0)
-    around = sentence_spans(text[low : end + _LONGEST])
-    within = [(low + a, low + b) for a, b in around if low + a < end and start < low + b]
-    first, last = (within[0][0], within[-1][1]) if within else (start, end)
-    if last - first > _LONGEST:
-        return start, end
-    quote = text[first:last]
-    return first + len(quote) - len(quote.lstrip()), last - len(quote) + len(quote.rstrip())
 
 
 def _issued(card: Document) -> str:

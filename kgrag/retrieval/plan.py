@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, zip_longest
 
+from kgrag.language.facets import NATIONAL
 from kgrag.language.regions import regions_named
 from kgrag.retrieval.query import analyse
 from kgrag.types import Query
 
-NATIONAL = "全国"
 _MOST = 6  # sides; a question that names more places is no comparison of them
 # By which a question sets the national level against a place.
 _COMPARES = re.compile(

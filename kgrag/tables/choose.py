@@ -4,15 +4,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from kgrag.errors import NotFoundError
-from kgrag.language.facets import called
-from kgrag.language.places import asks_nationally, question_places, with_places_inside
+from kgrag.language.facets import NATIONAL, called
+from kgrag.language.places import asks_nationally
+from kgrag.language.regions import path, region_of, regions_named
 from kgrag.language.text import normalize_name
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.store import Store
 from kgrag.types import Document
-
-NATIONAL_REGION = "全国"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +60,38 @@ def names_all(wanted: str) -> Callable[[str], bool]:
     return lambda name: all(piece in normalize_name(name) for piece in pieces)
 
 
-def in_places(wanted: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test of whether a region's full name is one of some places, or a city of one.
+def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]], bool]:
+    """Return a test of whether a place, given by its path, is one of some or lies in one.
+
+    Args:
+        wanted: Full or short names: 四川, 成都市, 通州区; 全国 for the whole country.
+        chosen: Whose documents may be about places that no list holds.
 
     Raises:
         NotFoundError: If a text names no place.
+
+    >>> here = in_places(["四川"], Chosen({}, 0))
+    >>> here(("四川省", "成都市")), here(("云南省",))
+    (True, False)
     """
     if not wanted:
         return lambda _: True
-    asked: set[str] = set()
-    for text in wanted:
-        places = with_places_inside(question_places(text, ()))
-        if not places and not asks_nationally(text):
+    held = {called(r) for card in chosen.cards.values() for r in card.metadata.regions}
+    asked = {NATIONAL if asks_nationally(text) else called(text.strip()) for text in wanted}
+    for name, text in ((called(text.strip()), text) for text in wanted):
+        if not (asks_nationally(text) or name in held or regions_named(name) or region_of(text)):
             raise NotFoundError(f"{text!r} names no place; places are given as 四川, 成都市, 全国")
-        asked |= places or {NATIONAL_REGION}
-    return lambda region: bool(region) and (region in asked or called(region) in asked)
+    return lambda place: any(called(name) in asked for name in place)
 
 
-def stated_region(told: Qualifiers, card: Document) -> str:
-    """Return the place that a statement is about: its own, else the narrowest of its document."""
-    return told.region or (card.metadata.regions[-1] if card.metadata.regions else NATIONAL_REGION)
+def stated_place(told: Qualifiers, card: Document) -> tuple[str, ...]:
+    """Return the place that a statement is about, full names, the outermost first.
+
+    It is its own, else the narrowest of its document; 全国 where there is none.
+    """
+    around = card.metadata.regions
+    region = told.region or (around[-1] if around else NATIONAL)
+    if region in around:
+        return around[: around.index(region) + 1]
+    known = region_of(region, within=around)
+    return path(known) if known else (region,)

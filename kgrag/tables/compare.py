@@ -6,10 +6,9 @@ from typing import Literal
 
 from kgrag.errors import OutOfRangeError
 from kgrag.language.facets import called
-from kgrag.language.regions import path, region_of
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen, choose, in_places, stated_region
+from kgrag.tables.choose import Chosen, choose, in_places, stated_place
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Row, Table
 from kgrag.tables.targets import (
@@ -102,8 +101,8 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
 
 def _figure(statement: Statement, card: Document, by: By) -> _Figure:
     told = statement.qualifiers
-    region = stated_region(told, card)
-    province = _province(region, card)
+    place = stated_place(told, card)
+    province, region = place[0], place[-1]
     year = told.year or told.period
     row, head = {
         "province": (province, year),
@@ -124,20 +123,12 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
     return _Figure(row, head, inner, shown, spot_of(statement))
 
 
-def _province(region: str, card: Document) -> str:
-    """Return the province that a place lies in; the place itself where that is not known."""
-    if region in card.metadata.regions:
-        return card.metadata.regions[0]
-    known = region_of(region, within=card.metadata.regions)
-    return path(known)[0] if known else region
-
-
 def _rows(named: set[str], chosen: Chosen, wanted: WantedTargets, by: By) -> list[str]:
     """Return what has figures, and that of which one would expect some; in order."""
     if by == "province":
-        here = in_places(wanted.regions)
+        here = in_places(wanted.regions, chosen)
         governed = [c.metadata.regions[0] for c in chosen.cards.values() if c.metadata.regions]
-        named |= {province for province in governed if here(province)}
+        named |= {province for province in governed if here((province,))}
     elif by == "document" and wanted.within:
         named |= chosen.cards.keys()
     if by == "document":

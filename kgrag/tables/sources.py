@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from kgrag.language.headings import HeadingTree
-from kgrag.language.text import sentence_spans
+from kgrag.language.text import sentence_around
 from kgrag.store.graph import Statement
 from kgrag.tables.table import Source
 from kgrag.types import Document, Heading
 
 _BATCH = 64  # documents whose texts are held at once
 _LONGEST = 300  # characters of a quote
-_AROUND = 1000  # characters in which the sentence around a place is looked for
 _MORE = "…"
 
 Spot = tuple[str, int, int]  # document, start, end
@@ -74,11 +73,6 @@ def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
 
 def _quote(text: str, start: int, end: int) -> str:
     """Return the sentences in which a place lies, on one line; only the place if they are long."""
-    low, high = max(start - _AROUND, 0), min(end + _AROUND, len(text))
-    spans = [(low + a, low + b) for a, b in sentence_spans(text[low:high])]
-    within = [(a, b) for a, b in spans if a < end and start < b]
-    first, last = (within[0][0], within[-1][1]) if within else (start, end)
-    if last - first > _LONGEST:
-        first, last = start, end
+    first, last = sentence_around(text, start, end, longest=_LONGEST)
     line = " ".join(text[first:last].split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - len(_MORE)] + _MORE

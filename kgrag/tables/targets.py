@@ -9,7 +9,7 @@ from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_region
+from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Cell, Column, Row, Table
 from kgrag.types import Document
@@ -85,14 +85,14 @@ def targets(store: Store, wanted: WantedTargets) -> Table:
 
 def wanted_statements(store: Store, wanted: WantedTargets, chosen: Chosen) -> list[Statement]:
     """Return the statements that are wanted, ordered by document and place."""
-    named, here = _named(wanted.indicator), in_places(wanted.regions)
+    named, here = _named(wanted.indicator), in_places(wanted.regions, chosen)
     doc_ids = sorted(chosen.cards) if wanted.within else None
     return [
         s
         for s in store.statements("target", doc_ids)
         if s.doc_id in chosen.cards
         and named(s)
-        and here(stated_region(s.qualifiers, chosen.cards[s.doc_id]))
+        and here(stated_place(s.qualifiers, chosen.cards[s.doc_id]))
         and (not wanted.standing or s.qualifiers.standing == wanted.standing)
         and _in_years(s.qualifiers, wanted.years)
     ]
@@ -117,7 +117,7 @@ def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
     told = statement.qualifiers
     return (
         statement.fact.subject.name,
-        stated_region(told, card),
+        stated_place(told, card)[-1],
         int(told.year) if told.year.isdigit() else None,
         told.period or None,
         COMPARATORS.get(told.comparator, told.comparator) or None,

@@ -30,6 +30,7 @@ def test_all_that_cite_are_listed(base, question, titles):  # noqa: F811
     assert "4" in note
     assert str(len(titles)) in note
     lines = answer.text.splitlines()
+    assert all(line.startswith(f"《{t}》（") for line, t in zip(lines, titles, strict=True))
     assert [line[-3:] for line in lines] == [f"[{n}]" for n in range(1, len(titles) + 1)]
     assert all(c.quote.endswith("制定本方案。") for c in answer.citations)
     assert answer.found

@@ -97,6 +97,18 @@ def test_a_file_that_cannot_be_written_is_told(folder, tmp_path):
     assert "no/t.csv: No such file or directory" in done.stderr
 
 
+def test_a_place_that_no_list_holds(tmp_path):
+    """A county of a document, by its full or short name, and by the province around it."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
+    text = "云岭省石桥县林业规划\n一、目标\n到2025年，全县森林覆盖率达到70%。\n"
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    assert run(tmp_path, "ingest", tmp_path).exit_code == 0
+    for place in ("石桥县", "石桥", "云岭省"):
+        told = json.loads(run(tmp_path, "targets", "--place", place, "--json").stdout)
+        assert [row["region"] for row in told["rows"]] == ["石桥县"]
+    assert "names no place" in run(tmp_path, "targets", "--place", "绿色").stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -45,6 +45,7 @@ def test_every_figure_is_listed_with_its_clause(tables):
         ({"regions": ("成都市",)}, 1),
         ({"regions": ("全国",)}, 2),
         ({"regions": ("全国", "成都")}, 3),
+        ({"regions": ("青白江区",)}, 0),  # a listed county of which nothing is said
         ({"years": (2020, 2020)}, 1),
         ({"years": (2021, 2030)}, 5),
         ({"standing": "achieved"}, 1),
