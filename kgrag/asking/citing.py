@@ -1,4 +1,4 @@
-"""Who cites a document: all that do, each with the sentence, and how many of how many they are."""
+"""Who cites a document: all that were read to, each with the sentence; how many of how many."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ _WHO_CITES = re.compile(
     re.IGNORECASE,
 )
 _NOTE: Mapping[Language, str] = {
-    "zh": "共{total}份文件，其中引用《{title}》的有{n}份，都已列出",
-    "en": "{n} of {total} documents cite 《{title}》, all of them listed",
+    "zh": "共{total}份文件，其中读出引用《{title}》的有{n}份",
+    "en": "{n} of {total} documents were found to cite 《{title}》",
 }
 _LONGEST = 200  # characters of a sentence; of a longer one, the title alone
 
