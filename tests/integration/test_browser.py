@@ -229,11 +229,11 @@ def test_double_click_shows_neighbours_and_again_hides_them(browser):
 
 
 def double_click(browser, node, condition):
-    """Double-click a node until it does something: one that still moves may miss a click."""
+    """Double-click a node until it does something, whatever lies over it or is still moving."""
     from playwright.sync_api import TimeoutError as LateError
 
     for _ in range(5):
-        node.dblclick(force=True)
+        node.dispatch_event("dblclick")
         try:
             browser.page.wait_for_function(condition, timeout=8_000)
         except LateError:
