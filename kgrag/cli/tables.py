@@ -22,7 +22,7 @@ _BY = ("province", "region", "document", "year")
 _ROLES = ("牵头", "负责", "配合")
 
 
-def _table_command(command: Callable[..., "Table"]) -> Callable[..., None]:
+def table_command(command: Callable[..., "Table"]) -> Callable[..., None]:
     """Give a command that returns a table the options by which it is shown or written."""
 
     @functools.wraps(command)
@@ -74,7 +74,8 @@ def _figures(command: Callable[..., object]) -> Callable[..., object]:
     return command
 
 
-def _due(text: str | None) -> tuple[int, int] | None:
+def years_given(text: str | None) -> tuple[int, int] | None:
+    """Return the years that `--due` gives; None where it is not given."""
     from kgrag.retrieval.filter import parse_years
 
     try:
@@ -86,7 +87,7 @@ def _due(text: str | None) -> tuple[int, int] | None:
 @click.command()
 @click.option("--indicator", default="", metavar="WORDS", help="Words of the indicator's name.")
 @_figures
-@_table_command
+@table_command
 def targets(
     tables: "Tables",
     *,
@@ -98,7 +99,7 @@ def targets(
 ) -> "Table":
     """List the figures that documents state, planned and achieved, each with its clause."""
     return tables.targets(
-        indicator, regions=places, years=_due(due), standing=standing or "", within=within
+        indicator, regions=places, years=years_given(due), standing=standing or "", within=within
     )
 
 
@@ -108,7 +109,7 @@ def targets(
     "--by", type=click.Choice(_BY), default="province", show_default=True, help="What is compared."
 )
 @_figures
-@_table_command
+@table_command
 def compare(
     tables: "Tables",
     *,
@@ -124,7 +125,7 @@ def compare(
         indicator,
         by=by,  # type: ignore[arg-type]  # one of the choices
         regions=places,
-        years=_due(due),
+        years=years_given(due),
         standing=standing or "",
         within=within,
     )
@@ -134,7 +135,7 @@ def compare(
 @click.argument("agency", metavar="AGENCY")
 @click.option("--role", type=click.Choice(_ROLES), default=None, help="Only in this role.")
 @filter_options
-@_table_command
+@table_command
 def who(tables: "Tables", *, agency: str, role: str | None, within: "Filter | None") -> "Table":
     """List what an organ is to do: words of its name, such as '四川 生态环境厅'."""
     return tables.duties(agency, role=role or "", within=within)
@@ -142,7 +143,7 @@ def who(tables: "Tables", *, agency: str, role: str | None, within: "Filter | No
 
 @click.command()
 @click.argument("document", metavar="DOC")
-@_table_command
+@table_command
 def cites(tables: "Tables", *, document: str) -> "Table":
     """List what a document (id, file, file name or title) cites."""
     return tables.cites(document)
@@ -150,7 +151,7 @@ def cites(tables: "Tables", *, document: str) -> "Table":
 
 @click.command("cited-by")
 @click.argument("title", metavar="TITLE")
-@_table_command
+@table_command
 def cited_by(tables: "Tables", *, title: str) -> "Table":
     """List the documents that cite one, which need not be held."""
     return tables.cited_by(title)
@@ -159,7 +160,7 @@ def cited_by(tables: "Tables", *, title: str) -> "Table":
 @click.command()
 @click.argument("document", metavar="DOC")
 @click.option("--hops", default=3, show_default=True, help="Steps at most.")
-@_table_command
+@table_command
 def basis(tables: "Tables", *, document: str, hops: int) -> "Table":
     """List what a document rests on, and what that rests on, as a chain."""
     return tables.basis(document, hops=hops)
