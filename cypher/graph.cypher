@@ -98,9 +98,10 @@ CALL (e) { OPTIONAL MATCH (e)-[r:RELATED]-(:KgragEntity) RETURN count(DISTINCT r
 RETURN e.id AS id, e.name AS name, e.type AS type, facts ORDER BY id;
 
 // name: stating_facts
-// Those with evidence whose qualifiers are of a kind ($told, as they are written), in $ids or in all.
+// Those with evidence whose qualifiers are of a kind ($told, as they are written), in $ids or in all,
+// that say one of $predicates, or anything.
 MATCH (s:KgragEntity)-[r:RELATED]->(o:KgragEntity)
-WHERE any(text IN r.qualifiers WHERE text CONTAINS $told)
+WHERE ($predicates IS NULL OR r.predicate IN $predicates) AND any(text IN r.qualifiers WHERE text CONTAINS $told)
   AND ($ids IS NULL OR any(doc_id IN r.doc_ids WHERE doc_id IN $ids))
 RETURN r.id AS id, r.predicate AS predicate, s.id AS subject_id, s.name AS subject,
   s.type AS subject_type, o.id AS object_id, o.name AS object, o.type AS object_type,

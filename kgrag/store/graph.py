@@ -150,11 +150,15 @@ class GraphStore(SearchedGraph, Protocol):
         ...
 
     def statements(
-        self, kind: StatementKind, doc_ids: Sequence[str] | None = None
+        self,
+        kind: StatementKind,
+        doc_ids: Sequence[str] | None = None,
+        *,
+        predicates: Collection[str] | None = None,
     ) -> list[Statement]:
         """Return the places whose qualifiers are of a kind, in some documents or in all, in order.
 
         A place over several chunks is one. They are ordered by document, start, end, fact,
-        extractor and qualifiers.
+        extractor and qualifiers. With `predicates`, only places of facts with one of these.
         """
         ...

@@ -188,6 +188,18 @@ def test_statements_of_a_kind_are_told_in_order(store, make, kind, doc_ids):
     )
 
 
+@pytest.mark.parametrize("doc_ids", [None, ["d-a"], []])
+def test_statements_of_a_kind_are_held_to_predicates(store, make, doc_ids):
+    """Only places of facts that say one of them; none for none."""
+    for name in "ab":
+        store.upsert_document(qualified_bundle(make, name), source=f"/{name}.txt")
+    all_ = store.statements("reference", doc_ids)
+    assert store.statements("reference", doc_ids, predicates=["依据", "废止"]) == all_
+    assert bool(all_) == (doc_ids != [])
+    for predicates in ([], ["废止"], ["目标为"]):
+        assert store.statements("reference", doc_ids, predicates=predicates) == []
+
+
 def test_a_statement_over_several_chunks_is_one(store, make):
     """Evidence has a record for each chunk."""
     bundle = make.bundle("a", TEXT)

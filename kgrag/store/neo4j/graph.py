@@ -141,12 +141,19 @@ class Graph(Role):
         ]
 
     def statements(
-        self, kind: StatementKind, doc_ids: Sequence[str] | None = None
+        self,
+        kind: StatementKind,
+        doc_ids: Sequence[str] | None = None,
+        *,
+        predicates: Collection[str] | None = None,
     ) -> list[Statement]:
         """Return the places whose qualifiers are of a kind, in order."""
         ids = None if doc_ids is None else sorted(set(doc_ids))
+        said = None if predicates is None else sorted(set(predicates))
         told = f'"kind":"{kind}"'
-        rows = read_consistent(lambda: self._database.read("stating_facts", ids=ids, told=told))
+        rows = read_consistent(
+            lambda: self._database.read("stating_facts", ids=ids, told=told, predicates=said)
+        )
         return sorted(_statements(rows, kind, ids), key=_stated_place)
 
 

@@ -142,9 +142,17 @@ class Graph(Documents):
         )
 
     def statements(
-        self, kind: StatementKind, doc_ids: Sequence[str] | None = None
+        self,
+        kind: StatementKind,
+        doc_ids: Sequence[str] | None = None,
+        *,
+        predicates: Collection[str] | None = None,
     ) -> list[Statement]:
         """Return the places whose qualifiers are of a kind, in order."""
+        if predicates is not None:
+            wanted = json_list(sorted(set(predicates)))
+            found = self._read(_statement, "statements_saying", wanted, kind)
+            return found if doc_ids is None else [s for s in found if s.doc_id in set(doc_ids)]
         if doc_ids is None:
             return self._read(_statement, "statements", kind)
         return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)

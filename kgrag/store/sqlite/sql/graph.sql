@@ -117,6 +117,16 @@ WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = ?
 GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
 
+-- name: statements_saying
+SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
+  e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
+FROM facts f CROSS JOIN evidence e ON e.fact_id = f.fact_id
+JOIN entities s ON s.entity_id = f.subject_id JOIN entities o ON o.entity_id = f.object_id
+WHERE f.predicate IN (SELECT value FROM json_each(?)) AND e.qualifiers <> '{}'
+  AND json_extract(e.qualifiers, '$.kind') = ?
+GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
+ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
+
 -- name: statements_of
 SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
   e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
