@@ -19,14 +19,14 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher", "kgrag.json_ready",
-     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers"),
+     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status"),
     ("kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.files", "kgrag.extras",
      "kgrag.drawing", "kgrag.ids", "kgrag.kb_meta", "kgrag.limits",
      "kgrag.plugins", "kgrag.language", "kgrag.unread", "kgrag.vectors", ),
     ("kgrag.endpoint",),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("kgrag.chat_models", "kgrag.copying", "kgrag.evaluation", "kgrag.generation",
-     "kgrag.ingestion", "kgrag.retrieval", "kgrag.verification"),
+     "kgrag.in_force", "kgrag.ingestion", "kgrag.retrieval", "kgrag.verification"),
     ("kgrag.asking", "kgrag.lookup", "kgrag.networks", "kgrag.problems", "kgrag.repairing",
      "kgrag.intake", "kgrag.tables"),
     ("kgrag.curating",),

@@ -1,0 +1,236 @@
+"""Which documents are in force at a date, as metadata, citations and later editions tell."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from kgrag.language.as_of import parse_as_of
+from kgrag.language.document_nodes import node_id, node_name
+from kgrag.language.title_keys import title_key
+from kgrag.metadata import Metadata
+from kgrag.status import Status, StatusKind
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.types import Document
+
+_ACTS: Mapping[str, StatusKind] = {"废止": "repealed", "修订": "amended"}
+_DRAFTS = ("征求意见稿", "送审稿", "草案")
+_ENDED: Mapping[str, StatusKind] = {"废止": "repealed", "失效": "expired"}
+# 关于《…（草案）》的决议 is none.
+_NO_DRAFT = re.compile(r"(?:决议|决定|说明|解读|报告|通报)(?:[（(][^（）()]*[）)])?$")
+# What tells editions of one document apart in their titles.
+_EDITION = re.compile(
+    r"[（(]\s*(?:(?:19|20)\d\d\s*年?\s*(?:版|本|修[订正]版?)|新版|修[订正][版稿本]?|试行|暂行|公开征求意见稿"
+    r"|征求意见稿|送审稿|草案)\s*[）)]"
+)
+_ON_TRIAL = re.compile("暂行|试行")
+# Kinds that are issued again under the same title without replacing what was before.
+_AGAIN = re.compile(
+    r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
+)
+_SHORTEST = 8  # characters of a title that tells what it is about
+_APART = 31  # days between two editions; fewer lie between a signature and a page of one
+_REVISED = 366  # days from its beginning after which a text is a revised one
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What another document does to one, or makes of it: from when, and which it is."""
+
+    kind: StatusKind
+    since: str
+    doc_id: str = ""
+    title: str = ""
+
+
+class InForce:
+    """What is in force at any date in one state of a knowledge base."""
+
+    def __init__(self, cards: Iterable[Document], events: Mapping[str, Sequence[_Event]]) -> None:
+        self._cards = {card.doc_id: card for card in cards}
+        self._events = events
+        self._known: dict[tuple[str, str], Status] = {}
+
+    @classmethod
+    def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
+        """Return what documents and their citations tell.
+
+        Args:
+            cards: All documents; texts are not read.
+            statements: Places where one repeals or amends another.
+        """
+        events: defaultdict[str, list[_Event]] = defaultdict(list)
+        for doc_id, event in (*_acts(cards, statements), *_later_editions(cards)):
+            events[doc_id].append(event)
+        return cls(cards, events)
+
+    @classmethod
+    def read(cls, store: Store, cards: Sequence[Document] | None = None) -> "InForce":
+        """Return what a knowledge base tells.
+
+        Args:
+            store: It.
+            cards: All its documents; they are read for None.
+        """
+        held = store.document_cards() if cards is None else cards
+        return cls.of(held, store.statements("reference", predicates=tuple(_ACTS)))
+
+    def status(self, doc_id: str, day: str) -> Status:
+        """Return what there is to say of a document at a day; `unknown` for one that is not held.
+
+        Args:
+            doc_id: The document.
+            day: ISO 8601, with month and day.
+        """
+        found = self._known.get((doc_id, day))
+        if found is None:
+            card = self._cards.get(doc_id)
+            found = self._status(card, day) if card else Status("unknown", day)
+            self._known[doc_id, day] = found
+        return found
+
+    def issued_after(self, day: str) -> frozenset[str]:
+        """Return the documents that were surely issued after a day, ISO 8601.
+
+        Not those of which a revised text is held: they were there before.
+        """
+        return frozenset(d for d, c in self._cards.items() if _issued_after(c.metadata, day))
+
+    def undated(self) -> frozenset[str]:
+        """Return the documents that do not say when they were issued."""
+        return frozenset(d for d, c in self._cards.items() if not _begin(c.metadata))
+
+    def _status(self, card: Document, day: str) -> Status:
+        told = card.metadata
+        begin = told.effective or _begin(told)
+        events = self._events.get(card.doc_id, ())
+        past = [e for e in events if not e.since or _first(e.since) <= day]
+        latest = {e.kind: e for e in sorted(past, key=lambda e: e.since)}
+        if _issued_after(told, day) or (told.effective and _first(told.effective) > day):
+            later = begin if _first(begin) > day else _begin(told)
+            return Status("not_yet", day, later)
+        if word := _draft(card):
+            final = latest.get("superseded", _Event("draft", ""))
+            return Status("draft", day, final.since, word, final.doc_id, final.title)
+        for kind in ("repealed", "expired", "superseded", "amended"):
+            if kind == "expired" and told.expires and _last(told.expires) < day:
+                return Status("expired", day, told.expires)
+            if event := latest.get(kind):
+                return Status(event.kind, day, event.since, "", event.doc_id, event.title)
+            if ended := next((w for w in told.status if _ENDED.get(w) == kind), ""):
+                return Status(_ENDED[ended], day)
+        return Status("in_force" if begin else "unknown", day)
+
+
+def _begin(told: Metadata) -> str:
+    return told.issued or told.written
+
+
+def _first(when: str) -> str:
+    """Return the first day of a date as far as it is told."""
+    return when + "-01-01"[len(when) - 10 :] if len(when) < 10 else when
+
+
+def _last(when: str) -> str:
+    return parse_as_of(when) if len(when) < 10 else when
+
+
+def _sure(told: Metadata) -> str:
+    """Return when a document was issued, as it says itself; empty where it is only suggested."""
+    if told.written and "written" not in told.inferred:
+        return told.written
+    return told.issued if "issued" not in told.inferred else ""
+
+
+def _issued_after(told: Metadata, day: str) -> bool:
+    # A year that is suggested by what a text cites is the earliest that it may be of.
+    begin = _sure(told) or (told.written if "written" in told.inferred else "")
+    return bool(begin) and _first(begin) > day and not _is_revised(told, day)
+
+
+def _is_revised(told: Metadata, day: str) -> bool:
+    """Tell a law's later text, whose first one was in force at a day, from a later document."""
+    if len(told.effective) < 10 or told.effective > day:
+        return False
+    return _days(told.effective, _first(_begin(told))) > _REVISED
+
+
+def _days(first: str, last: str) -> int:
+    return (date.fromisoformat(last) - date.fromisoformat(first)).days
+
+
+def _draft(card: Document) -> str:
+    """Return what a draft calls itself; empty for another document."""
+    if _NO_DRAFT.search(card.title):
+        return ""
+    return next((word for word in _DRAFTS if word in card.metadata.status), "")
+
+
+def _acts(
+    cards: Sequence[Document], statements: Iterable[Statement]
+) -> Iterator[tuple[str, _Event]]:
+    """Yield what documents do to others that are held: (the other, what and when)."""
+    by_id = {card.doc_id: card for card in cards}
+    by_node: defaultdict[str, list[Document]] = defaultdict(list)
+    for card in cards:
+        by_node[node_id(card.title, card.metadata)].append(card)
+    for statement in statements:
+        acting = by_id.get(statement.doc_id)
+        kind = _ACTS.get(statement.qualifiers.role)
+        if acting is None or kind is None or _draft(acting):
+            continue
+        if statement.qualifiers.match.startswith("fuzzy"):
+            continue
+        told = acting.metadata
+        event = _Event(kind, told.effective or _begin(told), acting.doc_id, acting.title)
+        for card in by_node.get(statement.fact.object.entity_id, ()):
+            if _is_meant(card, statement, acting):
+                yield card.doc_id, event
+
+
+def _is_meant(card: Document, statement: Statement, acting: Document) -> bool:
+    """Return whether a document is the one that another ends: editions share a node."""
+    if card.doc_id == acting.doc_id:
+        return False
+    number, own = statement.qualifiers.number, card.metadata.number
+    if number and own and number != own:
+        return False
+    earlier, later = _sure(card.metadata), _sure(acting.metadata)
+    if earlier and later and _days(_first(earlier), _first(later)) <= 0:
+        return False
+    return bool(number and own) or card.metadata.number != acting.metadata.number or not own
+
+
+def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
+    """Yield the later editions of documents: same title and issuer, surely a later date."""
+    groups: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
+    for card in cards:
+        key = _edition_key(card)
+        if key and card.metadata.owner and _sure(card.metadata):
+            groups[key, card.metadata.owner].append(card)
+    for group in groups.values():
+        for earlier in group:
+            for later in group:
+                if _is_later_edition(later, earlier):
+                    told = later.metadata
+                    since = told.effective or _sure(told)
+                    yield earlier.doc_id, _Event("superseded", since, later.doc_id, later.title)
+
+
+def _edition_key(card: Document) -> str:
+    name = _EDITION.sub("", node_name(card.title))
+    key = _ON_TRIAL.sub("", title_key(name))
+    return "" if len(key) < _SHORTEST or _AGAIN.search(key) else key
+
+
+def _is_later_edition(later: Document, earlier: Document) -> bool:
+    one, other = earlier.metadata, later.metadata
+    if _draft(later) or (one.number and one.number == other.number):
+        return False
+    first, second = _sure(one), _sure(other)
+    told = min(len(first), len(second))
+    if second[:told] <= first[:told]:
+        return False
+    return _draft(earlier) != "" or _days(_first(first), _first(second)) > _APART

@@ -1,0 +1,106 @@
+"""What there is to say of a document at a date: in force or not, and what replaces it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kgrag.json_ready import JsonReady
+
+StatusKind = Literal[
+    "in_force", "not_yet", "expired", "repealed", "superseded", "amended", "draft", "unknown"
+]
+
+# For each kind what is said, with a date and without; {0} is the date, {1} what it is by.
+_TOLD: Mapping[str, Mapping[StatusKind, tuple[str, str]]] = {
+    "zh": {
+        "not_yet": ("{day}尚未施行，自{0}起施行", "{day}尚未施行"),
+        "expired": ("已失效，有效期至{0}", "已失效"),
+        "repealed": ("已废止，自{0}起{1}", "已废止{1}"),
+        "superseded": ("已有新版，自{0}起{1}", "已有新版{1}"),
+        "amended": ("已修订，{0}{1}", "已修订{1}"),
+        "draft": ("{word}，正式文件自{0}起{1}", "{word}，不是正式文件"),
+    },
+    "en": {
+        "not_yet": ("not yet in force on {day}, from {0}", "not yet in force on {day}"),
+        "expired": ("expired, in force until {0}", "expired"),
+        "repealed": ("repealed from {0}{1}", "repealed{1}"),
+        "superseded": ("a later edition is in force from {0}{1}", "there is a later edition{1}"),
+        "amended": ("amended on {0}{1}", "amended{1}"),
+        "draft": ("draft ({word}), issued in its final form from {0}{1}", "draft ({word})"),
+    },
+}
+_BY: Mapping[str, tuple[str, str]] = {
+    # How what replaces it is named: where it does so itself, where it is what counts now.
+    "zh": ("，由《{}》{}", "：《{}》"),
+    "en": (" by 《{}》", ": 《{}》"),
+}
+_ACT: Mapping[StatusKind, str] = {"repealed": "废止", "amended": "修订"}
+
+
+@dataclass(frozen=True, slots=True)
+class Status(JsonReady):
+    """Whether a document is in force at a date, as far as the archive tells.
+
+    Attributes:
+        kind: `in_force`: nothing held speaks against it. `not_yet`: issued or in force only
+            later. `expired`: its own period of validity is over. `repealed` and `amended`: by
+            another document that is held, or as its page says. `superseded`: there is a later
+            edition, of the same title and issuer. `draft`: 征求意见稿, 草案, 送审稿. `unknown`:
+            nothing says when it was issued.
+        day: The day that is asked about, ISO 8601.
+        since: From when it is so, as far as it is told; for `expired` the last day in force.
+            Empty where it is not told.
+        word: What a draft calls itself.
+        doc_id: The document that repeals, amends or replaces it; empty for none that is held.
+        title: Of that document.
+    """
+
+    kind: StatusKind
+    day: str
+    since: str = ""
+    word: str = ""
+    doc_id: str = ""
+    title: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Return whether the document may be relied on at the day: nothing says that it may not."""
+        return self.kind in ("in_force", "amended", "unknown")
+
+    def told(self, language: str = "zh") -> str:
+        """Return what a reader should know, in words; empty where there is nothing to say.
+
+        Args:
+            language: `zh` or `en`.
+
+        >>> Status("expired", "2026-01-01", since="2025-02-28").told()
+        '已失效，有效期至2025-02-28'
+        >>> Status("repealed", "2026-01-01", since="2022-07-01", title="节能办法").told()
+        '已废止，自2022-07-01起，由《节能办法》废止'
+        """
+        if self.kind not in _TOLD[language]:
+            return ""
+        dated, undated = _TOLD[language][self.kind]
+        form = dated if self.since else undated
+        return form.format(self.since, self._by(language), word=self.word, day=self.day)
+
+    def _by(self, language: str) -> str:
+        if not self.title:
+            return ""
+        acting, counting = _BY[language]
+        act = _ACT.get(self.kind)
+        return acting.format(self.title, act) if act else counting.format(self.title)
+
+
+def mark(status: Status | None, language: str = "zh") -> str:
+    """Return what is put behind a title; empty where there is nothing to say.
+
+    >>> mark(Status("draft", "2026-01-01", word="征求意见稿"))
+    '【征求意见稿，不是正式文件】'
+    >>> mark(None)
+    ''
+    """
+    told = status.told(language) if status else ""
+    if not told:
+        return ""
+    return f"【{told}】" if language == "zh" else f" [{told}]"
