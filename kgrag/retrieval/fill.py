@@ -1,6 +1,6 @@
 """Fill the gap of one chunk between two that were found."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from kgrag.ids import chunk_id
@@ -9,7 +9,9 @@ from kgrag.retrieval.ranking import best_first
 from kgrag.store.store import SearchedStore
 
 
-def fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChunk]:
+def fill(
+    results: Sequence[ScoredChunk], store: SearchedStore, *, among: Container[str] | None = None
+) -> list[ScoredChunk]:
     """Return results with every single missing chunk between two found neighbours added.
 
     GRIM, section 3.2.1: where the next of one node is the previous of another, the node between
@@ -19,6 +21,7 @@ def fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChu
     Args:
         results: Any order, no chunk twice.
         store: Where the missing chunks are.
+        among: Ids of the only chunks that may fill a gap; any chunk may by default.
     """
     in_order = sorted(results, key=lambda r: (r.chunk.doc_id, r.chunk.size, r.chunk.position))
     gaps: dict[str, tuple[float, str]] = {}
@@ -27,7 +30,8 @@ def fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChu
         if (a.doc_id, a.size, a.position + 2) == (b.doc_id, b.size, b.position):
             between = f"filled between {a.position} and {b.position}"
             missing = chunk_id(a.doc_id, a.size, a.position + 1)
-            gaps[missing] = ((left.score + right.score) / 2, between)
+            if among is None or missing in among:
+                gaps[missing] = ((left.score + right.score) / 2, between)
     if not gaps:
         return best_first(results)
     filled = [

@@ -1,6 +1,6 @@
 """The order of retrieval: routes, fusion, postprocessors; presets are tuples of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -35,7 +35,8 @@ from kgrag.store.store import SearchedStore
 
 Postprocessor = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
 _POOL = 2  # candidates that go into postprocessors, for each result asked for
-_FOUND = 6  # best candidates that count as found when children are merged
+_FOUND = 4  # best candidates that count as found when children are merged
+_COVERAGE = 0.75  # of a parent's characters, by the children that give way to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +112,26 @@ class Pipeline:
         return drop_nested(results)[:top_k]
 
 
-def merge_and_fill(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChunk]:
+def merge_and_fill(
+    results: Sequence[ScoredChunk],
+    store: SearchedStore,
+    *,
+    coverage: float = 0.0,
+    among: Container[str] | None = None,
+) -> list[ScoredChunk]:
     """Return results after merge and fill in turn, until nothing changes.
 
     GRIM, section 3.2.1: both are repeated to a fixed point. It ends: no step gives up text that
     was found, and each that changes something either covers more text or says the same with
-    fewer chunks.
+    fewer chunks. `coverage` is that of `kgrag.retrieval.merge.merge`, `among` that of
+    `kgrag.retrieval.fill.fill`.
     """
     current = drop_nested(results)
     families = Families(store)
     while True:
-        following = drop_nested(fill(merge(current, families), store))
+        following = drop_nested(
+            fill(merge(current, families, coverage=coverage), store, among=among)
+        )
         if {r.chunk.chunk_id for r in following} == {r.chunk.chunk_id for r in current}:
             return following
         current = following
@@ -131,10 +141,14 @@ def merge_and_fill_best(results: Sequence[ScoredChunk], store: SearchedStore) ->
     """Return results with the best of them merged and filled, the others as they are.
 
     A long ranking holds most chunks of a document that is asked for: were they all taken as
-    found, everything would merge, and the clause that answers would drown in its parent.
+    found, everything would merge, and the clause that answers would drown in its parent. What
+    merging and filling bring has to be worth its characters: a parent is mostly what was found,
+    and a gap is filled by a chunk that is a candidate itself.
     """
     ordered = best_first(results)
-    return [*merge_and_fill(ordered[:_FOUND], store), *ordered[_FOUND:]]
+    among = {r.chunk.chunk_id for r in ordered}
+    merged = merge_and_fill(ordered[:_FOUND], store, coverage=_COVERAGE, among=among)
+    return [*merged, *ordered[_FOUND:]]
 
 
 # How the weights were chosen, and what they are worth: benchmarks/decisions.md.

@@ -61,7 +61,11 @@ class Families:
 
 
 def merge(
-    results: Sequence[ScoredChunk], families: Families, *, tau: float = 0.5
+    results: Sequence[ScoredChunk],
+    families: Families,
+    *,
+    tau: float = 0.5,
+    coverage: float = 0.0,
 ) -> list[ScoredChunk]:
     """Return results with well-covered chunks put for the pieces of them that were found.
 
@@ -76,6 +80,8 @@ def merge(
         results: Any order, no chunk twice.
         families: Where parents and their children are; shared between calls of one question.
         tau: Threshold in [0, 1]; 0.5 in the paper.
+        coverage: Least share of the parent's characters, in [0, 1], that its children found make
+            up; chunks differ in length, and what they lack is context spent on nothing found.
     """
     known = families.of(results)
     found: dict[str, list[ScoredChunk]] = defaultdict(list)
@@ -89,7 +95,9 @@ def merge(
     kept = {r.chunk.chunk_id: r for r in results}
     for key in sorted(found):
         group, (holder, total) = found[key], holders[key]
-        if len(group) / total > tau:
+        if len(group) / total > tau and _characters(group) >= coverage * (
+            holder.end - holder.start
+        ):
             _put(holder, group, total, kept)
     return best_first(kept.values())
 
@@ -106,6 +114,10 @@ def _put(
     before = kept.get(holder.chunk_id)
     if before is None or before.score < merged.score:
         kept[holder.chunk_id] = merged
+
+
+def _characters(group: Iterable[ScoredChunk]) -> int:
+    return sum(r.chunk.end - r.chunk.start for r in group)
 
 
 def _inside(inner: Chunk, outer: Chunk) -> bool:

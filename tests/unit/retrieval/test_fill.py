@@ -22,3 +22,10 @@ def test_fill_leaves_wider_gaps_and_gaps_between_groups_and_documents(store, hit
     """Two missing chunks, two sizes or two documents are no gap."""
     hits = [hit("a:10:0", 1.0), hit("a:10:3", 1.0), hit("a:40:1", 1.0), hit("b:10:2", 1.0)]
     assert len(fill(hits, store)) == 4
+
+
+def test_fill_takes_only_what_may_fill(store, hit):
+    """A gap whose chunk is not among those that may stays a gap."""
+    hits = [hit("a:10:1", 1.0), hit("a:10:3", 4.0)]
+    assert len(fill(hits, store, among={"a:10:1", "a:10:3"})) == 2
+    assert len(fill(hits, store, among={"a:10:2"})) == 3

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.retrieval.grim import PRESETS, Pipeline, merge_and_fill
+from kgrag.retrieval.grim import PRESETS, Pipeline, merge_and_fill, merge_and_fill_best
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.weighted_fusion import WeightedFusion, WeightedRetriever
@@ -21,6 +21,23 @@ def test_merge_and_fill_uses_a_filled_chunk_for_the_next_merge(store, hit):
     """0 and 2 are half of the parent; the filled 1 makes them three quarters."""
     found = merge_and_fill([hit("a:10:0", 1.0), hit("a:10:2", 2.0)], store)
     assert [(r.chunk.chunk_id, r.score) for r in found] == [("a:40:0", 1.5)]
+
+
+def test_best_are_filled_by_candidates_only(store, hit):
+    """1 lies between the best two: it joins them where it was found far below, else it does not."""
+    others = [hit(f"b:10:{i}", 4.0 - i / 10) for i in range(0, 12, 4)]
+    best = [hit("a:10:0", 9.0), hit("a:10:2", 8.0), *others]
+    assert {"a:10:0", "a:10:2"} < {r.chunk.chunk_id for r in merge_and_fill_best(best, store)}
+    found = merge_and_fill_best([*best, hit("a:10:1", 1.0)], store)
+    assert found[0].chunk.chunk_id == "a:40:0"  # of which three quarters are there now
+
+
+def test_best_merge_is_of_the_first_four_only(store, hit):
+    """Three of a parent below the best four stay what they are."""
+    hits = [hit(f"b:10:{i}", 9.0 - i / 10) for i in (0, 4, 8)]
+    low = [hit("a:10:0", 2.0), hit("a:10:1", 1.9), hit("a:10:2", 1.8)]
+    assert len(merge_and_fill_best([*hits, *low], store)) == 6
+    assert len(merge_and_fill_best([*hits[:1], *low], store)) == 2
 
 
 @given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 11)), st.integers(1, 9)))

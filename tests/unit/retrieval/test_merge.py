@@ -42,6 +42,13 @@ def test_merge_takes_the_threshold_it_is_given(store, hit, tau, ids):
     assert [r.chunk.chunk_id for r in merge([hit("a:10:0", 1.0)], Families(store), tau=tau)] == ids
 
 
+def test_merge_leaves_children_that_make_up_too_little_of_the_parent(store, hit):
+    """3 of 4 children of 10 are 30 of 40 characters."""
+    hits = [hit("a:10:0", 1.0), hit("a:10:1", 2.0), hit("a:10:3", 3.0)]
+    assert len(merge(hits, Families(store), coverage=0.75)) == 1
+    assert len(merge(hits, Families(store), coverage=0.76)) == 3
+
+
 def test_merge_of_nothing_is_nothing(store):
     """No results, no error."""
     assert merge([], Families(store)) == []
