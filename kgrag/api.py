@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from kgrag.asking.ask import ask
 from kgrag.asking.current import Current
+from kgrag.asking.dated import with_status
 from kgrag.asking.models import reading_model
 from kgrag.asking.notes import answer_notes
 from kgrag.asking.options import AskOptions, Writer
@@ -258,6 +260,7 @@ class KnowledgeBase(Stored):
         top_k: int | None = None,
         analysis: Analysis = "rules",
         within: Filter | None = None,
+        as_of: str | date | None = None,
     ) -> list[ScoredChunk]:
         """Return the chunks that a question is best answered from, best first.
 
@@ -267,20 +270,24 @@ class KnowledgeBase(Stored):
             top_k: Results at most; the configured number for None.
             analysis: Who reads the question first: `rules`, or a `model`.
             within: Which documents are searched; all for None.
+            as_of: 2022, 2022-03, 2022-03-05: without what was issued later, and what was in
+                force then comes first; None takes it from the question, or marks alone.
 
         Raises:
             ConfigError: If there is no such preset, or no model is configured for `model`.
             ModelError: If the model fails.
-            NotFoundError: If no document fits `within`.
+            NotFoundError: If no document fits `within`, or was there at `as_of`.
+            ValueError: If `as_of` is no date.
         """
         checked_text("question", question)
         top_k = checked_results(top_k) or self.config.search.top_k
         pipeline = self.system(system or self.config.search.system)
-        knowledge = self._knowledge.within(within)
+        knowledge = self._knowledge.within(within).at(question, as_of)
         query = knowledge.query(question)
         if analysis == "model":
             query = analyse_with_model(query, model=reading_model(self.models, self.config.verify))
-        found = pipeline.retrieve(knowledge.search(query), top_k=top_k)
+        search = knowledge.search(query)
+        found = knowledge.best(search, lambda n: pipeline.retrieve(search, top_k=n), top_k=top_k)
         return with_documents(found, knowledge.store)
 
     def ask(
@@ -294,6 +301,7 @@ class KnowledgeBase(Stored):
         verify: str | None = None,
         history: Sequence[Turn] = (),
         within: Filter | None = None,
+        as_of: str | date | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """Return an answer with a citation for every sentence, or that there is none.
@@ -308,11 +316,13 @@ class KnowledgeBase(Stored):
             verify: How it is checked: `cov`, `cov-two-stage`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
+            as_of: As for `search`.
             on_text: Called with each piece of a model's first answer as it comes.
 
         Raises:
             ConfigError: If a name is not known, or `writer` is `model` and none is configured.
-            NotFoundError: If no document fits `within`.
+            NotFoundError: If no document fits `within`, or was there at `as_of`.
+            ValueError: If `as_of` is no date.
         """
         options = AskOptions.from_config(
             self.config,
@@ -323,16 +333,17 @@ class KnowledgeBase(Stored):
             verify=verify,
             has_model=self.chat.has("answer"),
         )
-        knowledge = self._knowledge
+        knowledge = self._knowledge.within(within).at(question, as_of)
         found = ask(
             question,
-            knowledge=knowledge.within(within),
+            knowledge=knowledge,
             options=options,
             stages=self.models if options.writer == "model" else None,
             history=history,
             on_text=on_text,
             systems=self._systems,
         )
+        found = with_status(found, knowledge.as_of, knowledge.in_force())
         return replace(found, notes=(*found.notes, *self._notes(knowledge, within)))
 
     def query_from(
@@ -360,11 +371,12 @@ class KnowledgeBase(Stored):
         system: str,
         top_k: int,
         analysis: Analysis = "rules",
+        as_of: str | date | None = None,
         progress: Progress | None = None,
     ) -> Run:
         """Return the results of a system for each question: {id: results}; see `search`."""
         checked_results(top_k)
-        search = partial(self.search, system=system, top_k=top_k, analysis=analysis)
+        search = partial(self.search, system=system, top_k=top_k, analysis=analysis, as_of=as_of)
         done = partial(progress, system) if progress else None
         return run_of(questions, search, progress=done)
 

@@ -30,6 +30,7 @@ _ON_TRIAL = re.compile("暂行|试行")
 _AGAIN = re.compile(
     r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
 )
+_SUGGESTED = "推测"
 _SHORTEST = 8  # characters of a title that tells what it is about
 _APART = 31  # days between two editions; fewer lie between a signature and a page of one
 _REVISED = 366  # days from its beginning after which a text is a revised one
@@ -51,7 +52,6 @@ class InForce:
     def __init__(self, cards: Iterable[Document], events: Mapping[str, Sequence[_Event]]) -> None:
         self._cards = {card.doc_id: card for card in cards}
         self._events = events
-        self._known: dict[tuple[str, str], Status] = {}
 
     @classmethod
     def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
@@ -84,12 +84,8 @@ class InForce:
             doc_id: The document.
             day: ISO 8601, with month and day.
         """
-        found = self._known.get((doc_id, day))
-        if found is None:
-            card = self._cards.get(doc_id)
-            found = self._status(card, day) if card else Status("unknown", day)
-            self._known[doc_id, day] = found
-        return found
+        card = self._cards.get(doc_id)
+        return self._status(card, day) if card else Status("unknown", day)
 
     def issued_after(self, day: str) -> frozenset[str]:
         """Return the documents that were surely issued after a day, ISO 8601.
@@ -99,8 +95,8 @@ class InForce:
         return frozenset(d for d, c in self._cards.items() if _issued_after(c.metadata, day))
 
     def undated(self) -> frozenset[str]:
-        """Return the documents that do not say when they were issued."""
-        return frozenset(d for d, c in self._cards.items() if not _begin(c.metadata))
+        """Return the documents that do not say when they were issued, whatever they suggest."""
+        return frozenset(d for d, c in self._cards.items() if not _sure(c.metadata))
 
     def _status(self, card: Document, day: str) -> Status:
         told = card.metadata
@@ -111,6 +107,8 @@ class InForce:
         if _issued_after(told, day) or (told.effective and _first(told.effective) > day):
             later = begin if _first(begin) > day else _begin(told)
             return Status("not_yet", day, later)
+        if begin and not told.effective and not _sure(told) and _first(begin) > day:
+            return Status("not_yet", day, begin, _SUGGESTED)
         if word := _draft(card):
             final = latest.get("superseded", _Event("draft", ""))
             return Status("draft", day, final.since, word, final.doc_id, final.title)
@@ -145,8 +143,7 @@ def _sure(told: Metadata) -> str:
 
 
 def _issued_after(told: Metadata, day: str) -> bool:
-    # A year that is suggested by what a text cites is the earliest that it may be of.
-    begin = _sure(told) or (told.written if "written" in told.inferred else "")
+    begin = _sure(told)
     return bool(begin) and _first(begin) > day and not _is_revised(told, day)
 
 

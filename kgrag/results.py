@@ -6,7 +6,8 @@ from typing import Literal
 
 from kgrag.json_ready import JsonReady, as_dict
 from kgrag.notebook import answer_html, list_html, passage_html, place_html
-from kgrag.types import Chunk
+from kgrag.status import Status, mark
+from kgrag.types import Chunk, Language
 
 VerdictStatus = Literal["passed", "failed", "unverified"]
 
@@ -23,6 +24,7 @@ class ScoredChunk(JsonReady):
         title: Of its document; like `file`, a search's last step sets it, and results that differ
             in nothing else are equal.
         file: Of its document, as ingested.
+        status: Whether its document is in force; None where nobody asked.
     """
 
     chunk: Chunk
@@ -30,9 +32,13 @@ class ScoredChunk(JsonReady):
     via: tuple[str, ...] = ()
     title: str = field(default="", compare=False)
     file: str = field(default="", compare=False)
+    status: Status | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping with the keys of a run file, as `search --json` prints it."""
+        """Return a JSON-ready mapping as `search --json` prints it.
+
+        The keys are those of a run file, and `status`.
+        """
         return {
             "chunk_id": self.chunk.chunk_id,
             "doc_id": self.chunk.doc_id,
@@ -42,13 +48,14 @@ class ScoredChunk(JsonReady):
             "score": self.score,
             "text": self.chunk.text,
             "via": list(self.via),
+            "status": self.status.to_dict() if self.status else None,
         }
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
         chunk = self.chunk
         where = place_html(
-            self.title,
+            self.title + mark(self.status, _language_of(self.title)),
             chunk.heading_path,
             file=self.file,
             start=chunk.start,
@@ -80,6 +87,7 @@ class Passage:
         end: Offset after the last.
         text: What a model reads: `document.text[start:end]`, or less where it was compressed.
         chunk_id: The retrieved chunk that it is made of.
+        mark: What is put behind the title of a document that is not in force; empty for others.
     """
 
     number: int
@@ -90,6 +98,7 @@ class Passage:
     end: int
     text: str
     chunk_id: str
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,7 @@ class Citation(JsonReady):
         end: Offset after the quote.
         quote: `document.text[start:end]`, verbatim.
         chunk_id: The retrieved chunk that holds the quote.
+        status: Whether the document is in force; None where nobody asked.
     """
 
     number: int
@@ -136,11 +146,12 @@ class Citation(JsonReady):
     end: int
     quote: str
     chunk_id: str
+    status: Status | None = None
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
         where = place_html(
-            self.title,
+            self.title + mark(self.status, _language_of(self.title)),
             self.heading_path,
             file=self.file,
             start=self.start,
@@ -267,3 +278,8 @@ class Answer(JsonReady):
         """Return it for a notebook."""
         cited = ((c.number, c._repr_html_()) for c in self.citations)
         return answer_html(self.question, self.text, cited, self.notes)
+
+
+def _language_of(title: str) -> Language:
+    """Return the language in which a notebook shows a mark: there is no question to go by."""
+    return "zh" if any("一" <= c <= "鿿" for c in title) else "en"

@@ -29,6 +29,11 @@ _TOLD: Mapping[str, Mapping[StatusKind, tuple[str, str]]] = {
         "draft": ("draft ({word}), issued in its final form from {0}{1}", "draft ({word})"),
     },
 }
+# Of a document whose year is only suggested by its text.
+_SUGGESTED = {
+    "zh": "{day}可能尚未印发，从内容推测为{0}",
+    "en": "probably not issued before {day}: its text suggests {0}",
+}
 _BY: Mapping[str, tuple[str, str]] = {
     # How what replaces it is named: where it does so itself, where it is what counts now.
     "zh": ("，由《{}》{}", "：《{}》"),
@@ -50,7 +55,8 @@ class Status(JsonReady):
         day: The day that is asked about, ISO 8601.
         since: From when it is so, as far as it is told; for `expired` the last day in force.
             Empty where it is not told.
-        word: What a draft calls itself.
+        word: What a draft calls itself; 推测 where `not_yet` rests on a year that the text only
+            suggests.
         doc_id: The document that repeals, amends or replaces it; empty for none that is held.
         title: Of that document.
     """
@@ -82,6 +88,8 @@ class Status(JsonReady):
             return ""
         dated, undated = _TOLD[language][self.kind]
         form = dated if self.since else undated
+        if self.kind == "not_yet" and self.word:
+            form = _SUGGESTED[language]
         return form.format(self.since, self._by(language), word=self.word, day=self.day)
 
     def _by(self, language: str) -> str:

@@ -1,12 +1,16 @@
 """What a knowledge base holds, to be listed, looked up, checked and deleted; nothing is encoded."""
 
 from collections.abc import Iterator
+from datetime import date
 from typing import TYPE_CHECKING
 
+from kgrag.asking.dated import as_of_asked
+from kgrag.in_force import InForce
 from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count
 from kgrag.lookup import facts_around, find_document
 from kgrag.networks import to_networkx
 from kgrag.problems import ReadingProblem, reading_problems
+from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Fact
@@ -68,6 +72,21 @@ class Stored:
     def problems(self) -> list[ReadingProblem]:
         """Return what was read badly or not at all; see `kgrag.problems.reading_problems`."""
         return list(reading_problems(self.store))
+
+    def statuses(self, as_of: str | date | None = None) -> dict[str, Status]:
+        """Return whether each document is in force at a day, by id; see `kgrag.status.Status`.
+
+        Args:
+            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; of a year or month its last
+                day. Today for None.
+
+        Raises:
+            ValueError: If it is no date.
+        """
+        day = as_of_asked("", as_of).day
+        cards = self.store.document_cards()
+        in_force = InForce.read(self.store, cards)
+        return {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
 
     def tables(self) -> "Tables":
         """Return the complete tables of what documents state: figures, duties, citations."""

@@ -158,7 +158,9 @@ def _quoted(
     held: dict[str, Document] = {}
 
     def quote(search: Search, most: int) -> Answer:
-        results = pipeline.retrieve(search, top_k=options.top_k)
+        results = knowledge.best(
+            search, lambda n: pipeline.retrieve(search, top_k=n), top_k=options.top_k
+        )
         found = ResultsWithDocuments.of(results, knowledge.store)
         held.update(found.documents)
         return quote_answer(
@@ -296,7 +298,7 @@ class _Asking:
 
     def _packed(self, query: Query, rows: Sequence[str], held: ResultsWithDocuments) -> Context:
         leaf = self._knowledge.settings().leaf
-        return pack(
+        context = pack(
             query,
             held.results,
             documents=held.documents,
@@ -307,6 +309,7 @@ class _Asking:
             count=estimate_tokens,
             rows=rows,
         )
+        return self._knowledge.with_marks(context, query.language)
 
     def _written(
         self, query: Query, context: Context, held: ResultsWithDocuments, on_text: OnText | None

@@ -5,7 +5,8 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.asking.search_context import CurrentSettings, SearchContext
+from kgrag.asking.dated import as_of_asked
+from kgrag.asking.search_context import CurrentInForce, CurrentSettings, SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
@@ -46,6 +47,7 @@ class Current:
         self._location = location
         self._embedder: Embedder | None = None
         self._settings: dict[int, CurrentSettings] = {}
+        self._in_force: dict[int, CurrentInForce] = {}
 
     def close(self) -> None:
         """Close the copy, if one is kept."""
@@ -60,10 +62,15 @@ class Current:
         if id(store) not in self._settings:
             searched = partial(self._searched_sizes, store)
             self._settings[id(store)] = CurrentSettings(store, searched)
+            self._in_force[id(store)] = CurrentInForce(store)
         # One question looks once what there is: on a server each look is a round trip.
         settings = cache(self._settings[id(store)])
         embedder = cache(partial(self.embedder, store))
-        return SearchContext(store, embedder, settings, graph=self._store)
+        in_force = partial(self._in_force[id(store)], settings)
+        today = as_of_asked("", None)
+        return SearchContext(
+            store, embedder, settings, graph=self._store, in_force=in_force, as_of=today
+        )
 
     def embedder(self, store: Store) -> Embedder:
         """Return the encoder of the vectors in a store.

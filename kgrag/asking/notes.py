@@ -1,8 +1,12 @@
 """What the user should know about how questions are answered."""
 
+from datetime import date
+
+from kgrag.asking.dated import as_of_asked, what_a_day_leaves_out
 from kgrag.config import Config
 from kgrag.embedding.choose import stand_in_note
 from kgrag.embedding.embedder import Embedder
+from kgrag.in_force import InForce
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import other_vectors
 from kgrag.kb_meta import KbMeta
@@ -19,7 +23,11 @@ def answer_notes(
 
 
 def search_notes(
-    store: Store, config: Config, sizes: ChunkSizes, within: Filter | None
+    store: Store,
+    config: Config,
+    sizes: ChunkSizes,
+    within: Filter | None,
+    as_of: str | date | None = None,
 ) -> list[str]:
     """Return what there is to know of what is searched; needs no encoder.
 
@@ -28,9 +36,12 @@ def search_notes(
         config: Settings.
         sizes: Its chunk sizes.
         within: Which documents are searched; all for None.
+        as_of: The day as of which is asked, where an option says one.
     """
     wanted = config.embedding
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
+    asked = as_of_asked("", as_of)
+    later = what_a_day_leaves_out(asked, InForce.read(store), "en") if asked.held else ""
     meta = KbMeta(store.all_meta())
     other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
-    return [note for note in (left_out, other) if note]
+    return [note for note in (left_out, later, other) if note]

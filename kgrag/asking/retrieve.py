@@ -106,7 +106,9 @@ def retrieve(
         queried = chunks_of_rows(rows, knowledge.store, size=leaf)
         own = knowledge.search(query, hypothetical=passage, queried=queried)
         further = [knowledge.search(_reworded(query, w, knowledge)) for w in wordings]
-        results = retrieve_several(pipeline, [own, *further], top_k=options.top_k)
+        results = knowledge.best(
+            own, lambda n: retrieve_several(pipeline, [own, *further], top_k=n), top_k=options.top_k
+        )
     lines = rows_as_text(rows, _ROWS).splitlines()
     return Retrieved(query, results, lines, (*steps, Step("retrieve", _shown(results, own))))
 

@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
+from kgrag.asking.dated import AsOf, as_of_asked, in_force_first
 from kgrag.embedding.embedder import Embedder
-from kgrag.results import ScoredChunk
+from kgrag.errors import NotFoundError
+from kgrag.in_force import InForce
+from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
+from kgrag.status import mark
 from kgrag.store.store import Store
-from kgrag.types import Document, Fact, Heading, Query
+from kgrag.types import Document, Fact, Heading, Language, Query
 
 
 class CurrentSettings:
@@ -36,6 +41,26 @@ class CurrentSettings:
         return self._read_at[1]
 
 
+class CurrentInForce:
+    """What is in force in a knowledge base; read again when it has changed."""
+
+    def __init__(self, store: Store) -> None:
+        """Keep the knowledge base."""
+        self._store = store
+        self._read_of: tuple[Settings, InForce] | None = None
+
+    def __call__(self, settings: Callable[[], Settings]) -> InForce:
+        """Return what is in force at any date.
+
+        Args:
+            settings: Gives the same ones as long as nothing has changed.
+        """
+        current = settings()
+        if self._read_of is None or self._read_of[0] is not current:
+            self._read_of = (current, InForce.read(self._store, current.cards))
+        return self._read_of[1]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchContext:
     """A knowledge base as asking needs it.
@@ -45,6 +70,8 @@ class SearchContext:
         embedder: Gives its encoder; not called by systems that need none.
         settings: Gives how it is searched for a question in a language that the encoder reads.
         graph: What queries that a model wrote are run on: the server, where `store` is a copy.
+        in_force: Gives what is in force at any date.
+        as_of: The day as of which is asked.
         doc_ids: The documents that are searched; all for None.
     """
 
@@ -52,6 +79,8 @@ class SearchContext:
     embedder: Callable[[], Embedder]
     settings: Callable[[], Settings]
     graph: Store
+    in_force: Callable[[], InForce]
+    as_of: AsOf
     doc_ids: frozenset[str] | None = None
 
     def query(self, question: str) -> Query:
@@ -81,6 +110,59 @@ class SearchContext:
         if not wanted:
             return self
         return replace(self, doc_ids=documents_within(wanted, self.settings().cards))
+
+    def at(self, question: str, as_of: str | date | None) -> "SearchContext":
+        """Return what was there at the day as of which is asked; today for None.
+
+        Args:
+            question: It may say a day, too: then what was in force comes first, and all is there.
+            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; what was issued later is out.
+
+        Raises:
+            NotFoundError: If nothing is left.
+            ValueError: If it is no date.
+        """
+        asked = as_of_asked(question, as_of)
+        later = self.in_force().issued_after(asked.day) if asked.held else frozenset[str]()
+        if not later:
+            return replace(self, as_of=asked)
+        held = self.doc_ids
+        if held is None:
+            held = frozenset(card.doc_id for card in self.settings().cards)
+        if held <= later:
+            raise NotFoundError(f"all documents were issued after {asked.day}; give a later date")
+        return replace(self, as_of=asked, doc_ids=held - later)
+
+    def best(
+        self, search: Search, retrieve: Callable[[int], Sequence[ScoredChunk]], *, top_k: int
+    ) -> list[ScoredChunk]:
+        """Return results with their documents' status, what is in force first if that is asked for.
+
+        Args:
+            search: Of the question; a document that it quotes the title of keeps its place.
+            retrieve: Gives so many results, best first.
+            top_k: Results at most.
+        """
+        titled = search.titled if self.as_of.preferred else ()
+        in_force = self.in_force()
+        found = in_force_first(retrieve, self.as_of, in_force, titled=titled, top_k=top_k)
+        return [
+            replace(hit, status=in_force.status(hit.chunk.doc_id, self.as_of.day)) for hit in found
+        ]
+
+    def with_marks(self, context: Context, language: Language) -> Context:
+        """Return a context whose passages say where their documents are not in force.
+
+        Args:
+            context: As packed; the marks are not counted in its tokens.
+            language: Of the marks.
+        """
+        in_force, day = self.in_force(), self.as_of.day
+        marked = (
+            replace(p, mark=mark(in_force.status(p.doc_id, day), language))
+            for p in context.passages
+        )
+        return replace(context, passages=tuple(marked))
 
 
 @dataclass(frozen=True, slots=True)

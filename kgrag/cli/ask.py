@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from io import TextIOWrapper
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
@@ -10,12 +11,18 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from kgrag.choices import Template, VerifyMethod
-from kgrag.cli.options import filter_options, json_option, kb_option, opened
+from kgrag.cli.options import (
+    AS_OF_QUESTION,
+    as_of_option,
+    filter_options,
+    json_option,
+    kb_option,
+    opened,
+)
 from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
 from kgrag.errors import GarbledTextError, OutOfRangeError
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
     from kgrag.asking.options import Writer
     from kgrag.generation.follow_up import Turn
     from kgrag.results import Answer, Citation, Verdict
@@ -64,6 +71,7 @@ def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
                 help="How a model's answer is verified; cov by default.",
             ),
             click.option("--explain", is_flag=True, help="Show every step."),
+            as_of_option(AS_OF_QUESTION),
         )
     ):
         command = option(command)
@@ -87,6 +95,7 @@ def ask(
     template: str | None,
     verify: str | None,
     explain: bool,
+    as_of: str | None,
     top_k: int | None,
     within: "Filter | None",
     as_json: bool,
@@ -104,6 +113,7 @@ def ask(
             template=template,
             verify=verify,
             within=within,
+            as_of=as_of,
             on_text=None if as_json else _stream(question),
         )
     if as_json:
@@ -127,19 +137,29 @@ def chat(
     template: str | None,
     verify: str | None,
     explain: bool,
+    as_of: str | None,
     within: "Filter | None",
 ) -> None:
     """Answer questions that may lean on the ones before, a line each; /new forgets, /quit ends."""
     all_done = True
     _tell_what_is_ignored(ctx, writer, template or verify)
     with opened(ctx, kb) as base:
+        asking = partial(
+            base.ask,
+            system=system,
+            writer=_writer(writer),
+            template=template,
+            verify=verify,
+            within=within,
+            as_of=as_of,
+        )
         turns: list[Turn] = []
         for question in _questions():
             if question in _NEW:
                 turns = []
                 continue
             try:
-                answer = _answered(base, question, turns, within, system, writer, template, verify)
+                answer = asking(question, history=turns, on_text=_stream(question))
             except (OutOfRangeError, GarbledTextError) as exc:  # the next one may be better
                 echo(f"kgrag: {exc}", err=True)
                 all_done = False
@@ -159,28 +179,6 @@ def _tell_what_is_ignored(ctx: click.Context, writer: str | None, option: str | 
     configured = ctx.obj.model_of("answer").is_configured
     if option and (writer == "quotes" or not (writer or configured)):
         echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
-
-
-def _answered(
-    base: "KnowledgeBase",
-    question: str,
-    turns: "list[Turn]",
-    within: "Filter | None",
-    system: str | None,
-    writer: str | None,
-    template: str | None,
-    verify: str | None,
-) -> "Answer":
-    return base.ask(
-        question,
-        system=system,
-        writer=_writer(writer),
-        template=template,
-        verify=verify,
-        history=turns,
-        within=within,
-        on_text=_stream(question),
-    )
 
 
 def _turn(answer: "Answer") -> "Turn":
@@ -259,8 +257,12 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
+    from kgrag.language.text import question_language
+    from kgrag.status import mark
+
     echo()
-    echo(f"[{citation.number}] {citation.title}")
+    language = question_language(answer.question)
+    echo(f"[{citation.number}] {citation.title}{mark(citation.status, language)}")
     if citation.heading_path:
         echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
     page = saying(answer.question, "page").format(citation.page) if citation.page else ""

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.options import amount, json_option, kb_option, opened
+from kgrag.cli.options import amount, as_of_option, json_option, kb_option, opened
 from kgrag.cli.printing import echo, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kgrag.problems import ReadingProblem
+    from kgrag.status import Status
     from kgrag.types import Document
 
 
@@ -34,25 +35,34 @@ _FIELDS = (
 @click.group(invoke_without_command=True)
 @kb_option
 @click.option("--problems", is_flag=True, help="List what was read badly or not at all.")
+@as_of_option(
+    "Say what was in force in 2022, 2022-03 or on 2022-03-05 (of a year or month its last day); "
+    "today by default."
+)
 @json_option
 @click.pass_context
-def docs(ctx: click.Context, kb: str, problems: bool, as_json: bool) -> None:
-    """List the documents."""
+def docs(ctx: click.Context, kb: str, problems: bool, as_of: str | None, as_json: bool) -> None:
+    """List the documents, with a mark where one is not in force, or is amended."""
     if ctx.invoked_subcommand is not None:
         return
     with opened(ctx, kb) as base:
         if problems:
             _print_problems(base.problems(), as_json)
         else:
-            _print_cards(base.documents(), as_json)
+            _print_cards(base.documents(), base.statuses(as_of), as_json)
 
 
-def _print_cards(cards: "Sequence[Document]", as_json: bool) -> None:
+def _print_cards(
+    cards: "Sequence[Document]", statuses: "Mapping[str, Status]", as_json: bool
+) -> None:
+    from kgrag.status import mark
+
     for card in cards:
+        status = statuses[card.doc_id]
         if as_json:
-            print_json(card.card_dict())
+            print_json(card.card_dict() | {"status": status.to_dict()})
         else:
-            echo(f"{card.doc_id}  {card.title}  ({card.file})")
+            echo(f"{card.doc_id}  {card.title}{mark(status)}  ({card.file})")
 
 
 def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None:

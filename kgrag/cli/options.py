@@ -64,6 +64,31 @@ def json_option(command: _F) -> _F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+def as_of_option(told: str) -> Callable[[_F], _F]:
+    """Return what adds `--as-of` to a command, which gets its day as ISO 8601.
+
+    Args:
+        told: Its help.
+    """
+    return click.option("--as-of", "as_of", metavar="DATE", callback=_day, help=told)
+
+
+def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    from kgrag.language.as_of import parse_as_of
+
+    try:
+        return None if text is None else parse_as_of(text)
+    except ValueError as exc:
+        raise click.BadParameter(str(exc)) from exc
+
+
+AS_OF_QUESTION = (
+    "As of 2022, 2022-03 or 2022-03-05 (of a year or month its last day): documents that were "
+    "issued later are left out; those repealed, expired, replaced or drafts then come last, "
+    "marked, unless the question quotes their title. Without it all are marked as of today."
+)
+
+
 @contextmanager
 def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["KnowledgeBase"]:
     """Open the knowledge base of a command and close it after."""

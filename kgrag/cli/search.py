@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.options import EXISTING, FILE, filter_options, json_option, kb_option, opened
+from kgrag.cli.options import (
+    AS_OF_QUESTION,
+    EXISTING,
+    FILE,
+    as_of_option,
+    filter_options,
+    json_option,
+    kb_option,
+    opened,
+)
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.errors import EvaluationError
 from kgrag.files.whole_file import write_whole
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
 @click.option("--out", type=FILE, help="Run file that --batch writes.")
 @filter_options
+@as_of_option(AS_OF_QUESTION)
 @json_option
 @click.pass_context
 def search(
@@ -40,6 +50,7 @@ def search(
     batch: Path | None,
     out: Path | None,
     within: "Filter | None",
+    as_of: str | None,
     as_json: bool,
 ) -> None:
     """Show the chunks that a question is best answered from."""
@@ -54,13 +65,15 @@ def search(
     with opened(ctx, kb) as base:
         if batch is not None and out is not None:
             system = system or ctx.obj.search.system
-            whole = _run_batch(base, batch, out, system=system, top_k=top_k, analysis=analysis)
+            whole = _run_batch(
+                base, batch, out, system=system, top_k=top_k, analysis=analysis, as_of=as_of
+            )
         elif question is not None:
             found = base.search(
-                question, system=system, top_k=top_k, analysis=analysis, within=within
+                question, system=system, top_k=top_k, analysis=analysis, within=within, as_of=as_of
             )
-            _show(found, explain, as_json)
-        for note in search_notes(base.store, base.config, base.sizes, within):
+            _show(question, found, explain, as_json)
+        for note in search_notes(base.store, base.config, base.sizes, within, as_of):
             echo(f"note: {note}", err=True)
     if not whole:
         ctx.exit(1)
@@ -74,6 +87,7 @@ def _run_batch(
     system: str,
     top_k: int,
     analysis: "Analysis",
+    as_of: str | None,
 ) -> bool:
     """Search for the questions of a file; return whether every line could be read."""
     from kgrag.evaluation.queries import read_questions
@@ -86,23 +100,35 @@ def _run_batch(
     if not questions:
         raise EvaluationError(f"{batch} holds no questions; it needs lines of {{id, question}}")
     with progress_bar("search") as progress:
-        run = base.run(questions, system=system, top_k=top_k, analysis=analysis, progress=progress)
+        run = base.run(
+            questions,
+            system=system,
+            top_k=top_k,
+            analysis=analysis,
+            as_of=as_of,
+            progress=progress,
+        )
     write_run(out, run)
     empty = sum(not results for results in run.values())
     echo(f"{len(run)} questions to {out}, {empty} without results")
     return not refused
 
 
-def _show(results: "list[ScoredChunk]", explain: bool, as_json: bool) -> None:
+def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: bool) -> None:
     if as_json:
         print_json({"results": [result.to_dict() for result in results]})
         return
     if not results:
         echo("nothing found")
+    from kgrag.language.text import question_language
+    from kgrag.status import mark
+
+    language = question_language(question)
     for number, result in enumerate(results, 1):
         chunk = result.chunk
         where = " › ".join(chunk.heading_path)
-        echo(f"{number}. {result.title}" + (f" › {where}" if where else ""))
+        title = result.title + mark(result.status, language)
+        echo(f"{number}. {title}" + (f" › {where}" if where else ""))
         echo(f"   {result.score:.3f}  {result.file}, characters {chunk.start}-{chunk.end}")
         if explain:
             for reason in result.via:

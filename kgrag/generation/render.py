@@ -12,7 +12,7 @@ def passage_block(passage: Passage) -> str:
     like a citation in them (a footnote's [7]) is shown as 〔7〕, so that no document can give
     itself another's number. Documents and quotes keep their [7].
     """
-    path = " > ".join((f"《{passage.title}》", *passage.heading_path))
+    path = " > ".join((f"《{passage.title}》{passage.mark}", *passage.heading_path))
     return f"[{passage.number}]\n" + fence(
         without_marks(f"{path}\n{passage.text}"), label="passage"
     )

@@ -74,7 +74,7 @@ def supported_share(answer: Answer) -> float:
 
 def _reference(passage: Passage) -> str:
     """Return a passage under its [n], which nothing in it can write."""
-    path = " > ".join((f"《{passage.title}》", *passage.heading_path))
+    path = " > ".join((f"《{passage.title}》{passage.mark}", *passage.heading_path))
     text = without_marks(f"{path}\n{passage.text}")
     return f"[{passage.number}]\n{fence(text, label='reference')}"
 

@@ -178,7 +178,7 @@ def test_a_resolution_about_a_draft_is_none():
 
 
 def test_only_what_was_surely_issued_later_is_said_to_be():
-    """A year that the text suggests is the earliest; the day of a page the latest."""
+    """Neither by a year that the text suggests, nor by the day of a page alone."""
     cards = [
         card("late", written="2022-03-05"),
         card("early", written="2021-03-05", effective="2022-07-01"),
@@ -188,8 +188,12 @@ def test_only_what_was_surely_issued_later_is_said_to_be():
         card("silent"),
     ]
     register = InForce.of(cards, ())
-    assert register.issued_after("2021-12-31") == {"late", "cites 2023"}
-    assert register.undated() == {"silent"}
+    assert register.issued_after("2021-12-31") == {"late"}
+    assert register.undated() == {"cites 2023", "page of 2023", "silent"}
+    suggested = register.status("cites 2023", "2021-12-31")
+    assert (suggested.kind, suggested.word) == ("not_yet", "推测")
+    assert suggested.told() == "2021-12-31可能尚未印发，从内容推测为2023"
+    assert register.status("cites 2023", "2023-01-01").kind == "in_force"
 
 
 def test_documents_that_are_taken_in_tell_their_status(tmp_path):

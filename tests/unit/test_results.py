@@ -1,6 +1,7 @@
 """Results as JSON and in notebooks."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from kgrag import Answer, Citation, Document, Fact
@@ -8,6 +9,7 @@ from kgrag.cli.printing import print_json
 from kgrag.metadata import Metadata
 from kgrag.repairing import RepairReport
 from kgrag.results import Hits, ScoredChunk, Step, Verdict
+from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.types import Chunk, Entity, Evidence, Segment
 
@@ -40,7 +42,7 @@ def test_an_answer_as_json_has_the_keys_of_the_command_line(capsys):
     assert CITATION.to_dict()["heading_path"] == ["一"]
 
 
-def test_a_hit_as_json_has_the_keys_of_a_run_file():
+def test_a_hit_as_json_has_the_keys_of_a_run_file_and_the_status():
     assert HIT.to_dict() == {
         "chunk_id": "d:256:0",
         "doc_id": "d",
@@ -50,7 +52,20 @@ def test_a_hit_as_json_has_the_keys_of_a_run_file():
         "score": 0.51234,
         "text": "光伏 <b>&",
         "via": ["words 1.0"],
+        "status": None,
     }
+    ended = replace(HIT, status=Status("expired", "2026-01-01", "2025-02-28"))
+    told = {"kind": "expired", "day": "2026-01-01", "since": "2025-02-28"}
+    assert ended.to_dict()["status"] == told | {"word": "", "doc_id": "", "title": ""}
+    assert ended == HIT
+
+
+def test_a_notebook_shows_what_is_not_in_force():
+    """In Chinese behind a Chinese title."""
+    ended = Status("expired", "2026-01-01", "2025-02-28")
+    assert "甲方案【已失效，有效期至2025-02-28】 ›" in replace(HIT, status=ended)._repr_html_()
+    english = replace(CITATION, title="Plan", status=ended)
+    assert "Plan [expired, in force until 2025-02-28] ›" in english._repr_html_()
 
 
 def test_title_and_file_say_nothing_of_what_a_result_is():

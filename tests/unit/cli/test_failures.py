@@ -151,10 +151,10 @@ def test_a_file_in_a_folder_that_is_not_there_is_a_message(folder, monkeypatch, 
     assert done.stderr.splitlines()[-1] == f"kgrag: {command[-1]}: {said}"
 
 
-@pytest.mark.parametrize("part", ["_questions", "_answered"])
+@pytest.mark.parametrize("part", ["_questions", "_stream"])
 def test_a_signal_ends_chat_in_order(folder, monkeypatch, part):
     """While a question is waited for, and while it is answered."""
-    if part == "_answered":
+    if part == "_stream":  # when an answer begins
         monkeypatch.setattr(ask, "_questions", lambda: iter(["绿色工厂"]))
     monkeypatch.setattr(ask, part, ending(signal.SIGINT))
     done = run(folder, "chat")

@@ -159,10 +159,11 @@ def test_ask_json_gives_quote_and_span(folder):
 
 
 def test_search_explains_how_each_result_came(folder):
-    """--explain gives reasons, --json the keys of a run file."""
+    """--explain gives reasons, --json the keys of a run file, and the document's status."""
     assert "+ title 《乙规划》" in run(folder, "search", "《乙规划》的目标", "--explain").stdout
     results = json.loads(run(folder, "search", "绿色工厂", "--json").stdout)["results"]
-    assert set(results[0]) == {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
+    keys = {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
+    assert set(results[0]) == {*keys, "status"}
 
 
 def test_search_batch_writes_a_run_file_with_every_question(folder):

@@ -1,0 +1,130 @@
+"""As of when a question is asked, and what that makes of what is found."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from kgrag.in_force import InForce
+from kgrag.language.as_of import parse_as_of, said_as_of
+from kgrag.language.text import question_language
+from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.types import Language
+
+_MORE = 2  # candidates for each result asked for, where what is in force comes first
+_CITED: Mapping[Language, str] = {"zh": "所引《{}》：{}", "en": "《{}》, which is cited: {}"}
+_HELD: Mapping[Language, str] = {
+    "zh": "按{day}查找：之后印发的{later}份文件不在其内，{undated}份未写明日期的仍在其内",
+    "en": "as of {day}: {later} documents that were issued later are left out, {undated} that do "
+    "not say when are kept",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The day as of which a question is asked.
+
+    Attributes:
+        day: ISO 8601; today where nobody says one.
+        preferred: Whether what was in force then comes first: an option or the question says it.
+        held: Whether documents that were issued later are left out: an option says it.
+    """
+
+    day: str
+    preferred: bool = False
+    held: bool = False
+
+
+def as_of_asked(question: str, as_of: str | date | None) -> AsOf:
+    """Return the day as of which a question is asked.
+
+    Args:
+        question: In any words; what it surely says counts where no option does.
+        as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; None for none.
+
+    Raises:
+        ValueError: If it is no date.
+
+    >>> as_of_asked("节能补贴有哪些", "2022")
+    AsOf(day='2022-12-31', preferred=True, held=True)
+    """
+    if isinstance(as_of, date):
+        return AsOf(as_of.isoformat()[:10], preferred=True, held=True)
+    if as_of is not None:
+        return AsOf(parse_as_of(as_of), preferred=True, held=True)
+    today = date.today().isoformat()
+    said = said_as_of(question, today=today)
+    return AsOf(said or today, preferred=bool(said))
+
+
+def in_force_first(
+    retrieve: Callable[[int], Sequence[ScoredChunk]],
+    as_of: AsOf,
+    in_force: InForce,
+    *,
+    titled: Collection[str],
+    top_k: int,
+) -> list[ScoredChunk]:
+    """Return results, where a day is asked for with what was not in force then behind the others.
+
+    Args:
+        retrieve: Gives so many results, best first.
+        as_of: The day.
+        in_force: What was in force.
+        titled: Documents that the question names by their titles: these keep their place.
+        top_k: Results at most.
+    """
+    if not as_of.preferred:
+        return list(retrieve(top_k))
+    found = retrieve(top_k * _MORE)
+    before: list[ScoredChunk] = []
+    behind: list[ScoredChunk] = []
+    for hit in found:
+        status = in_force.status(hit.chunk.doc_id, as_of.day)
+        if status.counts or hit.chunk.doc_id in titled:
+            before.append(hit)
+        else:
+            reason = f"behind what is in force: {status.told('en')}"
+            behind.append(replace(hit, via=(*hit.via, reason)))
+    least = min((hit.score for hit in before), default=float("inf"))
+    lowered = [replace(hit, score=min(hit.score, least)) for hit in behind]
+    return [*before, *lowered][:top_k]
+
+
+def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
+    """Return an answer whose citations say whether their documents are in force.
+
+    Of each document that is not, or is amended, a note says so; where a day was given as an
+    option, another says what it left out.
+
+    Args:
+        answer: With its citations.
+        as_of: The day.
+        in_force: What was in force.
+    """
+    language = question_language(answer.question)
+    citations = tuple(
+        replace(c, status=in_force.status(c.doc_id, as_of.day)) for c in answer.citations
+    )
+    notes = dict.fromkeys(note for c in citations if (note := _note(c, language)))
+    left_out = what_a_day_leaves_out(as_of, in_force, language)
+    told = (*answer.notes, *notes, left_out)
+    return replace(answer, citations=citations, notes=tuple(filter(None, told)))
+
+
+def _note(cited: Citation, language: Language) -> str:
+    told = cited.status.told(language) if cited.status else ""
+    return _CITED[language].format(cited.title, told) if told else ""
+
+
+def what_a_day_leaves_out(as_of: AsOf, in_force: InForce, language: Language) -> str:
+    """Return what a day holds a search to, for people; empty where it holds it to nothing.
+
+    Args:
+        as_of: The day.
+        in_force: Of all documents.
+        language: Of the note.
+    """
+    if not as_of.held:
+        return ""
+    later, undated = len(in_force.issued_after(as_of.day)), len(in_force.undated())
+    return _HELD[language].format(day=as_of.day, later=later, undated=undated)
