@@ -1,12 +1,14 @@
 """The dates of a document: signed, sent out, in force from, in force until; years it suggests."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from calendar import monthrange
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.document_numbers import numbers_in, own_number
+from kgrag.language.title_keys import title_key, title_keys
 
 _HAN = {c: str(i) for i, c in enumerate("〇一二三四五六七八九")} | {
     "零": "0",
@@ -67,9 +69,14 @@ _MONTH_ALONE = re.compile(
     rf"{MONTH}[）)]?"
 )
 _SUBJECT = r"(?:本[^，。；：]{1,16}?|现予(?:公布|发布|印发)，?|通知|上述[^，。；]{1,8})，?"
+_BEGINS = re.compile(r"[（(]?自|[（(]?(?:19|20)\d\d年")
+_NAMED = re.compile(
+    r"(?:第[一二三四五六七八九十]+条)?(?:[一二三四五六七八九十\d]{1,3}[、.．])?《(?P<title>[^《》]+)》自"
+)
 _FROM_DAY = re.compile(
     rf"自?{DAY}(?:零时)?(?:起|之日起|开始)[^，。；]{{0,6}}?(?:施行|实施|执行|生效|试行)"
 )
+_FROM_BARE_DAY = re.compile(rf"自{DAY}(?:正式)?(?:施行|实施|执行|生效|试行)")
 _FROM_ISSUE = re.compile(
     r"自?(?:发布|印发|公布|颁布|下发|发文|通过)之?日(?:起|后)?(?P<days>\d{1,3}|[一二三四五六七八九]?十)?(?:个?日|天)?(?:后|起)*"
     r"[^，。；]{0,4}?(?:施行|实施|执行|生效|试行)"
@@ -82,9 +89,13 @@ _UNTIL = re.compile(
 _FIRST_DAY = re.sub(r"<(.)>", r"<\1_1>", DAY)
 _SPAN = re.compile(rf"{_FIRST_DAY}起?(?:至|—|-|到){DAY}")
 _YEARS = re.compile(
-    r"(?:有效期|试行期|实施期|执行期|有效期限|试行期限|执行期限)(?:为|是|：)?(?P<n>\d{1,2}|[一二三四五六七八九十两]{1,2})年"
+    r"(?:(?:有效|试行|实施|执行)期限?(?:暂定)?(?:为|是|：)?|暂定(?:为|试行|施行|执行)?|试行)"
+    r"(?P<n>\d{1,2}|[一二三四五六七八九十两]{1,2})(?P<unit>年|个月)"
 )
-_OWN_PERIOD = re.compile(rf"{_SUBJECT}|自.{{0,14}}起|^(?:有效期|试行期|执行期)|实施期限")
+# 执行期限：2022年1月1日至2024年12月31日 is that of the projects that a guide calls for.
+_OWN_PERIOD = re.compile(
+    rf"{_SUBJECT}|自.{{0,14}}起|^(?:有效期|试行期|执行期(?!限?[:：]))|实施期限"
+)
 # A licence is valid for some years, too.
 _OTHER_PERIOD = re.compile(r"证|许可|资格|合同|名单|称号|认定|标识|标志")
 _PERIOD = re.compile(r"期限|有效期|执行期|试行期|实施期")
@@ -109,13 +120,14 @@ class Dates:
     of_page: bool = False
 
 
-def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
+def read_dates(document: DocumentLines, *, known: str = "", title: str = "") -> Dates:
     r"""Return the dates that a document says of itself.
 
     Args:
         document: Its lines.
         known: When it was issued, where a person or its file says so: counts where the text is
             silent for what begins with the day of issue.
+        title: Of the document: 《节能目录》自2021年7月1日起施行 is of it where it is called so.
 
     >>> from kgrag.ingestion.rules.document_lines import read_lines
     >>> found = read_dates(read_lines("节能办法\n云岭省人民政府\n二〇二一年三月五日\n"
@@ -126,7 +138,7 @@ def read_dates(document: DocumentLines, *, known: str = "") -> Dates:
     told = _labelled(document.head)
     written, issued, of_page = _begin(document, told)
     begin = issued or written or known
-    effective = told.get("effective") or _effective(document.lines, begin)
+    effective = told.get("effective") or _effective(document.lines, begin, title_keys(title))
     expires = told.get("expires") or _expires(document.lines, effective or begin)
     return Dates(written, issued, effective, expires, of_page)
 
@@ -313,17 +325,15 @@ def _clauses(lines: Sequence[str]) -> Iterator[str]:
                     yield clause
 
 
-def _effective(lines: Sequence[str], begin: str) -> str:
+def _effective(lines: Sequence[str], begin: str, own: Collection[str]) -> str:
     for line in lines[:24]:
         match = _IN_FORCE.match(line)
         if match and (value := _iso(match)):
             return value
     for clause in _clauses(lines):
-        if not re.search(_SUBJECT, clause) and not re.match(
-            r"[（(]?自|[（(]?(?:19|20)\d\d年", clause
-        ):
+        if not (re.search(_SUBJECT, clause) or _BEGINS.match(clause) or _names(own, clause)):
             continue
-        match = _FROM_DAY.search(clause)
+        match = _FROM_DAY.search(clause) or _FROM_BARE_DAY.search(clause)
         if match and (value := _iso(match)):
             return value
         span = _SPAN.search(clause)
@@ -334,6 +344,12 @@ def _effective(lines: Sequence[str], begin: str) -> str:
         if now or _FROM_NOW.search(clause):
             return _later(begin, _small(now["days"]) if now and now["days"] else 0)
     return ""
+
+
+def _names(own: Collection[str], clause: str) -> bool:
+    """Return whether a clause is of the document, by one of the forms of its title."""
+    named = _NAMED.match(clause)
+    return named is not None and title_key(named["title"]) in own
 
 
 def _later(begin: str, days: int) -> str:
@@ -354,17 +370,21 @@ def _expires(lines: Sequence[str], begin: str) -> str:
             return value
         years = _YEARS.search(clause)
         if years and begin:
-            return _years_after(begin, _small(years["n"].replace("两", "二")))
+            n = _small(years["n"].replace("两", "二"))
+            return _months_after(begin, n if years["unit"] == "个月" else n * 12)
     return ""
 
 
-def _years_after(begin: str, years: int) -> str:
-    """Return the last day of so many years that begin on a date."""
-    if not years:
+def _months_after(begin: str, months: int) -> str:
+    """Return the last day of so many months that begin on a date, as far as that is told."""
+    if not months:
         return ""
-    year = int(begin[:4]) + years
+    month = int(begin[5:7] or 1) + months - 1
+    year, month = int(begin[:4]) + month // 12, month % 12 + 1
+    if len(begin) < 7:
+        return str(year)
     if len(begin) < 10:
-        return f"{year}{begin[4:]}"
+        return f"{year}-{month:02}"
     start = date.fromisoformat(begin)
-    same = date(year, start.month, min(start.day, 28) if start.month == 2 else start.day)
-    return (same - timedelta(days=1)).isoformat()
+    same = date(year, month, min(start.day, monthrange(year, month)[1]))
+    return (same - timedelta(days=same.day == start.day)).isoformat()

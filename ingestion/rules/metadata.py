@@ -79,7 +79,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     issuers = _issuers(document, narrowed(notice) or body, stated, page)
     governed = _governed(document, body, issuers, number, stated, page)
     known = iso_date(stated.get("issued") or page.get("issued", "")) or day
-    dates = read_dates(document, known=known)
+    dates = read_dates(document, known=known, title=body)
     told = _days(dates, known, stated, page)
     suggested = ""
     if not told["written"] and not told["issued"]:

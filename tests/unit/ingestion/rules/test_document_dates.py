@@ -61,6 +61,18 @@ def test_dates_of_issue(text, expected):
         ("现予公布，自2022年5月1日起施行。", "2022-05-01", ""),
         ("本措施自2022年1月1日起施行，试行期三年。", "2022-01-01", "2024-12-31"),
         ("本办法实施期限为2022年1月1日至2025年12月31日。", "2022-01-01", "2025-12-31"),
+        ("本办法自2022年5月1日实施，有效期5年。", "2022-05-01", "2027-04-30"),
+        ("本意见自2022年5月1日正式施行。", "2022-05-01", ""),
+        ("本办法自2022年5月1日以来实施的项目。", "", ""),
+        ("本措施自印发之日起实施，暂定三年。", "2022-03-05", "2025-03-04"),
+        ("本细则自2022年5月1日起试行两年。", "2022-05-01", "2024-04-30"),
+        ("本办法自2022年5月31日起施行，有效期为6个月。", "2022-05-31", "2022-11-30"),
+        ("本办法自2024年1月1日起施行，有效期至2028年12月31日。", "2024-01-01", "2028-12-31"),
+        ("五、《节能办法》自2022年5月1日起施行。", "2022-05-01", ""),
+        ("《节能条例》自2022年5月1日起施行。", "", ""),
+        ("市里的《节能办法》自2022年5月1日起施行。", "", ""),
+        ("执行期限：2022年9月1日至2025年8月31日。", "", ""),
+        ("本政策执行期限为2022年9月1日至2025年8月31日。", "2022-09-01", "2025-08-31"),
         ("许可证有效期为五年。", "", ""),
         ("企业应当自2022年5月1日起执行新标准。", "", ""),
         ("本办法自2022年2月30日起施行。", "", ""),
@@ -69,14 +81,14 @@ def test_dates_of_issue(text, expected):
 def test_dates_in_force(clause, effective, expires):
     """From a day or that of issue; until a day, or so many years from then; its own only."""
     text = f"节能办法\n云岭省能源局\n2022年3月5日\n第十条 {clause}"
-    found = read_dates(read_lines(text))
+    found = read_dates(read_lines(text), title="节能办法")
     assert (found.effective, found.expires) == (effective, expires)
 
 
 def test_a_leap_day_ends_on_a_day_that_there_is():
-    """Five years from 29 February."""
+    """Five years from 29 February: the last day of the month."""
     text = "节能办法\n本办法自2020年2月29日起施行，有效期五年。"
-    assert read_dates(read_lines(text)).expires == "2025-02-27"
+    assert read_dates(read_lines(text)).expires == "2025-02-28"
 
 
 @pytest.mark.parametrize(
