@@ -23,6 +23,7 @@ from kgrag.cli import (
     query,
     search,
     stats,
+    table_changes,
     tables,
 )
 from kgrag.cli.failures import (
@@ -122,6 +123,7 @@ _MODULES = (
     browser,
     docs,
     tables,
+    table_changes,
     entities,
     manage,
     drop,

@@ -1,6 +1,8 @@
 """The tables of a knowledge base, asked by the names that people use."""
 
-from kgrag.errors import NotFoundError
+import re
+
+from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.language.document_nodes import node_id
 from kgrag.language.text import identity_key, normalize_name
@@ -8,14 +10,18 @@ from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_called
 from kgrag.store.store import Store
-from kgrag.tables import compare, duties, references, targets
+from kgrag.tables import compare, conflicts, digest, duties, references, targets, timeline
 from kgrag.tables.compare import By
+from kgrag.tables.digest import Part
+from kgrag.tables.naming import document_meant
 from kgrag.tables.table import Table
 from kgrag.tables.targets import WantedTargets
+from kgrag.tables.timeline import Event, WantedTimes
 from kgrag.types import Entity
 
 _CANDIDATES = 50  # titles that are looked at where nothing is called so
 _SHOWN = 5  # of them, in an error
+_DAY = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 
 
 class Tables:
@@ -100,6 +106,57 @@ class Tables:
         checked_count("hops", hops, most=MOST_HOPS)
         card = document_called(document, self._store.document_cards())
         return references.basis(self._store, card.doc_id, hops=hops)
+
+    def timeline(
+        self,
+        indicator: str = "",
+        *,
+        regions: tuple[str, ...] = (),
+        since: str = "",
+        until: str = "",
+        events: tuple[Event, ...] = (),
+        within: Filter | None = None,
+    ) -> Table:
+        """Return what happens when; see `kgrag.tables.timeline.WantedTimes` for what is asked.
+
+        Raises:
+            OutOfRangeError: If `since` or `until` is no date.
+        """
+        for name, day in (("since", since), ("until", until)):
+            if day and not _DAY.fullmatch(day):
+                raise OutOfRangeError(f"{name} is 2022, 2022-06 or 2022-06-30, got {day!r}")
+        wanted = WantedTimes(_checked(indicator), regions, since, until, events, within)
+        return timeline.timeline(self._store, wanted)
+
+    def digest(self, old: str, new: str, *, parts: tuple[Part, ...] = ()) -> Table:
+        """Return what a document adds to, drops from and changes of another.
+
+        Args:
+            old: An id, file, file name, title, or part of one title.
+            new: The same of the document that it is compared with.
+            parts: Which; empty for all. See `kgrag.tables.digest.digest`.
+
+        Raises:
+            NotFoundError: If no document, or more than one, is called so.
+            OutOfRangeError: If both are one document.
+        """
+        cards = self._store.document_cards()
+        first, second = (document_meant(name, cards).doc_id for name in (old, new))
+        if first == second:
+            raise OutOfRangeError(f"{old!r} and {new!r} are one document: {first}")
+        return digest.digest(self._store, first, second, parts=parts)
+
+    def conflicts(
+        self,
+        indicator: str = "",
+        *,
+        regions: tuple[str, ...] = (),
+        years: tuple[int, int] | None = None,
+        within: Filter | None = None,
+    ) -> Table:
+        """Return figures that do not go together; see `kgrag.tables.conflicts.conflicts`."""
+        wanted = WantedTargets(_checked(indicator), regions, years, within=within)
+        return conflicts.conflicts(self._store, wanted)
 
     def _titled(self, title: str) -> list[Entity]:
         """Return the cited titles that are the one asked for: exactly, else those that hold it."""

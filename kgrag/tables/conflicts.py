@@ -1,0 +1,262 @@
+"""Figures of documents that do not go together: below or after those above, or unlike."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+from typing import Literal
+
+from kgrag.language.facets import NATIONAL
+from kgrag.language.quantities import narrow
+from kgrag.store.store import Store
+from kgrag.tables.choose import choose, in_places
+from kgrag.tables.directions import more_is_better
+from kgrag.tables.figures import Figure, Measured, planned_figures
+from kgrag.tables.sources import Spot, quoted, spot_of
+from kgrag.tables.table import Column, Row, Source, Table
+from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
+
+Kind = Literal["低于上级", "晚于上级", "与上级不同", "两文不一"]
+
+BELOW, AFTER, UNLIKE_ABOVE, UNLIKE = "低于上级", "晚于上级", "与上级不同", "两文不一"
+_ORDER = (BELOW, AFTER, UNLIKE, UNLIKE_ABOVE)
+# Shares, intensities and concentrations are comparable between a place and what lies around it;
+# amounts are not: those of a province are part of the country's.
+_OF_ANY_SIZE = re.compile(r"%|个百分点|.+/(?!日|年|天).+|")
+_AT_LEAST = (">=", ">")
+_ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
+# 国家提出到2030年…: a document of a place tells what others aim at.
+_ELSEWHERE = re.compile(
+    r"(?:国家|国务院|党中央|中央|我国|全国)[^。；]{0,60}(?:提出|明确|要求)[^。；]{0,6}到?20\d\d年"
+    r"|20\d\d年[，,]?(?:全国|我国)"
+)
+_COLUMNS = (
+    Column("kind", "差异", "difference"),
+    INDICATOR,
+    Column("scope", "范围", "scope"),
+    REGION,
+    YEAR,
+    Column("figure", "数值", "figure"),
+    Column("issued", "发文日期", "issued"),
+    Column("against_region", "对照地区", "against region"),
+    Column("against_year", "对照年份", "against year"),
+    Column("against_figure", "对照数值", "against figure"),
+    Column("against_issued", "对照发文日期", "against issued"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two figures that do not go together.
+
+    Attributes:
+        kind: How.
+        own: The local one; of two documents of a place, that of the earlier document.
+        other: That of the place around it, or of the later document.
+    """
+
+    kind: str
+    own: Figure
+    other: Figure
+
+
+def conflicts(store: Store, wanted: WantedTargets) -> Table:
+    """Return pairs of planned figures that do not go together, with both places.
+
+    A figure is compared with that of the nearest place around it that states one of the same
+    indicator, unit, scope and kind of change. It is said to be below only where it is certain
+    whether more or less is better. Results are no aims, and are left out.
+
+    Args:
+        store: The knowledge base.
+        wanted: The local figures by indicator, place and year; `within` chooses documents, of
+            which one of the two is. `standing` is not looked at.
+
+    Raises:
+        NotFoundError: If the filter leaves no document, or a place is none.
+    """
+    chosen, everything = choose(store, wanted.within), choose(store, None)
+    asked = WantedTargets(indicator=wanted.indicator, standing="planned")
+    statements = wanted_statements(store, asked, everything)
+    here = in_places(wanted.regions, everything)
+    groups: defaultdict[Measured, list[Figure]] = defaultdict(list)
+    figures = list(planned_figures(statements, everything.cards))
+    for figure in figures:
+        groups[figure.measured].append(figure)
+    pairs = [
+        pair
+        for group in groups.values()
+        for pair in (*_against_above(group), *_between_documents(group))
+        if here(pair.own.place)
+        and (pair.own.card.doc_id in chosen.cards or pair.other.card.doc_id in chosen.cards)
+        and (not wanted.years or wanted.years[0] <= pair.own.year <= wanted.years[1])
+    ]
+    sources = quoted(store, (spot_of(f.statement) for p in pairs for f in (p.own, p.other)))
+    rows = [
+        _row(pair, sources)
+        for pair in sorted(pairs, key=_order)
+        if not any(_is_of_elsewhere(f, sources) for f in (pair.own, pair.other))
+        and (pair.kind != AFTER or _names_its_year(pair.own, sources))
+    ]
+    return Table("conflicts", _COLUMNS, tuple(rows), _notes(rows, figures))
+
+
+def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
+    n_documents = len({f.card.doc_id for f in figures})
+    notes = [f"比较了{n_documents}个文件中有年份的{len(figures)}项目标，发现{len(rows)}处差异"]
+    kinds = {row.cells[0] for row in rows}
+    if BELOW in kinds:
+        notes.append("低于上级不等于违反：上级目标可能是平均数，或分解到各地时有高有低")
+    if UNLIKE_ABOVE in kinds:
+        notes.append("与上级不同：不能确定数值高好还是低好，只列出不同")
+    return tuple(notes)
+
+
+def _against_above(group: Sequence[Figure]) -> Iterator[_Pair]:
+    """Yield each document's figure of a place with the one above it that it falls short of."""
+    if not _OF_ANY_SIZE.fullmatch(group[0].measured.unit):
+        return
+    by_place: defaultdict[tuple[str, ...], list[Figure]] = defaultdict(list)
+    for figure in group:
+        by_place[figure.place].append(figure)
+    for place, own in by_place.items():
+        for around in _around(place):
+            above = by_place.get(around, [])
+            if above:
+                yield from _short_of(own, above)
+                break
+
+
+def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the places around one, the nearest first, at last the whole country."""
+    if place == (NATIONAL,):
+        return
+    for n in range(len(place) - 1, 0, -1):
+        yield place[:n]
+    yield (NATIONAL,)
+
+
+def _short_of(own: Sequence[Figure], above: Sequence[Figure]) -> Iterator[_Pair]:
+    direction = more_is_better(own[0].indicator, [figure.comparator for figure in (*own, *above)])
+    by_document: defaultdict[tuple[str, int], list[Figure]] = defaultdict(list)
+    for figure in own:
+        by_document[figure.card.doc_id, figure.year].append(figure)
+    for (_, year), figures in by_document.items():
+        same_year = [f for f in above if f.year == year]
+        if same_year:
+            yield from _worse(figures, same_year, direction)
+    if direction is not None:
+        yield from _late(own, above, direction)
+
+
+def _worse(
+    own: Sequence[Figure], above: Sequence[Figure], direction: bool | None
+) -> Iterator[_Pair]:
+    """Yield the best of a document's figures of a year where it is below all of those above."""
+    if direction is None:
+        if len({f.value for f in own}) == 1 and own[0].value not in {f.value for f in above}:
+            yield _Pair(UNLIKE_ABOVE, own[0], above[0])
+        return
+    best, least = _strictest(own, direction), _strictest(above, not direction)
+    if _is_worse(best.value, least.value, direction):
+        yield _Pair(BELOW, best, least)
+
+
+def _late(own: Sequence[Figure], above: Sequence[Figure], direction: bool) -> Iterator[_Pair]:
+    """Yield the first figure of a place where it comes after that above and is no better.
+
+    Its sentence has to name the year: one that was told further above may be another's.
+    """
+    first = min(own, key=lambda f: (f.year, f.statement.doc_id, f.statement.start))
+    earlier = [f for f in above if f.year < first.year]
+    if not earlier or any(f.year == first.year for f in above):
+        return
+    best = _strictest([f for f in own if f.year == first.year], direction)
+    least = _strictest(earlier, not direction)
+    if best.value == least.value or _is_worse(best.value, least.value, direction):
+        yield _Pair(AFTER, best, least)
+
+
+def _strictest(figures: Iterable[Figure], direction: bool) -> Figure:
+    ordered = sorted(figures, key=lambda f: (f.value, f.statement.doc_id, f.statement.start))
+    return ordered[-1] if direction else ordered[0]
+
+
+def _is_worse(value: Decimal, other: Decimal, direction: bool) -> bool:
+    return value < other if direction else value > other
+
+
+def _between_documents(group: Sequence[Figure]) -> Iterator[_Pair]:
+    """Yield two documents of which no figure of a place and year agrees with one of the other."""
+    by_time: defaultdict[tuple[tuple[str, ...], int], dict[str, list[Figure]]] = defaultdict(dict)
+    for figure in group:
+        by_time[figure.place, figure.year].setdefault(figure.card.doc_id, []).append(figure)
+    for by_document in by_time.values():
+        ordered = sorted(by_document.values(), key=lambda figures: _issued(figures[0]) or "")
+        for one, other in combinations(ordered, 2):
+            if not any(_agree(a, b) for a in one for b in other):
+                yield _Pair(UNLIKE, one[0], other[0])
+
+
+def _agree(one: Figure, other: Figure) -> bool:
+    """Return whether two figures may both hold: equal, or one rounded from the other."""
+    low, high = sorted((one, other), key=lambda f: f.value)
+    if low.value == high.value:
+        return True
+    if low.comparator in _AT_LEAST and high.comparator not in _AT_LEAST:
+        return high.value - low.value <= abs(low.value) * _ROUNDED
+    return any(_rounded(a.value, b.value) for a, b in ((low, high), (high, low)))
+
+
+def _rounded(exact: Decimal, short: Decimal) -> bool:
+    """Return whether a number is another with fewer decimals, or digits.
+
+    >>> _rounded(Decimal("13.46"), Decimal("13.5")), _rounded(Decimal("27.4"), Decimal("26.1"))
+    (True, False)
+    """
+    places = short.as_tuple().exponent
+    finer = exact.as_tuple().exponent
+    is_finer = isinstance(places, int) and isinstance(finer, int) and finer < places
+    return is_finer and exact.quantize(Decimal(1).scaleb(int(places))) == short
+
+
+def _is_of_elsewhere(figure: Figure, sources: Mapping[Spot, Source]) -> bool:
+    """Return whether the sentence of a local figure speaks of the country, or of others."""
+    source = sources.get(spot_of(figure.statement))
+    local = figure.place != (NATIONAL,)
+    return source is None or (local and bool(_ELSEWHERE.search(source.quote)))
+
+
+def _names_its_year(figure: Figure, sources: Mapping[Spot, Source]) -> bool:
+    return str(figure.year) in narrow(sources[spot_of(figure.statement)].quote)
+
+
+def _row(pair: _Pair, sources: Mapping[Spot, Source]) -> Row:
+    own, other = pair.own, pair.other
+    cells = (
+        pair.kind,
+        own.indicator,
+        own.measured.scope or None,
+        own.place[-1],
+        own.year,
+        own.shown,
+        _issued(own),
+        other.place[-1],
+        other.year,
+        other.shown,
+        _issued(other),
+    )
+    return Row(cells, tuple(sources[spot_of(f.statement)] for f in (own, other)))
+
+
+def _issued(figure: Figure) -> str | None:
+    told = figure.card.metadata
+    return told.issued or told.written or None
+
+
+def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], str, int]:
+    own = pair.own
+    at = own.statement
+    return _ORDER.index(pair.kind), own.indicator, own.year, own.place, at.doc_id, at.start

@@ -1,0 +1,148 @@
+"""Planned figures, and which of them are of the same thing and so may be compared."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+from kgrag.language.facets import NATIONAL
+from kgrag.language.regions import level_of, regions_named
+from kgrag.qualifiers import Comparator
+from kgrag.store.graph import Statement
+from kgrag.tables.choose import stated_place
+from kgrag.tables.targets import COMPARATORS
+from kgrag.types import Document
+
+_CHANGES: tuple[Comparator, ...] = ("+", "-")
+_PLAN_BEGINS = {"十二五": "2010", "十三五": "2015", "十四五": "2020", "十五五": "2025"}
+# Words by which a figure counts something else: what is added, what is so each year.
+_COUNTED = re.compile("新增|累计|年均|每年|年度|日均|人均")
+# A title of a part of a place, of a basin, or of some bodies: its figures are theirs.
+_PART = re.compile(
+    "[一-鿿]{0,4}(?:新区|开发区|高新区|园区|自由贸易|自贸|经济带|流域|城市群|地区|三角洲|大湾区|双城|海域)"
+    "|中央企业|公共机构|国家机关|银行业|教育系统"
+)
+
+
+class Measured(NamedTuple):
+    """What figures share that are of the same thing.
+
+    Attributes:
+        indicator_id: Entity of the indicator.
+        unit: Of the value.
+        change: `+` or `-` for a change by the value; empty for the value itself.
+        base_year: Of what the change is counted from.
+        scope: Of whom or what it is measured.
+        counted: Words that make it another thing: 新增, 年均.
+    """
+
+    indicator_id: str
+    unit: str
+    change: str
+    base_year: str
+    scope: str
+    counted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A planned figure.
+
+    Attributes:
+        measured: By which it is compared.
+        indicator: Name of the indicator.
+        year: In which it is due.
+        place: Full names, the outermost first; 全国 for the whole country.
+        value: In the unit.
+        comparator: How the value is meant.
+        statement: Where it is stated.
+        card: The document, without its text.
+    """
+
+    measured: Measured
+    indicator: str
+    year: int
+    place: tuple[str, ...]
+    value: Decimal
+    comparator: Comparator
+    statement: Statement
+    card: Document
+
+    @property
+    def shown(self) -> str:
+        """Return it as a cell shows it."""
+        return figure_words(self.statement)
+
+
+def figure_words(statement: Statement) -> str:
+    """Return a figure in few words: ≥24%, 较2020年降13.5%."""
+    told = statement.qualifiers
+    base = f"较{told.base_year}年" if told.base_year else ""
+    value = f"{told.value}–{told.value_to}" if told.value_to else told.value
+    return f"{base}{COMPARATORS[told.comparator]}{value}{told.unit}"
+
+
+def planned_figures(
+    statements: Iterable[Statement], cards: dict[str, Document]
+) -> Iterator[Figure]:
+    """Yield the planned figures of one number that have a year and are of a known place."""
+    for statement in statements:
+        told, card = statement.qualifiers, cards[statement.doc_id]
+        value = _number(told.value)
+        if told.standing != "planned" or not told.year.isdigit() or told.value_to or value is None:
+            continue
+        place = stated_place(told, card)
+        if not _is_known(place, card):
+            continue
+        yield Figure(
+            measured=measured_of(statement, card),
+            indicator=statement.fact.subject.name,
+            year=int(told.year),
+            place=place,
+            value=value,
+            comparator=told.comparator,
+            statement=statement,
+            card=card,
+        )
+
+
+def measured_of(statement: Statement, card: Document) -> Measured:
+    """Return what a figure is of, all but place and time."""
+    told, fact = statement.qualifiers, statement.fact
+    change = told.comparator if told.comparator in _CHANGES else ""
+    worded = f"{told.subject}{told.object or fact.object.name}"
+    return Measured(
+        indicator_id=fact.subject.entity_id,
+        unit=told.unit,
+        change=change,
+        base_year=told.base_year or (_PLAN_BEGINS.get(told.period, "") if change else ""),
+        scope=told.scope or _part_of(card),
+        counted=tuple(sorted({*_COUNTED.findall(worded)})),
+    )
+
+
+def _part_of(card: Document) -> str:
+    """Return the part of a place, or the bodies, that a document's title limits it to."""
+    match = _PART.search(card.title)
+    return match[0] if match else ""
+
+
+def _is_known(place: tuple[str, ...], card: Document) -> bool:
+    """Return whether a figure's place is one, and not a word that was taken for one."""
+    if place == (NATIONAL,):
+        return not card.metadata.regions and not _names_a_place(card.title)
+    return place[-1] in card.metadata.regions or bool(regions_named(place[-1]))
+
+
+def _names_a_place(title: str) -> bool:
+    """Return whether a title is of some place, though its document is about none."""
+    pieces = (title[at : at + n] for n in (2, 3) for at in range(len(title) - n + 1))
+    return any(level_of(region.name) != "县" for piece in pieces for region in regions_named(piece))
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None

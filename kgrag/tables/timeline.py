@@ -1,0 +1,296 @@
+"""What happens when: documents issued, in force and expired; what is due, and figures aimed at."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from kgrag.language.facets import NATIONAL
+from kgrag.qualifiers import Qualifiers
+from kgrag.retrieval.filter import Filter
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
+from kgrag.tables.dated import day_places, due_clauses, due_date
+from kgrag.tables.figures import figure_words
+from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
+from kgrag.tables.table import Column, Row, Table
+from kgrag.tables.targets import REGION, WantedTargets, wanted_statements
+from kgrag.types import Document
+
+Event = Literal["written", "issued", "effective", "expires", "due", "target"]
+
+EVENTS: Mapping[Event, str] = {
+    "written": "成文", "issued": "印发", "effective": "施行", "expires": "失效",
+    "due": "时限", "target": "目标",
+}  # fmt: skip
+_OF_DOCUMENTS: tuple[Event, ...] = ("written", "issued", "effective", "expires")
+# Words beside the date by which a document says from and until when it holds.
+_BESIDE: Mapping[Event, re.Pattern[str]] = {
+    "effective": re.compile("(?:之日|[日起])[^。；\n]{0,12}(?:施行|实施|执行|生效)"),
+    "expires": re.compile("有效|失效|废止|[截至止]"),
+}
+# Words by which it says so without a date, the surest first.
+_LASTS: Mapping[Event, tuple[re.Pattern[str], ...]] = {
+    "effective": (_BESIDE["effective"],),
+    "expires": (
+        re.compile("(?:施行|实施|执行|本[^，。；\n]{2,12})[，,]?(?:试行)?有效期|试行期|暂定"),
+        re.compile("有效期"),
+    ),
+}
+_NEAR = 24  # characters around a date in which these words stand
+_BATCH = 64  # documents whose texts are held at once
+_LAST = "99"  # sorts what is due in a year behind what is due on its days
+_COLUMNS = (
+    Column("date", "日期", "date"),
+    Column("event", "事件", "event"),
+    Column("what", "内容", "what"),
+    REGION,
+    Column("organ", "部门", "organ"),
+    Column("certainty", "依据", "told or inferred"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTimes:
+    """What a timeline is of; what is empty is not asked.
+
+    Attributes:
+        indicator: Words of an indicator: its figures, what is due that names it, and the
+            documents that state it.
+        regions: Places that it is about; a province includes its cities.
+        since: First day, month or year: 2022, 2022-06, 2022-06-30.
+        until: Last day, month or year.
+        events: Which; empty for all.
+        within: Of which documents.
+    """
+
+    indicator: str = ""
+    regions: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    events: tuple[Event, ...] = ()
+    within: Filter | None = None
+
+
+class _Entry(NamedTuple):
+    """A row in the making."""
+
+    date: str
+    event: Event
+    what: str
+    place: tuple[str, ...]
+    organ: str
+    certainty: str
+    spot: Spot
+
+
+def timeline(store: Store, wanted: WantedTimes) -> Table:
+    """Return what happens when, in order of date; what is due in a year comes at its end.
+
+    The same thing in several documents is one row with several sources. Results are left out:
+    `targets` has them. Deadlines without a day (持续推进, 每年) are left out, and counted.
+
+    Raises:
+        NotFoundError: If the filter leaves no document, or a place is none.
+    """
+    chosen = choose(store, wanted.within)
+    asked = wanted.events or tuple(EVENTS)
+    figures = _figures(store, wanted, chosen)
+    stating = {entry.spot[0] for entry in figures}
+    here = in_places(wanted.regions, chosen)
+    duties, n_open = _duties(store, wanted, chosen, here)
+    entries = [
+        *figures,
+        *duties,
+        *_told_by_texts(store, wanted, chosen, [*figures, *duties], stating),
+    ]
+    kept = [e for e in entries if e.event in asked and here(e.place) and _is_within(e.date, wanted)]
+    rows: defaultdict[tuple[str | None, ...], list[_Entry]] = defaultdict(list)
+    for entry in sorted(kept, key=_order):
+        rows[_cells(entry)].append(entry)
+    sources = quoted(store, (entry.spot for entry in kept))
+    made = tuple(
+        Row(cells, sources_of((entry.spot for entry in several), sources))
+        for cells, several in rows.items()
+    )
+    return Table("timeline", _COLUMNS, made, _notes(chosen, kept, n_open))
+
+
+def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, ...]:
+    cards = chosen.cards.values()
+    silent = sum(card.metadata.year is None for card in cards)
+    guessed = sum(
+        card.metadata.year is not None and "written" in card.metadata.inferred for card in cards
+    )
+    notes = [
+        f"{len(chosen.cards)}个文件中{len({e.spot[0] for e in kept})}个在表中",
+        f"{silent}个文件没有印发或成文日期，{guessed}个的日期是推断的",
+    ]
+    if n_open:
+        notes.append(f"{n_open}处任务时限没有日期（如持续推进、每年），未列入")
+    return tuple(notes)
+
+
+def _figures(store: Store, wanted: WantedTimes, chosen: Chosen) -> list[_Entry]:
+    of = WantedTargets(indicator=wanted.indicator, standing="planned", within=wanted.within)
+    return [
+        _Entry(
+            date=s.qualifiers.year,
+            event="target",
+            what=f"{s.fact.subject.name} {figure_words(s)}",
+            place=stated_place(s.qualifiers, chosen.cards[s.doc_id]),
+            organ="",
+            certainty="",
+            spot=spot_of(s),
+        )
+        for s in wanted_statements(store, of, chosen)
+        if s.qualifiers.year
+    ]
+
+
+def _duties(
+    store: Store, wanted: WantedTimes, chosen: Chosen, here: Callable[[Sequence[str]], bool]
+) -> tuple[list[_Entry], int]:
+    """Return the duties with a day, and how many of the places have a deadline without one."""
+    named, n_open = names_all(wanted.indicator), 0
+    by_task: defaultdict[tuple[Spot, str, str, str], list[Statement]] = defaultdict(list)
+    for statement in store.statements("duty", sorted(chosen.cards) if wanted.within else None):
+        told = statement.qualifiers
+        task = told.object or statement.fact.object.name
+        if not told.deadline or not named(task):
+            continue
+        date, certainty = _deadline(told.deadline, chosen.cards[statement.doc_id])
+        if date:
+            by_task[spot_of(statement), task, date, certainty].append(statement)
+        else:
+            n_open += here(stated_place(Qualifiers(), chosen.cards[statement.doc_id]))
+    entries = [
+        _Entry(
+            date=date,
+            event="due",
+            what=task,
+            place=stated_place(Qualifiers(), chosen.cards[spot[0]]),
+            organ="、".join(dict.fromkeys(s.fact.subject.name for s in several)),
+            certainty=certainty,
+            spot=spot,
+        )
+        for (spot, task, date, certainty), several in by_task.items()
+    ]
+    return entries, n_open
+
+
+def _deadline(text: str, card: Document) -> tuple[str, str]:
+    """Return the day of a deadline, and whether its year is only that of the document."""
+    date = due_date(text)
+    if date:
+        return date, ""
+    issued = card.metadata.issued or card.metadata.written
+    date = due_date(text, year=card.metadata.year)
+    # 3月底 in a plan of November is of the year after, or of a year that the title names
+    return (date, "推断") if date and date >= issued[: len(date)] else ("", "")
+
+
+def _told_by_texts(
+    store: Store,
+    wanted: WantedTimes,
+    chosen: Chosen,
+    taken: Iterable[_Entry],
+    stating: Collection[str],
+) -> Iterator[_Entry]:
+    """Yield days of documents, and clauses that say until when and are no row yet."""
+    named = names_all(wanted.indicator)
+    spots: defaultdict[str, list[Spot]] = defaultdict(list)
+    for entry in taken:
+        spots[entry.spot[0]].append(entry.spot)
+    doc_ids = sorted(chosen.cards)
+    for at in range(0, len(doc_ids), _BATCH):
+        for document in store.documents(doc_ids[at : at + _BATCH]):
+            if not wanted.indicator.strip() or document.doc_id in stating:
+                yield from _days_of(document)
+            for entry in _clauses(document, spots[document.doc_id]):
+                if named(entry.what):
+                    yield entry
+
+
+def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
+    """Yield what a text says is due from its year of issue on, where no row stands yet."""
+    issued = str(document.metadata.year or "")
+    for due in due_clauses(document.text):
+        if due.date[:4] < issued or any(a < due.end and due.start < b for _, a, b in taken):
+            continue
+        yield _Entry(
+            date=due.date,
+            event="due",
+            what=" ".join(document.text[due.start : due.end].split()).rstrip("，,、"),
+            place=document.metadata.regions or (NATIONAL,),
+            organ="",
+            certainty="",
+            spot=(document.doc_id, due.start, due.end),
+        )
+
+
+def _days_of(document: Document) -> Iterator[_Entry]:
+    """Yield the days that a document says of itself, each where the text has it."""
+    told = document.metadata
+    for event in _OF_DOCUMENTS:
+        day: str = getattr(told, event)
+        if not day or (event == "written" and day == told.issued):
+            continue
+        start, end, is_told = _where(document.text, day, event)
+        yield _Entry(
+            date=day,
+            event=event,
+            what=f"《{document.title}》",
+            place=told.regions or (NATIONAL,),
+            organ="、".join(told.issuers),
+            certainty="推断" if event in told.inferred else "" if is_told else "推算",
+            spot=(document.doc_id, start, end),
+        )
+
+
+def _where(text: str, day: str, event: Event) -> tuple[int, int, bool]:
+    """Return where a text has a day, and whether it does; else where it says how long it holds.
+
+    A day that is stated beside the text stands nowhere in it: that is its first line.
+    """
+    beside, same = _BESIDE.get(event), day_places(text, day)
+    for start, end in same:
+        if not beside or beside.search(text, max(0, start - _NEAR), end + _NEAR):
+            return start, end, True
+    for pattern in _LASTS.get(event, ()):
+        if lasts := pattern.search(text):
+            return *lasts.span(), False
+    if same:
+        return *same[0], True
+    start = len(text) - len(text.lstrip())
+    stop = text.find("\n", start)
+    return start, stop if stop > start else len(text), not beside
+
+
+def _is_within(date: str, wanted: WantedTimes) -> bool:
+    """Return whether a day lies between others, each compared as far as both are told."""
+
+    def pair(limit: str) -> tuple[str, str]:
+        n = min(len(date), len(limit))
+        return date[:n], limit[:n]
+
+    (day, first), (same, last) = pair(wanted.since), pair(wanted.until)
+    return first <= day and (not wanted.until or same <= last)
+
+
+def _cells(entry: _Entry) -> tuple[str | None, ...]:
+    return (
+        entry.date,
+        EVENTS[entry.event],
+        entry.what,
+        entry.place[-1],
+        entry.organ or None,
+        entry.certainty or None,
+    )
+
+
+def _order(entry: _Entry) -> tuple[str, int, tuple[str, ...], str, Spot]:
+    day = "-".join(([*entry.date.split("-"), _LAST, _LAST])[:3])
+    return day, list(EVENTS).index(entry.event), entry.place, entry.what, entry.spot

@@ -1,0 +1,289 @@
+"""What comes when, what changed between two documents, what does not go together."""
+
+import pytest
+
+from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.retrieval.filter import Filter
+from kgrag.tables.clauses import align, clauses
+from kgrag.tables.conflicts import conflicts
+from kgrag.tables.dated import day_places, due_clauses, due_date
+from kgrag.tables.targets import WantedTargets
+from kgrag.types import Heading
+from tests.unit.tables.plans import cells, plans_in
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A knowledge base of the plans."""
+    with plans_in(tmp_path_factory.mktemp("plans")) as made:
+        yield made
+
+
+@pytest.fixture
+def tables(base):
+    """Its tables."""
+    return base.tables()
+
+
+SEWAGE, LOSS = "农村生活污水治理率", "城市公共供水管网漏损率"
+PAIRS = [
+    ("低于上级", SEWAGE, "四川省", 2025, "35%", "全国", 2025, "40%"),
+    ("低于上级", LOSS, "成都市", 2025, "≤10%", "全国", 2025, "≤9%"),
+    ("晚于上级", "单位GDP能耗", "成都市", 2030, "较2020年降13%", "四川省", 2025, "较2020年降14%"),
+    ("两文不一", SEWAGE, "四川省", 2025, "35%", "四川省", 2025, "45%"),
+    ("两文不一", "绿色工厂", "四川省", 2025, "500家", "四川省", 2025, "600家"),
+    ("与上级不同", "科技支出比例", "四川省", 2025, "2%", "全国", 2025, "3%"),
+]
+AGAINST = (
+    "kind", "indicator", "region", "year", "figure", "against_region", "against_year",
+    "against_figure",
+)  # fmt: skip
+
+
+def test_what_does_not_go_together(tables):
+    """Below, after, unlike; amounts of a part are not below the whole, results are no aims."""
+    found = tables.conflicts()
+    assert cells(found, *AGAINST) == PAIRS
+    assert found.notes[0] == "比较了4个文件中有年份的16项目标，发现6处差异"
+    assert len(found.notes) == 3
+    own, other = found.rows[0].sources
+    assert (own.title, other.title) == ("四川省清洁生产工作方案（2021年）", "清洁生产行动方案")
+    assert own.heading_path == ("一、总体目标",)
+    assert "全省农村生活污水治理率达到35%" in own.quote
+    assert "农村生活污水治理率达到40%" in other.quote
+
+
+@pytest.mark.parametrize(
+    ("told", "n"),
+    [
+        ({"indicator": "污水"}, 2),
+        ({"regions": ("成都",)}, 2),
+        ({"regions": ("四川",)}, 6),  # with its cities
+        ({"regions": ("云南",)}, 0),
+        ({"years": (2026, 2030)}, 1),
+        ({"within": Filter(documents=("chengdu",))}, 2),  # what it is compared with lies elsewhere
+    ],
+)
+def test_conflicts_are_chosen(tables, told, n):
+    """By the local figure; of documents, one of the two is wanted."""
+    assert len(tables.conflicts(**told).rows) == n
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "n"),
+    [
+        ("污水处理率达到95%", "污水处理率达到98%", 1),
+        ("污水处理率达到95%", "污水处理率达到95%以上", 0),
+        ("光伏装机容量超过800万千瓦", "光伏装机容量达到805.5万千瓦", 0),  # said roundly
+        ("单位GDP能耗比2020年下降13.46%", "单位GDP能耗比2020年下降13.5%", 0),
+        ("新增光伏装机容量100万千瓦", "光伏装机容量达到900万千瓦", 0),  # added
+        ("PM2.5浓度下降到30微克/立方米", "PM2.5浓度下降到32微克/立方米", 1),
+    ],
+)
+def test_two_documents_of_a_place(tmp_path, base, one, other, n):
+    """Figures of one thing that cannot both hold, and no others."""
+    for name, text in (("甲", one), ("乙", other)):
+        text = f"云南省{name}规划\n云南省人民政府\n2022年3月1日\n一、目标\n到2025年，{text}。\n"
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    with type(base).open(tmp_path / "kb", config=base.config) as made:
+        made.ingest(sorted(tmp_path.glob("*.txt")))
+        found = conflicts(made.store, WantedTargets())
+    assert [row.cells[0] for row in found.rows] == ["两文不一"] * n
+
+
+def test_what_a_place_tells_of_the_country_is_not_its_aim(tmp_path, base):
+    """国家提出到2030年 in a provincial plan."""
+    texts = {
+        "甲": "国家坚决落实目标任务，提出到2030年非化石能源消费比重达到25%左右。",
+        "乙": "到2030年，非化石能源消费比重达到35%以上。",
+    }
+    for name, text in texts.items():
+        text = f"云南省{name}规划\n云南省人民政府\n2022年3月1日\n一、目标\n{text}\n"
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    with type(base).open(tmp_path / "kb", config=base.config) as made:
+        made.ingest(sorted(tmp_path.glob("*.txt")))
+        assert made.tables().conflicts().rows == ()
+
+
+def test_what_happens_when(tables):
+    """In order of date; what is due in a year at its end; the same thing is one row."""
+    found = tables.timeline(regions=("四川省",), until="2025", within=Filter(regions=("四川",)))
+    assert cells(found, "date", "event", "what")[:7] == [
+        ("2021-10-08", "成文", "《四川省清洁生产工作方案（2021年）》"),
+        ("2021-11-01", "施行", "《四川省清洁生产工作方案（2021年）》"),
+        ("2022-06", "时限", "2022年6月底前报送进展情况"),
+        ("2023-03-02", "成文", "《四川省清洁生产工作方案（2023年）》"),
+        ("2023-06-01", "成文", "《成都市清洁生产实施方案》"),
+        ("2025", "目标", "农村生活污水治理率 35%"),
+        ("2025", "目标", "农村生活污水治理率 45%"),
+    ]
+    twice = next(row for row in found.rows if row.cells[2] == "单位GDP能耗 较2020年降14%")
+    assert len(twice.sources) == 2
+    assert found.notes[1] == "0个文件没有印发或成文日期，0个的日期是推断的"
+    assert found.rows[1].sources[0].quote == "本方案自2021年11月1日起施行，有效期5年。"
+
+
+def test_when_a_document_expires_is_computed_from_how_long_it_holds(tables):
+    """It says so, and cites the words."""
+    (row,) = tables.timeline(events=("expires",)).rows
+    assert (row.cells[0], row.cells[5]) == ("2026-10-31", "推算")
+    assert row.sources[0].quote == "本方案自2021年11月1日起施行，有效期5年。"
+
+
+@pytest.mark.parametrize(
+    ("told", "n"),
+    [
+        ({"since": "2022", "until": "2022"}, 1),
+        ({"since": "2026"}, 2),
+        ({"since": "2021-10-09", "until": "2021"}, 1),
+        ({"events": ("written",)}, 4),
+        ({"indicator": "漏损"}, 4),  # two figures, and the documents that state them
+        ({"events": ("due",), "indicator": "漏损"}, 0),
+        ({"regions": ("成都",)}, 5),
+        ({"within": Filter(documents=("chengdu",))}, 5),
+    ],
+)
+def test_times_are_chosen(tables, told, n):
+    """By day, event, indicator, place and document."""
+    assert len(tables.timeline(**told).rows) == n
+
+
+def test_deadlines_without_a_day_are_counted(tmp_path, base):
+    """持续推进 is on no day; a month without a year is of the year of the plan."""
+    lines = "（一）查企业。（责任单位：省工信厅，完成期限：{}）\n"
+    text = "云南省2022年节能工作计划\n云南省人民政府\n2022年3月1日\n一、任务\n"
+    text += lines.format("持续推进") + lines.replace("查", "帮").format("8月底")
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    with type(base).open(tmp_path / "kb", config=base.config) as made:
+        made.ingest([tmp_path / "a.txt"])
+        found = made.tables().timeline(events=("due",))
+    assert cells(found, "date", "what", "certainty") == [("2022-08", "帮企业", "推断")]
+    assert found.notes[-1] == "1处任务时限没有日期（如持续推进、每年），未列入"
+
+
+@pytest.mark.parametrize("day", ["soon", "2022-13", "2022-1", "2022-02-32"])
+def test_what_is_no_day_is_refused(tables, day):
+    """It would choose by its letters."""
+    with pytest.raises(OutOfRangeError, match="since is 2022"):
+        tables.timeline(since=day)
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("到2025年底，建成体系。", ["2025"]),
+        ("力争2023年6月底前全部建成，2024年全面推广。", ["2023-06"]),
+        ("比2020年底下降5%。截至2020年底达到五成以上。", []),
+        ("确保如期实现2030年前碳达峰的重大决策部署。", []),
+        ("2005年底前建成的老旧小区改造。", []),
+        ("2030年前", []),  # a heading
+    ],
+)
+def test_clauses_that_say_until_when(text, dates):
+    """Not what is past, a basis of comparison, or what others decided."""
+    assert [clause.date for clause in due_clauses(text)] == dates
+
+
+def test_days_in_any_writing():
+    """Digits, wide digits, Chinese characters."""
+    text = "二〇二二年三月五日、２０２２年３月５日、2022.3.5、2022年3月15日"
+    assert len(day_places(text, "2022-03-05")) == 3
+    assert len(day_places(text, "2022-03")) == 4
+    assert due_date("2022年下半年") == "2022-12"
+
+
+DIGEST = [
+    ("目标", "修改", SEWAGE, "2025年：35%", "2025年：45%"),
+    ("目标", "修改", "绿色工厂", "2025年：500家", "2025年：600家"),
+    ("目标", "删除", "科技支出比例", "2025年：2%", None),
+    (
+        "职责", "修改", "建设绿色工厂",
+        "牵头：四川省经济和信息化厅；配合：四川省生态环境厅",
+        "牵头：四川省经济和信息化厅；配合：四川省财政厅",
+    ),
+    ("职责", "新增", "发展循环经济", None, "负责：四川省商务厅"),
+    ("职责", "删除", "推广清洁能源", "负责：四川省能源局", None),
+    ("引用", "新增", "《减污降碳协同增效实施方案》", None, "落实"),
+    ("引用", "删除", "《清洁生产行动方案》", "依据", None),
+]  # fmt: skip
+
+
+def test_two_editions(tables):
+    """Targets, duties and references; what agrees is counted. Results are no targets."""
+    parts = ("targets", "duties", "references")
+    found = tables.digest("sichuan-old", "工作方案（2023年）", parts=parts)
+    assert cells(found, "part", "change", "item", "old", "new") == DIGEST
+    assert found.notes == (
+        "旧：《四川省清洁生产工作方案（2021年）》（2021-10-08）",
+        "新：《四川省清洁生产工作方案（2023年）》（2023-03-02）",
+        "目标：新增0，删除1，修改2，不变1",
+        "职责：新增1，删除1，修改1，不变1",
+        "引用：新增1，删除1，修改0，不变1",
+    )
+    assert [len(row.sources) for row in found.rows] == [2, 2, 1, 2, 1, 1, 1, 1]
+
+
+def test_clauses_of_two_editions(tables):
+    """The sentences that differ, with both places; what is only in one, with its text."""
+    found = tables.digest("sichuan-old", "sichuan-new", parts=("clauses",))
+    told = {row.cells[2]: row for row in found.rows}
+    assert [row.cells[1] for row in found.rows].count("修改") == 3
+    changed = told["（一）建设绿色工厂"]
+    assert changed.cells[3].startswith("推动企业节能改造，建立企业名录。")
+    assert changed.cells[4].startswith("推动企业节能改造，建立企业名录，给予资金奖励。")
+    assert [s.quote for s in changed.sources] == [
+        "推动企业节能改造，建立企业名录。",
+        "推动企业节能改造，建立企业名录，给予资金奖励。",
+    ]
+    assert told["三、实施要求"].cells[1:5:3] == ("删除", None)
+    assert told["（三）发展循环经济"].cells[1] == "新增"
+    assert "（二）治理农村污水" not in told
+    assert found.notes[2] == "条款：新增1，删除2，修改3，不变1"
+
+
+def test_plans_of_two_places(tables):
+    """One figure left of an indicator is one, though the years differ; amounts are shown."""
+    found = tables.digest("nation", "chengdu", parts=("targets",))
+    assert cells(found, "change", "item", "old", "new") == [
+        ("修改", SEWAGE, "2025年：40%", "2025年：90%"),
+        ("修改", LOSS, "2025年：≤9%", "2025年：≤10%"),
+        ("修改", "绿色工厂", "2025年：9000家", "2025年：120家"),
+        ("修改", "单位GDP能耗", "2025年：较2020年降13.5%", "2030年：较2020年降13%"),
+        ("删除", "科技支出比例", "2025年：3%", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "said"),
+    [
+        ("nation", "清洁生产行动", OutOfRangeError, "are one document"),
+        ("nation", "四川省清洁生产", NotFoundError, "may be any of 《四川省清洁生产工作方案"),
+        ("nation", "没有的文件", NotFoundError, "no document is called"),
+        ("", "nation", NotFoundError, "no document is called"),
+    ],
+)
+def test_documents_that_cannot_be_compared(tables, old, new, error, said):
+    """In words: a part of several titles names them."""
+    with pytest.raises(error, match=said):
+        tables.digest(old, new)
+
+
+def test_clauses_in_running_text_are_clauses():
+    """(一) behind a full stop, where a scan left no line break."""
+    text = "二、任务\n(一)发展绿色工业.推动企业节能改造,建立名录."
+    text += "(二)治理农村污水.完善农村污水收集管网建设."
+    (heading,) = [Heading(0, 4, 1, "二、任务")]
+    assert [(c.path, c.text) for c in clauses(text, [heading])] == [
+        ("(一)发展绿色工业", "推动企业节能改造,建立名录."),
+        ("(二)治理农村污水", "完善农村污水收集管网建设."),
+    ]
+    assert clauses("", []) == []
+
+
+def test_clauses_meet_their_like_once():
+    """Each clause of one document has at most one of the other."""
+    text = "推动企业节能改造，建立企业名录。"
+    (one,) = clauses(text, [])
+    first, second = align([one], [one, one])
+    assert (first.old, first.alike) == (one, 1.0)
+    assert second.old is None
