@@ -26,7 +26,7 @@ class Qualifiers(JsonReady):
         value: Decimal number as text in `unit`, scaled by 万 and 亿, so that equal quantities
             compare equal: 50万亩 is 500000 亩, 0.4亿千瓦, 4000万千瓦 and 40GW are 40000000 千瓦,
             2‰ is 0.2 %. As written it stays in the object.
-        value_to: The upper end where `comparator` is `range`.
+        value_to: The upper end of a range; `comparator` is then `range`, or `+` or `-` (提升2~5倍).
         unit: Normalised, without 万 and 亿: 吨, %, 个百分点, 千瓦, 吨标准煤, 微克/立方米, 家, 个;
             empty for a bare number (PUE).
         comparator: `=` (达到, 为), `>=` (不低于, 以上), `<=` (不超过, 控制在…以内), `>`, `<`, `~`

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from kgrag.ingestion.rules import target_counts as counts
 from kgrag.ingestion.rules import target_names as names
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.prose import Passage
 from kgrag.ingestion.rules.target_recorder import LONGEST, Recorder
 from kgrag.ingestion.rules.target_statement import State, Statement
-from kgrag.ingestion.rules.target_times import Time, times
+from kgrag.ingestion.rules.target_times import Time, carried_on, times
 from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
 
@@ -17,8 +18,6 @@ _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
 _NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
 _LOOK_BACK = 60
 _NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米以上的建筑
-_OPENING = 12  # characters within which a passage says when all that it says holds
-_REACH = 600  # characters for which a time holds
 _LINK = re.compile(
     rf"(?:{p.AND}|,)+(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|累计|各|共|新)?"
 )
@@ -27,12 +26,15 @@ _SHARED = re.compile(r"(?<![年平日月])均|都|皆|全部|各")
 _LIMITED = re.compile(rf"(?:{p.LIMIT_LOW}|{p.ABOVE})$")
 
 
-def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
+def statements(
+    passage: Passage, indicator: str = "", time: Time | None = None
+) -> Iterator[Statement]:
     """Yield what a passage says of indicators, in order.
 
     Args:
         passage: From `prose.passages`.
         indicator: What was spoken of before, for a passage in brackets: （2021年达到60%）.
+        time: When what is said around a passage in brackets holds.
     """
     text = passage.text
     numbers = values(text)
@@ -40,7 +42,7 @@ def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
         return
     said = times(text)
     i = 0
-    carried: Time | None = None
+    carried = time
     referred = indicator
     for start, end in passage.sentences():
         while i < len(numbers) and numbers[i].start < start:
@@ -52,15 +54,8 @@ def statements(passage: Passage, indicator: str = "") -> Iterator[Statement]:
         sentence = _Sentence(text, (start, end), numbers[i:j], said, state)
         yield from sentence.read()
         referred = sentence.state.referred
-        carried = _carried(sentence.state.time, carried, end)
+        carried = carried_on(sentence.state.time, carried, (start, end), text)
         i = j
-
-
-def _carried(said: Time | None, before: Time | None, at: int) -> Time | None:
-    """Return the time that holds for the sentences behind `at`: 到2025年, or what opens all."""
-    if said and (said.is_due or said.is_until or said.period or said.start < _OPENING):
-        return said
-    return before if before and at - before.start < _REACH else None
 
 
 class _Sentence:
@@ -79,7 +74,7 @@ class _Sentence:
         self.numbers = numbers
         self.said = [t for t in said if self.start <= t.start < self.end]
         self.state = state
-        self.record = Recorder(text, self.said, state)
+        self.record = Recorder(text, self.start, self.said, state)
 
     def read(self) -> list[Statement]:
         for start, end, inside in words.clauses(self.text, (self.start, self.end), self.numbers):
@@ -119,6 +114,11 @@ class _Sentence:
     # --- one clause ---
 
     def _read_clause(self, start: int, end: int, inside: list[Value]) -> None:
+        if together := counts.done_together(self.text, (start, end), inside):
+            for name, value in together:
+                self.record((start, end), name, value, "", "", time=self.record.behind(end, value))
+            return
+        inside = counts.without_sums(self.text, end, inside)
         left, i = start, 0
         while i < len(inside):
             group = [inside[i]]
@@ -137,7 +137,7 @@ class _Sentence:
 
     def _read_group(self, start: int, end: int, left: int, right: int, group: list[Value]) -> None:
         first = group[0]
-        before = self.text[left : first.start]
+        before = counts.without_kinds(self.text[left : first.start])
         window = before[-_LOOK_BACK:]
         behind = self.text[group[-1].end : right]
         if p.OTHER_NUMBER.search(window) or _NOT_YET.search(window):
@@ -198,6 +198,8 @@ class _Sentence:
     ) -> None:
         """X达到V, X比2020年下降V."""
         if _OF_WHAT_IS_MEANT.match(behind) or words.is_threshold(value, behind):
+            if made := counts.made_of(rest, value, chain, behind):
+                self.record(clause, made, value, chain, "")
             return
         if value.unit == "" and not p.UNITLESS.search(rest):
             return
@@ -211,13 +213,17 @@ class _Sentence:
             return
         if not name and words.has_words(names.without_times(rest)):
             return
-        name = names.lent(name, self.state.indicator, value, chain)
-        if _SHARED.search(chain) and (each := words.all_items(name)):
-            for item in each:
-                self.record(clause, item, value, chain, "")
+        is_part = self.state.is_part
+        name = names.lent(name, self.state.indicator, value, chain, is_part=is_part)
+        self._each(clause, name, value, chain)
+
+    def _each(self, clause: tuple[int, int], name: str, value: Value, chain: str) -> None:
+        """Keep one value of all that a name lists: A率、B率均达到100%, A率、B率100%."""
+        each = words.all_items(name) if _SHARED.search(chain) else words.all_rates(name, value)
+        for item in each or [name]:
+            self.record(clause, item, value, chain, "")
+        if each:
             self.state.names = each
-            return
-        self.record(clause, name, value, chain, "")
 
     def _bare(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
@@ -245,7 +251,7 @@ class _Sentence:
             self.record(clause, name, value, chain, said)
         elif is_named:
             before = self.state.indicator if p.SHARE_OF_BEFORE.match(bare) else ""
-            self.record(clause, before + bare, value, chain, "")
+            self._each(clause, before + bare, value, chain)
         else:
             self._unnamed(clause, rest, bare, chain, value, is_built=bool(said))
 
@@ -262,31 +268,31 @@ class _Sentence:
         """X V in a list that a verb or a sum opened, or behind 到2025年."""
         can_be_built = value.unit in COUNTS or value.unit in p.MEASURED_NOUNS
         verb = self.state.verb if can_be_built and not is_built else ""
+        if not name.strip(",") and self.record.says_when(clause[0], value.start):
+            name = self.state.indicator  # 占比2023年底达到30%, 2025年底40%
+            if self.state.found and self.state.found[-1].value.unit == value.unit:
+                self.record(clause, name, value, chain, "")
+            return
         time = self.record.time(clause[0], value.start)
         is_due = can_be_built and not is_built and time is not None and time.is_due
         if self.state.is_part and p.PLACE.fullmatch(words.lead_stripped(name)):
             name = words.lead_stripped(name) + self.state.whole
-        if verb or is_due or rest.startswith("其中") or self.state.is_part:
+        is_work = can_be_built and not is_built and p.WORK_END.search(name)
+        is_next = counts.goes_on(self.state.found, clause, rest, value)
+        is_part = rest.startswith("其中") or self.state.is_part
+        if verb or is_due or is_part or is_work or is_next:
             self.record(clause, name, value, chain, verb)
+        elif can_be_built and not is_built and p.STATE.fullmatch(name):
+            self.record(clause, name, value, chain, "", is_bare=True)
 
     def _share(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
     ) -> bool:
         """V of X do: 70%以上新建建筑达到绿色建筑标准. Return whether it was one."""
-        share = p.SHARE_OF_NOUN.match(behind)
-        goes_on = p.CHAIN.search(behind)
-        if goes_on and words.is_predicate(goes_on[0]):
-            return False
-        if share and not rest and share["noun"].startswith(p.SAYS_WHAT):
-            return False
-        if not share or value.after not in ("", "以上") or behind.startswith("的目标"):
-            return False
-        if rest and p.INDICATOR_END.search(rest):
-            return False
-        prefix = "" if rest.endswith(("、", "和", "及", "与")) else names.indicator_in(rest)
-        noun = "" if behind.startswith(("全覆盖", "覆盖", "达标", "全达标")) else share["noun"]
-        self.record(clause, prefix + noun, value, chain, "")
-        return True
+        name = counts.share_of(rest, value, behind)
+        if name is not None:
+            self.record(clause, name, value, chain, "")
+        return name is not None
 
     def _at_least(
         self, clause: tuple[int, int], rest: str, chain: str, value: Value, behind: str
@@ -343,6 +349,8 @@ class _Sentence:
                 self.record(clause, name, value, chain, "", after=after)
             return
         dated = [t for t in self.said if not t.is_base and t.start < group[0].start][-len(group) :]
+        if len(group) > 1 and len(dated) == 1:
+            dated = dated[0].each() or dated
         if "分别" in chain and len(dated) == len(group) and bare:
             for time, value in zip(dated, group, strict=True):
                 self.record(clause, bare, value, chain, "", time=time)
@@ -369,12 +377,15 @@ class _Sentence:
         """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""
         bare = words.lead_stripped(names.without_times(before))
         whole = not value.after or value.unit in COUNTS  # 2万亩以上的 are those meant
-        result = p.RESULT.match(behind) if whole else None
+        result = p.RESULT.match(counts.without_when(behind)) if whole else None
         leads_on = self.text[value.end + len(behind) : clause[1]][
             :1
         ].isdigit()  # 19个断面比例达到100%
         if result and not leads_on and p.RESULT_LEAD.fullmatch(bare):
-            self.record(clause, result[0], value, "", "")
+            self.record(clause, result[0], value, "", "", time=self.record.behind(clause[1], value))
+            return True
+        if value.unit in COUNTS and (name := counts.work_there(before, behind)):
+            self.record(clause, name, value, "", "")
             return True
         done = p.OBJECT_DONE.match(behind)
         lead = p.BUILD_INSIDE.match(bare) or p.BUILD_LEAD.match(bare)

@@ -37,13 +37,13 @@ def comparator_of(value: Value, chain: str, verb: str = "") -> Comparator:
         chain: The words between the indicator and the number.
         verb: A verb of building, with which 增 and 减 say nothing; empty.
     """
-    if value.number_to is not None:
-        return "range"
     is_to = p.IS_TO.search(chain) is not None
     if not is_to and not verb and p.IS_DOWN.search(chain):
         return "-"
     if not is_to and not verb and p.IS_UP.search(chain):
         return "+"
+    if value.number_to is not None:
+        return "range"
     return _bound(value, p.IS_TO.sub("", chain))
 
 

@@ -8,7 +8,7 @@ from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.language.quantities import COUNTS
 
 _KIND = (
-    r"(?:总占地|占地|建筑|建设|用地|种植|覆盖|综合|资源化|平均|年均|设计|规划|处理|生产|新增"
+    r"(?:总占地|占地|建筑|建设|用地|种植|覆盖|综合|资源化|平均|年均|设计|规划|处理|生产|新增|新建"
     r"|年|总|其)"
 )
 _HEAD = (
@@ -37,6 +37,7 @@ _NUMBERED = re.compile(r"^(?:[(]?[\d一二三四五六七八九十]{1,3}[).、])
 _ENTRY = re.compile(r"^[^,;。:]{2,30}(?:项目|工程)$")
 _CLAUSE_MARKS = ",;:"
 _NEAR = 120  # characters within which a work's investments are told
+_KINDS = re.compile(r"^(?:主要|各级|各类)+(?=[一-鿿]{2})")
 _SHORTEST = 2  # characters of what an indicator is of
 _LONGEST = 30
 
@@ -81,7 +82,7 @@ def _lent_by(before: Statement, head: str) -> str:
     if head in _OF_A_VALUE and _WHOLE_VALUE.search(name):
         return name
     if before.value.unit in COUNTS and not p.INDICATOR_END.search(name):
-        return name if len(name) <= _LONGEST else ""
+        return _KINDS.sub("", name) if len(name) <= _LONGEST else ""
     if not (own := _OWN_HEAD.search(name)):
         return ""
     of = name[: own.start()]

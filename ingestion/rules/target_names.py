@@ -11,7 +11,7 @@ from kgrag.ingestion.rules.target_times import times
 from kgrag.ingestion.rules.target_values import SHARES, Value
 from kgrag.language.quantities import COUNTS
 
-LEVEL_ONLY = re.compile(r"(?:国家|省|市|县区?|区县?|镇|乡镇?|村)级")
+LEVEL_ONLY = re.compile(r"(?:国家|省|地市?|市|县区?|区县?|镇|乡镇?|村)级")
 _LEVEL_BEFORE = re.compile(rf"{LEVEL_ONLY.pattern}(?=[一-鿿]{{2}})")
 _LENGTHS = frozenset(("米", "公里", "平方米", "公顷", "亩", "千伏", "千瓦", "吨", "元"))
 _OF_OTHERS = re.compile(r"^[^,]{0,30}(?:城市|地区|县城|单列市|农村|城镇)(?=[^,]{4})")
@@ -78,7 +78,7 @@ def counted_noun(behind: str, *, is_followed: bool) -> str:
     return noun if words.names_something(noun) else ""
 
 
-def lent(name: str, before: str, value: Value, chain: str) -> str:
+def lent(name: str, before: str, value: Value, chain: str, *, is_part: bool = False) -> str:
     """Return a name with what the indicator before it lends.
 
     占比 is that of what stands before; 县级城市达到15% is of the same indicator.
@@ -86,10 +86,10 @@ def lent(name: str, before: str, value: Value, chain: str) -> str:
     if not name or not before:
         return name or before
     if p.OF_WHAT_BEFORE.match(name):
-        return before + name
+        return before + name.removeprefix("约")
     is_of_part = (
         value.unit in SHARES
-        and p.IS_REACHED.search(chain)
+        and (is_part or p.IS_REACHED.search(chain))
         and p.PART_OF_ALL.search(name)
         and p.INDICATOR_END.search(before)
     )

@@ -10,10 +10,13 @@ from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.target_statement import State, Statement
 from kgrag.ingestion.rules.target_times import Time, last_before
 from kgrag.ingestion.rules.target_values import Value
+from kgrag.language.places import names_place
 from kgrag.language.quantities import COUNTS
 
 LONGEST = 60  # characters of an indicator
 _CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
+_REACHING = ("惠及", "带动", "吸纳")  # 惠及居民 is what is counted
+_AREAS = frozenset("省市州盟旗")
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 
 
@@ -22,18 +25,37 @@ class Recorder:
 
     Args:
         text: The passage.
+        start: Where the sentence begins.
         said: The times that the sentence says.
         state: What its clauses say so far.
     """
 
-    def __init__(self, text: str, said: Sequence[Time], state: State) -> None:
+    def __init__(self, text: str, start: int, said: Sequence[Time], state: State) -> None:
         self.text = text
+        self.start = start
         self.said = said
         self.state = state
 
     def time(self, start: int, at: int) -> Time | None:
         """Return the time that holds at a place of a clause that begins at `start`."""
         return last_before(self.said, at, start) or self.state.time
+
+    def _in_full(self, name: str, verb: str) -> str:
+        """Return an indicator with what its sentence says of it before: 该比例, 县级, 惠及居民."""
+        if p.REFERS.fullmatch(name):
+            name = self.state.referred
+        if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
+            name += _LEVEL.sub("", self.state.indicator)
+        return verb[-2:] + name if verb.endswith(_REACHING) else name
+
+    def behind(self, end: int, value: Value) -> Time | None:
+        """Return the first time between a value and `end`; None where there is none."""
+        after = (t for t in self.said if value.end <= t.start < end and not t.is_base)
+        return next(after, None)
+
+    def says_when(self, start: int, at: int) -> bool:
+        """Return whether a clause that begins at `start` says a time before a place."""
+        return last_before(self.said, at, start) is not None
 
     def __call__(
         self,
@@ -45,6 +67,7 @@ class Recorder:
         *,
         time: Time | None = None,
         after: str = "",
+        is_bare: bool = False,
     ) -> None:
         """Keep a statement if its name can be one of an indicator.
 
@@ -56,12 +79,10 @@ class Recorder:
             verb: A verb of building; empty.
             time: When it holds; what the clause and those before say if None.
             after: What stands behind the last number of a list: 以上.
+            is_bare: Whether nothing says that the name has the number.
         """
         name = _CONNECTED.sub("", name).strip(":,;.、").removeprefix("的")
-        if p.REFERS.fullmatch(name):
-            name = self.state.referred
-        if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
-            name += _LEVEL.sub("", self.state.indicator)
+        name = self._in_full(name, verb)
         if not _can_be_said(name, value, verb):
             return
         name = extents.whole(name, self.text, clause, self.state.found)
@@ -87,6 +108,8 @@ class Recorder:
                 self.state.from_value,
                 self.text[at : value.start],
                 self.state.carried,
+                self.text[self.start : at],
+                is_bare,
             )
         )
         self.state.indicator = self.state.referred = name
@@ -96,6 +119,8 @@ class Recorder:
 def _can_be_said(name: str, value: Value, verb: str) -> bool:
     """Return whether words can name an indicator of a value."""
     if not words.names_something(name) or p.COMPARED.search(name) or len(name) > LONGEST:
+        return False
+    if name[-1] in _AREAS and names_place(name):
         return False
     if (p.SIZE.search(name) and not verb) or p.OF_STANDARD.search(name):
         return False

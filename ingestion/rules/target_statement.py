@@ -23,6 +23,8 @@ class Statement:
         base_value: The value then.
         carried: When the sentences before say that it holds; None where its own tells.
         lead: The clause up to the number.
+        before: What the sentence says ahead of the clause.
+        is_bare: Whether nothing says that the indicator has the value: 公交车辆300台.
     """
 
     indicator: str
@@ -36,6 +38,8 @@ class Statement:
     base_value: Value | None = None
     lead: str = ""
     carried: Time | None = None
+    before: str = ""
+    is_bare: bool = False
 
 
 @dataclass

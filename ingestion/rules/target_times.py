@@ -3,10 +3,11 @@
 import bisect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.document_dates import issue_year
 from kgrag.ingestion.rules.document_lines import read_lines
+from kgrag.ingestion.rules.target_words import lead_stripped
 from kgrag.qualifiers import Standing
 
 _HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}
@@ -24,9 +25,13 @@ _TIME = re.compile(
     rf"|(?P<year>{_Y})年(?P<tail>(?:年?(?:{_TAIL}))*)"
     rf"|[“\"'‘]?(?P<plan>十[一二三四五]五)[”\"'’]?(?:规划)?(?P<part>期间|时期|以来|期末|末期|末|中后期|中期|初期|(?=,|新增|累计|年均)))"
 )
-_BASE_BEFORE = re.compile(r"(?:比|较|与|同|相比于?|相较于?|对比|相对于?|以|高于|低于|超过)$")
+_BASE_BEFORE = re.compile(r"(?:(?<!占)比|较|与|同|相比于?|相较于?|对比|相对于?|以|高于|低于|超过)$")
 _BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际)*(?:基础上|水平上|为基|基数|相比|同期)|相比)")
 _FROM_VALUE = re.compile(r"的?[^,。;]{0,3}\d")
+_OPENING = 12  # characters within which a passage says when all that it says holds
+_REACH = 600  # characters for which a time holds
+_FROM_PLAN = re.compile(r"(十[一二三四五]五)[”\"]?[^\n，。]{0,24}(?:规划|方案|计划)")
+_HEAD = 100  # characters that hold a title
 _SINCE = re.compile(r"^[^,。;]{0,30}以来")
 _NUMBER_YEAR = re.compile(r"[〔\[﹝(【](20\d\d)[〕\]﹞)】]")
 
@@ -54,6 +59,16 @@ class Time:
     is_until: bool = False
     is_since: bool = False
     is_due: bool = False
+
+    def each(self) -> list["Time"]:
+        """Return the years of a period that tells its first; empty for another time.
+
+        >>> [time.year for time in times("2023-2025年")[0].each()]
+        ['2023', '2024', '2025']
+        """
+        first, dash, last = self.period.partition("-")
+        years = range(int(first), int(last) + 1) if dash else ()
+        return [replace(self, year=str(year), period="") for year in years]
 
 
 def times(text: str) -> list[Time]:
@@ -98,14 +113,17 @@ def _digits(year: str) -> str:
 def written_in(text: str) -> int:
     """Return the year from which a document looks back and ahead; 0 where nothing tells.
 
-    Its own where it states it; otherwise the latest 文号 that it cites, or the five-year plan.
+    Its own where it states it; otherwise the latest of the 文号 that it cites and of the first year
+    of the five-year plan that its title names.
     """
     stated = issue_year(read_lines(text))
     cited = [int(year) for year in _NUMBER_YEAR.findall(text)]
     if stated:
         return int(stated)
-    if cited:
-        return max(cited)
+    planned = _FROM_PLAN.search(text, 0, _HEAD)
+    since = int(PERIODS[planned[1]]) - 4 if planned else 0
+    if cited or since:
+        return max(*cited, since, 0)
     return 2021 if "十四五" in text else 0
 
 
@@ -129,3 +147,22 @@ def last_before(found: Sequence[Time], at: int, since: int = 0) -> Time | None:
             return found[i]
         i -= 1
     return None
+
+
+def carried_on(
+    said: Time | None, before: Time | None, span: tuple[int, int], text: str
+) -> Time | None:
+    """Return the time that holds for the sentences behind one: 到2025年, or what opens it.
+
+    Args:
+        said: What the sentence says.
+        before: What holds for it.
+        span: Its (start, end) in the passage.
+        text: The passage.
+    """
+    start, end = span
+    if said and (said.is_due or said.is_until or said.period or said.start < _OPENING):
+        return said
+    if said and start <= said.start and not lead_stripped(text[start : said.start]):
+        return said
+    return before if before and end - before.start < _REACH else None

@@ -23,6 +23,7 @@ _PER = {
     "a": "年",
     "h": "小时",
     "m3": "立方米",
+    "立方": "立方米",
     "m2": "平方米",
     "km2": "平方公里",
     "l": "升",
@@ -33,6 +34,11 @@ _FOOTNOTE = re.compile(r"(?<=[一-鿿]\d)(?:达|提高|提升|控制|保持|稳�
 SHARES = ("%", "个百分点")
 _MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]")
 _MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
+_TIMES = ("家", "辆", "户", "台", "艘")  # 检查企业120家次
+_KINDS = ("大类", "大方面", "大领域", "大行动", "大工程", "大任务")
+_TIMES_SAID = re.compile("次(?!能源|生|级|要)")
+_FLOOD = "年一遇"
+_PAPERS = re.compile(r"证书?(?![一-鿿]{0,2}[的期])|床|绿证")
 _A_NUMBER = 10**4  # from which on a number in words is one: 两项, 三大工程 count parts of a text
 
 
@@ -124,13 +130,15 @@ def _value(text: str, first: Quantity, last: Quantity) -> Value | None:
 def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     """Return whether a number is none of a time, an article, a name, a count of parts."""
     before = text[max(0, first.start - 2) : first.start]
-    if last.unit in NOT_VALUES or before.endswith("第"):
+    if before.endswith("第") or (last.unit in NOT_VALUES and not _is_unit_here(text, last)):
         return False
     if _PART_OF_NAME.search(before) and not before.endswith("-"):
         return False
     if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
         return False
     if last.unit == "项" and text.startswith("目", last.end):  # 3.2项目建设
+        return False
+    if not last.unit and text.startswith(_KINDS, last.end):
         return False
     if not last.unit and last is first and _FOOTNOTE.match(text, last.end):
         return False
@@ -139,11 +147,23 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     return not last.is_word or last.unit in SHARES or max(last.values) >= _A_NUMBER
 
 
+def _is_unit_here(text: str, last: Quantity) -> bool:
+    """Return whether a unit that is none elsewhere is one here: 50年一遇, 证书2000张."""
+    if last.unit == "年":
+        return text.startswith("一遇", last.end)
+    around = text[max(0, last.start - 12) : last.end + 8]
+    return last.unit == "张" and _PAPERS.search(around) is not None
+
+
 def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
     """Return (unit, offset after it, how many of it one as written is)."""
     unit, end = quantity.unit, quantity.end
     if not unit and not quantity.is_word and (more := _MORE_UNIT.match(text, end)):
         unit, end = more[0].strip(), more.end()
+    if unit in _TIMES and _TIMES_SAID.match(text, end):
+        unit, end = unit + "次", end + 1
+    elif unit == "年":
+        unit, end = _FLOOD, end + 2
     name, scale = UNIT_NAMES.get(unit.casefold(), (unit, 1))
     tail = _TAIL.match(text, end)
     if not tail or not unit or unit in SHARES:

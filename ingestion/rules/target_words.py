@@ -15,6 +15,10 @@ _SPLITS = (
 )
 _AND = re.compile(r"和(?!谐)|与|及")
 _LEVEL_HEAD = re.compile(r"主城区|中心城区|建制镇|城区|城市|县城|城镇|农村|乡镇|[省市县区镇乡村]")
+_RATE = re.compile(r"(?:率|比例|比重|占比)$")
+_DONE_WITH = frozenset(
+    ("消费", "装机", "生产", "发电", "处理", "处置", "利用", "回收", "回用", "收集", "排放", "消纳")
+)
 _OF_CITY = re.compile(r"^[一-鿿]{2,4}市(?=.{2})")
 _DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
@@ -139,8 +143,23 @@ def items(names: str, n: int) -> list[str]:
         else:
             ending = _GROUP_END.search(items[-1])
             end = ending[0] if ending and ending.start() else ""
-        return [_whole(item, items[-1], end) for item in items]
+        return _with_what([_whole(item, items[-1], end) for item in items], end)
     return _pair(names) if n == 2 else []
+
+
+def _with_what(items: list[str], end: str) -> list[str]:
+    """Return indicators with what only the first says that both are of: 风电装机和消费比重.
+
+    >>> _with_what(["风电装机比重", "消费比重"], "比重")
+    ['风电装机比重', '风电消费比重']
+    """
+    of = items[0].removesuffix(end)[:-2]
+    if len(of) < 2 or not end:
+        return items
+    return [
+        of + item if item.removesuffix(end) in _DONE_WITH and item is not items[0] else item
+        for item in items
+    ]
 
 
 def _pair(names: str) -> list[str]:
@@ -170,6 +189,15 @@ def all_items(names: str) -> list[str]:
     return found
 
 
+def all_rates(names: str, value: Value) -> list[str]:
+    """Return the shares of a list that have one value together, each named in full.
+
+    Empty where one is not: 农药、化肥利用率.
+    """
+    found = _SPLITS[1].split(names) if value.unit == "%" and "、" in names else []
+    return found if all(len(item) > 3 and _RATE.search(item) for item in found) else []
+
+
 def counts_list(before: str, value: Value) -> bool:
     """Return whether a number counts the list that stands before it: 甲、乙2家."""
     n = before.count("、") + 1
@@ -179,6 +207,8 @@ def counts_list(before: str, value: Value) -> bool:
 def _whole(item: str, last: str, end: str) -> str:
     """Return an item of a list with the end that only the last has: 农药、化肥利用率."""
     if item is last or _COMPLETE.search(item):
+        return item
+    if item.endswith("排放") and "排放" not in end:
         return item
     level = _LEVEL_HEAD.match(last)
     if level and _LEVEL_HEAD.fullmatch(_OF_CITY.sub("", item)):  # 市、县污泥处理率

@@ -13,10 +13,11 @@ from kgrag.ingestion.rules.target_comparators import comparator_of, comparator_o
 from kgrag.ingestion.rules.target_rows import row_cells
 from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_tables import Cell, lines_of, table_cells
-from kgrag.ingestion.rules.target_times import Time, standing_of, times, written_in
+from kgrag.ingestion.rules.target_times import Time, last_before, standing_of, times, written_in
 from kgrag.ingestion.rules.target_values import as_text
 from kgrag.ingestion.structure import structure
 from kgrag.language.places import names_place
+from kgrag.language.quantities import COUNTS
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.types import Heading
 
@@ -35,6 +36,12 @@ _LEAD = 12  # characters within which a paragraph says when its aims are due
 _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
     r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比|占全球|占世界|位居|排名第|居全"
+)
+_NOW = re.compile(
+    r"累计(?:出动|查处|立案|办[理结]|检查|排查|发放|成交|处罚|惠及|回收)|目前|当前|(?:^|,|[全我本][省市县区州])现有|现已|现共|截至|已经?(?:建成|完成|形成|实现|开展|实施|培育|创建|获批|获评|认定|累计|有(?!序))"
+)
+_ASKED = re.compile(
+    r"(?:申报|申请|推荐|评选|准入)(?:条件|要求|对象|主体|范围|单位|资格)|基本条件|资格条件|限项"
 )
 _WILL = re.compile(r"力争|争取|确保|目标|力求|将达|预计|要(?:达到|提高|求)|计划")
 _AIMS = re.compile(
@@ -68,17 +75,20 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     is_rules = _RULES.search(text[:_RULES_HEAD]) is not None
     carry = _Carry()
     found: list[Finding] = []
+    main: Passage | None = None  # that holds the brackets
     for passage in passages(text, headings or structure(text)):
         if not passage.is_aside:
             _step(carry, passage)
         if passage.is_aside and _THRESHOLD.match(text, passage.end):
             continue  # （综合能耗1万吨标准煤）及以上的企业
         spoken_of = _spoken_of(found, passage) if passage.is_aside else ""
-        for statement in statements(passage, spoken_of):
+        around = _around(main, passage) if passage.is_aside and main else None
+        for statement in statements(passage, spoken_of, around):
             finding = _finding(text, passage, statement, carry, written, is_rules)
             if finding is not None:
                 found.append(finding)
         if not passage.is_aside:
+            main = passage
             _keep(carry, passage)
     lines = lines_of(text)
     of_tables = [_of_cell(cell, written) for cell in (*table_cells(lines), *row_cells(lines))]
@@ -105,6 +115,13 @@ def _spoken_of(found: Sequence[Finding], aside: Passage) -> str:
         if finding.start < aside.at[0] <= finding.end + 2:
             return finding.subject
     return ""
+
+
+def _around(main: Passage, aside: Passage) -> Time | None:
+    """Return when the sentence around a passage in brackets says that it holds."""
+    at = bisect.bisect_left(main.at, aside.at[0])
+    since = main.text.rfind("。", 0, at) + 1
+    return last_before(times(main.text[:at]), at, since)
 
 
 def _of_cell(cell: Cell, written: int) -> Finding:
@@ -163,9 +180,7 @@ def _finding(
     value = statement.value
     start, end = statement.clause
     clause = passage.text[start:end]
-    if p.MONEY_FOR.search(clause) and value.unit in ("元", "%", "美元"):
-        return None
-    if p.OF_APPLICATION.search(clause):
+    if _is_granted_or_asked(passage, statement, clause):
         return None
     time = statement.time
     if time is None:
@@ -175,13 +190,13 @@ def _finding(
     if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
         return None
     standing = _standing(statement, time, _looks_back(passage, carry), written)
-    if standing == "planned" and p.COUNTED.fullmatch(statement.verb):
+    if standing == "planned" and (statement.is_bare or p.COUNTED.fullmatch(statement.verb)):
         return None
     region, subject = _region(_as_written(text, passage, statement))
     region = region or _of_whole(passage, statement)
     starts = time is not None and time.is_since and standing == "achieved"
     year = time.year if time and not starts else ""
-    if statement.time is None and time is not None and standing_of(time, written) != standing:
+    if statement.time is None and time is not None and _is_at_odds(time, standing, written):
         time, year = None, ""
     spoken = statement.phrase
     when = ""
@@ -210,6 +225,16 @@ def _finding(
         ),
         confidence=CONFIDENCE,
     )
+
+
+def _is_granted_or_asked(passage: Passage, statement: Statement, clause: str) -> bool:
+    """Return whether a number is a grant, a condition of who may apply, or says which are meant."""
+    is_grant = p.MONEY_FOR.search(clause + statement.indicator)
+    if is_grant and statement.value.unit in ("元", "%", "美元"):
+        return True
+    if p.OF_APPLICATION.search(clause) or any(map(_ASKED.search, passage.section[-1:])):
+        return True
+    return passage.is_aside and statement.time is None and _is_size(passage, statement)
 
 
 def _is_allotted(statement: Statement) -> bool:
@@ -249,14 +274,41 @@ def _standing(
         return standing_of(statement.time, written)
     if _WILL.search(statement.lead):
         return "planned"
-    if _DONE.search(statement.lead):
+    if _DONE.search(statement.lead) or _is_now(statement):
         return "achieved"
     if time is not None:
+        if looks_back and int(time.year) <= written:
+            return "achieved"
         return standing_of(time, written)
     return "achieved" if looks_back else "planned"
 
 
-_PLACE = re.compile(r"(?![占全本我各沿环跨外])[一-鿿]{2,4}?(?:自治[区州县]|[省市州])(?<!级市)")
+def _is_now(statement: Statement) -> bool:
+    """Return whether the sentence tells before that it says what is: 目前,…; no aim behind that."""
+    said = statement.before + statement.lead
+    told = [match.end() for match in _NOW.finditer(said)]
+    return bool(told) and not _WILL.search(said, told[-1])
+
+
+def _is_at_odds(time: Time, standing: Standing, written: int) -> bool:
+    """Return whether a time that a sentence before says cannot be when this holds."""
+    if standing_of(time, written) == standing:
+        return False
+    return standing == "planned" or int(time.year) > written
+
+
+def _is_size(passage: Passage, statement: Statement) -> bool:
+    """Return whether brackets only say which are meant: （单体建筑面积2万平方米以上）."""
+    value = statement.value
+    is_limit = value.after in p.AFTER_LOW or p.IS_ABOVE.search(statement.chain)
+    is_all = statement.clause[1] - statement.clause[0] == len(passage.text)
+    return bool(is_limit and is_all and value.unit not in ("%", "个百分点", *COUNTS))
+
+
+_PLACE = re.compile(
+    r"(?![占全本我各沿环跨外]|设区|地级|县级)[一-鿿]{2,4}?"
+    r"(?:自治[区州县]|[省市州](?![考控级属管界际内外域]))(?<!级市)"
+)
 
 
 def _region(indicator: str) -> tuple[str, str]:

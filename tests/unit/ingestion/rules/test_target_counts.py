@@ -1,0 +1,88 @@
+"""What is counted, and what is done to it, wherever both stand around the number."""
+
+import pytest
+
+from kgrag.ingestion.rules.targets import targets
+
+
+def read(text):
+    """Return (indicator, value, unit, year, standing) of what is found."""
+    told = [(f.subject, f.qualifiers) for f in targets(text)]
+    return [(name, q.value, q.unit, q.year, q.standing) for name, q in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "全市30座油库和45辆罐车于2018年底全部完成治理工作。",
+            [
+                ("油库全部完成治理工作", "30", "座", "2018", "planned"),
+                ("罐车全部完成治理工作", "45", "辆", "2018", "planned"),
+            ],
+        ),
+        (
+            "目前，完成18座尾矿库、25座矿山污染治理。",
+            [
+                ("尾矿库治理", "18", "座", "", "achieved"),
+                ("矿山污染治理", "25", "座", "", "achieved"),
+            ],
+        ),
+        (
+            "到2025年，完成20个行政村整治和17个行政村污水治理。",
+            [
+                ("行政村整治", "20", "个", "2025", "planned"),
+                ("行政村污水治理", "17", "个", "2025", "planned"),
+            ],
+        ),
+        (
+            "2019年对71家放射源单位进行监督检查，审批建设项目7个。",
+            [
+                ("放射源单位监督检查", "71", "家", "2019", "planned"),
+                ("建设项目", "7", "个", "2019", "planned"),
+            ],
+        ),
+        (
+            "现有的3.4万株古树全部实现挂牌保护。",
+            [("古树全部实现挂牌保护", "34000", "株", "", "achieved")],
+        ),
+    ],
+)
+def test_what_is_done_belongs_to_all_that_is_counted(text, expected):
+    """One predicate, before or behind, is of every count of the clause."""
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("规划实施5大类17个治理项目。", [("治理项目", "17", "个")]),
+        ("实施共5类17个治理项目。", [("治理项目", "17", "个")]),
+        ("打造占比不少于70%的蓝绿空间。", [("蓝绿空间占比", "70", "%")]),
+        ("燃气管网覆盖90%以上乡镇。", [("燃气管网覆盖乡镇", "90", "%")]),
+        ("推进农户清洁取暖改造5万户。", [("农户清洁取暖改造", "50000", "户")]),
+        (
+            "减排二氧化硫约5万吨、氮氧化物3万吨。",
+            [("减排二氧化硫", "50000", "吨"), ("氮氧化物", "30000", "吨")],
+        ),
+        (
+            "甲污染物、乙污染物等2项主要污染物排放量分别达到13万吨、6万吨。",
+            [("甲污染物排放量", "130000", "吨"), ("乙污染物排放量", "60000", "吨")],
+        ),
+    ],
+)
+def test_a_count_has_the_name_that_the_clause_gives_it(text, expected):
+    """A count of kinds or of a list's items is no value; the noun may stand behind."""
+    assert [row[:3] for row in read(text)] == expected
+
+
+def test_a_count_without_a_verb_is_kept_where_results_are_told():
+    """公交车辆300台 is a state among results; in a plan's task it says nothing."""
+    told = read("一、发展现状\n全市公交车辆300台，其中新能源车辆占比达到85%。")
+    assert told[0] == ("公交车辆", "300", "台", "", "achieved")
+    assert read("一、重点任务\n全市公交车辆300台。") == []
+
+
+def test_a_place_alone_names_no_indicator():
+    """What a sum is parted by says where, not what."""
+    assert read("一、发展现状\n广州市5万亩、深圳市3万亩。") == []
