@@ -46,12 +46,27 @@ class _Event:
     title: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """What a document does to another one: by its title, and which of the held ones it is."""
+
+    event: _Event
+    title: str
+    held: tuple[str, ...]
+
+
 class InForce:
     """What is in force at any date in one state of a knowledge base."""
 
-    def __init__(self, cards: Iterable[Document], events: Mapping[str, Sequence[_Event]]) -> None:
+    def __init__(
+        self,
+        cards: Iterable[Document],
+        events: Mapping[str, Sequence[_Event]],
+        named: Mapping[str, Sequence[_Event]],
+    ) -> None:
         self._cards = {card.doc_id: card for card in cards}
         self._events = events
+        self._named = named
 
     @classmethod
     def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
@@ -62,9 +77,15 @@ class InForce:
             statements: Places where one repeals or amends another.
         """
         events: defaultdict[str, list[_Event]] = defaultdict(list)
-        for doc_id, event in (*_acts(cards, statements), *_later_editions(cards)):
+        named: defaultdict[str, list[_Event]] = defaultdict(list)
+        for act in _acts(cards, statements):
+            if not act.held:
+                named[title_key(node_name(act.title))].append(act.event)
+            for doc_id in act.held:
+                events[doc_id].append(act.event)
+        for doc_id, event in _later_editions(cards):
             events[doc_id].append(event)
-        return cls(cards, events)
+        return cls(cards, events, named)
 
     @classmethod
     def read(cls, store: Store, cards: Sequence[Document] | None = None) -> "InForce":
@@ -86,6 +107,20 @@ class InForce:
         """
         card = self._cards.get(doc_id)
         return self._status(card, day) if card else Status("unknown", day)
+
+    def status_of_title(self, title: str, day: str) -> Status | None:
+        """Return what held documents do to one that is not held; None where they do nothing.
+
+        Args:
+            title: In full, with 《》 or without.
+            day: ISO 8601, with month and day.
+        """
+        events = self._named.get(title_key(node_name(title)), ())
+        past = [e for e in events if not e.since or _first(e.since) <= day]
+        if not past:
+            return None
+        last = max(past, key=lambda e: (e.kind == "repealed", e.since))
+        return Status(last.kind, day, last.since, "", last.doc_id, last.title)
 
     def issued_after(self, day: str) -> frozenset[str]:
         """Return the documents that were surely issued after a day, ISO 8601.
@@ -119,7 +154,7 @@ class InForce:
                 return Status(event.kind, day, event.since, "", event.doc_id, event.title)
             if ended := next((w for w in told.status if _ENDED.get(w) == kind), ""):
                 return Status(_ENDED[ended], day)
-        return Status("in_force" if begin else "unknown", day)
+        return Status("in_force" if told.effective or _sure(told) else "unknown", day)
 
 
 def _begin(told: Metadata) -> str:
@@ -165,10 +200,8 @@ def _draft(card: Document) -> str:
     return next((word for word in _DRAFTS if word in card.metadata.status), "")
 
 
-def _acts(
-    cards: Sequence[Document], statements: Iterable[Statement]
-) -> Iterator[tuple[str, _Event]]:
-    """Yield what documents do to others that are held: (the other, what and when)."""
+def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterator[_Act]:
+    """Yield what documents do to others."""
     by_id = {card.doc_id: card for card in cards}
     by_node: defaultdict[str, list[Document]] = defaultdict(list)
     for card in cards:
@@ -182,9 +215,10 @@ def _acts(
             continue
         told = acting.metadata
         event = _Event(kind, told.effective or _begin(told), acting.doc_id, acting.title)
-        for card in by_node.get(statement.fact.object.entity_id, ()):
-            if _is_meant(card, statement, acting):
-                yield card.doc_id, event
+        meant = by_node.get(statement.fact.object.entity_id, ())
+        held = tuple(c.doc_id for c in meant if _is_meant(c, statement, acting))
+        if held or not meant:
+            yield _Act(event, statement.fact.object.name, held)
 
 
 def _is_meant(card: Document, statement: Statement, acting: Document) -> bool:

@@ -51,7 +51,7 @@ class Status(JsonReady):
             later. `expired`: its own period of validity is over. `repealed` and `amended`: by
             another document that is held, or as its page says. `superseded`: there is a later
             edition, of the same title and issuer. `draft`: 征求意见稿, 草案, 送审稿. `unknown`:
-            nothing says when it was issued.
+            it does not say when it was issued.
         day: The day that is asked about, ISO 8601.
         since: From when it is so, as far as it is told; for `expired` the last day in force.
             Empty where it is not told.

@@ -6,12 +6,16 @@ from datetime import date
 
 from kgrag.in_force import InForce
 from kgrag.language.as_of import parse_as_of, said_as_of
-from kgrag.language.text import question_language
+from kgrag.language.text import question_language, quoted_titles
 from kgrag.results import Answer, Citation, ScoredChunk
 from kgrag.types import Language
 
 _MORE = 2  # candidates for each result asked for, where what is in force comes first
 _CITED: Mapping[Language, str] = {"zh": "所引《{}》：{}", "en": "《{}》, which is cited: {}"}
+_NAMED: Mapping[Language, str] = {
+    "zh": "《{}》不在库中：{}",
+    "en": "《{}》 is not held: {}",
+}
 _HELD: Mapping[Language, str] = {
     "zh": "按{day}查找：之后印发的{later}份文件不在其内，{undated}份未写明日期的仍在其内",
     "en": "as of {day}: {later} documents that were issued later are left out, {undated} that do "
@@ -93,8 +97,9 @@ def in_force_first(
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     """Return an answer whose citations say whether their documents are in force.
 
-    Of each document that is not, or is amended, a note says so; where a day was given as an
-    option, another says what it left out.
+    Of each document that is not, or is amended, a note says so, and of each that the question
+    quotes the title of and a held one repeals or amends; where a day was given as an option,
+    another says what it left out.
 
     Args:
         answer: With its citations.
@@ -106,6 +111,9 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         replace(c, status=in_force.status(c.doc_id, as_of.day)) for c in answer.citations
     )
     notes = dict.fromkeys(note for c in citations if (note := _note(c, language)))
+    for _, _, title in quoted_titles(answer.question):
+        if status := in_force.status_of_title(title, as_of.day):
+            notes[_NAMED[language].format(title, status.told(language))] = None
     left_out = what_a_day_leaves_out(as_of, in_force, language)
     told = (*answer.notes, *notes, left_out)
     return replace(answer, citations=citations, notes=tuple(filter(None, told)))

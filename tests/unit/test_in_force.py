@@ -143,7 +143,7 @@ def test_a_later_edition_supersedes(earlier, later):
         ({"issuers": ()}, {"issuers": ()}),
         ({}, {"written": "2015-03-20"}),  # the day on which a page shows it
         ({"number": "云政发〔2015〕3号"}, {"number": "云政发〔2015〕3号"}),
-        ({}, {"inferred": ("written",)}),
+        ({"inferred": ("written",), "effective": "2015-04-01"}, {}),
         ({}, {"status": ("征求意见稿",)}),
         ({"title": "云岭省节能工作要点"}, {"title": "云岭省节能工作要点"}),
         ({"title": "云岭省“十三五”节能规划"}, {"title": "云岭省“十四五”节能规划"}),
@@ -193,7 +193,19 @@ def test_only_what_was_surely_issued_later_is_said_to_be():
     suggested = register.status("cites 2023", "2021-12-31")
     assert (suggested.kind, suggested.word) == ("not_yet", "推测")
     assert suggested.told() == "2021-12-31可能尚未印发，从内容推测为2023"
-    assert register.status("cites 2023", "2023-01-01").kind == "in_force"
+    assert register.status("cites 2023", "2023-01-01").kind == "unknown"
+
+
+def test_a_title_that_is_not_held_is_known_by_what_repeals_it():
+    """From the day of that; nothing is said of a title that nobody ends."""
+    new = card("b", written="2021-05-06", effective="2021-07-01")
+    register = InForce.of([new], [cites("b", "废止", "云岭省节能补贴规定", match="")])
+    found = register.status_of_title("《云岭省节能补贴规定》", "2021-07-01")
+    assert found is not None
+    assert (found.kind, found.since, found.doc_id) == ("repealed", "2021-07-01", "b")
+    assert register.status_of_title("云岭省节能补贴规定", "2021-06-30") is None
+    assert register.status_of_title("云岭省节能规划", "2022-01-01") is None
+    assert register.status_of_title(TITLE, "2022-01-01") is None
 
 
 def test_documents_that_are_taken_in_tell_their_status(tmp_path):

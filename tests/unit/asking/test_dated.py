@@ -16,6 +16,7 @@ from kgrag.errors import NotFoundError
 from kgrag.in_force import InForce
 from kgrag.metadata import Metadata
 from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.status import Status
 from kgrag.types import Chunk, Document
 
 DAY = AsOf("2022-12-31", preferred=True)
@@ -98,6 +99,17 @@ def test_an_answer_says_which_of_its_documents_are_not_in_force():
 
     english = with_status(replace(answer, question="How much?"), DAY, IN_FORCE)
     assert english.notes[1:] == ("《旧办法》, which is cited: expired, in force until 2021",)
+
+
+def test_an_answer_says_what_became_of_a_document_that_is_not_held(monkeypatch):
+    """Where the question quotes its title."""
+    repealed = Status("repealed", DAY.day, "2022-07-01", "", "d-held", "新办法")
+    known = {"甲规定": repealed}
+    monkeypatch.setattr(IN_FORCE, "status_of_title", lambda title, day: known.get(title))
+    answer = Answer("《甲规定》和《乙规定》还有效吗？", "没有找到。", (), False, "m")
+    assert with_status(answer, DAY, IN_FORCE).notes == (
+        "《甲规定》不在库中：已废止，自2022-07-01起，由《新办法》废止",
+    )
 
 
 def test_a_day_says_what_it_leaves_out():
