@@ -77,7 +77,7 @@ class Qualifiers(JsonReady):
 
     def to_record(self) -> dict[str, str]:
         """Return what is told, in the order of the fields."""
-        return {f.name: value for f in fields(self) if (value := getattr(self, f.name))}
+        return {name: value for name in _NAMES if (value := getattr(self, name))}
 
     @classmethod
     def from_record(cls, record: Mapping[str, str]) -> "Qualifiers":
@@ -87,8 +87,8 @@ class Qualifiers(JsonReady):
         >>> Qualifiers.from_record(q.to_record()) == q
         True
         """
-        known = {f.name for f in fields(cls)}
-        return cls(**{k: v for k, v in record.items() if k in known})  # type: ignore[arg-type]
+        return cls(**{k: v for k, v in record.items() if k in _NAMES})  # type: ignore[arg-type]
 
 
+_NAMES = dict.fromkeys(field.name for field in fields(Qualifiers))  # asked for each statement
 NONE = Qualifiers()

@@ -108,13 +108,18 @@ SELECT e.entity_id, e.name, e.type,
 FROM entities e WHERE e.entity_id > ? ORDER BY e.entity_id LIMIT ?;
 
 -- name: statements
--- Evidence over several chunks is one place.
-SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
+-- Evidence over several chunks is one place. Places are told apart before the names of their ends
+-- are looked up, by the table itself: the planner takes an index that leads to it row by row.
+SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, e.chunk_id, e.confidence,
   e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
-FROM evidence e JOIN facts f ON f.fact_id = e.fact_id
+FROM (
+  SELECT doc_id, fact_id, start, "end", extractor, qualifiers,
+    min(chunk_id) AS chunk_id, max(confidence) AS confidence
+  FROM evidence NOT INDEXED
+  WHERE qualifiers <> '{}' AND json_extract(qualifiers, '$.kind') = ?
+  GROUP BY doc_id, fact_id, start, "end", extractor, qualifiers
+) e JOIN facts f ON f.fact_id = e.fact_id
 JOIN entities s ON s.entity_id = f.subject_id JOIN entities o ON o.entity_id = f.object_id
-WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = ?
-GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
 
 -- name: statements_saying
@@ -128,11 +133,14 @@ GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
 
 -- name: statements_of
-SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
+SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, e.chunk_id, e.confidence,
   e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
-FROM json_each(?) j CROSS JOIN evidence e ON e.doc_id = j.value
-JOIN facts f ON f.fact_id = e.fact_id
+FROM (
+  SELECT n.doc_id, n.fact_id, n.start, n."end", n.extractor, n.qualifiers,
+    min(n.chunk_id) AS chunk_id, max(n.confidence) AS confidence
+  FROM json_each(?) j CROSS JOIN evidence n ON n.doc_id = j.value
+  WHERE n.qualifiers <> '{}' AND json_extract(n.qualifiers, '$.kind') = ?
+  GROUP BY n.doc_id, n.fact_id, n.start, n."end", n.extractor, n.qualifiers
+) e JOIN facts f ON f.fact_id = e.fact_id
 JOIN entities s ON s.entity_id = f.subject_id JOIN entities o ON o.entity_id = f.object_id
-WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = ?
-GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
