@@ -9,6 +9,7 @@ import numpy as np
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.citation import citation
+from kgrag.generation.listed import Listing, Place
 from kgrag.generation.sentences import Sentence, sentences
 from kgrag.generation.stated_targets import AskedFigure, StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
@@ -81,34 +82,36 @@ def answer(
         and not _repeats(sentence.text, documents[sentence.doc_id].title)
     ]
     targets, asked = StatedTargets(facts), AskedFigure.of(query.text)
+    listing = Listing(query, documents)
     scored = score_sentences(
         query,
         candidates[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
-        fit=lambda sentence: targets.fit(sentence, asked),
+        fit=lambda sentence: targets.fit(sentence, asked) + listing.fit(sentence),
     )
     if not _is_supported(scored, query, embedder):
         return Answer(query.text, not_found(query.language), (), False, METHOD)
     chosen = _choose(scored, query, titles, max_sentences)
-    citations = tuple(_cited(n, s, documents, headings) for n, s in enumerate(chosen, 1))
+    quoted, counted = listing.whole(chosen)
+    citations = tuple(_cited(n, p, documents, headings) for n, p in enumerate(quoted, 1))
     text = "\n".join(f"{without_marks(_one_line(c.quote))}[{c.number}]" for c in citations)
-    note = targets.note(chosen, asked, query.language)
-    return Answer(query.text, text, citations, True, METHOD, notes=(note,) if note else ())
+    notes = (counted, targets.note(chosen, asked, query.language))
+    return Answer(query.text, text, citations, True, METHOD, notes=tuple(filter(None, notes)))
 
 
 def _cited(
     number: int,
-    sentence: Sentence,
+    place: Place,
     documents: Mapping[str, Document],
     headings: Mapping[str, Sequence[Heading]],
 ) -> Citation:
     return citation(
         number,
-        document=documents[sentence.doc_id],
-        headings=headings.get(sentence.doc_id, ()),
-        span=(sentence.start, sentence.end),
-        chunk_id=sentence.chunk.chunk.chunk_id,
+        document=documents[place.doc_id],
+        headings=headings.get(place.doc_id, ()),
+        span=(place.start, place.end),
+        chunk_id=place.chunk_id,
     )
 
 

@@ -1,0 +1,297 @@
+"""Lists within a document: all items of the one that a sentence begins or stands in."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from kgrag.generation.asked import asked_kind
+from kgrag.generation.sentences import Sentence
+from kgrag.types import Document, Language, Query
+
+_CN = "一二三四五六七八九十"
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+# Marks of items, from the outermost to the innermost.
+_MARKS: tuple[re.Pattern[str], ...] = (
+    re.compile(rf"([{_CN}]{{1,3}})[、．.]"),
+    re.compile(rf"[（(]\s?([{_CN}]{{1,3}})\s?[）)]"),
+    re.compile(r"(\d{1,2})[ \t]*(?:[、．]|\.(?!\d))"),
+    re.compile(r"[（(]\s?(\d{1,2})\s?[）)]"),
+    re.compile(r"(\d{1,2})[）)]"),
+    re.compile(rf"([{_CIRCLED}])"),
+)
+_LINE = re.compile(r"[^\n]+")
+_ARTICLE = re.compile(rf"第\s*[{_CN}百\d]{{1,5}}\s*[条章节编]")
+_LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
+_LEADS = re.compile(r"[：:]\s*$")
+_ENDS = re.compile(r"[。；;！？]")
+_ASKS = re.compile(
+    rf"哪[几些{_CN}两]|几[大个类项种块条招样]|有什么(?!不同|[差区]别|差异|影响|关系)|啥|列[出举]"
+    r"|\b(?:which|what are|list|all)\b",
+    re.IGNORECASE,
+)
+# Onto a sentence's score, about a cosine: one that leads to a list, one that enumerates.
+_LEADING = 0.06
+_ENUMERATING = 0.03
+_FEWEST, _MOST = 2, 20  # items of a list
+_NOTES: Mapping[Language, str] = {
+    "zh": "所引列举共{n}项，{n}项均已引出",
+    "en": "{n} of {n} items of the list are quoted",
+}
+_LONGEST = 900  # characters of a list whose items are quoted whole
+_LONGEST_HEADING = 80  # characters of an item that is quoted by its heading
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a document that begins with the mark of an item, or of an article.
+
+    Attributes:
+        start: First character, blanks left out.
+        end: Offset after the last.
+        kind: Place of its mark among `_MARKS`; -1 for an article, which ends every list.
+        number: 1 for the first item.
+    """
+
+    start: int
+    end: int
+    kind: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list of a document.
+
+    Attributes:
+        lead: (start, end) of what leads to it; None for items that are sections.
+        items: (start, end) of each item, in order; of long ones, the first sentence or heading.
+        is_led: Whether a colon leads to it.
+    """
+
+    lead: tuple[int, int] | None
+    items: tuple[tuple[int, int], ...]
+    is_led: bool
+
+
+class Place(NamedTuple):
+    """What is quoted.
+
+    Attributes:
+        doc_id: The document.
+        start: First character.
+        end: Offset after the last.
+        chunk_id: A chunk that led to it.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    chunk_id: str
+
+
+class Listing:
+    """Has lists quoted whole where a question asks for one."""
+
+    def __init__(self, query: Query, documents: Mapping[str, Document]) -> None:
+        """Keep what is asked.
+
+        Args:
+            query: The question.
+            documents: With text, by id.
+        """
+        self._language = query.language
+        self._asked = asks_for_list(query.text)
+        kind = asked_kind(query.text)
+        self._of_organs = kind is not None and kind.name == "agency"  # they stand in brackets
+        self._documents = documents
+        self._lists: dict[str, Lists] = {}
+
+    def fit(self, sentence: Sentence) -> float:
+        """Return what a sentence gains because a list begins with it, or it is one: 0 or more."""
+        if not self._asked or self._of_organs:
+            return 0.0
+        if self._of(sentence.doc_id).begins(sentence.start, sentence.end):
+            return _LEADING
+        return _ENUMERATING if sentence.text.count("、") >= _FEWEST else 0.0
+
+    def whole(self, chosen: Sequence[Sentence]) -> tuple[list[Place], str]:
+        """Return what is quoted, and how many items a list among it has, in words.
+
+        Where a list is asked for and a sentence begins one or stands in one, all its items are
+        quoted in its place.
+
+        Args:
+            chosen: Sentences, best first.
+        """
+        places = [Place(s.doc_id, s.start, s.end, s.chunk.chunk.chunk_id) for s in chosen]
+        found = self._likeliest(places) if self._asked else None
+        if found is None:
+            return places, ""
+        at, listed = found
+        spans = [*([listed.lead] if listed.lead else []), *listed.items]
+        whole = [places[at]._replace(start=start, end=end) for start, end in spans]
+        others = [place for place in places if not any(_covers(w, place) for w in whole)]
+        before = [place for place in others if places.index(place) < at]
+        note = _NOTES[self._language].format(n=len(listed.items))
+        return [*before, *whole, *others[len(before) :]], note
+
+    def _of(self, doc_id: str) -> "Lists":
+        if doc_id not in self._lists:
+            self._lists[doc_id] = Lists(self._documents[doc_id].text)
+        return self._lists[doc_id]
+
+    def _likeliest(self, places: Sequence[Place]) -> "tuple[int, ItemList] | None":
+        """Return the list that most places stand in, and the first of them; None for none.
+
+        What stands under one heading need not be a list: of items to which no colon leads, two
+        are to be there, or the heading itself is the best place.
+        """
+        found: dict[tuple[str, ItemList], list[int]] = {}
+        for at, place in enumerate(places):
+            listed = self._of(place.doc_id).of(place.start, place.end)
+            if listed is not None:
+                found.setdefault((place.doc_id, listed), []).append(at)
+        sure = [
+            (-len(at), at[0], listed)
+            for (_, listed), at in found.items()
+            if listed.is_led or len(at) > 1 or (listed.lead and at[0] == 0)
+        ]
+        if not sure:
+            return None
+        _, first, listed = min(sure, key=lambda one: one[:2])
+        return first, listed
+
+
+def _covers(outer: Place, inner: Place) -> bool:
+    """Return whether a place lies in another, but for what little leads to it."""
+    return outer.doc_id == inner.doc_id and outer.start <= inner.start and inner.end <= outer.end
+
+
+def asks_for_list(question: str) -> bool:
+    """Return whether a question asks for more than one thing.
+
+    >>> asks_for_list("申报要交哪些材料"), asks_for_list("由哪个部门负责")
+    (True, False)
+    """
+    return _ASKS.search(question) is not None
+
+
+class Lists:
+    """The lists of a document."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [line for m in _LINE.finditer(text) if (line := _marked(m))]
+        self._starts = [line.start for line in self._lines]
+
+    def of(self, start: int, end: int) -> ItemList | None:
+        """Return the list that a place begins, or whose item it stands in; None for none.
+
+        Args:
+            start: First character of a sentence.
+            end: Offset after it.
+        """
+        first = bisect_right(self._starts, start - 1)
+        if first == len(self._lines):
+            return None
+        line = self._lines[first]
+        if line.start == start and self._is_heading(first):
+            inner = self._around(first + 1)
+            return replace(inner, lead=(line.start, line.end)) if inner else None
+        following = first + (line.start == start)
+        if following < len(self._lines) and self._is_lead(start, end, self._lines[following]):
+            return self._around(following)
+        return self._around(first) if line.start == start and line.number else None
+
+    def begins(self, start: int, end: int) -> bool:
+        """Return whether a sentence leads to a list with a colon."""
+        first = bisect_right(self._starts, start)
+        return first < len(self._lines) and self._is_lead(start, end, self._lines[first])
+
+    def _is_heading(self, at: int) -> bool:
+        """Return whether a line is followed by the first item of a list within it at once."""
+        line, *more = self._lines[at : at + 2]
+        return bool(more) and (
+            line.kind >= 0
+            and more[0].kind > line.kind
+            and more[0].number == 1
+            and not self._text[line.end : more[0].start].strip()
+        )
+
+    def _is_lead(self, start: int, end: int, item: _Line) -> bool:
+        """Return whether a sentence ends in a colon right before an item, or runs on into it."""
+        lead = self._text[start : item.start]
+        return item.number == 1 and item.start <= end + 3 and bool(_LEADS.search(lead))
+
+    def _around(self, at: int) -> ItemList | None:
+        kind = self._lines[at].kind
+        run = [at]
+        for step in (-1, 1):
+            here, number = at, self._lines[at].number
+            while 0 <= (here := here + step) < len(self._lines):
+                line = self._lines[here]
+                if line.kind < kind or (line.kind == kind and line.number != number + step):
+                    break
+                if line.kind == kind:
+                    number += step
+                    run.append(here)
+        found = [self._lines[n] for n in sorted(run)]
+        if found[0].number != 1 or not _FEWEST <= len(found) <= _MOST:
+            return None
+        lead = self._lead_before(found[0].start)
+        return ItemList(lead, self._items(found, whole=lead is not None), lead is not None)
+
+    def _lead_before(self, start: int) -> tuple[int, int] | None:
+        """Return the line before a place, if it ends in a colon."""
+        end = len(self._text[:start].rstrip())
+        begin = self._text.rfind("\n", 0, end) + 1
+        if not _LEADS.search(self._text[begin:end]):
+            return None
+        sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, end)), default=begin)
+        return sentence, end
+
+    def _items(self, lines: Sequence[_Line], *, whole: bool) -> tuple[tuple[int, int], ...]:
+        """Return the items whole if they are short and led to, else what each begins with."""
+        ends = [line.start for line in lines[1:]]
+        last = lines[-1].end
+        spans = [(a.start, b) for a, b in zip(lines, [*ends, last], strict=True)]
+        if whole and sum(b - a for a, b in spans) <= _LONGEST:
+            return tuple((a, a + len(self._text[a:b].rstrip())) for a, b in spans)
+        return tuple((line.start, self._first_sentence(line)) for line in lines)
+
+    def _first_sentence(self, line: _Line) -> int:
+        end = _ENDS.search(self._text, line.start, line.end)
+        return min(end.end() if end else line.end, line.start + 4 * _LONGEST_HEADING)
+
+
+def _marked(match: re.Match[str]) -> _Line | None:
+    line = match[0]
+    start = match.start() + len(line) - len(line.lstrip())
+    end = match.start() + len(line.rstrip())
+    bare = line.strip()
+    if _ARTICLE.match(bare):
+        return _Line(start, end, -1, 0)
+    if _LEADERS.search(bare):
+        return None
+    for kind, mark in enumerate(_MARKS):
+        if found := mark.match(bare):
+            return _Line(start, end, kind, _number(found[1]))
+    return None
+
+
+def _number(text: str) -> int:
+    """Return the number of a mark.
+
+    >>> [_number(text) for text in ("三", "十二", "二十", "7", "③")]
+    [3, 12, 20, 7, 3]
+    """
+    if text in _CIRCLED:
+        return _CIRCLED.index(text) + 1
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    return (10 * (_CN.index(tens) + 1 if tens in _CN and tens else 1) if ten else 0) + (
+        _CN.index(ones) + 1 if ones and ones in _CN else 0
+    )
