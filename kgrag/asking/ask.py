@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kgrag.asking.citing import citing_answer
+from kgrag.asking.complete import complete
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.retrieve import LEFT_OUT, retrieve
+from kgrag.asking.rows import Complete, as_answer, as_results, with_quotes
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
@@ -32,6 +33,7 @@ from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
 from kgrag.verification.rating import rate
 
+_QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
 NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
@@ -174,9 +176,14 @@ def _quoted(
         )
 
     sides = {side.label: side.query for side in plan(query)} if pipeline.planned else {}
-    answer = citing_answer(search, knowledge) if pipeline.planned else None
-    if answer is not None:
-        cited = knowledge.store.documents([c.doc_id for c in answer.citations])
+    listed = complete(search, knowledge) if pipeline.planned else None
+    if listed is not None:
+        answer = with_quotes(
+            as_answer(listed, query, knowledge.store),
+            listed,
+            lambda place: quote(search.asked(sides.get(place, query)), _QUOTED_OF_SILENT),
+        )
+        cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
         held.update((document.doc_id, document) for document in cited)
     elif sides:
         answer = answer_by_sides(
@@ -267,14 +274,30 @@ class _Asking:
             results, rating = self._rated(results)
             steps = (*steps, rating)
         with stopped_after(steps):
-            held = ResultsWithDocuments.of(results, self._knowledge.store)
             query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
-            context = self._packed(query, found.rows, held)
+            listed = self._listed(query)
+            held = ResultsWithDocuments.of([*self._rows(listed), *results], self._knowledge.store)
+            told = listed.notes if listed else ()
+            context = self._packed(query, [*told, *found.rows], held)
             before = self._models.calls
             answer = self._written(query, context, held, on_text)
+            answer = replace(answer, notes=(*told, *answer.notes))
+        if listed:
+            steps = (*steps, Step("table", "\n".join((listed.kind, *listed.notes))))
         shown = f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.text}"
         steps = (*steps, Step("generate", shown, self._models.calls - before))
         return Attempt(wording, replace(answer, steps=steps), context)
+
+    def _listed(self, query: Query) -> Complete | None:
+        """Return all that documents state of what is asked, where that is sure."""
+        planned = self._pipeline.planned
+        return complete(self._knowledge.search(query), self._knowledge) if planned else None
+
+    def _rows(self, listed: Complete | None) -> list[ScoredChunk]:
+        if listed is None:
+            return []
+        leaf = self._knowledge.settings().leaf
+        return as_results(listed, self._knowledge.store, size=leaf)
 
     def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))

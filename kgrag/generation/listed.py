@@ -35,6 +35,7 @@ _ASKS = re.compile(
 _LEADING = 0.06
 _ENUMERATING = 0.03
 _FEWEST, _MOST = 2, 20  # items of a list
+_FIRST = 2  # among so many best places a heading stands for what is under it
 _NOTES: Mapping[Language, str] = {
     "zh": "所引列举共{n}项，{n}项均已引出",
     "en": "{n} of {n} items of the list are quoted",
@@ -146,7 +147,7 @@ class Listing:
         """Return the list that most places stand in, and the first of them; None for none.
 
         What stands under one heading need not be a list: of items to which no colon leads, two
-        are to be there, or the heading itself is the best place.
+        are to be there, or the heading itself is among the best places.
         """
         found: dict[tuple[str, ItemList], list[int]] = {}
         for at, place in enumerate(places):
@@ -156,7 +157,7 @@ class Listing:
         sure = [
             (-len(at), at[0], listed)
             for (_, listed), at in found.items()
-            if listed.is_led or len(at) > 1 or (listed.lead and at[0] == 0)
+            if listed.is_led or len(at) > 1 or (listed.lead and at[0] < _FIRST)
         ]
         if not sure:
             return None

@@ -27,15 +27,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("kgrag.chat_models", "kgrag.copying", "kgrag.evaluation", "kgrag.generation",
      "kgrag.in_force", "kgrag.ingestion", "kgrag.retrieval", "kgrag.verification"),
+    ("kgrag.tables",),
     ("kgrag.asking", "kgrag.lookup", "kgrag.networks", "kgrag.problems", "kgrag.repairing",
-     "kgrag.intake", "kgrag.tables"),
+     "kgrag.intake"),
     ("kgrag.curating",),
     ("kgrag.stored",),
     ("kgrag.api",),
     ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.testing"),
     ("kgrag.cli",),
 )  # fmt: skip
-OPEN = {0, 1, 10}
+OPEN = {0, 1, 11}
 
 # Who may import what is not ours.
 THIRD_PARTY = {

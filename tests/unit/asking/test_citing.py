@@ -23,7 +23,7 @@ def test_all_that_cite_are_listed(base, question, titles):  # noqa: F811
     """In the order of issue, each with its sentence; the title's own document is none of them."""
     answer = base.ask(question)
     if not titles:
-        assert not any("读出引用" in note for note in answer.notes)
+        assert not any("其中读出引用《" in note for note in answer.notes)
         return
     assert [c.title for c in answer.citations] == titles
     note = answer.notes[0]
@@ -47,7 +47,7 @@ def test_all_that_cite_are_listed(base, question, titles):  # noqa: F811
 )
 def test_other_questions_are_answered_as_before(base, question):  # noqa: F811
     """No list where nothing cites, or where something else is asked."""
-    assert not any("读出引用" in note for note in base.ask(question).notes)
+    assert not any("其中读出引用《" in note for note in base.ask(question).notes)
 
 
 def test_a_filter_holds_for_the_list(base):  # noqa: F811

@@ -60,7 +60,11 @@ def test_a_heading_gives_the_headings_below_it():
     """Of items that are sections, what each begins with."""
     listed = Lists(TEXT).of(*at("二、重点任务"))
     assert not listed.is_led
-    assert quoted(listed) == ["（一）实施节能行动。", "（二）实施节水行动。", "（三）实施固废行动。"]
+    assert quoted(listed) == [
+        "（一）实施节能行动。",
+        "（二）实施节水行动。",
+        "（三）实施固废行动。",
+    ]
 
 
 def test_other_sentences_stand_in_no_list():

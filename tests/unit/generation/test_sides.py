@@ -78,7 +78,7 @@ def test_ask_quotes_every_side(folder):
         done = CliRunner().invoke(main, [str(word) for word in words])
         return done.stdout + done.stderr
 
-    told = ask("福建、河南、广西2025年秸秆综合利用率各是多少？")
+    told = ask("福建、河南、广西2025年秸秆利用各要达到多大比例？")
     lines = told.splitlines()
     assert lines[0] == "福建："
     assert "93%" in lines[1]

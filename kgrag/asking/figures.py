@@ -1,0 +1,298 @@
+"""Questions for a figure of several places or documents, answered from all that was read of it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgrag.asking.rows import Complete, Stated
+from kgrag.asking.search_context import SearchContext
+from kgrag.language.facets import NATIONAL, called
+from kgrag.language.indicators import is_indicator
+from kgrag.language.regions import level_of, listed_regions
+from kgrag.language.text import normalize_name
+from kgrag.qualifiers import Qualifiers, Standing
+from kgrag.retrieval.plan import plan
+from kgrag.retrieval.search import Search
+from kgrag.store.graph import Statement
+from kgrag.tables.choose import stated_place
+from kgrag.types import Document, Language, Query
+
+_ANYWHERE, _ALL = "地", "文件"
+_LEVELS = (  # what a question wants of all places of a level, and their levels
+    (
+        re.compile(r"各省[（(]?[区市]|各省级?|哪[些几]个?省[区市]?|所有省份?|全部省份?|各个省份?"),
+        "省",
+    ),
+    (re.compile(r"(?:各个?|哪[些几]个?|所有|全部)(?:地级)?城?市"), "市"),
+    (re.compile(r"各地区?|哪[些几]个?地(?:方|区)|哪里|各个?地方|所有地方"), _ANYWHERE),
+    (re.compile(r"(?:各|哪[些几]|所有|全部)[个份的]*(?:文件|政策|规划|方案)"), _ALL),
+)
+_YEARS = re.compile(r"(?<!\d)(20[1-6]\d)(?=\s*年|\D|$)")
+_PERIODS: Mapping[str, tuple[int, str]] = {
+    "十三五": (2020, "2016-2020"),
+    "十四五": (2025, "2021-2025"),
+}
+_PLANNED = re.compile(r"目标|力争|要(?:达|降|提高|控制|实现)|规划(?:到|要)|target")
+_ACHIEVED = re.compile(r"已经?|实际|现状|目前|完成(?:了|情况|值)|实现了|达到了|现有")
+# What a question says besides an indicator, places and years.
+_FILLERS = re.compile(
+    r"请问|请|帮我|我想知道|列出|列举|列一下|查一下|看看|比较一下|比较|对比一下|对比|比一比|相比|汇总|统计|整理"
+    r"|分别|各自|各是|各为|各|都|均|所有|全部|一共|目前|现在|当前|已经|实际|现状"
+    r"|目标值?|指标|数值|数据|值|要求|任务|约束性|预期性|规定|情况|水平|规划|计划"
+    r"|是多少|为多少|多少|多大|多高|是几|怎么样|怎样|如何|是什么|什么|有哪些|哪些|哪几个|哪个|哪里|谁"
+    r"|提出了?|设定了?|制定了?|明确了?|确定了?|定了|定为|定|写了|给出了?|有没有|有|要"
+    r"|提高到?|提升到?|下降(?:率|幅度|到)?|降低|降到|增长|达到了?|达|实现了?|实现|完成了?|控制在|力争|做到|到"
+    r"|省份|省区|省市|省级?|城市|地级市|市级?|地方|地区|文件|政策|方案|里面|里|中"
+    r"|最高|最低|更高|更低|最多|最少|从高到低|从低到高|高低|排序|排名|高|低|不同|差异|差别|差多少|一样"
+    r"|十[三四五]五|期间|时期|年度|年底?|末|前|以前|底|至|在|对|和|与|及|跟|的|是|为|于|了|吗|呢|把|将|按|个|份"
+    r"|what are|what is|which|the|of|for|in|by|targets?|goal|all|provinces?|cities|documents?"
+    r"|(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+",
+    re.IGNORECASE,
+)
+_DESCENDS = re.compile(r"从高到低|最高|最大|更高|谁高|排[序名]|最多")
+_ASCENDS = re.compile(r"从低到高|最低|最严|更低|谁低|最少|最小")
+_NOTES: Mapping[Language, tuple[str, str, str]] = {
+    "zh": (
+        "共{total}份文件，其中读出{what}的有{n}份",
+        "未读出{what}：{names}",
+        "列出前{shown}条，共{n}条",
+    ),
+    "en": (
+        "{n} of {total} documents were found to state {what}",
+        "no {what} found for {names}",
+        "the first {shown} of {n} rows",
+    ),
+}
+_FEWEST, _MOST = 2, 60  # places, rows
+_MOST_SIDES = 6  # of a plan; more places are named in a list
+_LEAST_NAME = 3  # characters of what may be a part of an indicator's name
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which figures a question asks for.
+
+    Attributes:
+        indicator: As it is called in the question.
+        subjects: Names of the indicators that are called so.
+        places: Short names in the order asked; of a level, those that it is asked of, if any.
+        level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
+            the places named alone.
+        years: In which figures hold or are due; empty for any.
+        standing: Planned or achieved; empty for both.
+    """
+
+    indicator: str
+    subjects: frozenset[str]
+    places: tuple[str, ...]
+    level: str
+    years: frozenset[int]
+    standing: Standing
+
+
+def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked | None:
+    """Return which figures of several places or documents a question asks for, where it is sure.
+
+    It is where nothing is left of the question besides an indicator, places, years and words of
+    asking.
+
+    Args:
+        query: As read.
+        names: Of the indicators that documents state, by each way to write them, as
+            `normalize_name` gives it.
+    """
+    if query.titles:
+        return None
+    places = tuple(side.label for side in plan(query))
+    text = query.text
+    level, pattern = next(((of, p) for p, of in _LEVELS if p.search(text)), ("", None))
+    if pattern:
+        text = pattern.sub(" ", text)
+    if not places and (level or len(query.places) > _MOST_SIDES):
+        places = tuple(sorted(query.places, key=text.find))
+    if not level and len(places) < _FEWEST:
+        return None
+    for place in sorted(places, key=len, reverse=True):
+        text = re.sub(rf"{re.escape(place)}(?:省|市|自治区|自治州|州|县|区)?", " ", text)
+    text = re.sub("全国|国家|我国|中央", " ", text) if query.national else text
+    text = _YEARS.sub(" ", text)
+    indicator, subjects = _indicator(text, names)
+    if not indicator:
+        return None
+    planned, achieved = _PLANNED.search(query.text), _ACHIEVED.search(query.text)
+    standing: Standing = ""
+    if bool(planned) != bool(achieved):
+        standing = "planned" if planned else "achieved"
+    years = {int(year) for year in _YEARS.findall(query.text)}
+    years |= {year for period, (year, _) in _PERIODS.items() if period in query.text and not years}
+    return Asked(indicator, subjects, places, level, frozenset(years), standing)
+
+
+def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, frozenset[str]]:
+    """Return the indicator that is all that a text says, and the names of those called so."""
+    left = [piece for piece in _FILLERS.split(text) if piece.strip()]
+    bare = normalize_name(text)
+    known = max((name for name in names if name in bare), key=len, default="")
+    at = bare.find(known)
+    if known and not _FILLERS.sub("", f"{bare[:at]} {bare[at + len(known) :]}"):
+        shown = next((piece for piece in left if normalize_name(piece) == known), known)
+        if is_indicator(known):
+            return shown, frozenset(names[known])
+        left = [shown]  # PM2.5, 绿色工厂: what is measured of it has longer names
+    if len(left) != 1 or len(left[0]) < _LEAST_NAME:
+        return "", frozenset()
+    like = [names[name] for name in names if normalize_name(left[0]) in name]
+    return left[0] if like else "", frozenset().union(*like)
+
+
+def figures(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the figures that a question asks for of several places or documents; None for none.
+
+    Args:
+        search: For the question.
+        knowledge: Whose documents are listed.
+    """
+    query = search.query
+    if query.titles or not _may_ask(query):
+        return None
+    settings = knowledge.settings()
+    searched = knowledge.doc_ids
+    cards = {c.doc_id: c for c in settings.cards if searched is None or c.doc_id in searched}
+    held = [s for s in knowledge.store.statements("target") if s.doc_id in cards]
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for s in held:
+        for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):
+            names[normalize_name(name)].add(s.fact.subject.name)
+    asked = asked_figures(query, names)
+    if asked is None:
+        return None
+    wanted = [
+        s for s in held if s.fact.subject.name in asked.subjects and _is_of(s.qualifiers, asked)
+    ]
+    by_place = _by_place(wanted, cards, asked)
+    if not by_place or (asked.level and len(by_place) < _FEWEST):
+        return None
+    rows = [
+        Stated(s, lead=_label(s, place))
+        for place in _ordered(by_place, query.text, asked)
+        for s in by_place[place]
+    ]
+    silent = _silent(by_place, cards, asked)
+    return Complete(
+        tuple(rows[:_MOST]),
+        _notes(rows, silent, len(cards), asked, query.language),
+        "targets",
+        silent if not asked.level else (),
+        asked.indicator,
+    )
+
+
+def _may_ask(query: Query) -> bool:
+    several = len(query.places) + query.national >= _FEWEST
+    return several or any(pattern.search(query.text) for pattern, _ in _LEVELS)
+
+
+def _is_of(told: Qualifiers, asked: Asked) -> bool:
+    if asked.standing and told.standing and told.standing != asked.standing:
+        return False
+    if not asked.years or (told.year.isdigit() and int(told.year) in asked.years):
+        return True
+    return not told.year and any(
+        year in asked.years and told.period in (name, period)
+        for name, (year, period) in _PERIODS.items()
+    )
+
+
+def _by_place(
+    statements: Sequence[Statement], cards: Mapping[str, Document], asked: Asked
+) -> dict[str, list[Statement]]:
+    """Return statements by the place that they are about, each figure of a document once.
+
+    Prose goes before tables; a figure without a year is none of its own where the document has
+    the same for a year.
+    """
+    found: defaultdict[str, dict[tuple[str, ...], Statement]] = defaultdict(dict)
+    for s in sorted(statements, key=lambda s: (not s.qualifiers.year, bool(s.qualifiers.binding))):
+        place = _row_place(stated_place(s.qualifiers, cards[s.doc_id]), asked)
+        told = s.qualifiers
+        figure = (s.doc_id, told.value, told.value_to, told.scope)
+        held = found[place]
+        if place and (told.year or not any(key[:4] == figure for key in held)):
+            held.setdefault((*figure, "" if asked.years else told.year), s)
+    return {place: _in_text_order(held.values()) for place, held in found.items() if held}
+
+
+def _in_text_order(statements: Iterable[Statement]) -> list[Statement]:
+    return sorted(statements, key=lambda s: (s.doc_id, s.start, s.end))
+
+
+def _row_place(around: Sequence[str], asked: Asked) -> str:
+    """Return the full name of the place whose row a figure belongs to; empty for none."""
+    region = around[-1]
+    if not asked.level:
+        return region if called(region) in asked.places else ""
+    if asked.places and not any(called(name) in asked.places for name in around):
+        return ""
+    if asked.level == _ALL or (asked.level == _ANYWHERE and region != NATIONAL):
+        return region
+    if asked.level == "市":
+        return region if level_of(region) == "市" or region.endswith("市") else ""
+    return region if region != NATIONAL and level_of(region) == asked.level else ""
+
+
+def _ordered(by_place: Mapping[str, Sequence[Statement]], question: str, asked: Asked) -> list[str]:
+    """Return places as a question orders them: by value, as it names them, or as lists do."""
+    down = _DESCENDS.search(question)
+    if down or _ASCENDS.search(question):
+        return sorted(by_place, key=lambda p: (1 - 2 * bool(down)) * _value(by_place[p]))
+    order = {region.name: n for n, region in enumerate(listed_regions())}
+
+    def rank(place: str) -> tuple[int, int, str]:
+        named = asked.places.index(called(place)) if called(place) in asked.places else -1
+        return named, order.get(place, len(order) if place != NATIONAL else -1), place
+
+    return sorted(by_place, key=rank)
+
+
+def _value(statements: Sequence[Statement]) -> float:
+    try:
+        return float(statements[0].qualifiers.value)
+    except ValueError:
+        return 0.0
+
+
+def _label(statement: Statement, place: str) -> str:
+    return f"{place}：{statement.qualifiers.object or statement.fact.object.name}"
+
+
+def _silent(
+    by_place: Collection[str], cards: Mapping[str, Document], asked: Asked
+) -> tuple[str, ...]:
+    """Return the places that are asked for and have no row.
+
+    Of all provinces, those of which there are documents.
+    """
+    stating = {called(place) for place in by_place}
+    if asked.level == "省" and not asked.places:
+        held = {c.metadata.regions[0] for c in cards.values() if c.metadata.regions}
+        around = [called(region.name) for region in listed_regions() if region.name in held]
+    else:
+        around = [] if asked.level else list(asked.places)
+    return tuple(place for place in around if place not in stating)
+
+
+def _notes(
+    rows: Sequence[Stated], silent: Sequence[str], total: int, asked: Asked, language: Language
+) -> tuple[str, ...]:
+    counted, unread, more = _NOTES[language]
+    n = len({row.statement.doc_id for row in rows})
+    years = "、".join(f"{year}年" for year in sorted(asked.years))
+    aim = "目标" if asked.standing == "planned" else ""
+    what = f"{years}{asked.indicator}{aim}" if language == "zh" else asked.indicator
+    notes = [counted.format(total=total, n=n, what=what)]
+    if silent:
+        notes.append(unread.format(what=what, names="、".join(silent)))
+    if len(rows) > _MOST:
+        notes.append(more.format(shown=_MOST, n=len(rows)))
+    return tuple(notes)

@@ -1,0 +1,165 @@
+"""Rows of a complete answer: what documents state, each with its clause, as text and as results."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.generation.citation import citation
+from kgrag.generation.extract import METHOD
+from kgrag.language.answer_text import without_marks
+from kgrag.language.headings import HeadingTree
+from kgrag.language.quantities import narrow
+from kgrag.language.text import normalize_name, sentence_around
+from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.types import Chunk, Document, Heading, Query
+
+_YEAR = re.compile(r"((?:19|20)\d\d)年")
+_LONGEST = 200  # characters of a sentence; of a longer one, the place alone
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A row: a place where a document states something.
+
+    Attributes:
+        statement: Where it stands.
+        lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
+        aside: What stands in brackets behind it: 依据; may be empty.
+    """
+
+    statement: Statement
+    lead: str = ""
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """What documents state of what a question asks, all that was read of it.
+
+    Attributes:
+        rows: In order.
+        notes: Of how many documents they are, and of what nothing was read, in words.
+        kind: What was asked: `targets`, `duties`, `references`.
+        silent: Places that the question names and no row is of.
+        about: What a sentence must name to be quoted for one of these.
+    """
+
+    rows: tuple[Stated, ...]
+    notes: tuple[str, ...]
+    kind: str
+    silent: tuple[str, ...] = ()
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a row stands, with its document."""
+
+    row: Stated
+    document: Document
+    headings: Sequence[Heading]
+    span: tuple[int, int]
+
+
+def as_answer(found: Complete, query: Query, store: Store) -> Answer:
+    """Return rows as an answer, a line each: the document, the sentence, its [n]."""
+    places = _places(found.rows, store)
+    cited: list[Citation] = []
+    numbers: dict[tuple[str, int, int], int] = {}
+    lines: dict[str, None] = {}
+    for place in places:
+        key = (place.document.doc_id, *place.span)
+        if key not in numbers:
+            numbers[key] = len(numbers) + 1
+            cited.append(
+                citation(
+                    numbers[key],
+                    document=place.document,
+                    headings=place.headings,
+                    span=place.span,
+                    chunk_id=place.row.statement.chunk_id,
+                )
+            )
+        quote = without_marks(" ".join(cited[numbers[key] - 1].quote.split()))
+        lead = _seen(place.row.lead, query.text, cited[numbers[key] - 1])
+        aside = f"（{place.row.aside}）" if place.row.aside else ""
+        lines[f"{lead}《{place.document.title}》{aside}：{quote}[{numbers[key]}]"] = None
+    text = "\n".join(lines)
+    return Answer(query.text, text, tuple(cited), True, METHOD, notes=found.notes)
+
+
+def _seen(lead: str, question: str, cited: Citation) -> str:
+    """Return what stands before the title, without a year that nobody can see there.
+
+    The head of a table, or a heading far above, may have told it.
+    """
+    there = "".join((question, cited.title, *cited.heading_path, cited.quote))
+    told = _YEAR.sub(lambda match: match[0] if match[1] in narrow(there) else "", lead)
+    return f"{told}，" if told else ""
+
+
+def with_quotes(answer: Answer, found: Complete, quote: Callable[[str], Answer]) -> Answer:
+    """Return an answer with what the text says for places that no row is of, named in one line.
+
+    Reading may have missed a figure: a sentence that names what is asked for is shown.
+
+    Args:
+        answer: The rows.
+        found: They, with the places.
+        quote: Answers for a place with sentences of the text.
+    """
+    lines, cited = [answer.text], list(answer.citations)
+    for place in found.silent:
+        about = normalize_name(found.about)
+        for c in quote(place).citations:
+            if about in normalize_name(c.quote):
+                cited.append(replace(c, number=len(cited) + 1))
+                told = without_marks(" ".join(c.quote.split()))
+                lines.append(f"{place}：《{c.title}》：{told}[{len(cited)}]")
+    return replace(answer, text="\n".join(lines), citations=tuple(cited))
+
+
+def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:
+    """Return rows as results that a model reads before all others.
+
+    Args:
+        found: Rows.
+        store: The knowledge base.
+        size: Of the chunks that statements are tied to.
+    """
+    return [
+        ScoredChunk(
+            Chunk(
+                chunk_id=place.row.statement.chunk_id,
+                doc_id=place.document.doc_id,
+                size=size,
+                position=0,
+                start=place.span[0],
+                end=place.span[1],
+                text=place.document.text[slice(*place.span)],
+                heading_path=HeadingTree(place.document.text, place.headings).path(*place.span),
+            ),
+            1.0,
+            via=(f"table of {found.kind}",),
+            title=place.document.title,
+            file=place.document.file,
+        )
+        for place in _places(found.rows, store)
+    ]
+
+
+def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
+    """Return where rows stand; those of documents that are gone left out."""
+    doc_ids = list(dict.fromkeys(row.statement.doc_id for row in rows))
+    documents: Mapping[str, Document] = {d.doc_id: d for d in store.documents(doc_ids)}
+    headings = store.headings(doc_ids)
+    found = []
+    for row in rows:
+        s = row.statement
+        if s.doc_id in documents:
+            document = documents[s.doc_id]
+            span = sentence_around(document.text, s.start, s.end, longest=_LONGEST)
+            found.append(_Place(row, document, headings.get(s.doc_id, ()), span))
+    return found

@@ -1,0 +1,98 @@
+"""Questions for a figure of several places: recognised where sure, answered with every row."""
+
+import pytest
+
+from kgrag.asking.figures import asked_figures
+from kgrag.language.text import normalize_name
+from kgrag.retrieval.filter import Filter
+from kgrag.retrieval.query import analyse
+from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
+
+NAMES = {
+    normalize_name(name): {name}
+    for name in ("森林覆盖率", "城市森林覆盖率", "PM2.5浓度", "绿色工厂", "单位GDP能耗")
+}
+NAMES[normalize_name("PM2.5")] = {"PM2.5浓度"}
+
+
+@pytest.mark.parametrize(
+    ("question", "indicator", "places", "level", "years"),
+    [
+        ("四川、云南2025年森林覆盖率目标分别是多少", "森林覆盖率", ("四川", "云南"), "", {2025}),
+        ("各省2025年森林覆盖率目标分别是多少？", "森林覆盖率", (), "省", {2025}),
+        ("哪些城市提出了PM2.5目标", "PM2.5", (), "市", set()),
+        ("各地的绿色工厂目标是多少", "绿色工厂", (), "地", set()),
+        ("哪些文件提出了单位GDP能耗下降目标", "单位GDP能耗", (), "文件", set()),
+        ("“十四五”期间四川各市森林覆盖率达到多少", "森林覆盖率", ("四川",), "市", {2025}),
+    ],
+)
+def test_what_is_surely_asked(question, indicator, places, level, years):
+    """Indicator, places or their level, years; words of asking besides."""
+    asked = asked_figures(analyse(question), NAMES)
+    assert asked is not None
+    assert (asked.indicator, asked.places, asked.level, set(asked.years)) == (
+        indicator,
+        places,
+        level,
+        years,
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "四川2025年森林覆盖率目标是多少",  # one place
+        "四川、云南怎样保护森林",  # no indicator
+        "四川、云南对森林覆盖率不达标的县怎么处罚",  # something else about it
+        "各省2025年公园绿地面积目标",  # nothing of it was read
+        "《甲方案》里各省的森林覆盖率目标",  # of one document
+    ],
+)
+def test_what_is_not_sure_is_no_table(question):
+    """Then the text is asked."""
+    assert asked_figures(analyse(question), NAMES) is None
+
+
+def test_an_indicator_is_itself_and_not_what_ends_in_it():
+    """城市森林覆盖率 is another one; PM2.5 is every measure of it."""
+    asked = asked_figures(analyse("各省森林覆盖率目标"), NAMES)
+    assert asked is not None
+    assert asked.subjects == {"森林覆盖率"}
+    assert asked.standing == "planned"
+
+
+def test_places_are_answered_in_their_order_and_who_states_none_is_named(base):  # noqa: F811
+    """Each with its clause; the text has nothing to quote for the last."""
+    answer = base.ask("四川、全国、云南2025年森林覆盖率目标分别是多少？")
+    assert [line[:4] for line in answer.text.splitlines()] == ["四川省：", "全国：2"]
+    assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案", "绿色发展行动方案"]
+    assert "41%" in answer.citations[0].quote
+    assert answer.notes[:2] == (
+        "共4份文件，其中读出2025年森林覆盖率目标的有2份",
+        "未读出2025年森林覆盖率目标：云南",
+    )
+    assert len(answer.checks) == 2
+    assert all(check.supported for check in answer.checks)
+
+
+def test_all_documents_are_asked_within_a_filter(base):  # noqa: F811
+    """What was achieved is no target, and what a filter leaves out is not counted."""
+    answer = base.ask("哪些文件提出了森林覆盖率目标？", within=Filter(regions=("四川",)))
+    assert answer.notes[0] == "共2份文件，其中读出森林覆盖率目标的有2份"
+    assert not any("40%" in c.quote for c in answer.citations)
+
+
+def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
+    """By value."""
+    answer = base.ask("全国、四川、成都2025年森林覆盖率目标谁最高？")
+    assert [line.split("：")[0] for line in answer.text.splitlines()] == [
+        "四川省",
+        "成都市",
+        "全国",
+    ]
+
+
+def test_other_systems_know_no_tables(base):  # noqa: F811
+    """The ablation leaves all of it out."""
+    answer = base.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
+    assert not any("读出" in note for note in answer.notes)
