@@ -32,14 +32,20 @@ def at(words):
     return start, start + len(words)
 
 
+def listed_at(words):
+    found = Lists(TEXT).of(*at(words))
+    assert found is not None
+    return found
+
+
 def quoted(listed):
     return [TEXT[start:end] for start, end in listed.items]
 
 
 def test_a_lead_in_gives_its_items_and_no_others():
     """Up to what no longer counts on; the lead-in is what ends in the colon."""
-    listed = Lists(TEXT).of(*at("应当提交下列材料："))
-    assert listed is not None
+    listed = listed_at("应当提交下列材料：")
+    assert listed.lead is not None
     assert TEXT[slice(*listed.lead)] == "应当提交下列材料："
     assert quoted(listed) == ["1.申请书；", "2.能源审计报告；", "3.承诺书。"]
 
@@ -47,18 +53,18 @@ def test_a_lead_in_gives_its_items_and_no_others():
 @pytest.mark.parametrize("words", ["2.能源审计报告；", "应当提交下列材料：\n1.申请书；"])
 def test_an_item_gives_the_whole_list(words):
     """Whichever of them is found; so does a lead-in that is joined to the first item."""
-    assert len(Lists(TEXT).of(*at(words)).items) == 3
+    assert len(listed_at(words).items) == 3
 
 
 def test_an_article_is_a_lead_in_and_ends_the_list_before():
     """第三条 stands behind （三）, which it does not continue."""
-    listed = Lists(TEXT).of(*at("第三条有下列情形之一的，取消称号："))
+    listed = listed_at("第三条有下列情形之一的，取消称号：")
     assert quoted(listed) == ["（一）发生重大事故的；", "（二）数据造假的。"]
 
 
 def test_a_heading_gives_the_headings_below_it():
     """Of items that are sections, what each begins with."""
-    listed = Lists(TEXT).of(*at("二、重点任务"))
+    listed = listed_at("二、重点任务")
     assert not listed.is_led
     assert quoted(listed) == [
         "（一）实施节能行动。",
