@@ -41,6 +41,7 @@ from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
 from kgrag.stored import Stored
+from kgrag.tables.levels import national_beside_local
 
 if TYPE_CHECKING:
     from kgrag.curating import Curator
@@ -344,7 +345,8 @@ class KnowledgeBase(Stored):
             systems=self._systems,
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
-        return replace(found, notes=(*found.notes, *self._notes(knowledge, within)))
+        levels = national_beside_local(found, knowledge.store)
+        return replace(found, notes=(*found.notes, *levels, *self._notes(knowledge, within)))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0

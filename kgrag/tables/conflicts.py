@@ -13,7 +13,7 @@ from kgrag.language.quantities import narrow
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose, in_places
 from kgrag.tables.directions import more_is_better
-from kgrag.tables.figures import Figure, Measured, planned_figures
+from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
 from kgrag.tables.sources import Spot, quoted, spot_of
 from kgrag.tables.table import Column, Row, Source, Table
 from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
@@ -22,9 +22,6 @@ Kind = Literal["低于上级", "晚于上级", "与上级不同", "两文不一"
 
 BELOW, AFTER, UNLIKE_ABOVE, UNLIKE = "低于上级", "晚于上级", "与上级不同", "两文不一"
 _ORDER = (BELOW, AFTER, UNLIKE, UNLIKE_ABOVE)
-# Shares, intensities and concentrations are comparable between a place and what lies around it;
-# amounts are not: those of a province are part of the country's.
-_OF_ANY_SIZE = re.compile(r"%|个百分点|.+/(?!日|年|天).+|")
 _AT_LEAST = (">=", ">")
 _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
 # 国家提出到2030年…: a document of a place tells what others aim at.
@@ -116,7 +113,7 @@ def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
 
 def _against_above(group: Sequence[Figure]) -> Iterator[_Pair]:
     """Yield each document's figure of a place with the one above it that it falls short of."""
-    if not _OF_ANY_SIZE.fullmatch(group[0].measured.unit):
+    if not of_any_size(group[0].measured.unit):
         return
     by_place: defaultdict[tuple[str, ...], list[Figure]] = defaultdict(list)
     for figure in group:

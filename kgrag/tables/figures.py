@@ -18,6 +18,9 @@ _CHANGES: tuple[Comparator, ...] = ("+", "-")
 _PLAN_BEGINS = {"十二五": "2010", "十三五": "2015", "十四五": "2020", "十五五": "2025"}
 # Words by which a figure counts something else: what is added, what is so each year.
 _COUNTED = re.compile("新增|累计|年均|每年|年度|日均|人均")
+# Shares, intensities and concentrations are comparable between a place and what lies around it;
+# amounts are not: those of a province are part of the country's.
+_OF_ANY_SIZE = re.compile(r"%|个百分点|.+/(?!日|年|天).+|")
 # A title of a part of a place, of a basin, or of some bodies: its figures are theirs.
 _PART = re.compile(
     "[一-鿿]{0,4}(?:新区|开发区|高新区|园区|自由贸易|自贸|经济带|流域|城市群|地区|三角洲|大湾区|双城|海域)"
@@ -73,6 +76,15 @@ class Figure:
     def shown(self) -> str:
         """Return it as a cell shows it."""
         return figure_words(self.statement)
+
+
+def of_any_size(unit: str) -> bool:
+    """Return whether a figure in a unit does not grow with the size of a place: %, 吨/万元.
+
+    >>> of_any_size("%"), of_any_size("微克/立方米"), of_any_size("万吨"), of_any_size("吨/日")
+    (True, True, False, False)
+    """
+    return _OF_ANY_SIZE.fullmatch(unit) is not None
 
 
 def figure_words(statement: Statement) -> str:
