@@ -23,7 +23,9 @@ _MARKS = " \t\r\n\u3000。；，、：:."  # that a heading leaves to the text b
 _SEVERAL = 2
 _LONGEST_HEADING = 60  # characters; a longer one is a sentence, of which the clause consists
 _ALIKE = 0.5  # share of character pairs from which two clauses are one that changed
-_ALIKE_UNDER_ONE_HEADING = 0.1  # the same where their headings agree
+_ALIKE_UNDER_ONE_HEADING = 0.05  # the same where their headings agree, or nearly
+_LESS = 0.6  # of that share is needed less, the more alike the headings are
+_OF_HEADINGS = 0.3  # what headings add to the share where several clauses might be the one
 _LIKE_HEADINGS = 0.6  # share of character pairs from which headings count as alike
 
 
@@ -115,8 +117,8 @@ def align(old: Sequence[Clause], new: Sequence[Clause]) -> list[Aligned]:
             share = share_of_pairs(a.pairs, b.pairs)
             named = share_of_pairs(heading, of_headings[j])
             named = named if named >= _LIKE_HEADINGS else 0.0
-            if share >= _ALIKE - named * (_ALIKE - _ALIKE_UNDER_ONE_HEADING):
-                alike[i, j] = share + named, share
+            if share >= max(_ALIKE - named * _LESS, _ALIKE_UNDER_ONE_HEADING):
+                alike[i, j] = share + _OF_HEADINGS * named, share
     by_old: dict[int, int] = {}
     by_new: dict[int, int] = {}
     # equal pairs: the nearest by place, so that 保障措施 meets 保障措施 of the same chapter

@@ -17,13 +17,13 @@ _DATED = re.compile(rf"(?:{_YEAR}\s*)?{_PART}?{_END}")
 _AGAIN = re.compile("每[年月季周]|持续|长期|常年|适时|按")
 # 2022年6月底前, 2025年底前, 到2030年: a clause that says until when.
 _DUE = re.compile(
-    rf"(?<![0-9年\-—–~至])(?P<lead>力争到|到|至|截至|于|在)?\s*{_YEAR}\s*{_PART}?"
+    rf"(?<![0-9年\-—–~至])(?:(?P<lead>力争到|到|至|截至|于|在)\s*)?{_YEAR}\s*{_PART}?"
     rf"(?P<tail>\s*年?(?:底|末)?(?:\s*之?(?:以?前))?)"
 )
 _LAST_MONTH = {"1": "03", "2": "06", "3": "09", "4": "12"}
 _HAN_DIGITS = "零一二三四五六七八九"
 _HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
-_CLAUSE_END = re.compile(r"[。；;！!\n]")
+_CLAUSE_END = re.compile(r"[。；;！!\n]|(?<!\d)[.．](?!\d)")
 _BASE = re.compile(
     r"(?:比|较|与|同|相比|自|从|由|对|以|锚定|围绕|聚焦|按照|根据|响应|落实)$|[〔\[(（]$"
 )
@@ -32,6 +32,11 @@ _PAST = re.compile(r"基础上|水平|相比|以来|年度|基期|数据|价格?
 _DECIDED = re.compile(
     "[^，,]{0,18}的(?:重大|战略|庄严|宏伟|总体)*(?:决策|部署|目标|承诺|愿景|要求)|[^，,]{0,14}(?:奠定|打下)"
 )
+# 习近平主席宣布中国力争于2030年前…: what a local document tells of the country.
+_TOLD_OF = re.compile("习近平|中国|我国|宣布|庄严|承诺")
+_TOLD_AFTER = re.compile("习近平|庄严|承诺|重大战略决策|党中央")
+_BACK = 80  # characters before the day in which this, or the beginning of the sentence, stands
+_ENOUGH = 12  # characters behind the day; with less, what stands before it says what is meant
 _SHORTEST = 4  # characters behind the day; what is shorter is a heading, or a cell of a table
 
 
@@ -70,11 +75,12 @@ def due_date(text: str, *, year: int | None = None) -> str:
 def due_clauses(text: str) -> Iterator[Due]:
     """Yield the clauses of a text that name until when something is to be, in text order.
 
-    A clause goes up to the end of the sentence, or to the next day that is named in it.
+    A clause goes up to the end of the sentence, or to the next day that is named in it; where
+    little stands behind the day it begins with the sentence.
 
-    >>> text = "到2025年，建成体系。比2020年底，2022年6月底前报送方案。"
+    >>> text = "到2025年，建成监测评估的完整体系。各市方案于2022年6月底前报送省厅。"
     >>> [(date, text[start:end]) for start, end, date in due_clauses(text)]
-    [('2025', '到2025年，建成体系'), ('2022-06', '2022年6月底前报送方案')]
+    [('2025', '到2025年，建成监测评估的完整体系'), ('2022-06', '各市方案于2022年6月底前报送省厅')]
     """
     flat = narrow(text)
     matches = [match for match in _DUE.finditer(flat) if _is_due(flat, match)]
@@ -85,8 +91,24 @@ def due_clauses(text: str) -> Iterator[Due]:
         if following and following.start() < end:
             end = following.start()
         date, said = _date(match, None), flat[match.end() : end].strip("，,、 \n")
-        if date and len(said) >= _SHORTEST and not _DECIDED.match(said):
-            yield Due(match.start(), end, date)
+        begin = _sentence_start(flat, match.start())
+        sentence_end = stop.start() if stop else len(flat)
+        if (
+            _TOLD_OF.search(flat, begin, match.start())
+            or _TOLD_AFTER.search(flat, match.end(), min(sentence_end, match.end() + _BACK))
+            or _DECIDED.match(said)
+        ):
+            continue
+        if date and len(said) >= _SHORTEST:
+            yield Due(match.start() if len(said) >= _ENOUGH else begin, end, date)
+
+
+def _sentence_start(text: str, at: int) -> int:
+    """Return where the sentence of a place begins, or the place itself where that is far away."""
+    low = max(0, at - _BACK)
+    ends = [match.end() for match in _CLAUSE_END.finditer(text, low, at)]
+    start = ends[-1] if ends else 0 if low == 0 else at
+    return start + len(text[start:at]) - len(text[start:at].lstrip())
 
 
 def day_places(text: str, day: str) -> list[tuple[int, int]]:
@@ -124,6 +146,8 @@ def _is_due(text: str, match: re.Match[str]) -> bool:
     """Return whether a day is one until which something is to be, not one of the past."""
     before = text[max(0, match.start() - 3) : match.start()]
     after = text[match.end() : match.end() + 8]
+    if text.rfind("《", 0, match.start()) > text.rfind("》", 0, match.start()):
+        return False  # in a title
     says = match["lead"] in ("到", "力争到", "至") or match["tail"].strip().endswith(
         ("前", "底", "末")
     )

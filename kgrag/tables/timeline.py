@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from kgrag.language.document_nodes import node_id
 from kgrag.language.facets import NATIONAL
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
@@ -31,14 +32,8 @@ _BESIDE: Mapping[Event, re.Pattern[str]] = {
     "effective": re.compile("(?:之日|[日起])[^。；\n]{0,12}(?:施行|实施|执行|生效)"),
     "expires": re.compile("有效|失效|废止|[截至止]"),
 }
-# Words by which it says so without a date, the surest first.
-_LASTS: Mapping[Event, tuple[re.Pattern[str], ...]] = {
-    "effective": (_BESIDE["effective"],),
-    "expires": (
-        re.compile("(?:施行|实施|执行|本[^，。；\n]{2,12})[，,]?(?:试行)?有效期|试行期|暂定"),
-        re.compile("有效期"),
-    ),
-}
+# Facts by which it says so, whether by a date or by how long it holds.
+_HOLDS: Mapping[str, Event] = {"施行日期": "effective", "有效期至": "expires", "有效期": "expires"}
 _NEAR = 24  # characters around a date in which these words stand
 _BATCH = 64  # documents whose texts are held at once
 _LAST = "99"  # sorts what is due in a year behind what is due on its days
@@ -200,7 +195,7 @@ def _told_by_texts(
     stating: Collection[str],
 ) -> Iterator[_Entry]:
     """Yield days of documents, and clauses that say until when and are no row yet."""
-    named = names_all(wanted.indicator)
+    named, held = names_all(wanted.indicator), _validity(store, chosen)
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for entry in taken:
         spots[entry.spot[0]].append(entry.spot)
@@ -208,10 +203,20 @@ def _told_by_texts(
     for at in range(0, len(doc_ids), _BATCH):
         for document in store.documents(doc_ids[at : at + _BATCH]):
             if not wanted.indicator.strip() or document.doc_id in stating:
-                yield from _days_of(document)
+                yield from _days_of(document, held.get(document.doc_id, {}))
             for entry in _clauses(document, spots[document.doc_id]):
                 if named(entry.what):
                     yield entry
+
+
+def _validity(store: Store, chosen: Chosen) -> dict[str, dict[Event, tuple[int, int]]]:
+    """Return where documents say from and until when they themselves hold."""
+    found: defaultdict[str, dict[Event, tuple[int, int]]] = defaultdict(dict)
+    for s in store.statements("condition", sorted(chosen.cards), predicates=[*_HOLDS]):
+        card = chosen.cards[s.doc_id]
+        if s.fact.subject.entity_id == node_id(card.title, card.metadata):
+            found[s.doc_id][_HOLDS[s.fact.predicate]] = (s.start, s.end)
+    return found
 
 
 def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
@@ -231,37 +236,41 @@ def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
         )
 
 
-def _days_of(document: Document) -> Iterator[_Entry]:
+def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Iterator[_Entry]:
     """Yield the days that a document says of itself, each where the text has it."""
     told = document.metadata
     for event in _OF_DOCUMENTS:
         day: str = getattr(told, event)
         if not day or (event == "written" and day == told.issued):
             continue
-        start, end, is_told = _where(document.text, day, event)
+        is_inferred = event in told.inferred
+        start, end, is_told = _where(
+            document.text, "" if is_inferred else day, event, stated.get(event)
+        )
         yield _Entry(
             date=day,
             event=event,
             what=f"《{document.title}》",
             place=told.regions or (NATIONAL,),
             organ="、".join(told.issuers),
-            certainty="推断" if event in told.inferred else "" if is_told else "推算",
+            certainty="推断" if is_inferred else "" if is_told else "推算",
             spot=(document.doc_id, start, end),
         )
 
 
-def _where(text: str, day: str, event: Event) -> tuple[int, int, bool]:
+def _where(
+    text: str, day: str, event: Event, stated: tuple[int, int] | None
+) -> tuple[int, int, bool]:
     """Return where a text has a day, and whether it does; else where it says how long it holds.
 
-    A day that is stated beside the text stands nowhere in it: that is its first line.
+    A day that is inferred, or told beside the text, stands nowhere in it: that is its first line.
     """
-    beside, same = _BESIDE.get(event), day_places(text, day)
+    beside, same = _BESIDE.get(event), day_places(text, day) if day else []
     for start, end in same:
         if not beside or beside.search(text, max(0, start - _NEAR), end + _NEAR):
             return start, end, True
-    for pattern in _LASTS.get(event, ()):
-        if lasts := pattern.search(text):
-            return *lasts.span(), False
+    if stated:
+        return *stated, False
     if same:
         return *same[0], True
     start = len(text) - len(text.lstrip())

@@ -172,6 +172,8 @@ def test_what_is_no_day_is_refused(tables, day):
     ("text", "dates"),
     [
         ("到2025年底，建成体系。", ["2025"]),
+        ("中国承诺力争于2030年前实现碳达峰。", []),
+        ("按照《2030年前碳达峰行动方案》，做好工作。", []),
         ("力争2023年6月底前全部建成，2024年全面推广。", ["2023-06"]),
         ("比2020年底下降5%。截至2020年底达到五成以上。", []),
         ("确保如期实现2030年前碳达峰的重大决策部署。", []),
@@ -182,6 +184,13 @@ def test_what_is_no_day_is_refused(tables, day):
 def test_clauses_that_say_until_when(text, dates):
     """Not what is past, a basis of comparison, or what others decided."""
     assert [clause.date for clause in due_clauses(text)] == dates
+
+
+def test_a_short_clause_begins_with_its_sentence():
+    """全部退出 says nothing without what stands before the day."""
+    text = "二、任务\n矿热炉原则上2022年底前全部退出；其余改造。"
+    ((start, end, date),) = due_clauses(text)
+    assert (text[start:end], date) == ("矿热炉原则上2022年底前全部退出", "2022")
 
 
 def test_days_in_any_writing():
