@@ -31,7 +31,9 @@ _AGAIN = re.compile(
     r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
 )
 _SUGGESTED = "推测"
+_DAYS_KEPT = 64
 _SHORTEST = 8  # characters of a title that tells what it is about
+_MOST_EDITIONS = 12  # documents of one title and issuer; more are a form, such as 处罚决定书
 _APART = 31  # days between two editions; fewer lie between a signature and a page of one
 _REVISED = 366  # days from its beginning after which a text is a revised one
 
@@ -67,6 +69,7 @@ class InForce:
         self._cards = {card.doc_id: card for card in cards}
         self._events = events
         self._named = named
+        self._later: dict[str, frozenset[str]] = {}  # of days that were asked for
 
     @classmethod
     def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
@@ -127,7 +130,12 @@ class InForce:
 
         Not those of which a revised text is held: they were there before.
         """
-        return frozenset(d for d, c in self._cards.items() if _issued_after(c.metadata, day))
+        if day not in self._later:
+            later = (d for d, c in self._cards.items() if _issued_after(c.metadata, day))
+            if len(self._later) == _DAYS_KEPT:
+                self._later.clear()
+            self._later[day] = frozenset(later)
+        return self._later[day]
 
     def undated(self) -> frozenset[str]:
         """Return the documents that do not say when they were issued, whatever they suggest."""
@@ -242,6 +250,8 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
         if key and card.metadata.owner and _sure(card.metadata):
             groups[key, card.metadata.owner].append(card)
     for group in groups.values():
+        if len(group) > _MOST_EDITIONS:
+            continue
         for earlier in group:
             for later in group:
                 if _is_later_edition(later, earlier):

@@ -88,7 +88,7 @@ def check_whole(uri: str, undisturbed: list[str]) -> list[str]:
     return lines
 
 
-def is_settled(record: dict) -> bool:
+def is_settled(record):
     """Whether a record stands as it does in the end as soon as its document is stored.
 
     Who a reference means is known when the documents of the run are there: only the last step

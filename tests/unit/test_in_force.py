@@ -161,6 +161,15 @@ def test_what_is_not_surely_a_later_edition_is_none(earlier, later):
     assert kind(cards, "2022-01-01") == "in_force"
 
 
+def test_a_title_that_many_documents_bear_has_no_editions():
+    """It is that of a form."""
+    forms = [
+        card(f"d-{n}", "云岭省节能监察处罚决定书", written=f"20{n:02}-03-01") for n in range(13)
+    ]
+    assert kind(forms, "2022-01-01", "d-0") == "in_force"
+    assert kind(forms[:12], "2022-01-01", "d-0") == "superseded"
+
+
 def test_a_draft_names_what_was_issued_in_its_place():
     draft = card("a", f"{TITLE}（征求意见稿）", written="2021-04-20", status=("征求意见稿",))
     final = card("b", written="2021-05-06")
