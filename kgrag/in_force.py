@@ -130,12 +130,14 @@ class InForce:
 
         Not those of which a revised text is held: they were there before.
         """
-        if day not in self._later:
-            later = (d for d, c in self._cards.items() if _issued_after(c.metadata, day))
-            if len(self._later) == _DAYS_KEPT:
+        later = self._later.get(day)
+        if later is None:
+            issued_later = (d for d, c in self._cards.items() if _issued_after(c.metadata, day))
+            later = frozenset(issued_later)
+            if len(self._later) >= _DAYS_KEPT:  # beside others that ask, it may be emptied twice
                 self._later.clear()
-            self._later[day] = frozenset(later)
-        return self._later[day]
+            self._later[day] = later
+        return later
 
     def undated(self) -> frozenset[str]:
         """Return the documents that do not say when they were issued, whatever they suggest."""
