@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from kgrag.asking.rows import Complete, Stated
+from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.document_nodes import node_id
 from kgrag.language.text import normalize_name
@@ -69,7 +69,7 @@ def cited(search: Search, knowledge: SearchContext) -> Complete | None:
     note = _NOTES[query.language].format(
         title=cards[own].title, what=_WHATS[query.language][hops > 1], n=len(found), held=n_held
     )
-    rows = tuple(Stated(s, aside=_aside(s)) for s in found)
+    rows = tuple(Stated(place_of(s), aside=_aside(s)) for s in found)
     return Complete(rows, (note,), "references")
 
 

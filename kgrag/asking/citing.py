@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from kgrag.asking.rows import Complete, Stated
+from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.document_nodes import node_id
 from kgrag.retrieval.search import Search
@@ -52,7 +52,7 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
         return None
     listed = sorted(first.values(), key=lambda s: (_issued(held[s.doc_id]), s.doc_id))
     note = _NOTE[query.language].format(title=title, n=len(listed), total=len(searched))
-    rows = tuple(Stated(s, aside=s.qualifiers.role or s.fact.predicate) for s in listed)
+    rows = tuple(Stated(place_of(s), aside=s.qualifiers.role or s.fact.predicate) for s in listed)
     return Complete(rows, (note,), "references")
 
 

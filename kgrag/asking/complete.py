@@ -8,14 +8,11 @@ from kgrag.asking.duties import duties
 from kgrag.asking.figures import figures
 from kgrag.asking.rows import Complete
 from kgrag.asking.search_context import SearchContext
+from kgrag.asking.sections import sections
 from kgrag.retrieval.search import Search
 
-_KINDS: Sequence[Callable[[Search, SearchContext], Complete | None]] = (
-    citing,
-    cited,
-    figures,
-    duties,
-)
+_Kind = Callable[[Search, SearchContext], Complete | None]
+_KINDS: Sequence[_Kind] = (citing, cited, figures, duties, sections)
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from kgrag.asking.rows import Complete, Stated
+from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.organs import canonical_organ
 from kgrag.language.text import normalize_name, words
@@ -70,7 +70,7 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
     found.sort(key=lambda s: (*_when(cards[s.doc_id]), s.start, s.end))
     rows = _rows(found, with_organ=not what)
     counted, first = _NOTES[query.language]
-    n = len({row.statement.doc_id for row in rows})
+    n = len({row.place.doc_id for row in rows})
     about = f"{shown}职责" if what else f"{shown}由谁负责"
     notes = [counted.format(total=len(cards), what=about, n=n, rows=len(rows))]
     if len(rows) > _MOST:
@@ -105,7 +105,10 @@ def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
         organ = s.qualifiers.subject or s.fact.subject.name
         said[key][f"{organ}（{_role(s)}）" if with_organ else _role(s)] = None
     return [
-        Stated(s, lead=(_WHO_DOES if with_organ else _DOES).format(_task(s), "、".join(said[key])))
+        Stated(
+            place_of(s),
+            lead=(_WHO_DOES if with_organ else _DOES).format(_task(s), "、".join(said[key])),
+        )
         for key, s in first.items()
     ]
 

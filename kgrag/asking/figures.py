@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgrag.asking.rows import Complete, Stated
+from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.facets import NATIONAL, called
 from kgrag.language.indicators import is_indicator
@@ -79,6 +79,7 @@ class Asked:
         places: Short names in the order asked; of a level, those that it is asked of, if any.
         level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
             the places named alone.
+        national: Whether the nation is asked for besides a level.
         years: In which figures hold or are due; empty for any.
         standing: Planned or achieved; empty for both.
     """
@@ -87,6 +88,7 @@ class Asked:
     subjects: frozenset[str]
     places: tuple[str, ...]
     level: str
+    national: bool
     years: frozenset[int]
     standing: Standing
 
@@ -109,9 +111,9 @@ def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked |
     level, pattern = next(((of, p) for p, of in _LEVELS if p.search(text)), ("", None))
     if pattern:
         text = pattern.sub(" ", text)
-    if not places and (level or len(query.places) > _MOST_SIDES):
+    if not places and (level or len(query.places) == 1 or len(query.places) > _MOST_SIDES):
         places = tuple(sorted(query.places, key=text.find))
-    if not level and len(places) < _FEWEST:
+    if not (level or places):
         return None
     for place in sorted(places, key=len, reverse=True):
         text = re.sub(rf"{re.escape(place)}(?:省|市|自治区|自治州|州|县|区)?", " ", text)
@@ -126,7 +128,7 @@ def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked |
         standing = "planned" if planned else "achieved"
     years = {int(year) for year in _YEARS.findall(query.text)}
     years |= {year for period, (year, _) in _PERIODS.items() if period in query.text and not years}
-    return Asked(indicator, subjects, places, level, frozenset(years), standing)
+    return Asked(indicator, subjects, places, level, query.national, frozenset(years), standing)
 
 
 def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, frozenset[str]]:
@@ -174,7 +176,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     if not by_place or (asked.level and len(by_place) < _FEWEST):
         return None
     rows = [
-        Stated(s, lead=_label(s, place))
+        Stated(place_of(s), lead=_label(s, place))
         for place in _ordered(by_place, query.text, asked)
         for s in by_place[place]
     ]
@@ -189,8 +191,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _may_ask(query: Query) -> bool:
-    several = len(query.places) + query.national >= _FEWEST
-    return several or any(pattern.search(query.text) for pattern, _ in _LEVELS)
+    return bool(query.places) or any(pattern.search(query.text) for pattern, _ in _LEVELS)
 
 
 def _is_of(told: Qualifiers, asked: Asked) -> bool:
@@ -232,6 +233,8 @@ def _row_place(around: Sequence[str], asked: Asked) -> str:
     region = around[-1]
     if not asked.level:
         return region if called(region) in asked.places else ""
+    if region == NATIONAL and asked.national:
+        return region
     if asked.places and not any(called(name) in asked.places for name in around):
         return ""
     if asked.level == _ALL or (asked.level == _ANYWHERE and region != NATIONAL):
@@ -286,7 +289,7 @@ def _notes(
     rows: Sequence[Stated], silent: Sequence[str], total: int, asked: Asked, language: Language
 ) -> tuple[str, ...]:
     counted, unread, more = _NOTES[language]
-    n = len({row.statement.doc_id for row in rows})
+    n = len({row.place.doc_id for row in rows})
     years = "、".join(f"{year}年" for year in sorted(asked.years))
     aim = "目标" if asked.standing == "planned" else ""
     what = f"{years}{asked.indicator}{aim}" if language == "zh" else asked.indicator

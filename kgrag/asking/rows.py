@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from kgrag.generation.citation import citation
 from kgrag.generation.extract import METHOD
+from kgrag.generation.listed import Place
 from kgrag.language.answer_text import without_marks
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
@@ -16,6 +17,7 @@ from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 
 
@@ -24,14 +26,19 @@ class Stated:
     """A row: a place where a document states something.
 
     Attributes:
-        statement: Where it stands.
+        place: Where.
         lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
         aside: What stands in brackets behind it: 依据; may be empty.
     """
 
-    statement: Statement
+    place: Place
     lead: str = ""
     aside: str = ""
+
+
+def place_of(statement: Statement) -> Place:
+    """Return where a statement stands."""
+    return Place(statement.doc_id, statement.start, statement.end, statement.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Complete:
     Attributes:
         rows: In order.
         notes: Of how many documents they are, and of what nothing was read, in words.
-        kind: What was asked: `targets`, `duties`, `references`.
+        kind: What was asked: `targets`, `duties`, `references`, `sections`.
         silent: Places that the question names and no row is of.
         about: What a sentence must name to be quoted for one of these.
     """
@@ -79,7 +86,7 @@ def as_answer(found: Complete, query: Query, store: Store) -> Answer:
                     document=place.document,
                     headings=place.headings,
                     span=place.span,
-                    chunk_id=place.row.statement.chunk_id,
+                    chunk_id=place.row.place.chunk_id,
                 )
             )
         quote = without_marks(" ".join(cited[numbers[key] - 1].quote.split()))
@@ -91,12 +98,14 @@ def as_answer(found: Complete, query: Query, store: Store) -> Answer:
 
 
 def _seen(lead: str, question: str, cited: Citation) -> str:
-    """Return what stands before the title, without a year that nobody can see there.
+    """Return what stands before the title, without a year or value that nobody can see there.
 
-    The head of a table, or a heading far above, may have told it.
+    The head of a table, or a heading far above, may have told the year; digits may be garbled.
     """
-    there = "".join((question, cited.title, *cited.heading_path, cited.quote))
-    told = _YEAR.sub(lambda match: match[0] if match[1] in narrow(there) else "", lead)
+    there = narrow("".join((question, cited.title, *cited.heading_path, cited.quote)))
+    told = _YEAR.sub(lambda match: match[0] if match[1] in there else "", lead)
+    if any(number not in there for number in _DIGITS.findall(narrow(told))):
+        told = told.partition("：")[0]
     return f"{told}，" if told else ""
 
 
@@ -132,7 +141,7 @@ def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]
     return [
         ScoredChunk(
             Chunk(
-                chunk_id=place.row.statement.chunk_id,
+                chunk_id=place.row.place.chunk_id,
                 doc_id=place.document.doc_id,
                 size=size,
                 position=0,
@@ -152,14 +161,14 @@ def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]
 
 def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
     """Return where rows stand; those of documents that are gone left out."""
-    doc_ids = list(dict.fromkeys(row.statement.doc_id for row in rows))
+    doc_ids = list(dict.fromkeys(row.place.doc_id for row in rows))
     documents: Mapping[str, Document] = {d.doc_id: d for d in store.documents(doc_ids)}
     headings = store.headings(doc_ids)
     found = []
     for row in rows:
-        s = row.statement
-        if s.doc_id in documents:
-            document = documents[s.doc_id]
+        s = row.place
+        document = documents.get(s.doc_id)
+        if document is not None:
             span = sentence_around(document.text, s.start, s.end, longest=_LONGEST)
             found.append(_Place(row, document, headings.get(s.doc_id, ()), span))
     return found

@@ -133,7 +133,8 @@ class Listing:
         at, listed = found
         spans = [*([listed.lead] if listed.lead else []), *listed.items]
         whole = [places[at]._replace(start=start, end=end) for start, end in spans]
-        others = [place for place in places if not any(_covers(w, place) for w in whole)]
+        text = self._documents[places[at].doc_id].text
+        others = [p for p in places if p.doc_id != places[at].doc_id or _more(p, spans, text)]
         before = [place for place in others if places.index(place) < at]
         note = _NOTES[self._language].format(n=len(listed.items))
         return [*before, *whole, *others[len(before) :]], note
@@ -165,9 +166,15 @@ class Listing:
         return first, listed
 
 
-def _covers(outer: Place, inner: Place) -> bool:
-    """Return whether a place lies in another, but for what little leads to it."""
-    return outer.doc_id == inner.doc_id and outer.start <= inner.start and inner.end <= outer.end
+def _more(place: Place, spans: Sequence[tuple[int, int]], text: str) -> bool:
+    """Return whether a place holds more of a text than spans do; they are in order."""
+    at = place.start
+    for start, end in spans:
+        if start < place.end and at < end:
+            if text[at:start].strip():
+                return True
+            at = max(at, end)
+    return bool(text[at : place.end].strip())
 
 
 def asks_for_list(question: str) -> bool:

@@ -112,3 +112,20 @@ def test_a_model_reads_every_row_before_all_else(folder):
     assert "共4份文件，其中读出2025年森林覆盖率目标的有2份" in read
     assert "共4份文件，其中读出2025年森林覆盖率目标的有2份" in answer.notes
     assert "table" in [step.name for step in answer.steps]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["四川省绿色发展实施方案有哪些重点任务？", "列出《四川省绿色发展实施方案》的主要工作任务"],
+)
+def test_the_tasks_of_a_document_are_its_headings(base, question):  # noqa: F811
+    """All under the heading that names them; the title needs no 《》."""
+    answer = base.ask(question)
+    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
+    assert answer.notes[0] == "《四川省绿色发展实施方案》“三、重点任务”之下共2项，2项均已列出"
+
+
+def test_a_document_that_is_not_named_has_no_tasks(base):  # noqa: F811
+    """Nor has one without such a heading."""
+    for question in ("各地有哪些重点任务？", "《绿色发展行动方案》有哪些重点任务？"):
+        assert not any("之下共" in note for note in base.ask(question).notes)

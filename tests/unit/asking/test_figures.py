@@ -41,7 +41,7 @@ def test_what_is_surely_asked(question, indicator, places, level, years):
 @pytest.mark.parametrize(
     "question",
     [
-        "四川2025年森林覆盖率目标是多少",  # one place
+        "2025年森林覆盖率目标是多少",  # no place
         "四川、云南怎样保护森林",  # no indicator
         "四川、云南对森林覆盖率不达标的县怎么处罚",  # something else about it
         "各省2025年公园绿地面积目标",  # nothing of it was read

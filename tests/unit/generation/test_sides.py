@@ -86,4 +86,4 @@ def test_ask_quotes_every_side(folder):
     at = lines.index("河南：")
     assert "94%" in lines[at + 1]
     assert "未找到广西的有关规定" in told
-    assert "：" not in ask("福建秸秆综合利用率是多少？").splitlines()[0]
+    assert "：" not in ask("福建秸秆利用比例要到多少？").splitlines()[0]
