@@ -37,11 +37,14 @@ def table_command(command: Callable[..., "Table"]) -> Callable[..., None]:
         as_json: bool,
         **told: object,
     ) -> None:
+        from kgrag.tables.table import said
+
         with opened(ctx, kb) as base:
             found = command(base.tables(), **told)
         language: Language = "en" if english else "zh"
         if as_json:
-            print_json({"name": found.name, "rows": found.records(), "notes": list(found.notes)})
+            notes = said(found.notes, language)
+            print_json({"name": found.name, "rows": found.records(), "notes": notes})
         elif not (csv or xlsx or html):
             _print(found, language)
         _write(found, language, csv=csv, xlsx=xlsx, html=html)
@@ -49,7 +52,7 @@ def table_command(command: Callable[..., "Table"]) -> Callable[..., None]:
     decorated: Callable[..., None] = click.pass_context(shown)
     for add in (
         json_option,
-        click.option("--english", is_flag=True, help="Headings of columns in English."),
+        click.option("--english", is_flag=True, help="Headings of columns and notes in English."),
         click.option("--html", type=FILE, help="Write a page to this file."),
         click.option("--xlsx", type=FILE, help="Write a workbook to this file."),
         click.option("--csv", type=FILE, help="Write CSV to this file."),
@@ -186,11 +189,13 @@ def _print(found: "Table", language: "Language") -> None:
     for number, row in enumerate(found.rows, start=1):
         for source in row.sources:
             echo(f"[{number}] {_place(source)}")
-    _print_notes(found)
+    _print_notes(found, language)
 
 
-def _print_notes(found: "Table") -> None:
-    for note in found.notes:
+def _print_notes(found: "Table", language: "Language") -> None:
+    from kgrag.tables.table import said
+
+    for note in said(found.notes, language):
         echo(note, err=True)
 
 
@@ -218,7 +223,7 @@ def _write(
                 file.write(form(found, language))
             echo(f"{path}: {amount(len(found.rows), 'row')}", err=True)
     if csv or html or xlsx:
-        _print_notes(found)
+        _print_notes(found, language)
 
 
 COMMANDS: Sequence[click.Command] = (targets, compare, who, cites, cited_by, basis)

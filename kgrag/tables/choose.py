@@ -11,6 +11,7 @@ from kgrag.language.text import normalize_name
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.store import Store
+from kgrag.tables.table import Note
 from kgrag.types import Document
 
 
@@ -26,15 +27,21 @@ class Chosen:
     cards: dict[str, Document]
     total: int
 
-    def note(self, stating: Collection[str], *, what: str) -> str:
+    def note(self, stating: Collection[str], *, zh: str, en: str) -> Note:
         """Return of how many documents a table is, in words.
 
         Args:
             stating: Documents in it.
-            what: What they state: `targets`.
+            zh: What they state: 这样的数字.
+            en: The same in English: `such figures`.
         """
-        held = "" if len(self.cards) == self.total else f" of {self.total}"
-        return f"{len(stating)} of {len(self.cards)}{held} documents state {what}"
+        n, chosen = len(stating), len(self.cards)
+        some = chosen != self.total
+        of, held = (f"中的{chosen}份", f" of {self.total}") if some else ("", "")
+        return Note(
+            f"共{self.total}份文件{of}，其中读出{zh}的有{n}份",
+            en=f"{n} of {chosen}{held} documents state {en}",
+        )
 
 
 def choose(store: Store, within: Filter | None) -> Chosen:

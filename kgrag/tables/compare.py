@@ -1,6 +1,7 @@
 """Figures of one indicator side by side: places or documents down, years across."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, stated_place
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Row, Table
+from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.tables.targets import (
     COMPARATORS,
     REGION,
@@ -93,10 +94,19 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
             for name in names
         ),
         notes=(
-            chosen.note({s.doc_id for s in found}, what=f"figures of {wanted.indicator}"),
-            *([f"nothing stated: {'、'.join(silent)}"] if silent else []),
+            chosen.note(
+                {s.doc_id for s in found},
+                zh=f"{wanted.indicator}数字",
+                en=f"figures of {wanted.indicator}",
+            ),
+            *([_unread(silent)] if silent else []),
         ),
     )
+
+
+def _unread(names: Sequence[str]) -> Note:
+    listed = "、".join(names)
+    return Note(f"未读出：{listed}", en=f"nothing stated: {listed}")
 
 
 def _figure(statement: Statement, card: Document, by: By) -> _Figure:

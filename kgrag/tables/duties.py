@@ -51,7 +51,9 @@ def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = 
             Row(cells, sources_of(spots, sources))
             for cells, spots in sorted(rows.items(), key=lambda item: _order(item[0], item[1][0]))
         ),
-        notes=(chosen.note(stating, what=f"duties of {organ}" if organ else "duties"),),
+        notes=(
+            chosen.note(stating, zh=f"{organ}职责", en=f"duties of {organ}" if organ else "duties"),
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kgrag.language.visible import visible
-from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, source_cells
+from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, said, source_cells
 from kgrag.types import Language
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def as_json(table: Table) -> str:
 def as_html(table: Table, language: Language) -> bytes:
     """Return a table as a page that stands alone; nothing that a document holds is markup in it."""
     head, *body = _lines(table, language)
-    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in table.notes)
+    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in said(table.notes, language))
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in line)}</tr>" for line in body
     )
@@ -90,7 +90,7 @@ def as_xlsx(table: Table, language: Language) -> bytes:
     sheet.auto_filter.ref = sheet.dimensions
     notes = book[book.sheetnames[1]]
     notes.title = "notes"
-    for number, note in enumerate(table.notes, start=1):
+    for number, note in enumerate(said(table.notes, language), start=1):
         _fill(notes.cell(number, 1), note)
     data = io.BytesIO()
     book.save(data)

@@ -9,7 +9,7 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Row, Table
+from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.types import Document
 
 # Roles by which a document rests on another (依据), from the strongest.
@@ -64,7 +64,9 @@ def cites(store: Store, doc_id: str) -> Table:
         )
         made.append(Row(cells, sources_of(map(spot_of, several), sources)))
     n_held = sum(node in held for _, node in rows)
-    note = f"{len(made)} cited, {n_held} of them held"
+    note = Note(
+        f"共引用{len(made)}项，其中{n_held}项在库", en=f"{len(made)} cited, {n_held} of them held"
+    )
     return Table("cites", _CITED, tuple(made), (note,))
 
 
@@ -90,7 +92,11 @@ def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = 
         cells = (role, f"《{card.title}》", str(issued) if issued else None, citing)
         made.append(Row(cells, sources_of(spots, sources)))
     n = len({citing for citing, _ in rows})
-    return Table("cited_by", _CITING, tuple(made), (f"{n} of {chosen.total} documents cite it",))
+    note = Note(
+        f"共{chosen.total}份文件，其中读出引用它的有{n}份",
+        en=f"{n} of {chosen.total} documents cite it",
+    )
+    return Table("cited_by", _CITING, tuple(made), (note,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,8 @@ def basis(store: Store, doc_id: str, *, hops: int = 3) -> Table:
             _HELD[not cards],
         )
         rows.append(Row(cells, sources_of(map(spot_of, step.statements), sources)))
-    return Table("basis", _BASED, tuple(rows), (f"{len(rows)} documents it rests on",))
+    note = Note(f"共{len(rows)}项依据", en=f"{len(rows)} documents it rests on")
+    return Table("basis", _BASED, tuple(rows), (note,))
 
 
 def _steps(

@@ -69,6 +69,29 @@ class Row(JsonReady):
     sources: tuple[Source, ...] = ()
 
 
+class Note(str):
+    """A note in Chinese, with what it says in English.
+
+    >>> said((Note("共2份文件", en="2 documents"), "无"), "en")
+    ['2 documents', '无']
+    """
+
+    en: str
+
+    def __new__(cls, zh: str, *, en: str) -> "Note":
+        """Return a note in both languages."""
+        made = super().__new__(cls, zh)
+        made.en = en
+        return made
+
+
+def said(notes: Sequence[str], language: Language) -> list[str]:
+    """Return notes in a language; those that have no English as they are."""
+    if language == "zh":
+        return [str(note) for note in notes]
+    return [note.en if isinstance(note, Note) else note for note in notes]
+
+
 @dataclass(frozen=True, slots=True)
 class Table(JsonReady):
     """A table.
@@ -77,7 +100,8 @@ class Table(JsonReady):
         name: What it is: `targets`, `cited_by`.
         columns: At least one.
         rows: In order.
-        notes: What it leaves out, and of how many documents it is, in words.
+        notes: What it leaves out, and of how many documents it is, in words; `said` gives them
+            in a language.
     """
 
     name: str

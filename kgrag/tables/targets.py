@@ -79,7 +79,7 @@ def targets(store: Store, wanted: WantedTargets) -> Table:
             Row(cells, sources_of(spots, sources))
             for cells, spots in sorted(rows.items(), key=lambda item: _order(item[0]))
         ),
-        notes=(chosen.note({s.doc_id for s in found}, what="such figures"),),
+        notes=(chosen.note({s.doc_id for s in found}, zh="这样的数字", en="such figures"),),
     )
 
 

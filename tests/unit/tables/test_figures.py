@@ -27,7 +27,7 @@ def test_every_figure_is_listed_with_its_clause(tables):
         ("绿色工厂", "四川省", 2025, None, 500, "家", "目标"),
         ("非化石能源消费比重", "全国", 2025, "约", 20, "%", "目标"),
     ]
-    assert found.notes == ("3 of 4 documents state such figures",)
+    assert found.notes == ("共4份文件，其中读出这样的数字的有3份",)
     (source,) = found.rows[1].sources
     assert source.title == "四川省绿色发展实施方案"
     assert source.heading_path == ("一、发展基础",)
@@ -78,7 +78,7 @@ def test_provinces_are_compared(tables):
             "41%（森林覆盖率，目标）\n≥40.5%（成都，森林覆盖率，目标）",
         ),
     ]
-    assert found.notes == ("3 of 4 documents state figures of 森林覆盖率", "nothing stated: 云南省")
+    assert found.notes == ("共4份文件，其中读出森林覆盖率数字的有3份", "未读出：云南省")
     assert [len(row.sources) for row in found.rows] == [0, 1, 3]
 
 

@@ -21,7 +21,7 @@ def test_what_a_document_cites(tables):
     ]
     found = tables.cites("sichuan.txt")
     assert cells(found, "cited", "number") == [(NATION, "国发〔2021〕9号")]
-    assert found.notes == ("1 cited, 1 of them held",)
+    assert found.notes == ("共引用1项，其中1项在库",)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_who_cites_a_document(tables, title, citing):
     """Whether it is held or not, by its whole title or a part that no held one bears."""
     found = tables.cited_by(title)
     assert [c for (c,) in cells(found, "citing")] == citing
-    assert found.notes == (f"{len(citing)} of 4 documents cite it",)
+    assert found.notes == (f"共4份文件，其中读出引用它的有{len(citing)}份",)
 
 
 def test_a_title_that_nobody_cites_is_refused(tables):
