@@ -51,8 +51,9 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
 
     A fact is its triple alone, so that documents that state the same share one vector; worded in
     several ways, it is encoded in the smallest of them. Facts by which one document cites another
-    are left out: they all read alike, and the route over them uses their direction instead; what
-    only rules found, too: its clause has a vector (benchmarks/decisions.md).
+    are left out: they all read alike, and the route over them uses their direction instead. Of
+    what only rules found, figures have a vector, that of their indicator's name; the clause of
+    everything else has one (benchmarks/decisions.md).
 
     Args:
         bundle: The document with chunks, summaries and facts, as it words them; its vectors are
@@ -120,10 +121,16 @@ def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText
 def _triples(facts: Sequence[Fact]) -> list[NodeText]:
     triples: dict[str, str] = {}
     for f in facts:
-        if f.predicate not in CITING_PREDICATES and any(e.extractor != BY_RULE for e in f.evidence):
-            triple = f"{f.subject.name} {f.predicate} {f.object.name}"
-            triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
+        by_rule = all(e.extractor == BY_RULE for e in f.evidence)
+        if f.predicate in CITING_PREDICATES or (by_rule and not _is_figure(f)):
+            continue
+        triple = f.subject.name if by_rule else f"{f.subject.name} {f.predicate} {f.object.name}"
+        triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
     return [NodeText(fact_id, "fact", triple) for fact_id, triple in triples.items()]
+
+
+def _is_figure(fact: Fact) -> bool:
+    return any(e.qualifiers.kind == "target" for e in fact.evidence)
 
 
 def _spans(new: Mapping[str, NodeText], embedder: Embedder) -> dict[str, Vector]:

@@ -3,6 +3,7 @@
 import math
 
 from kgrag.language.titles import CITING_PREDICATES
+from kgrag.retrieval.figures import is_figure
 from kgrag.retrieval.graph import worded
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
@@ -29,7 +30,7 @@ def chunks_of_similar_facts(search: Search) -> Ranking:
     cosines = search.nearest("fact", top_k=_top_k(search))
     best: dict[str, tuple[float, Triple]] = {}
     for fact, stating in search.store.stated_triples(list(cosines)):
-        if fact.predicate in CITING_PREDICATES:
+        if fact.predicate in CITING_PREDICATES or is_figure(fact):
             continue
         cosine = cosines[fact.fact_id]
         for chunk_id in stating:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
+from kgrag.retrieval.figures import chunks_of_figures
 from kgrag.retrieval.fill import fill
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
 from kgrag.retrieval.lexical import (
@@ -167,6 +168,7 @@ _SIMILAR_FACTS = WeightedRetriever(
     weak_factor=0.1,
     begin=begin_chunks_of_similar_facts,
 )
+_FIGURES = WeightedRetriever(chunks_of_figures, weight=0.6, unit="own", weak_factor=0.1)
 _CITED = WeightedRetriever(cited_documents, weight=24.0, unit="present")
 # A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.
 _QUERIED = WeightedRetriever(queried_chunks, weight=2.0, unit="present")
@@ -189,7 +191,7 @@ _HYBRID = (
 
 _ALL = (
     *(_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES),
-    *(_FACTS, _SIMILAR_FACTS, _CITED, _QUERIED),
+    *(_FACTS, _SIMILAR_FACTS, _FIGURES, _CITED, _QUERIED),
 )
 
 _GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), planned=True)
@@ -199,6 +201,7 @@ PRESETS: Mapping[str, Pipeline] = MappingProxyType(
         "grim": _GRIM,
         "grim-no-merge": replace(_GRIM, postprocessors=()),
         "grim-no-summary": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SUMMARIES)),
+        "grim-no-figures": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _FIGURES)),
         "grim-no-plan": replace(_GRIM, planned=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),

@@ -106,6 +106,7 @@ class Search:
         self.hypothetical = hypothetical
         self.queried = tuple(queried)
         self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
+        self._nearest: dict[tuple[NodeKind, int], dict[str, float]] = {}
 
     def asked(self, query: Query) -> "Search":
         """Return a search for another question in the same documents."""
@@ -147,12 +148,18 @@ class Search:
         end = self.store.begin_search_vectors(self.vector, kind=kind, top_k=top_k)
         self._begun[kind, top_k] = end
 
-    def nearest(self, kind: NodeKind, *, top_k: int) -> dict[str, float]:
-        """Return the nearest nodes with their cosines, best first."""
-        end = self._begun.pop((kind, top_k), None)
-        if end is not None:
-            return dict(end())
-        return dict(self.store.search_vectors(self.vector, kind=kind, top_k=top_k))
+    def nearest(
+        self, kind: NodeKind, *, top_k: int, doc_ids: Collection[str] | None = None
+    ) -> dict[str, float]:
+        """Return the nearest nodes with their cosines, best first; of some documents only."""
+        if doc_ids is not None:
+            found = self.store.search_vectors(self.vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
+            return dict(found)
+        if (kind, top_k) not in self._nearest:
+            end = self._begun.pop((kind, top_k), None)
+            hits = end() if end else self.store.search_vectors(self.vector, kind=kind, top_k=top_k)
+            self._nearest[kind, top_k] = dict(hits)
+        return self._nearest[kind, top_k]
 
     @cached_property
     def anchors(self) -> list[Anchor]:

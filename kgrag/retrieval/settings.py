@@ -28,8 +28,9 @@ class Settings:
         coarse: Size of the chunks that plain BM25 ranks.
         embedded: Sizes of the chunks that carry vectors; none for the leaves alone.
         depth: Hits that each route gives.
-        cosine_std: Standard deviation of the cosine between passages that have nothing to do with
-            each other; the unit in which similarities are counted. Encoders differ in it.
+        cosine_mean: Mean cosine between passages that have nothing to do with each other.
+        cosine_std: Standard deviation of the same; the unit in which similarities are counted.
+            Encoders differ in both.
         weak_encoder: Whether similarities are worth little, so that words must decide: with
             the stand-in, and for questions in a language that the encoder does not read.
         languages: Codes of the languages that the encoder reads well; empty for any.
@@ -43,6 +44,7 @@ class Settings:
     coarse: int = 512
     embedded: tuple[int, ...] = ()
     depth: int = 100
+    cosine_mean: float = 0.6
     cosine_std: float = 0.08
     weak_encoder: bool = False
     languages: tuple[str, ...] = ()
@@ -70,11 +72,13 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     embedded = meta.embedded_sizes or ()
     told = {c.doc_id: frozenset(document_facets(c.title, c.metadata).places) for c in cards}
     places = {doc_id: own for doc_id, own in told.items() if own}
+    mean, std = _cosines(store, [c.doc_id for c in cards], size=min(embedded, default=leaf))
     return Settings(
         leaf=leaf,
         coarse=coarse,
         embedded=embedded,
-        cosine_std=_cosine_std(store, [c.doc_id for c in cards], size=min(embedded, default=leaf)),
+        cosine_mean=mean,
+        cosine_std=std,
         weak_encoder=meta.stand_in is True,
         languages=tuple(filter(None, meta.languages or ())),
         places=places,
@@ -84,22 +88,23 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     )
 
 
-def _cosine_std(store: Store, doc_ids: Sequence[str], *, size: int) -> float:
-    """Return the standard deviation of the cosines between the first chunks of documents.
+def _cosines(store: Store, doc_ids: Sequence[str], *, size: int) -> tuple[float, float]:
+    """Return mean and standard deviation of the cosines between the first chunks of documents.
 
-    Of more chunks of each where there are few documents; the default where chunks are few.
+    Of more chunks of each where there are few documents; the defaults where chunks are few.
     """
+    default = Settings().cosine_mean, Settings().cosine_std
     some = doc_ids[:: -(-len(doc_ids) // _SAMPLE)] if doc_ids else []
     each = _SAMPLE // len(some) if some else 0
     found = store.vectors_of(
         [chunk_id(d, size, position) for d in some for position in range(each)]
     )
     if len(found) < _LEAST_SAMPLE:
-        return Settings().cosine_std
+        return default
     matrix = np.stack([found[node_id] for node_id in sorted(found)])  # sums depend on the order
     cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
     deviation = round(float(cosines.std()), 6)
-    return deviation if deviation > _LEAST_STD else Settings().cosine_std
+    return (round(float(cosines.mean()), 6), deviation) if deviation > _LEAST_STD else default
 
 
 def for_language(settings: Settings, query: Query) -> Settings:

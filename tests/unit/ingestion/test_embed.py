@@ -12,6 +12,7 @@ from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.ingestion.embed import NodeText, embed, texts_to_embed
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.language.titles import CITING_PREDICATES
+from kgrag.qualifiers import Qualifiers
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Summary
@@ -92,6 +93,26 @@ def test_facts_by_which_documents_cite_each_other_are_not_encoded(predicate):
     """No route looks for them by their vector."""
     bundle = DocumentBundle(DOCUMENT, "", facts=(fact("办法", predicate, "方案"),))
     assert texts_to_embed(bundle, VectorSet((8,))) == []
+
+
+def stated_by(extractor, kind=""):
+    """Return a fact with evidence of one kind by one extractor."""
+    plain = fact("森林覆盖率", "目标为", "2025年达到39%")
+    spot = replace(plain.evidence[0], extractor=extractor, qualifiers=Qualifiers(kind))
+    return replace(plain, evidence=(spot,))
+
+
+def test_figures_by_rule_are_encoded_by_their_indicator():
+    """Its name, which many documents share; other facts by rule have their clause's vector."""
+    figure, duty = stated_by("rules", "target"), stated_by("rules", "duty")
+    assert texts_to_embed(DocumentBundle(DOCUMENT, "", facts=(figure,)), VectorSet((8,))) == [
+        NodeText(figure.fact_id, "fact", "森林覆盖率")
+    ]
+    assert texts_to_embed(DocumentBundle(DOCUMENT, "", facts=(duty,)), VectorSet((8,))) == []
+    by_model = DocumentBundle(DOCUMENT, "", facts=(stated_by("m", "target"),))
+    assert texts_to_embed(by_model, VectorSet((8,))) == [
+        NodeText(figure.fact_id, "fact", "森林覆盖率 目标为 2025年达到39%")
+    ]
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -69,6 +69,7 @@ def test_presets_are_the_promised_ones():
         "hybrid",
         "grim-no-merge",
         "grim-no-summary",
+        "grim-no-figures",
         "grim-no-plan",
     }
 

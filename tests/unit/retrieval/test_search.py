@@ -8,6 +8,7 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ids import document_of
 from kgrag.retrieval.grim import PRESETS
 from kgrag.retrieval.search import Reasons, Search
 
@@ -24,6 +25,7 @@ BEFORE = {
         "grim": "a2048.0=13.5885 b2048.0=2.5291 c2048.0=0.0000",
         "grim-no-merge": "a256.0=13.5885 b256.0=2.5291 c256.0=0.0000",
         "grim-no-summary": "a2048.0=13.5885 b2048.0=2.5291 c2048.0=0.0000",
+        "grim-no-figures": "a2048.0=13.5885 b2048.0=2.5291 c2048.0=0.0000",
         "grim-no-plan": "a2048.0=13.5885 b2048.0=2.5291 c2048.0=0.0000",
         "bm25": "a512.0=6.4873 b512.0=1.3937",
         "vector": "a256.0=0.1591 b256.0=0.1458 c256.0=0.1346",
@@ -35,6 +37,7 @@ BEFORE = {
         "grim": "a2048.0=36.8249 b2048.0=29.9194 c2048.0=25.3018",
         "grim-no-merge": "a256.0=36.8249 b256.0=29.9194 c256.0=25.3018",
         "grim-no-summary": "a2048.0=36.8249 b2048.0=29.9194 c2048.0=25.3018",
+        "grim-no-figures": "a2048.0=36.8249 b2048.0=29.9194 c2048.0=25.3018",
         "grim-no-plan": "a2048.0=36.8249 b2048.0=29.9194 c2048.0=25.3018",
         "bm25": "a512.0=105.1789 b512.0=101.7246 c512.0=0.2975",
         "vector": "a256.0=0.1591 b256.0=0.1458 c256.0=0.1346",
@@ -160,10 +163,11 @@ def test_reasons_are_put_into_words_when_asked():
     assert reasons == {"a": "0.50", "b": "0.25"}
 
 
-def test_what_was_begun_is_taken_once(kb, search):
-    """A second question for the same, and one for another, are asked of the store."""
-    asked = search("云岭省农村污水治理目标")
-    plain = asked.nearest("chunk", top_k=9)
+def test_what_was_begun_is_taken_once(search):
+    """A second question for the same is answered from it, one for another asks the store."""
+    question = "云岭省农村污水治理目标"
+    plain = search(question).nearest("chunk", top_k=9)
+    asked = search(question)
     asked.begin("chunk", top_k=9)
     begun = asked._begun["chunk", 9]
     calls = []
@@ -177,3 +181,15 @@ def test_what_was_begun_is_taken_once(kb, search):
     assert asked.nearest("chunk", top_k=2) == dict(list(plain.items())[:2])
     assert [asked.nearest("chunk", top_k=9) for _ in range(2)] == [plain, plain]
     assert calls == [1]
+
+
+def test_nearest_of_some_documents_are_no_others(kb, search):
+    """The others' are not looked at, and what was found of all is not given for them."""
+    asked = search("云岭省农村污水治理目标")
+    every = asked.nearest("chunk", top_k=9)
+    own = {d.doc_id for d in kb.documents() if d.title == "青川市节能方案"}
+    assert len(own) == 1
+    assert asked.nearest("chunk", top_k=9, doc_ids=own) == {
+        c: score for c, score in every.items() if document_of(c) in own
+    }
+    assert asked.nearest("chunk", top_k=9) == every

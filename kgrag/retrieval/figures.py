@@ -1,0 +1,60 @@
+"""The route over figures: indicators that read like the question, the chunks that state them."""
+
+from collections.abc import Collection
+
+from kgrag.ids import document_of
+from kgrag.retrieval.graph import worded
+from kgrag.retrieval.search import Ranking, Reasons, Search
+from kgrag.store.graph import Triple
+from kgrag.vectors.vector import Hit
+
+_NEAREST = 50  # figures looked at
+# An indicator's name is short and has no title before it: what it has in common with a question
+# that means it begins below the mean cosine of passages (benchmarks/decisions.md).
+_LEAST = -1.2
+
+
+def is_figure(triple: Triple) -> bool:
+    """Return whether a triple states a figure of an indicator."""
+    return triple.subject.type == "target"
+
+
+def chunks_of_figures(search: Search) -> Ranking:
+    """Return chunks by the cosine of the question and the nearest indicator that they state.
+
+    The way from lay words to the field's: 村里脏水处理 is near 农村生活污水治理率, and the graph
+    knows where documents about the place state it. Documents are those whose title the question
+    quotes, else those about the places that it names, else, where it asks for the national level,
+    those about none; all where it names neither.
+
+    Scores are standard deviations (`Settings.cosine_std`) above the least cosine that counts.
+    """
+    settings = search.settings
+    doc_ids = _asked_documents(search)
+    if doc_ids is not None and not doc_ids:
+        return Ranking((), {})
+    cosines = search.nearest("fact", top_k=_NEAREST, doc_ids=doc_ids)
+    best: dict[str, tuple[float, Triple]] = {}
+    for triple, stating in search.store.stated_triples(list(cosines)):
+        score = (cosines[triple.fact_id] - settings.cosine_mean) / settings.cosine_std - _LEAST
+        if score <= 0 or not is_figure(triple):
+            continue
+        for chunk_id in stating:
+            within = doc_ids is None or document_of(chunk_id) in doc_ids
+            if within and score > (best[chunk_id][0] if chunk_id in best else 0.0):
+                best[chunk_id] = score, triple
+    hits: list[Hit] = [(chunk_id, score) for chunk_id, (score, _) in best.items()]
+    hits.sort(key=lambda hit: (-hit[1], hit[0]))
+    return Ranking(tuple(hits), Reasons(best, worded))
+
+
+def _asked_documents(search: Search) -> Collection[str] | None:
+    """Return the documents whose figures are asked for; None for all."""
+    if search.query.titles:
+        return frozenset(search.titled) or None
+    places = search.settings.places
+    if search.query.places:
+        return frozenset(d for d, own in places.items() if own & search.query.places)
+    if search.query.national:
+        return frozenset(card.doc_id for card in search.settings.cards if card.doc_id not in places)
+    return None
