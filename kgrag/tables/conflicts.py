@@ -2,12 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 from typing import Literal
 
+from kgrag.in_force import InForce
 from kgrag.language.facets import NATIONAL
 from kgrag.language.quantities import narrow
 from kgrag.store.store import Store
@@ -37,10 +38,12 @@ _COLUMNS = (
     YEAR,
     Column("figure", "数值", "figure"),
     Column("issued", "发文日期", "issued"),
+    Column("status", "效力", "status"),
     Column("against_region", "对照地区", "against region"),
     Column("against_year", "对照年份", "against year"),
     Column("against_figure", "对照数值", "against figure"),
     Column("against_issued", "对照发文日期", "against issued"),
+    Column("against_status", "对照效力", "against status"),
 )
 
 
@@ -59,7 +62,7 @@ class _Pair:
     other: Figure
 
 
-def conflicts(store: Store, wanted: WantedTargets) -> Table:
+def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
     """Return pairs of planned figures that do not go together, with both places.
 
     A figure is compared with that of the nearest place around it that states one of the same
@@ -70,6 +73,8 @@ def conflicts(store: Store, wanted: WantedTargets) -> Table:
         store: The knowledge base.
         wanted: The local figures by indicator, place and year; `within` chooses documents, of
             which one of the two is. `standing` is not looked at.
+        day: ISO 8601, with month and day: what is repealed, expired, replaced or a draft then is
+            said to be.
 
     Raises:
         NotFoundError: If the filter leaves no document, or a place is none.
@@ -91,8 +96,9 @@ def conflicts(store: Store, wanted: WantedTargets) -> Table:
         and (not wanted.years or wanted.years[0] <= pair.own.year <= wanted.years[1])
     ]
     sources = quoted(store, (spot_of(f.statement) for p in pairs for f in (p.own, p.other)))
+    in_force = InForce.read(store, list(everything.cards.values()))
     rows = [
-        _row(pair, sources)
+        _row(pair, sources, lambda figure: in_force.status(figure.card.doc_id, day).told())
         for pair in sorted(pairs, key=_order)
         if not any(_is_of_elsewhere(f, sources) for f in (pair.own, pair.other))
         and (pair.kind != AFTER or _names_its_year(pair.own, sources))
@@ -230,7 +236,7 @@ def _names_its_year(figure: Figure, sources: Mapping[Spot, Source]) -> bool:
     return str(figure.year) in narrow(sources[spot_of(figure.statement)].quote)
 
 
-def _row(pair: _Pair, sources: Mapping[Spot, Source]) -> Row:
+def _row(pair: _Pair, sources: Mapping[Spot, Source], status_of: Callable[[Figure], str]) -> Row:
     own, other = pair.own, pair.other
     cells = (
         pair.kind,
@@ -240,17 +246,22 @@ def _row(pair: _Pair, sources: Mapping[Spot, Source]) -> Row:
         own.year,
         own.shown,
         _issued(own),
+        status_of(own) or None,
         other.place[-1],
         other.year,
         other.shown,
         _issued(other),
+        status_of(other) or None,
     )
     return Row(cells, tuple(sources[spot_of(f.statement)] for f in (own, other)))
 
 
 def _issued(figure: Figure) -> str | None:
+    """Return when a document was issued, marked where its text only suggests it."""
     told = figure.card.metadata
-    return told.issued or told.written or None
+    if told.issued or "written" not in told.inferred:
+        return told.issued or told.written or None
+    return f"{told.written}（推断）"
 
 
 def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], str, int]:

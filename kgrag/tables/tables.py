@@ -1,6 +1,7 @@
 """The tables of a knowledge base, asked by the names that people use."""
 
 import re
+from datetime import date
 
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
@@ -156,7 +157,7 @@ class Tables:
     ) -> Table:
         """Return figures that do not go together; see `kgrag.tables.conflicts.conflicts`."""
         wanted = WantedTargets(_checked(indicator), regions, years, within=within)
-        return conflicts.conflicts(self._store, wanted)
+        return conflicts.conflicts(self._store, wanted, day=date.today().isoformat())
 
     def _titled(self, title: str) -> list[Entity]:
         """Return the cited titles that are the one asked for: exactly, else those that hold it."""

@@ -87,7 +87,7 @@ def test_two_documents_of_a_place(tmp_path, base, one, other, n):
         (tmp_path / f"{name}.txt").write_text(text, "utf-8")
     with type(base).open(tmp_path / "kb", config=base.config) as made:
         made.ingest(sorted(tmp_path.glob("*.txt")))
-        found = conflicts(made.store, WantedTargets())
+        found = conflicts(made.store, WantedTargets(), day="2022-06-01")
     assert [row.cells[0] for row in found.rows] == ["两文不一"] * n
 
 
@@ -103,6 +103,20 @@ def test_what_a_place_tells_of_the_country_is_not_its_aim(tmp_path, base):
     with type(base).open(tmp_path / "kb", config=base.config) as made:
         made.ingest(sorted(tmp_path.glob("*.txt")))
         assert made.tables().conflicts().rows == ()
+
+
+@pytest.mark.parametrize(
+    ("day", "told"),
+    [
+        ("2024-01-01", None),
+        ("2026-12-31", "已失效，有效期至2026-10-31"),
+        ("2021-10-20", "2021-10-20尚未施行，自2021-11-01起施行"),
+    ],
+)
+def test_what_is_not_in_force_is_marked(base, day, told):
+    """A pair with a document that expired is no conflict of today."""
+    found = conflicts(base.store, WantedTargets("污水"), day=day)
+    assert cells(found, "status") == [(told,)] * 2
 
 
 def test_what_happens_when(tables):
