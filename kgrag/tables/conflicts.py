@@ -16,7 +16,7 @@ from kgrag.tables.choose import choose, in_places
 from kgrag.tables.directions import more_is_better
 from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
 from kgrag.tables.sources import Spot, quoted, spot_of
-from kgrag.tables.table import Column, Row, Source, Table
+from kgrag.tables.table import Column, Note, Row, Source, Table
 from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
 
 Kind = Literal["低于上级", "晚于上级", "与上级不同", "两文不一"]
@@ -29,6 +29,14 @@ _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
 _ELSEWHERE = re.compile(
     r"(?:国家|国务院|党中央|中央|我国|全国)[^。；]{0,60}(?:提出|明确|要求)[^。；]{0,6}到?20\d\d年"
     r"|20\d\d年[，,]?(?:全国|我国)"
+)
+_NO_BREACH = Note(
+    "低于上级不等于违反：上级目标可能是平均数，或分解到各地时有高有低",
+    en="低于上级 is no breach: the aim above may be an average, or divided unequally",
+)
+_NOT_CERTAIN = Note(
+    "与上级不同：不能确定数值高好还是低好，只列出不同",
+    en="与上级不同: it is not certain whether more or less is better",
 )
 _COLUMNS = (
     Column("kind", "差异", "difference"),
@@ -108,12 +116,18 @@ def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
 
 def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
     n_documents = len({f.card.doc_id for f in figures})
-    notes = [f"比较了{n_documents}个文件中有年份的{len(figures)}项目标，发现{len(rows)}处差异"]
+    notes = [
+        Note(
+            f"比较了{n_documents}份文件中有年份的{len(figures)}项目标，发现{len(rows)}处差异",
+            en=f"{len(figures)} aims with a year of {n_documents} documents were compared: "
+            f"{len(rows)} differences",
+        )
+    ]
     kinds = {row.cells[0] for row in rows}
     if BELOW in kinds:
-        notes.append("低于上级不等于违反：上级目标可能是平均数，或分解到各地时有高有低")
+        notes.append(_NO_BREACH)
     if UNLIKE_ABOVE in kinds:
-        notes.append("与上级不同：不能确定数值高好还是低好，只列出不同")
+        notes.append(_NOT_CERTAIN)
     return tuple(notes)
 
 

@@ -11,7 +11,7 @@ from kgrag.tables.compared_references import reference_changes
 from kgrag.tables.compared_targets import target_changes
 from kgrag.tables.paired import ADDED, CHANGED, KEPT, REMOVED, Change
 from kgrag.tables.sources import quoted, sources_of
-from kgrag.tables.table import Column, Row, Table
+from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.types import Document
 
 Part = Literal["targets", "duties", "references", "clauses"]
@@ -26,6 +26,11 @@ _COLUMNS = (
     Column("old", "旧", "old"),
     Column("new", "新", "new"),
     Column("alike", "相似度%", "alike %"),
+)
+_KINDS = {ADDED: "added", REMOVED: "removed", CHANGED: "changed", KEPT: "kept"}
+_OTHER_BUILD = Note(
+    "两文写法不同，能对应的条款很少：请以目标、职责、引用为主",
+    en="built differently, few clauses have a counterpart: go by targets, duties, references",
 )
 _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
@@ -70,18 +75,25 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
     return Table("digest", _COLUMNS, rows, tuple(_notes(old, new, changes)))
 
 
-def _notes(old: Document, new: Document, changes: Mapping[Part, Sequence[Change]]) -> Iterator[str]:
-    for name, document in (("旧", old), ("新", new)):
-        day = document.metadata.issued or document.metadata.written or "日期不明"
-        yield f"{name}：《{document.title}》（{day}）"
+def _notes(
+    old: Document, new: Document, changes: Mapping[Part, Sequence[Change]]
+) -> Iterator[Note]:
+    for zh, en, document in (("旧", "old", old), ("新", "new", new)):
+        day = document.metadata.issued or document.metadata.written
+        title = f"《{document.title}》"
+        yield Note(
+            f"{zh}：{title}（{day or '日期不明'}）", en=f"{en}: {title} ({day or 'no date'})"
+        )
     for part, all_of in changes.items():
         n = Counter(change.kind for change in all_of)
-        told = "，".join(f"{kind}{n[kind]}" for kind in (ADDED, REMOVED, CHANGED, KEPT))
-        yield f"{PARTS[part]}：{told}"
+        yield Note(
+            f"{PARTS[part]}：" + "，".join(f"{kind}{n[kind]}" for kind in _KINDS),
+            en=f"{part}: " + ", ".join(f"{n[kind]} {word}" for kind, word in _KINDS.items()),
+        )
     of_clauses = changes.get("clauses", ())
     met = sum(change.kind in (CHANGED, KEPT) for change in of_clauses)
     if of_clauses and met < _FEW * len(of_clauses):
-        yield "两文写法不同，能对应的条款很少：请以目标、职责、引用为主"
+        yield _OTHER_BUILD
 
 
 def _clause(pair: Aligned, old: Document, new: Document) -> Iterator[Change]:

@@ -16,7 +16,7 @@ from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_pla
 from kgrag.tables.dated import day_places, due_clauses, due_date
 from kgrag.tables.figures import figure_words
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Row, Table
+from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.tables.targets import REGION, WantedTargets, wanted_statements
 from kgrag.types import Document
 
@@ -119,12 +119,24 @@ def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, 
     guessed = sum(
         card.metadata.year is not None and "written" in card.metadata.inferred for card in cards
     )
+    n_kept, n_chosen = len({e.spot[0] for e in kept}), len(chosen.cards)
     notes = [
-        f"{len(chosen.cards)}个文件中{len({e.spot[0] for e in kept})}个在表中",
-        f"{silent}个文件没有印发或成文日期，{guessed}个的日期是推断的",
+        Note(
+            f"{n_chosen}份文件中{n_kept}份在表中",
+            en=f"{n_kept} of {n_chosen} documents are in the table",
+        ),
+        Note(
+            f"{silent}份文件没有印发或成文日期，{guessed}份的日期是推断的",
+            en=f"{silent} documents have no date of issue, that of {guessed} is inferred",
+        ),
     ]
     if n_open:
-        notes.append(f"{n_open}处任务时限没有日期（如持续推进、每年），未列入")
+        notes.append(
+            Note(
+                f"{n_open}处任务时限没有日期（如持续推进、每年），未列入",
+                en=f"{n_open} deadlines name no day (持续推进, 每年) and are left out",
+            )
+        )
     return tuple(notes)
 
 

@@ -65,7 +65,23 @@ def test_a_pair_on_screen(folder):
         "[1] 《成都市清洁生产实施方案",
         "[1] 《清洁生产行动方案",
     ]
-    assert done.stderr.splitlines()[0] == "比较了2个文件中有年份的2项目标，发现1处差异"
+    assert done.stderr.splitlines()[0] == "比较了2份文件中有年份的2项目标，发现1处差异"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("timeline",), "4 of 4 documents are in the table"),
+        (
+            ("digest", "sichuan-old", "sichuan-new"),
+            "targets: 0 added, 1 removed, 2 changed, 1 kept",
+        ),
+        (("conflicts",), "16 aims with a year of 4 documents were compared: 6 differences"),
+    ],
+)
+def test_notes_in_english(folder, words, said):
+    """As the headings of columns."""
+    assert said in run(folder, *words, "--english").stderr.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_what_does_not_go_together(tables):
     """Below, after, unlike; amounts of a part are not below the whole, results are no aims."""
     found = tables.conflicts()
     assert cells(found, *AGAINST) == PAIRS
-    assert found.notes[0] == "比较了4个文件中有年份的16项目标，发现6处差异"
+    assert found.notes[0] == "比较了4份文件中有年份的16项目标，发现6处差异"
     assert len(found.notes) == 3
     own, other = found.rows[0].sources
     assert (own.title, other.title) == ("四川省清洁生产工作方案（2021年）", "清洁生产行动方案")
@@ -133,7 +133,7 @@ def test_what_happens_when(tables):
     ]
     twice = next(row for row in found.rows if row.cells[2] == "单位GDP能耗 较2020年降14%")
     assert len(twice.sources) == 2
-    assert found.notes[1] == "0个文件没有印发或成文日期，0个的日期是推断的"
+    assert found.notes[1] == "0份文件没有印发或成文日期，0份的日期是推断的"
     assert found.rows[1].sources[0].quote == "本方案自2021年11月1日起施行，有效期5年。"
 
 
