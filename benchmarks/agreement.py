@@ -102,8 +102,10 @@ def unit_and_scale(unit: str) -> tuple[str, int]:
 
     >>> unit_and_scale("万千瓦"), unit_and_scale("平米"), unit_and_scale("％")
     (('千瓦', 4), ('平方米', 0), ('%', 0))
+    >>> unit_and_scale("万吨标煤/年"), unit_and_scale("平方千米")
+    (('吨标准煤/年', 4), ('平方公里', 0))
     """
-    plain = re.sub(r"\s", "", normalize(unit))
+    plain = re.sub(r"\s", "", normalize(unit)).replace("标煤", "标准煤").replace("千米", "公里")
     if match := _SCALED.match(plain):
         return unit_and_scale(plain[match.end() :])[0], _SCALE[match[1]]
     return _SAME_UNIT.get(plain, plain), 0

@@ -384,12 +384,13 @@ class _Sentence:
         if result and not leads_on and p.RESULT_LEAD.fullmatch(bare):
             self.record(clause, result[0], value, "", "", time=self.record.behind(clause[1], value))
             return True
-        if value.unit in COUNTS and (name := counts.work_there(before, behind)):
+        if value.unit in COUNTS and not leads_on and (name := counts.work_there(before, behind)):
             self.record(clause, name, value, "", "")
             return True
         done = p.OBJECT_DONE.match(behind)
         lead = p.BUILD_INSIDE.match(bare) or p.BUILD_LEAD.match(bare)
         lead = p.BUILD_LEAD.match(p.RESULT_LEAD.sub("", bare, count=1)) or lead
+        lead = lead or p.BUILD_LEAD.match(bare := names.without_times(before).lstrip(","))
         if not done or not lead or not words.names_something(bare):
             return False
         name = re.split(lead[0], bare, maxsplit=1)[-1]

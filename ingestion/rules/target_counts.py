@@ -18,12 +18,14 @@ _WORK = re.compile(
     r"(?P<noun>[^,;、的\d]{2,24}?)的?(?P<said>(?:整改|整治|治理|改造|修复|处理|清理|提标|验收)(?:任务|工作)?)$"
 )
 _WORKED = re.compile(r"(?:整改|整治|治理|改造|修复|处理|清理|提标|验收|建造|建设|恢复|种植)$")
-_KINDS = re.compile(r"(?:\d+|[两二三四五六七八九十]+)个?大?(?:类|方面|领域)$")
+_PLACES = r"(?:重点)?(?:行业|领域|省|市|县|区|乡镇|街道|城市)"
+_KINDS = re.compile(rf"(?:\d+|[两二三四五六七八九十]+)个?大?(?:类|方面|领域)$|\d+个{_PLACES}$")
 _AT = re.compile(r"(?:组织|已|累计|共|每年|全年|要)*(?:在|对|将|把)[^,;]{0,20}")
 _WORK_THERE = re.compile(
     r"(?P<noun>[^,;、的\d]{2,20}?)(?:全面|深入|组织|逐步|先行|率先)*"
     r"(?:推进|开展|实施|进行|启动|试行|推行)(?P<work>[^,;、\d]{2,20})$"
 )
+_WHERE = re.compile(rf"{_PLACES}\d")
 _COVERED = re.compile(r"(?:覆盖|惠及)(?P<others>(?:全部|所有)?[^,;\d]{2,12}(?:以及|及|和))?$")
 _COVERED_NOUN = re.compile(r"(?!的)[^,;、的\d]{1,20}$")
 _LONGEST_SHARE = 8  # characters of 占比, 绿化面积占比
@@ -81,7 +83,9 @@ def done_together(
 
 
 def without_sums(text: str, end: int, inside: Sequence[Value]) -> list[Value]:
-    """Return the values of a clause without how many a list is of: 甲、乙等2项排放量分别….
+    """Return the values of a clause without how many a list is of, or where the counted are.
+
+    甲、乙等2项排放量分别…; 12个行业170个污染源.
 
     Args:
         text: The passage.
@@ -91,9 +95,12 @@ def without_sums(text: str, end: int, inside: Sequence[Value]) -> list[Value]:
     return [
         value
         for value in inside
-        if value.unit not in COUNTS
-        or text[value.start - 1 : value.start] != "等"
-        or "分别" not in text[value.end : end]
+        if not (
+            value.unit in COUNTS
+            and text[value.start - 1 : value.start] == "等"
+            and "分别" in text[value.end : end]
+        )
+        and not (value.unit == "个" and _WHERE.match(text, value.end))
     ]
 
 

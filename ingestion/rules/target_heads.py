@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from kgrag.ingestion.load.parsed import CELL_MARK
 from kgrag.ingestion.rules.target_times import PERIODS
+from kgrag.qualifiers import Standing
 
 YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
 _HEADS = re.compile(
     r"(?:序号?|编号|类别|分类|领域|主要|核心|具体|规划|指标|名称|内容|属性?|性质?|类型|计量|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)|备注|(?:19|20)\d\d年?"
-    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年均|增速|增长率?|情况|展望"
+    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年均|增速|增长率?|情况|展望|评估|结论|达标|属性"
     r"|年|类|别|位|号|计|值|至|[()]|[ \t])+"
 )
 _FRAGMENT = re.compile(r"[年性属别号计类型值]{2,}")  # what a page left of the words of a header
@@ -17,6 +18,10 @@ _TELLS = re.compile(r"指标|属性|性质|单位|(?:19|20)\d\d")
 _MORE = (re.compile(r"累计|五年累"), re.compile(r"年均|增速|增长"))
 _PAST = re.compile(r"现状|基期|基准|实际")
 _AIM = re.compile(r"目标值|规划目标")
+_AIMED = re.compile(r"目标|规划")
+_KINDS = re.compile(
+    r"(?:规划)?目标值?|规划值?|现状值?|实际值?|完成值|完成(?!情)|基期值?|基准值?|(?<=年)情况"
+)
 _CAPTION = re.compile(r"(?P<plan>十[一二三四五]五).*(?:指标|目标)")
 _HAS_BINDING = re.compile(r"属性|性质")
 _COMPARED = re.compile(r"[较比与自]")
@@ -31,17 +36,18 @@ class Columns:
     """The columns of a table that hold values.
 
     Attributes:
-        years: Of the columns, ascending: a broken header may tell them in another order.
+        years: Of the columns, ascending: a broken header may tell them in another order. As told
+            where one has several columns, planned and achieved.
+        standings: Of the columns, as far as it says: 现状值, 目标值.
         n_more: How many columns follow them: growth a year, sums of five years.
         has_sum: Whether one of those is a sum.
-        has_past: Whether the first says what is: 现状值, 基期值.
         has_binding: Whether one says 约束性 or 预期性.
     """
 
     years: tuple[str, ...]
+    standings: tuple[Standing, ...]
     n_more: int
     has_sum: bool
-    has_past: bool
     has_binding: bool
 
 
@@ -115,11 +121,31 @@ def _columns(head: str, planned: str) -> Columns | None:
     years = YEAR.findall(head)
     if not years and _AIM.search(head) and not _PAST.search(head) and planned:
         years = [planned]
-    if not years or len(years) != len(set(years)):
+    if not years:
+        return None
+    told = _told_of_each(head) if len(years) != len(set(years)) else None
+    if told is not None and len(set(zip(years, told, strict=False))) != len(years):
         return None
     has_binding = _HAS_BINDING.search("".join(head.split())) is not None
     if len(years) == 1 and "指标" not in head:
         return None
     has_past = len(years) > 1 and _PAST.search(head) is not None
     more = [kind.search("".join(head.split())) is not None for kind in _MORE]
-    return Columns(tuple(sorted(years)), sum(more), more[0], has_past, has_binding)
+    if told is None:
+        years.sort()
+        first: Standing = "achieved" if has_past else ""
+        rest: list[Standing] = ["" for _ in years[1:]]
+        told = (first, *rest)
+    return Columns(tuple(years), told, sum(more), more[0], has_binding)
+
+
+def _told_of_each(head: str) -> tuple[Standing, ...]:
+    """Return what a header says of each of its years: 2020年目标 2020年实际; empty for other heads.
+
+    >>> _told_of_each("2015年 2020年 2020年 指标 现状 规划目标 实际")
+    ('achieved', 'planned', 'achieved')
+    """
+    years = list(YEAR.finditer(head))
+    said = _KINDS.findall("".join(head[years[0].start() :].split()))
+    told: list[Standing] = ["planned" if _AIMED.search(kind) else "achieved" for kind in said]
+    return tuple(told) if len(told) == len(years) else ()

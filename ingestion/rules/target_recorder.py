@@ -15,6 +15,10 @@ from kgrag.language.quantities import COUNTS
 
 LONGEST = 60  # characters of an indicator
 _CONNECTED = re.compile(rf"^(?:{p.AND})+|(?:{p.AND})+$")
+_OF_KINDS = re.compile(r"^[^,]{2,20}包括[^,]+等(?:方面|类)?的?(?=[一-鿿]{2})")
+_BY_NAME = re.compile(
+    r"^[^等]{0,30}(?:[河湖江库镇县市区村厂]|湿地)等(?=[一-鿿]{3})"
+)  # 东河、西河等河道
 _REACHING = ("惠及", "带动", "吸纳")  # 惠及居民 is what is counted
 _AREAS = frozenset("省市州盟旗")
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
@@ -42,6 +46,7 @@ class Recorder:
 
     def _in_full(self, name: str, verb: str) -> str:
         """Return an indicator with what its sentence says of it before: 该比例, 县级, 惠及居民."""
+        name = _BY_NAME.sub("", _OF_KINDS.sub("", name))
         if p.REFERS.fullmatch(name):
             name = self.state.referred
         if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:

@@ -13,6 +13,7 @@ from kgrag.ingestion.rules.target_tables import (
     Line,
     cell_value,
 )
+from kgrag.ingestion.rules.target_values import values
 
 _CELL = rf"(?:{NUMBER}|{NOTHING})"
 _CELLS = rf"{_CELL}(?:[ \t]*{_CELL})*"
@@ -22,13 +23,13 @@ _PLAIN = (
     r"|mg/[lL]|[uμµ]g/m[3³]?|万?(?:hm2|km2?|m2/km|m2)"
 )
 _NO = r"(?:\((?:\d{1,2}|[一二三四五六七八九十]+)\)|\d{1,2}[.、]?(?!\d))"
-_NAME = r"[一-鿿A-Z“\"][^\n%|。;]{1,48}?"
+_NAME = rf"(?!{ATTRIBUTE}|以[上下]|左右)[一-鿿A-Z“\"](?:(?!{ATTRIBUTE})[^\n%|。;]){{1,48}}?"
 _UNIT = (
     r"(?:\((?P<unit>[^()\n]{1,14})\)"
     rf"|[ \t]*(?P<plain>{_PLAIN})(?=[ \t]*[-—–/≥≤<>\[\d约预引指导参]))"
 )
 _ROW = re.compile(
-    rf"(?:(?<=性)|^)[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
+    rf"(?:(?<=性)|(?<=预期)(?!性)|^)[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
     rf"{_UNIT}[*#△]*[ \t]*"
     rf"(?P<first>{ATTRIBUTE})?[ \t]*(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})?"
 )
@@ -102,7 +103,9 @@ def _of_line(line: Line, at: int, columns: Columns, *, is_first: bool) -> Iterat
     """Yield the cells of the rows that stand whole on a line: 森林覆盖率（%）42 42.5约束性."""
     for match in _ROW.finditer(line.text, at):
         binding = match["first"] or match["last"] or ""
-        if not binding or (is_first and not match["no"]):
+        if is_first and not match["no"] and not _OF_GROUP.match(match["name"]):
+            continue
+        if not binding and not _stands_alone(line, match, columns):
             continue
         if match["plain"] and match["first"] and not match["no"]:
             continue  # the values are as often those of the next row
@@ -113,6 +116,16 @@ def _of_line(line: Line, at: int, columns: Columns, *, is_first: bool) -> Iterat
         unit = match["unit"] or match["plain"] or ""
         span = (line.start + match.start(), line.start + match.end())
         yield from _row(match["name"], unit, cells, columns, binding, span)
+
+
+def _stands_alone(line: Line, match: re.Match[str], columns: Columns) -> bool:
+    """Return whether a row without 约束性 has its unit and all cells: 用水量（亿吨）5.1 6.2."""
+    cells = _TOKEN.findall(match["cells"])
+    n, is_told = len(columns.years), sum(map(bool, map(_HOLDS_NUMBER.search, cells)))
+    ends = match.end() == len(line.text) or not _HOLDS_NUMBER.search(cells[-1])
+    one = values(f" 1{match['unit']}") if match["unit"] else []
+    is_unit = one and one[0].unit and one[0].end == len(match["unit"]) + 2
+    return bool(is_unit and ends and n > 1 and is_told >= min(n, 2) and n <= len(cells) <= n + 1)
 
 
 def _row(
@@ -132,11 +145,10 @@ def _row(
     name = _OF_GROUP.sub("", name)
     if len(cells) > n and columns.has_sum and not any(map(_HOLDS_NUMBER.search, cells[:n])):
         cells = [*cells[1:n], cells[n]]  # a sum of five years, due in the last of them
-    for cell, year in zip(cells, columns.years, strict=False):
+    for cell, year, standing in zip(cells, columns.years, columns.standings, strict=False):
         value = cell_value(cell, unit)
         if value:
-            is_past = columns.has_past and year == columns.years[0]
-            yield Cell(name, *value, year, "achieved" if is_past else "", binding, *span)
+            yield Cell(name, *value, year, standing, binding, *span)
 
 
 def _of_wrapped(around: Sequence[Line], columns: Columns) -> Iterator[Cell]:

@@ -34,6 +34,7 @@ _FOOTNOTE = re.compile(r"(?<=[一-鿿]\d)(?:达|提高|提升|控制|保持|稳�
 SHARES = ("%", "个百分点")
 _MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]")
 _MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
+_LINES = re.compile(r"[河道路线渠沟溪涌街体管]$")  # 生态河道100条 are no articles
 _TIMES = ("家", "辆", "户", "台", "艘")  # 检查企业120家次
 _KINDS = ("大类", "大方面", "大领域", "大行动", "大工程", "大任务")
 _TIMES_SAID = re.compile("次(?!能源|生|级|要)")
@@ -142,7 +143,7 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
         return False
     if not last.unit and last is first and _FOOTNOTE.match(text, last.end):
         return False
-    if last.unit == "条" and _MEASURES.match(text, last.end):
+    if last.unit == "条" and _MEASURES.match(text, last.end) and not _LINES.search(before):
         return False
     return not last.is_word or last.unit in SHARES or max(last.values) >= _A_NUMBER
 

@@ -40,7 +40,7 @@ def test_what_a_header_tells():
     heads = Heads()
     for line in ("类别指标", "2020年现状2025年", "五年累计年均增速属性"):
         assert heads.step(line) == len(line)
-    assert heads.columns == Columns(("2020", "2025"), 2, True, True, True)
+    assert heads.columns == Columns(("2020", "2025"), ("achieved", ""), 2, True, True)
     assert heads.step("单位地区生产总值能耗降低(%)3 5约束性") == 0
 
 
@@ -91,3 +91,53 @@ def test_the_plan_of_a_caption_dates_a_column_of_aims():
         ("绿色建筑执行率", "100", "%", "2025", "planned")
     ]
     assert read(f"表2绿色建筑发展目标\n{row}") == []
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "表1规划目标完成情况表2015年现状2020年目标2020年情况序号指标（单位）完成情况属性",
+        "2015年2020年2020年指标评估结论\n现状规划目标实际",
+    ],
+)
+def test_a_year_may_have_a_column_of_aims_and_one_of_results(header):
+    """What was planned for a year and what it came to are told apart, in the header's order."""
+    row = "1污水处理率（%）89 95 96.4完成约束性2氨氮下降比例（%）975吨9.3 18.6完成约束性\n"
+    assert read(f"{header}\n{row}") == [
+        ("污水处理率", "89", "%", "2015", "achieved"),
+        ("污水处理率", "95", "%", "2020", "planned"),
+        ("污水处理率", "96.4", "%", "2020", "achieved"),
+        ("氨氮下降比例", "9.3", "%", "2020", "planned"),
+        ("氨氮下降比例", "18.6", "%", "2020", "achieved"),
+    ]
+
+
+def test_a_year_twice_without_a_word_is_no_header():
+    """Nothing tells which column is which."""
+    assert read("指标2020年2020年属性\n1污水处理率（%）89 95约束性\n") == []
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("林木覆盖率（%）24.7 ≥25 -", both("林木覆盖率", "24.7", "25")),
+        (
+            "保持稳定预期性18湿地保护率（%）61 65 - 预期性19供水率（%）90 95预期性",
+            [*both("湿地保护率", "61", "65"), *both("供水率", "90", "95")],
+        ),
+        ("控制3二氧化硫下降比例（%）5 6约束性", both("二氧化硫下降比例", "5", "6")),
+        ("2公众满意率 % 96.4巩固提升预期性", [("公众满意率", "96.4", "%", "2020", "achieved")]),
+        (
+            "2地热（万平方米）150 280未达预期风电（万千瓦）20 60好于预期",
+            [
+                *both("地热", "1500000", "2800000", "平方米"),
+                *both("风电", "200000", "600000", "千瓦"),
+            ],
+        ),
+        ("地热（万平方米）150", []),
+        ("东山水库（见图）24 25", []),
+    ],
+)
+def test_rows_without_a_word_for_binding(row, expected):
+    """A row that has its unit and all its cells stands by itself, also behind another's end."""
+    assert read(f"序号指标2020年2025年属性\n1生态质量指数—稳中向好预期性\n{row}\n") == expected
