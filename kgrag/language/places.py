@@ -18,6 +18,16 @@ _COUNTRIES = frozenset(["国家", "全国", "我国", "中国"])
 _NO_PLACE = re.compile(
     r"[城园各全本]|自治|高新|国家|中央|开发|经济|绿色|低碳|试点|示范|试验|创建|关于|十四五"
 )
+# Provinces by one character, where several stand together and are counted: 冀湘两省.
+_BY_ONE_CHARACTER = {
+    "京": "北京", "津": "天津", "冀": "河北", "晋": "山西", "蒙": "内蒙古", "辽": "辽宁",
+    "吉": "吉林", "黑": "黑龙江", "沪": "上海", "苏": "江苏", "浙": "浙江", "皖": "安徽",
+    "闽": "福建", "赣": "江西", "鲁": "山东", "豫": "河南", "鄂": "湖北", "湘": "湖南",
+    "粤": "广东", "桂": "广西", "琼": "海南", "渝": "重庆", "川": "四川", "蜀": "四川",
+    "贵": "贵州", "黔": "贵州", "云": "云南", "滇": "云南", "藏": "西藏", "陕": "陕西",
+    "秦": "陕西", "甘": "甘肃", "陇": "甘肃", "青": "青海", "宁": "宁夏", "新": "新疆",
+}  # fmt: skip
+_COUNTED = re.compile(f"([{''.join(_BY_ONE_CHARACTER)}]{{2,6}})(?=[两二三四五六][省市区地])")
 _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
 
@@ -44,8 +54,28 @@ def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
 
     >>> sorted(question_places("青川市和云岭省的目标", ["云岭", "青川", "南渡"]))
     ['云岭', '青川']
+    >>> sorted(question_places("冀湘两省的目标", []))
+    ['河北', '湖南']
     """
-    return frozenset(_places_in(question, listed={*known, *_listed()}))
+    abbreviated = {place for _, place in counted_places(question)}
+    return frozenset(_places_in(question, listed={*known, *_listed()}) | abbreviated)
+
+
+def counted_places(text: str) -> list[tuple[int, str]]:
+    """Return provinces named by one character each, with the place of that character.
+
+    Only where several are counted together, as the characters are in many other words.
+
+    >>> counted_places("冀湘两省的目标")
+    [(0, '河北'), (1, '湖南')]
+    >>> counted_places("新疆青山")
+    []
+    """
+    return [
+        (match.start() + i, _BY_ONE_CHARACTER[character])
+        for match in _COUNTED.finditer(text)
+        for i, character in enumerate(match[1])
+    ]
 
 
 def with_places_inside(places: Collection[str]) -> frozenset[str]:

@@ -1,4 +1,7 @@
-"""A comparison as a question for each side: 福建、河南各多少 asks for 福建 and for 河南."""
+"""A comparison as a question for each side: 福建、河南各多少 asks for 福建 and for 河南.
+
+Sides are places, or documents whose titles are quoted.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -7,7 +10,9 @@ from functools import cache
 from itertools import pairwise, zip_longest
 
 from kgrag.language.facets import NATIONAL
+from kgrag.language.places import counted_places
 from kgrag.language.regions import regions_named
+from kgrag.language.text import quoted_titles
 from kgrag.retrieval.query import analyse
 from kgrag.types import Query
 
@@ -16,6 +21,12 @@ _MOST = 6  # sides; a question that names more places is no comparison of them
 _COMPARES = re.compile(
     r"各(?!级|地|类|项|种|方面|部门|单位)|分别|相比|对比|比一比|比较|差[多在几]|差别|差异|区别|异同"
     r"|口径|一样|不同|高出|低于|自己的|谁[更最高低多少定]|[和与跟同比](?:全国|国家)|(?:全国|国家)[和与跟同比]|difference|compare",
+    re.IGNORECASE,
+)
+# By which a question sets one quoted document against another.
+_SETS_AGAINST = re.compile(
+    r"分别|各自|各(?:有|是|要|定|提)|相比|对比|比较|差[多在几别异]|区别|异同|不同|一样|一致|变化|高出|低于"
+    r"|谁[更最]|哪[个份部]|difference|differ|compare",
     re.IGNORECASE,
 )
 _SUFFIX = r"(?:省|市|自治区|自治州|特别行政区|区|县)?"
@@ -29,7 +40,7 @@ class Side:
     """One side of a comparison.
 
     Attributes:
-        label: The place that it is about; 全国 for the national level.
+        label: The place that it is about, 全国 for the national level; or the title quoted.
         query: The question for it alone.
     """
 
@@ -49,7 +60,8 @@ class _Named:
 def plan(query: Query) -> tuple[Side, ...]:
     """Return the sides of a comparison, as the question names them; none for another question.
 
-    Sides are places that documents are about; a province that only says where a city lies is
+    Sides are quoted titles that words of comparison set against each other, else places that
+    documents are about; a province that only says where a city lies is
     none. The national level is one only where words of comparison say so, as 国家级 and 国家政策
     are in many a question.
 
@@ -61,7 +73,9 @@ def plan(query: Query) -> tuple[Side, ...]:
     >>> plan(analyse("福建建多少家"))
     ()
     """
-    if query.titles or len(query.places) + query.national < 2:
+    if query.titles:
+        return _documents(query)
+    if len(query.places) + query.national < 2:
         return ()
     national = query.national and _COMPARES.search(query.text) is not None
     named = _beside_each_other(query.text, _named(query.text, query.places, national=national))
@@ -69,6 +83,21 @@ def plan(query: Query) -> tuple[Side, ...]:
     if not 2 <= len(labels) <= _MOST:
         return ()
     return tuple(Side(label, _asked_of(query, label, named)) for label in labels)
+
+
+def _documents(query: Query) -> tuple[Side, ...]:
+    """Return a side for each quoted title."""
+    found = [_Named(start - 1, end + 1, title) for start, end, title in quoted_titles(query.text)]
+    titles = list(dict.fromkeys(one.label for one in found))
+    if not 2 <= len(titles) <= _MOST or not _SETS_AGAINST.search(query.remainder):
+        return ()
+    return tuple(Side(title, _about(query, title, found)) for title in titles)
+
+
+def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
+    """Return the question for one of the documents: the titles of the others are left out."""
+    asked = analyse(_left_out(query.text, title, named), known_places=query.places)
+    return replace(asked, keywords=query.keywords, critical=query.critical, language=query.language)
 
 
 def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
@@ -86,7 +115,7 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
         label
         for label in labels
         for inner in labels
-        if label in _around(inner) and (label, inner) not in joined
+        if label != inner and label in _around(inner) and (label, inner) not in joined
     }
     kept: list[_Named] = []
     start: int | None = None  # of the names right before, that say where this one lies
@@ -118,6 +147,7 @@ def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named
     """Return where a question names places, in order; the longest name at each place."""
     names = "|".join(map(re.escape, sorted(places, key=lambda place: (-len(place), place))))
     found = [_Named(*m.span(), m[1]) for m in re.finditer(f"({names}){_SUFFIX}", text) if names]
+    found += [_Named(at, at + 1, place) for at, place in counted_places(text)]
     if national:
         found += [_Named(*match.span(), NATIONAL) for match in re.finditer(_WHOLE, text)]
     return sorted(found, key=lambda one: one.start)
@@ -125,14 +155,7 @@ def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named
 
 def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
     """Return the question for one side: the names of the others are left out."""
-    pieces: list[str] = []
-    at = 0
-    for run in _runs(query.text, named):
-        own = [n for n in run if n.label == label]
-        pieces.append(query.text[at : run[0].start])
-        pieces.append(query.text[own[0].start : own[0].end] if own else "")
-        at = run[-1].end
-    text = "".join([*pieces, query.text[at:]])
+    text = _left_out(query.text, label, named)
     places = frozenset() if label == NATIONAL else frozenset({label})
     asked = analyse(text, known_places=places)
     return replace(
@@ -143,6 +166,18 @@ def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
         critical=query.critical,
         language=query.language,
     )
+
+
+def _left_out(text: str, label: str, named: Sequence[_Named]) -> str:
+    """Return a question with one side's name, where several stand together, and no other's."""
+    pieces: list[str] = []
+    at = 0
+    for run in _runs(text, named):
+        own = [n for n in run if n.label == label]
+        pieces.append(text[at : run[0].start])
+        pieces.append(text[own[0].start : own[0].end] if own else "")
+        at = run[-1].end
+    return "".join([*pieces, text[at:]])
 
 
 def _runs(text: str, named: Sequence[_Named]) -> Iterator[list[_Named]]:

@@ -40,6 +40,11 @@ KNOWN = ("崇川", "通州")
             "屋顶光伏，北京通州和广州给钱的办法",
             {"通州": "屋顶光伏，北京通州给钱的办法", "广州": "屋顶光伏，广州给钱的办法"},
         ),
+        (
+            "绿建总结最晚几号交，天津、青岛、长沙、佛山",  # a county is called as its city
+            {p: f"绿建总结最晚几号交，{p}" for p in ("天津", "青岛", "长沙", "佛山")},
+        ),
+        ("冀湘两省的蓄积量", {"河北": "冀两省的蓄积量", "湖南": "湘两省的蓄积量"}),
         ("安徽和阜阳要求的能效", {"安徽": "安徽要求的能效", "阜阳": "阜阳要求的能效"}),
     ],
 )
@@ -62,7 +67,8 @@ def test_a_comparison_has_a_question_for_each_side(question, sides):
         "在南昌注册的公司能不能申报江西的项目",
         "福建评上国家级绿色工厂奖多少",
         "国家支持宁夏的方案里有什么",
-        "《福建省节能方案》和《河南省节能方案》有什么不同",  # titles lead to their documents
+        "《福建省节能方案》和《河南省节能方案》由谁印发",  # nothing is set against each other
+        "《福建省节能方案》有什么不同",
         "福建河南广西云南贵州四川甘肃各多少",  # a question for all
         "",
     ],
@@ -70,6 +76,15 @@ def test_a_comparison_has_a_question_for_each_side(question, sides):
 def test_other_questions_are_asked_as_a_whole(question):
     """One place, the country beside a place, quoted titles, too many places."""
     assert plan(analyse(question, known_places=KNOWN)) == ()
+
+
+def test_quoted_documents_that_are_compared_are_sides():
+    """Each is asked for alone; words around the titles stay."""
+    sides = plan(analyse("《福建省节能方案》和《河南省节能方案》的目标有什么不同？"))
+    assert [(s.label, s.query.titles, s.query.text) for s in sides] == [
+        ("福建省节能方案", ("福建省节能方案",), "《福建省节能方案》的目标有什么不同？"),
+        ("河南省节能方案", ("河南省节能方案",), "《河南省节能方案》的目标有什么不同？"),
+    ]
 
 
 def test_results_of_several_questions_come_in_turn():
