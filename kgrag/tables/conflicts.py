@@ -15,6 +15,7 @@ from kgrag.store.store import Store
 from kgrag.tables.choose import choose, in_places
 from kgrag.tables.directions import more_is_better
 from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
+from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, spot_of
 from kgrag.tables.table import Column, Note, Row, Source, Table
 from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
@@ -211,7 +212,7 @@ def _between_documents(group: Sequence[Figure]) -> Iterator[_Pair]:
     for figure in group:
         by_time[figure.place, figure.year].setdefault(figure.card.doc_id, []).append(figure)
     for by_document in by_time.values():
-        ordered = sorted(by_document.values(), key=lambda figures: _issued(figures[0]) or "")
+        ordered = sorted(by_document.values(), key=lambda figures: day_of_issue(figures[0].card) or "")
         for one, other in combinations(ordered, 2):
             if not any(_agree(a, b) for a in one for b in other):
                 yield _Pair(UNLIKE, one[0], other[0])
@@ -259,23 +260,15 @@ def _row(pair: _Pair, sources: Mapping[Spot, Source], status_of: Callable[[Figur
         own.place[-1],
         own.year,
         own.shown,
-        _issued(own),
+        day_of_issue(own.card),
         status_of(own) or None,
         other.place[-1],
         other.year,
         other.shown,
-        _issued(other),
+        day_of_issue(other.card),
         status_of(other) or None,
     )
     return Row(cells, tuple(sources[spot_of(f.statement)] for f in (own, other)))
-
-
-def _issued(figure: Figure) -> str | None:
-    """Return when a document was issued, marked where its text only suggests it."""
-    told = figure.card.metadata
-    if told.issued or "written" not in told.inferred:
-        return told.issued or told.written or None
-    return f"{told.written}（推断）"
 
 
 def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], str, int]:

@@ -9,6 +9,7 @@ from kgrag.tables.clauses import Aligned, Clause, align, changed_sentences, clau
 from kgrag.tables.compared_duties import duty_changes
 from kgrag.tables.compared_references import reference_changes
 from kgrag.tables.compared_targets import target_changes
+from kgrag.tables.naming import day_of_issue
 from kgrag.tables.paired import ADDED, CHANGED, KEPT, REMOVED, Change
 from kgrag.tables.sources import quoted, sources_of
 from kgrag.tables.table import Column, Note, Row, Table
@@ -79,7 +80,7 @@ def _notes(
     old: Document, new: Document, changes: Mapping[Part, Sequence[Change]]
 ) -> Iterator[Note]:
     for zh, en, document in (("旧", "old", old), ("新", "new", new)):
-        day = document.metadata.issued or document.metadata.written
+        day = day_of_issue(document)
         title = f"《{document.title}》"
         yield Note(
             f"{zh}：{title}（{day or '日期不明'}）", en=f"{en}: {title} ({day or 'no date'})"

@@ -1,4 +1,4 @@
-"""Documents by a part of their name."""
+"""Documents by a part of their name, and the day of issue by which they are told apart."""
 
 from collections.abc import Sequence
 
@@ -29,3 +29,17 @@ def document_meant(name: str, cards: Sequence[Document]) -> Document:
     told = "、".join(f"《{card.title}》({card.doc_id})" for card in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise NotFoundError(f"{name!r} may be any of {told}{more}; say more of the title, or the id")
+
+
+def day_of_issue(card: Document) -> str | None:
+    """Return when a document was issued, marked where its text only suggests it; None if unknown.
+
+    >>> from kgrag.metadata import Metadata
+    >>> told = Metadata(written="2021", inferred=("written",))
+    >>> day_of_issue(Document("d", "t", "", "f", "txt", "h", metadata=told))
+    '2021（推断）'
+    """
+    told = card.metadata
+    if told.issued or "written" not in told.inferred:
+        return told.issued or told.written or None
+    return f"{told.written}（推断）"
