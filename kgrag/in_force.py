@@ -10,7 +10,7 @@ from kgrag.language.as_of import parse_as_of
 from kgrag.language.document_nodes import node_id, node_name
 from kgrag.language.title_keys import title_key
 from kgrag.metadata import Metadata
-from kgrag.status import Status, StatusKind
+from kgrag.status import ISSUED, SUGGESTED, Status, StatusKind
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.types import Document
@@ -30,7 +30,6 @@ _ON_TRIAL = re.compile("暂行|试行")
 _AGAIN = re.compile(
     r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
 )
-_SUGGESTED = "推测"
 _DAYS_KEPT = 64
 _SHORTEST = 8  # characters of a title that tells what it is about
 _MOST_EDITIONS = 12  # documents of one title and issuer; more are a form, such as 处罚决定书
@@ -149,11 +148,12 @@ class InForce:
         events = self._events.get(card.doc_id, ())
         past = [e for e in events if not e.since or _first(e.since) <= day]
         latest = {e.kind: e for e in sorted(past, key=lambda e: e.since)}
-        if _issued_after(told, day) or (told.effective and _first(told.effective) > day):
-            later = begin if _first(begin) > day else _begin(told)
-            return Status("not_yet", day, later)
+        if told.effective and _first(told.effective) > day:
+            return Status("not_yet", day, told.effective)
+        if _issued_after(told, day):
+            return Status("not_yet", day, _begin(told), ISSUED)
         if begin and not told.effective and not _sure(told) and _first(begin) > day:
-            return Status("not_yet", day, begin, _SUGGESTED)
+            return Status("not_yet", day, begin, SUGGESTED)
         if word := _draft(card):
             final = latest.get("superseded", _Event("draft", ""))
             return Status("draft", day, final.since, word, final.doc_id, final.title)

@@ -29,10 +29,13 @@ _TOLD: Mapping[str, Mapping[StatusKind, tuple[str, str]]] = {
         "draft": ("draft ({word}), issued in its final form from {0}{1}", "draft ({word})"),
     },
 }
-# Of a document whose year is only suggested by its text.
-_SUGGESTED = {
-    "zh": "{day}可能尚未印发，从内容推测为{0}",
-    "en": "probably not issued before {day}: its text suggests {0}",
+# Of a document that was not there yet: by its own date of issue, by what its text suggests.
+ISSUED, SUGGESTED = "印发", "推测"
+_LATER: Mapping[tuple[str, str], str] = {
+    ("zh", ISSUED): "{day}尚未印发，印发于{0}",
+    ("en", ISSUED): "issued after {day}, on {0}",
+    ("zh", SUGGESTED): "{day}可能尚未印发，从内容推测为{0}",
+    ("en", SUGGESTED): "probably not issued before {day}: its text suggests {0}",
 }
 _BY: Mapping[str, tuple[str, str]] = {
     # How what replaces it is named: where it does so itself, where it is what counts now.
@@ -55,8 +58,8 @@ class Status(JsonReady):
         day: The day that is asked about, ISO 8601.
         since: From when it is so, as far as it is told; for `expired` the last day in force.
             Empty where it is not told.
-        word: What a draft calls itself; 推测 where `not_yet` rests on a year that the text only
-            suggests.
+        word: What a draft calls itself; where `not_yet` is by the date of issue, 印发, or 推测 for
+            a year that the text only suggests.
         doc_id: The document that repeals, amends or replaces it; empty for none that is held.
         title: Of that document.
     """
@@ -89,7 +92,7 @@ class Status(JsonReady):
         dated, undated = _TOLD[language][self.kind]
         form = dated if self.since else undated
         if self.kind == "not_yet" and self.word:
-            form = _SUGGESTED[language]
+            form = _LATER[language, self.word]
         return form.format(self.since, self._by(language), word=self.word, day=self.day)
 
     def _by(self, language: str) -> str:

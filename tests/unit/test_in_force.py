@@ -199,6 +199,9 @@ def test_only_what_was_surely_issued_later_is_said_to_be():
     register = InForce.of(cards, ())
     assert register.issued_after("2021-12-31") == {"late"}
     assert register.undated() == {"cites 2023", "page of 2023", "silent"}
+    late, early = (register.status(d, "2021-12-31") for d in ("late", "early"))
+    assert (late.kind, late.since, late.word) == ("not_yet", "2022-03-05", "印发")
+    assert (early.kind, early.since, early.word) == ("not_yet", "2022-07-01", "")
     suggested = register.status("cites 2023", "2021-12-31")
     assert (suggested.kind, suggested.word) == ("not_yet", "推测")
     assert suggested.told() == "2021-12-31可能尚未印发，从内容推测为2023"

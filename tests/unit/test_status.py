@@ -21,6 +21,16 @@ BY = {"doc_id": "d-new", "title": "节能办法"}
             "2023-06-30尚未施行，自2024-01-01起施行",
             "not yet in force on 2023-06-30, from 2024-01-01",
         ),
+        (
+            Status("not_yet", DAY, "2024-01-01", "印发"),
+            "2023-06-30尚未印发，印发于2024-01-01",
+            "issued after 2023-06-30, on 2024-01-01",
+        ),
+        (
+            Status("not_yet", DAY, "2024", "推测"),
+            "2023-06-30可能尚未印发，从内容推测为2024",
+            "probably not issued before 2023-06-30: its text suggests 2024",
+        ),
         (Status("repealed", DAY, **BY), "已废止，由《节能办法》废止", "repealed by 《节能办法》"),
         (
             Status("superseded", DAY, "2022-03", **BY),
