@@ -180,8 +180,8 @@ def _quoted(
     if listed is not None:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
-            listed,
-            lambda place: quote(search.asked(sides.get(place, query)), _QUOTED_OF_SILENT),
+            replace(listed, silent=tuple(place for place in listed.silent if place in sides)),
+            lambda place: quote(search.asked(sides[place]), _QUOTED_OF_SILENT),
         )
         cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
         held.update((document.doc_id, document) for document in cited)

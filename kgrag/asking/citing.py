@@ -10,8 +10,9 @@ from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
 from kgrag.types import Document, Language
 
-# 哪些文件引用了《A》; which documents cite 《A》. The title stands behind the word.
+# 哪些文件引用了《A》; which documents cite 《A》; 《A》被哪些文件引用.
 _WHO_CITES = re.compile(
+    r"》\s*(?:被|由)(?:哪些|哪几|什么|多少).{0,8}?(?:文件|政策|文档).{0,4}?(?:引用|援引|依据|落实|提到|提及)|"
     r"(?:哪些|哪几|什么|多少|which|what|how many).{0,16}?"
     r"(?:文件|政策|文档|办法|方案|规划|通知|规定|documents?|policies).{0,12}?"
     r"(?:引用|援引|依据|根据|落实|提到|提及|参照|转发|cite|refer|based on|mention).{0,8}?《",

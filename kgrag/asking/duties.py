@@ -18,9 +18,13 @@ _ALL = (
 )
 # 生态环境部负责哪些工作, 四川省生态环境厅牵头哪些任务: what does an organ do.
 _WHAT = re.compile(
-    rf"^(?:请问|列出)?(?P<organ>[一-鿿（）()]{{2,24}}?(?:部|委|厅|局|署|院|办|委员会|办公室|银行|政府|公司|总局))"
-    rf"(?:{_ALL})?(?:都|主要|具体|一共|共|分别|应当|应|要|需要|需)*(?P<role>牵头|负责|配合|承担|参与|做)(?:了|的)?"
-    r"(?:哪些|什么|哪几|的?(?:任务|工作|事项|职责)(?:有哪些|是什么|有什么))(?:任务|工作|事项|职责|事|内容)*[?？。]?$"
+    r"^(?:请问|列出)?(?P<organ>[一-鿿（）()]{2,24}?"
+    r"(?:部|委|厅|局|署|院|办|委员会|办公室|银行|政府|公司|总局))"
+    rf"(?:{_ALL})?(?:都|主要|具体|一共|共|分别|应当|应|要|需要|需)*(?:"
+    r"(?P<role>牵头|负责|配合|承担|参与|做)(?:了|的)?"
+    r"(?:哪些|什么|哪几|的?(?:任务|工作|事项|职责)(?:有哪些|是什么|有什么))"
+    r"(?:任务|工作|事项|职责|事|内容)*"
+    r"|的?(?:主要|具体)?(?:职责|任务|分工)(?:有哪些|是什么|有什么|包括什么|包括哪些)?)[?？。]?$"
 )
 # 各地的充电桩由哪个部门负责: who does a thing, of all documents.
 _WHO = re.compile(
@@ -57,7 +61,7 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
     held = [s for s in knowledge.store.statements("duty") if s.doc_id in cards]
     if what:
         shown = what["organ"]
-        found = _of_organ(held, shown, what["role"])
+        found = _of_organ(held, shown, what["role"] or "")
     else:
         left = _SCOPE.sub(" ", _WHO.sub(" ", query.text))
         task = "".join(_ASKING.sub(" ", left).split())
@@ -107,6 +111,7 @@ def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
     return [
         Stated(
             place_of(s),
+            about=_task(s),
             lead=(_WHO_DOES if with_organ else _DOES).format(_task(s), "、".join(said[key])),
         )
         for key, s in first.items()

@@ -41,10 +41,10 @@ _FILLERS = re.compile(
     r"|分别|各自|各是|各为|各|都|均|所有|全部|一共|目前|现在|当前|已经|实际|现状"
     r"|目标值?|指标|数值|数据|值|要求|任务|约束性|预期性|规定|情况|水平|规划|计划"
     r"|是多少|为多少|多少|多大|多高|是几|怎么样|怎样|如何|是什么|什么|有哪些|哪些|哪几个|哪个|哪里|谁"
-    r"|提出了?|设定了?|制定了?|明确了?|确定了?|定了|定为|定|写了|给出了?|有没有|有|要"
+    r"|提出了?|提到了?|提及|涉及|设定了?|规定了?|写明|载明|制定了?|明确了?|确定了?|定了|定为|定|写了|给出了?|有没有|有|要"
     r"|提高到?|提升到?|下降(?:率|幅度|到)?|降低|降到|增长|达到了?|达|实现了?|实现|完成了?|控制在|力争|做到|到"
     r"|省份|省区|省市|省级?|城市|地级市|市级?|地方|地区|文件|政策|方案|里面|里|中"
-    r"|最高|最低|更高|更低|最多|最少|从高到低|从低到高|高低|排序|排名|高|低|不同|差异|差别|差多少|一样"
+    r"|最高|最低|更高|更低|最多|最少|从高到低|从低到高|高低|排序|排名|排列|排|高|低|不同|差异|差别|差多少|一样"
     r"|十[三四五]五|期间|时期|年度|年底?|末|前|以前|底|至|在|对|和|与|及|跟|的|是|为|于|了|吗|呢|把|将|按|个|份"
     r"|what are|what is|which|the|of|for|in|by|targets?|goal|all|provinces?|cities|documents?"
     r"|(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+",
@@ -113,6 +113,8 @@ def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked |
         text = pattern.sub(" ", text)
     if not places and (level or len(query.places) == 1 or len(query.places) > _MOST_SIDES):
         places = tuple(sorted(query.places, key=text.find))
+    if not places and not level and query.national:
+        places = (NATIONAL,)
     if not (level or places):
         return None
     for place in sorted(places, key=len, reverse=True):
@@ -138,7 +140,9 @@ def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, fr
     known = max((name for name in names if name in bare), key=len, default="")
     at = bare.find(known)
     if known and not _FILLERS.sub("", f"{bare[:at]} {bare[at + len(known) :]}"):
-        shown = next((piece for piece in left if normalize_name(piece) == known), known)
+        at = text.casefold().find(known)
+        as_asked = [text[at : at + len(known)]] if at >= 0 else left
+        shown = next((piece for piece in as_asked if normalize_name(piece) == known), known)
         if is_indicator(known):
             return shown, frozenset(names[known])
         left = [shown]  # PM2.5, 绿色工厂: what is measured of it has longer names
@@ -191,7 +195,11 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _may_ask(query: Query) -> bool:
-    return bool(query.places) or any(pattern.search(query.text) for pattern, _ in _LEVELS)
+    return (
+        bool(query.places)
+        or query.national
+        or any(pattern.search(query.text) for pattern, _ in _LEVELS)
+    )
 
 
 def _is_of(told: Qualifiers, asked: Asked) -> bool:

@@ -10,7 +10,7 @@ from kgrag.generation.listed import Place
 from kgrag.language.answer_text import without_marks
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
-from kgrag.language.text import normalize_name, sentence_around
+from kgrag.language.text import normalize_name, sentence_around, sentence_spans
 from kgrag.results import Answer, Citation, ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
@@ -18,6 +18,7 @@ from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_BEGINNING = 8  # characters by which a text is found again
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 
 
@@ -29,11 +30,13 @@ class Stated:
         place: Where.
         lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
         aside: What stands in brackets behind it: 依据; may be empty.
+        about: What a remark in brackets is about, as written before it; may be empty.
     """
 
     place: Place
     lead: str = ""
     aside: str = ""
+    about: str = ""
 
 
 def place_of(statement: Statement) -> Place:
@@ -105,7 +108,7 @@ def _seen(lead: str, question: str, cited: Citation) -> str:
     there = narrow("".join((question, cited.title, *cited.heading_path, cited.quote)))
     told = _YEAR.sub(lambda match: match[0] if match[1] in there else "", lead)
     if any(number not in there for number in _DIGITS.findall(narrow(told))):
-        told = told.partition("：")[0]
+        told = told.partition("：")[0] if "：" in told else ""
     return f"{told}，" if told else ""
 
 
@@ -169,6 +172,21 @@ def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
         s = row.place
         document = documents.get(s.doc_id)
         if document is not None:
-            span = sentence_around(document.text, s.start, s.end, longest=_LONGEST)
+            span = _span(document.text, s, row.about)
             found.append(_Place(row, document, headings.get(s.doc_id, ()), span))
     return found
+
+
+def _span(text: str, place: Place, about: str) -> tuple[int, int]:
+    """Return the sentences around a place; a remark in brackets begins where what it is about does.
+
+    （责任单位：省林业局） stands behind the mark that ends its sentence, or far below its heading.
+    """
+    start, end = place.start, place.end
+    if not about or text[start] not in "（(":
+        return sentence_around(text, start, end, longest=_LONGEST)
+    line = text.rfind("\n", 0, start) + 1
+    told = text.rfind(about[:_BEGINNING], line, start)
+    if told < 0 or end - told > 2 * _LONGEST:
+        return start, end
+    return line + next(a for a, b in sentence_spans(text[line:start]) if told < line + b), end

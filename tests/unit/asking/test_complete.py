@@ -36,9 +36,12 @@ def test_what_nobody_repealed_is_not_made_up(base):  # noqa: F811
     assert not any("读出" in note for note in answer.notes)
 
 
-def test_what_an_organ_is_to_do(base):  # noqa: F811
+@pytest.mark.parametrize(
+    "question", ["四川省经济和信息化厅负责哪些任务？", "四川省经济和信息化厅的职责有哪些？"]
+)
+def test_what_an_organ_is_to_do(base, question):  # noqa: F811
     """By its full name, of all documents; in a role where one is asked for."""
-    answer = base.ask("四川省经济和信息化厅负责哪些任务？")
+    answer = base.ask(question)
     assert answer.text.startswith("建设绿色工厂（牵头），《四川省绿色发展实施方案》：")
     assert answer.notes[0] == "共4份文件，其中读出四川省经济和信息化厅职责的有1份，共1条"
     assert not any("读出" in n for n in base.ask("四川省经济和信息化厅配合哪些任务？").notes)

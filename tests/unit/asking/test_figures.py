@@ -23,6 +23,8 @@ NAMES[normalize_name("PM2.5")] = {"PM2.5浓度"}
         ("哪些城市提出了PM2.5目标", "PM2.5", (), "市", set()),
         ("各地的绿色工厂目标是多少", "绿色工厂", (), "地", set()),
         ("哪些文件提出了单位GDP能耗下降目标", "单位GDP能耗", (), "文件", set()),
+        ("全国2030年森林覆盖率目标是多少", "森林覆盖率", ("全国",), "", {2030}),
+        ("哪些省提到了森林覆盖率，从高到低排", "森林覆盖率", (), "省", set()),
         ("“十四五”期间四川各市森林覆盖率达到多少", "森林覆盖率", ("四川",), "市", {2025}),
     ],
 )
@@ -73,6 +75,14 @@ def test_places_are_answered_in_their_order_and_who_states_none_is_named(base): 
     )
     assert len(answer.checks) == 2
     assert all(check.supported for check in answer.checks)
+
+
+def test_a_sentence_of_the_text_is_shown_for_its_own_place_only(base):  # noqa: F811
+    """Of places that no row is of; more places than a plan has sides are named alone."""
+    places = "四川、云南、贵州、广东、湖南、湖北、江西"
+    answer = base.ask(f"{places}2025年森林覆盖率目标分别是多少？")
+    assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案"]
+    assert answer.notes[1].endswith("：云南、贵州、广东、湖南、湖北、江西")
 
 
 def test_all_documents_are_asked_within_a_filter(base):  # noqa: F811
