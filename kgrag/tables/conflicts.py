@@ -212,7 +212,7 @@ def _between_documents(group: Sequence[Figure]) -> Iterator[_Pair]:
     for figure in group:
         by_time[figure.place, figure.year].setdefault(figure.card.doc_id, []).append(figure)
     for by_document in by_time.values():
-        ordered = sorted(by_document.values(), key=lambda figures: day_of_issue(figures[0].card) or "")
+        ordered = sorted(by_document.values(), key=lambda f: day_of_issue(f[0].card) or "")
         for one, other in combinations(ordered, 2):
             if not any(_agree(a, b) for a in one for b in other):
                 yield _Pair(UNLIKE, one[0], other[0])
