@@ -10,7 +10,7 @@ from kgrag.qualifiers import Standing
 YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
 _HEADS = re.compile(
     r"(?:序号?|编号|类别|分类|领域|主要|核心|具体|规划|指标|名称|内容|属性?|性质?|类型|计量|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)|备注|(?:19|20)\d\d年?"
-    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年均|增速|增长率?|情况|展望|评估|结论|达标|属性"
+    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年均|增速|增长率?|情况|展望|评估|结论|达标|属性|牵头|[“\"]?十[一二三四五]五[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)"
     r"|年|类|别|位|号|计|值|至|[()]|[ \t])+"
 )
 _FRAGMENT = re.compile(r"[年性属别号计类型值]{2,}")  # what a page left of the words of a header
@@ -19,9 +19,11 @@ _MORE = (re.compile(r"累计|五年累"), re.compile(r"年均|增速|增长"))
 _PAST = re.compile(r"现状|基期|基准|实际")
 _AIM = re.compile(r"目标值|规划目标")
 _AIMED = re.compile(r"目标|规划")
-_KINDS = re.compile(
+_KIND = re.compile(
     r"(?:规划)?目标值?|规划值?|现状值?|实际值?|完成值|完成(?!情)|基期值?|基准值?|(?<=年)情况"
 )
+_KIND_RUN = re.compile(rf"(?:{_KIND.pattern}){{2,}}")
+_PLAN_AIM = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)")
 _CAPTION = re.compile(r"(?P<plan>十[一二三四五]五).*(?:指标|目标)")
 _HAS_BINDING = re.compile(r"属性|性质")
 _COMPARED = re.compile(r"[较比与自]")
@@ -118,6 +120,7 @@ def _columns(head: str, planned: str) -> Columns | None:
         head: Its words.
         planned: The year in which the aims of its caption's plan are due; empty.
     """
+    head = _PLAN_AIM.sub(lambda plan: f"{PERIODS[plan[1]]}年", head)
     years = YEAR.findall(head)
     if not years and _AIM.search(head) and not _PAST.search(head) and planned:
         years = [planned]
@@ -145,7 +148,10 @@ def _told_of_each(head: str) -> tuple[Standing, ...]:
     >>> _told_of_each("2015年 2020年 2020年 指标 现状 规划目标 实际")
     ('achieved', 'planned', 'achieved')
     """
-    years = list(YEAR.finditer(head))
-    said = _KINDS.findall("".join(head[years[0].start() :].split()))
-    told: list[Standing] = ["planned" if _AIMED.search(kind) else "achieved" for kind in said]
+    bare = "".join(head.split())
+    years = list(YEAR.finditer(bare))
+    behind = [kind for year in years if (kind := _KIND.match(bare, year.end()))]
+    run = _KIND_RUN.search(bare, years[0].start())
+    said = behind if len(behind) == len(years) else list(_KIND.finditer(run[0])) if run else []
+    told: list[Standing] = ["planned" if _AIMED.search(kind[0]) else "achieved" for kind in said]
     return tuple(told) if len(told) == len(years) else ()

@@ -88,7 +88,7 @@ class Recorder:
         """
         name = _CONNECTED.sub("", name).strip(":,;.、").removeprefix("的")
         name = self._in_full(name, verb)
-        if not _can_be_said(name, value, verb):
+        if not _can_be_said(name, value, verb, chain):
             return
         name = extents.whole(name, self.text, clause, self.state.found)
         at = self.text.rfind(",", clause[0], value.start) + 1 or clause[0]
@@ -121,7 +121,7 @@ class Recorder:
         self.state.from_value, self.state.from_year = None, ""
 
 
-def _can_be_said(name: str, value: Value, verb: str) -> bool:
+def _can_be_said(name: str, value: Value, verb: str, chain: str) -> bool:
     """Return whether words can name an indicator of a value."""
     if not words.names_something(name) or p.COMPARED.search(name) or len(name) > LONGEST:
         return False
@@ -129,4 +129,5 @@ def _can_be_said(name: str, value: Value, verb: str) -> bool:
         return False
     if (p.SIZE.search(name) and not verb) or p.OF_STANDARD.search(name):
         return False
-    return value.unit not in COUNTS or not p.PARTS.search(name)
+    is_part = value.unit in COUNTS and p.PARTS.search(name)
+    return not is_part or p.IS_REACHED.search(chain) is not None

@@ -19,13 +19,14 @@ _CELL = rf"(?:{NUMBER}|{NOTHING})"
 _CELLS = rf"{_CELL}(?:[ \t]*{_CELL})*"
 _TOKEN = re.compile(_CELL)
 _PLAIN = (
-    r"%|‰|(?:[百万亿]{0,2}(?:吨|立方米|千瓦时|千瓦|亩|公顷|公里|平方公里|平方米|元|人|个|家|辆|座|处|项|株|户|天)(?:标准煤|标煤)?)"
+    r"%|‰|(?:[百万亿]{0,2}(?:吨|立方米|千瓦时|千瓦|亩|公顷|公里|千米|平方公里|平方米|元|人|个|家|辆|座|处|项|株|户|天)(?:标准煤|标煤)?)"
     r"|mg/[lL]|[uμµ]g/m[3³]?|万?(?:hm2|km2?|m2/km|m2)"
 )
 _NO = r"(?:\((?:\d{1,2}|[一二三四五六七八九十]+)\)|\d{1,2}[.、]?(?!\d))"
 _NAME = rf"(?!{ATTRIBUTE}|以[上下]|左右)[一-鿿A-Z“\"](?:(?!{ATTRIBUTE})[^\n%|。;]){{1,48}}?"
 _UNIT = (
     r"(?:\((?P<unit>[^()\n]{1,14})\)"
+    rf"|[ \t]*(?P<own>(?=[≥≤<>]?\d+(?:\.\d+)?%))"
     rf"|[ \t]*(?P<plain>{_PLAIN})(?=[ \t]*[-—–/≥≤<>\[\d约预引指导参]))"
 )
 _ROW = re.compile(
@@ -57,7 +58,7 @@ _SINGLE = re.compile(
     r"(?=$|[ \t]+\d{1,2}(?!约束|预期|引导|指导|左右|以[上内下])[一-鿿])"
 )
 _ENDS_ROW = re.compile(r"[性\d\])%]$|^.{1,4}$")
-_OF_GROUP = re.compile(r"^[^()]{1,6}(?<!第)(?<!前)\d{1,2}(?=[一-鿿]{3})")
+_OF_GROUP = re.compile(r"^[^()]{1,8}(?<!第)(?<!前)\d{1,2}(?=[一-鿿]{3})")
 _NO_NAME = re.compile(r"\d$|\([^()]{1,14}\).*[一-鿿]|[。；;]")  # has the values of another column
 _HOLDS_NUMBER = re.compile(r"\d")
 _SIGNED = re.compile(r"[≥≤<>]")
@@ -125,6 +126,8 @@ def _stands_alone(line: Line, match: re.Match[str], columns: Columns) -> bool:
     ends = match.end() == len(line.text) or not _HOLDS_NUMBER.search(cells[-1])
     one = values(f" 1{match['unit']}") if match["unit"] else []
     is_unit = one and one[0].unit and one[0].end == len(match["unit"]) + 2
+    if match["own"] is not None:  # 14.5% 15% behind a numbered name
+        is_unit = match["no"] and all(cell.endswith("%") for cell in cells[:n])
     return bool(is_unit and ends and n > 1 and is_told >= min(n, 2) and n <= len(cells) <= n + 1)
 
 

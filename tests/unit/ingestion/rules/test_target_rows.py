@@ -112,6 +112,15 @@ def test_a_year_may_have_a_column_of_aims_and_one_of_results(header):
     ]
 
 
+def test_a_plan_names_the_year_of_its_aims():
+    """“十三五”目标值 stands for 2020; cells that have their % need no unit."""
+    header = "序号指标名称“十三五”目标值2020年完成值完成情况"
+    assert read(f"{header}\n3氮氧化物减排18% 21%完成\n") == [
+        ("氮氧化物减排", "18", "%", "2020", "planned"),
+        ("氮氧化物减排", "21", "%", "2020", "achieved"),
+    ]
+
+
 def test_a_year_twice_without_a_word_is_no_header():
     """Nothing tells which column is which."""
     assert read("指标2020年2020年属性\n1污水处理率（%）89 95约束性\n") == []
