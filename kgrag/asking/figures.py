@@ -19,14 +19,18 @@ from kgrag.tables.choose import stated_place
 from kgrag.types import Document, Language, Query
 
 _ANYWHERE, _ALL = "地", "文件"
+_EACH = r"(?:各个?|哪[些几]个?|所有|全部)"
+_WHICH = r"(?i:\b(?:which|what|how many|all|each|every) "
 _LEVELS = (  # what a question wants of all places of a level, and their levels
+    (re.compile(rf"{_EACH}省(?:[（(]?[区市]|份|级)?|{_WHICH}provinces?\b)"), "省"),
+    (re.compile(rf"{_EACH}(?:地级?)?城?市|{_WHICH}(?:cities|city)\b)"), "市"),
+    (re.compile(rf"各地区?|哪里|{_EACH}地[方区]|{_WHICH}(?:places?|regions?)\b)"), _ANYWHERE),
     (
-        re.compile(r"各省[（(]?[区市]|各省级?|哪[些几]个?省[区市]?|所有省份?|全部省份?|各个省份?"),
-        "省",
+        re.compile(
+            rf"(?:各|哪[些几]|所有|全部)[个份的]*(?:文件|政策|规划|方案)|{_WHICH}documents?\b)"
+        ),
+        _ALL,
     ),
-    (re.compile(r"(?:各个?|哪[些几]个?|所有|全部)(?:地级)?城?市"), "市"),
-    (re.compile(r"各地区?|哪[些几]个?地(?:方|区)|哪里|各个?地方|所有地方"), _ANYWHERE),
-    (re.compile(r"(?:各|哪[些几]|所有|全部)[个份的]*(?:文件|政策|规划|方案)"), _ALL),
 )
 _YEARS = re.compile(r"(?<!\d)(20[1-6]\d)(?=\s*年|\D|$)")
 _PERIODS: Mapping[str, tuple[int, str]] = {
@@ -46,7 +50,8 @@ _FILLERS = re.compile(
     r"|省份|省区|省市|省级?|城市|地级市|市级?|地方|地区|文件|政策|方案|里面|里|中"
     r"|最高|最低|更高|更低|最多|最少|从高到低|从低到高|高低|排序|排名|排列|排|高|低|不同|差异|差别|差多少|一样"
     r"|十[三四五]五|期间|时期|年度|年底?|末|前|以前|底|至|在|对|和|与|及|跟|的|是|为|于|了|吗|呢|把|将|按|个|份"
-    r"|what are|what is|which|the|of|for|in|by|targets?|goal|all|provinces?|cities|documents?"
+    r"|\b(?:what|which|are|is|do|does|have|has|set|state|by|for|in|of|the|a|an|their|its)\b"
+    r"|\b(?:how much|how high|how many|targets?|goals?|figures?|share|value)\b"
     r"|(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+",
     re.IGNORECASE,
 )
@@ -65,7 +70,9 @@ _NOTES: Mapping[Language, tuple[str, str, str]] = {
     ),
 }
 _FEWEST, _MOST = 2, 60  # places, rows
+_MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
 _MOST_SIDES = 6  # of a plan; more places are named in a list
+_LONGEST_NAME = 20  # characters of an indicator's name, without words of asking in it
 _LEAST_NAME = 3  # characters of what may be a part of an indicator's name
 
 
@@ -104,6 +111,28 @@ def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked |
         names: Of the indicators that documents state, by each way to write them, as
             `normalize_name` gives it.
     """
+    scope = _scope(query)
+    if scope is None:
+        return None
+    text, places, level = scope
+    indicator, subjects = _indicator(text, names)
+    if not indicator:
+        return None
+    planned, achieved = _PLANNED.search(query.text), _ACHIEVED.search(query.text)
+    standing: Standing = ""
+    if bool(planned) != bool(achieved):
+        standing = "planned" if planned else "achieved"
+    years = {int(year) for year in _YEARS.findall(query.text)}
+    years |= {year for period, (year, _) in _PERIODS.items() if period in query.text and not years}
+    return Asked(indicator, subjects, places, level, query.national, frozenset(years), standing)
+
+
+def _scope(query: Query) -> tuple[str, tuple[str, ...], str] | None:
+    """Return what a question says besides places and years, the places, their level; or None.
+
+    It is None for a question that names no place or level, and one that says too much for an
+    indicator and words of asking.
+    """
     if query.titles:
         return None
     places = tuple(side.label for side in plan(query))
@@ -121,16 +150,9 @@ def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked |
         text = re.sub(rf"{re.escape(place)}(?:省|市|自治区|自治州|州|县|区)?", " ", text)
     text = re.sub("全国|国家|我国|中央", " ", text) if query.national else text
     text = _YEARS.sub(" ", text)
-    indicator, subjects = _indicator(text, names)
-    if not indicator:
-        return None
-    planned, achieved = _PLANNED.search(query.text), _ACHIEVED.search(query.text)
-    standing: Standing = ""
-    if bool(planned) != bool(achieved):
-        standing = "planned" if planned else "achieved"
-    years = {int(year) for year in _YEARS.findall(query.text)}
-    years |= {year for period, (year, _) in _PERIODS.items() if period in query.text and not years}
-    return Asked(indicator, subjects, places, level, query.national, frozenset(years), standing)
+    pieces = [piece for piece in _FILLERS.split(text) if piece.strip()]
+    is_short = len(pieces) <= _MOST_PIECES and sum(map(len, pieces)) <= _LONGEST_NAME
+    return (text, places, level) if is_short else None
 
 
 def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, frozenset[str]]:
@@ -160,7 +182,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query = search.query
-    if query.titles or not _may_ask(query):
+    if _scope(query) is None:
         return None
     settings = knowledge.settings()
     searched = knowledge.doc_ids
@@ -191,14 +213,6 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         "targets",
         silent if not asked.level else (),
         asked.indicator,
-    )
-
-
-def _may_ask(query: Query) -> bool:
-    return (
-        bool(query.places)
-        or query.national
-        or any(pattern.search(query.text) for pattern, _ in _LEVELS)
     )
 
 
