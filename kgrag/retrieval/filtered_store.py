@@ -9,7 +9,7 @@ from kgrag.ids import document_of
 from kgrag.store.graph import StatedTriple, Stating
 from kgrag.store.search import T
 from kgrag.store.store import SearchedStore
-from kgrag.types import Fact
+from kgrag.types import Fact, Heading
 from kgrag.vectors.vector import Vector
 
 _ALL = 1_000_000  # documents that bear a title: looked at before those that are searched are taken
@@ -102,6 +102,7 @@ class FilteredStore:
 
     document_cards = _own(SearchedStore.document_cards)
     chunks = _own(SearchedStore.chunks)
+    chunks_of = _own(SearchedStore.chunks_of)
     children = _own(SearchedStore.children)
     families = _own(SearchedStore.families)
     summaries = _own(SearchedStore.summaries)
@@ -117,6 +118,10 @@ class FilteredStore:
     # Entities belong to no document.
     find_entities = _whole(SearchedStore.find_entities)
     entity_degrees = _whole(SearchedStore.entity_degrees)
+
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of those of the documents."""
+        return self.whole.headings([doc_id for doc_id in doc_ids if doc_id in self.doc_ids])
 
     def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
         """Return what each of some works returns."""

@@ -24,6 +24,7 @@ from kgrag.retrieval.merge import Families, merge
 from kgrag.retrieval.plan import plan
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Search
+from kgrag.retrieval.sections import chunks_of_asked_sections
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.retrieval.weighted_fusion import (
     Fusion,
@@ -169,6 +170,7 @@ _SIMILAR_FACTS = WeightedRetriever(
     begin=begin_chunks_of_similar_facts,
 )
 _FIGURES = WeightedRetriever(chunks_of_figures, weight=0.6, unit="own", weak_factor=0.1)
+_SECTIONS = WeightedRetriever(chunks_of_asked_sections, weight=4.0, unit="own")
 _CITED = WeightedRetriever(cited_documents, weight=24.0, unit="present")
 # A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.
 _QUERIED = WeightedRetriever(queried_chunks, weight=2.0, unit="present")
@@ -191,7 +193,7 @@ _HYBRID = (
 
 _ALL = (
     *(_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES),
-    *(_FACTS, _SIMILAR_FACTS, _FIGURES, _CITED, _QUERIED),
+    *(_FACTS, _SIMILAR_FACTS, _FIGURES, _SECTIONS, _CITED, _QUERIED),
 )
 
 _GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), planned=True)
@@ -202,6 +204,7 @@ PRESETS: Mapping[str, Pipeline] = MappingProxyType(
         "grim-no-merge": replace(_GRIM, postprocessors=()),
         "grim-no-summary": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SUMMARIES)),
         "grim-no-figures": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _FIGURES)),
+        "grim-no-sections": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SECTIONS)),
         "grim-no-plan": replace(_GRIM, planned=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),

@@ -19,6 +19,14 @@ class SearchedDocuments(Protocol):
         """Return chunks in the order asked."""
         ...
 
+    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
+        """Return a group's chunks of documents, ordered by document as asked, then position."""
+        ...
+
+    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
+        """Return the headings of documents in text order, by document."""
+        ...
+
     def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
         """Return one group of children, ordered by parent as asked, then position."""
         ...
@@ -119,12 +127,4 @@ class DocumentStore(SearchedDocuments, Protocol):
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
         """Return documents with text, in the order asked (all, ordered by id, for None)."""
-        ...
-
-    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return the headings of documents in text order, by document."""
-        ...
-
-    def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return a group's chunks of documents, ordered by document as asked, then position."""
         ...

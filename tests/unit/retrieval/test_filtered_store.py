@@ -14,6 +14,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ids import document_of
 from kgrag.retrieval.dense import similar_chunks
 from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
+from kgrag.retrieval.figures import chunks_of_figures
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
@@ -27,11 +28,12 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.search import Search
+from kgrag.retrieval.sections import chunks_of_asked_sections
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.store.store import SearchedStore
 
 TEXTS = {
-    "a": "云岭省节能规划\n根据《节能法》，落实《青川市节能方案》。\n绿色工厂达到50家。",
+    "a": "云岭省节能规划\n根据《节能法》，落实《青川市节能方案》。\n一、节能目标\n绿色工厂达到50家。",
     "b": "青川市节能方案\n落实《云岭省节能规划》和《节能法》。\n绿色工厂由市工业和信息化局负责。",
     "c": "某委员会关于印发《节能法》的通知\n2021年1月1日发布。\n绿色工厂节能工作由部门负责。",
     "d": "南渡市节能办法\n根据《云岭省节能规划》，绿色工厂节能目标另定。",
@@ -41,7 +43,7 @@ ROUTES = (
     *(words_in_text, words_in_path, words_in_coarse_text, words_in_coarse_path),
     *(titles_in_text, titles_in_coarse_text, similar_chunks, chunks_and_summaries),
     *(summarised_chunks, chunks_of_facts, chunks_of_similar_facts, cited_documents),
-    queried_chunks,
+    *(queried_chunks, chunks_of_figures, chunks_of_asked_sections),
 )
 
 
@@ -101,6 +103,7 @@ def test_a_route_finds_within_documents_what_it_finds_of_them_anywhere(kb, ids, 
                 cited_documents,
                 titles_in_text,
                 titles_in_coarse_text,
+                chunks_of_figures,
             ):
                 own = [hit for hit in everywhere if document_of(hit[0]) in doc_ids]
                 assert [c for c, _ in ranking.hits] == [c for c, _ in own]
@@ -143,6 +146,8 @@ def test_a_view_shows_no_document_but_its_own(kb, ids):
 READS: dict[str, Callable[[Any, Any], object]] = {
     "document_cards": lambda store, all_: store.document_cards(),
     "chunks": lambda store, all_: store.chunks(all_.parents),
+    "chunks_of": lambda store, all_: store.chunks_of(sorted(all_.doc_ids), size=256),
+    "headings": lambda store, all_: store.headings(sorted(all_.doc_ids)),
     "children": lambda store, all_: store.children(all_.parents, size=256),
     "families": lambda store, all_: store.families(all_.parents),
     "summaries": lambda store, all_: store.summaries(),

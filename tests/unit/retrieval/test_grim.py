@@ -70,6 +70,7 @@ def test_presets_are_the_promised_ones():
         "grim-no-merge",
         "grim-no-summary",
         "grim-no-figures",
+        "grim-no-sections",
         "grim-no-plan",
     }
 

@@ -1,0 +1,73 @@
+"""The route over headings: the section of a quoted document that the question names."""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+
+from kgrag.retrieval.search import Ranking, Search
+from kgrag.types import Heading
+
+_MOST_DOCUMENTS = 5  # a title that more bear leads to no section
+_MOST = 6  # headings; a name that more of them end in tells no section
+_LENGTHS = range(2, 13)  # characters of a heading's name
+_OF_ITS_KIND = 0.7  # 发展目标, where 主要目标 is asked for
+_COUNT = re.compile(r"[一二三四五六七八九十百零〇\d]+")
+_MARKER = re.compile(
+    rf"\s*(?:第\s*{_COUNT.pattern}\s*[章节条编部分]+|[（(]\s*{_COUNT.pattern}\s*[）)]"
+    rf"|{_COUNT.pattern}\s*[、.．]|[①-⑳])\s*"
+)
+_END = " \t\n　。：:；;，,、"
+
+
+def heading_name(heading: str) -> str:
+    """Return a heading without its number and the marks around it.
+
+    >>> [heading_name(h) for h in ("（三）主要目标。", "第三节  发展目标", "3.1 总则", "目标")]
+    ['主要目标', '发展目标', '总则', '目标']
+    """
+    name = heading
+    while (match := _MARKER.match(name)) and match.end() < len(name):
+        name = name[match.end() :]
+    return re.sub(r"^[\d.．\s]+", "", name).strip(_END)
+
+
+def chunks_of_asked_sections(search: Search) -> Ranking:
+    """Return the chunks of quoted documents under a heading whose name is in the question.
+
+    《…》的主要目标是什么 asks for what stands under 二、主要目标, not for every sentence with these
+    words. A heading that the question has whole scores 1; where it has none, those that end
+    in two characters of it (发展目标) score 0.7, unless more than six of them do.
+    """
+    if not search.titled or len(search.titled) > _MOST_DOCUMENTS:
+        return Ranking((), {})
+    store, doc_ids = search.store, list(search.titled)
+    asked = [
+        (doc_id, *section)
+        for doc_id, headings in store.headings(doc_ids).items()
+        for section in _asked(headings, search.query.remainder)
+    ]
+    if not asked:
+        return Ranking((), {})
+    best: dict[str, tuple[float, str]] = {}
+    for chunk in store.chunks_of(doc_ids, size=search.settings.leaf):
+        for doc_id, start, end, score, heading in asked:
+            within = doc_id == chunk.doc_id and start < chunk.end and chunk.start < end
+            if within and score > best.get(chunk.chunk_id, (0.0, ""))[0]:
+                best[chunk.chunk_id] = score, heading
+    hits = sorted(((c, score) for c, (score, _) in best.items()), key=lambda hit: -hit[1])
+    return Ranking(tuple(hits), {c: f"section {heading}" for c, (_, heading) in best.items()})
+
+
+def _asked(headings: Sequence[Heading], question: str) -> Iterator[tuple[int, int, float, str]]:
+    """Yield start, end, score and heading of the sections of a document that a question names."""
+    names = [
+        (i, name) for i, h in enumerate(headings) if len(name := heading_name(h.text)) in _LENGTHS
+    ]
+    whole = [(i, 1.0) for i, name in names if name in question]
+    found = whole or [(i, _OF_ITS_KIND) for i, name in names if name[-2:] in question]
+    if len(found) > _MOST:
+        return
+    for i, score in found:
+        heading = headings[i]
+        after = (h.start for h in headings[i + 1 :] if h.level <= heading.level)
+        yield heading.start, next(after, sys.maxsize), score, heading.text
