@@ -32,6 +32,7 @@ _RULES = re.compile(
 )
 _ALLOTTED = frozenset("项个家人名份")  # 每校不超过6项 limits what may be handed in
 _NEAR = 12  # rows of a table that a paragraph may have been read over
+_FEW = 3  # results without an aim, after which a section is taken to tell results
 _LEAD = 12  # characters within which a paragraph says when its aims are due
 _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
@@ -59,6 +60,8 @@ class _Carry:
     section: tuple[str, ...] = ()
     aims_in: str = ""  # the outermost section that has come to its aims
     lead: Time | None = None  # of a line that ends in a colon, or of a heading
+    n_done: int = 0  # statements of this section that say that they are results
+    n_planned: int = 0  # and that they are aims
 
 
 def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
@@ -87,6 +90,7 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
             finding = _finding(text, passage, statement, carry, written, is_rules)
             if finding is not None:
                 found.append(finding)
+                _count(carry, statement, finding, written)
         if not passage.is_aside:
             main = passage
             _keep(carry, passage)
@@ -156,12 +160,20 @@ def _step(carry: _Carry, passage: Passage) -> None:
         if not within:
             carry.lead = None
         carry.section = passage.section
+        carry.n_done = carry.n_planned = 0
         if any(_AIMS.search(title) for title in passage.section):
             carry.aims_in = passage.section[0]
         heading = passage.section[-1] if passage.section else ""
         said = [t for t in times(heading) if not t.is_base]
         if said and re.search(r"目标|任务", heading):
             carry.lead = said[-1]
+
+
+def _count(carry: _Carry, statement: Statement, finding: Finding, written: int) -> None:
+    """Count what a section tells as done and as planned, where its words say so."""
+    standing = _told_standing(statement, None, None, written)
+    carry.n_done += standing == "achieved" == finding.qualifiers.standing
+    carry.n_planned += standing == "planned"
 
 
 def _keep(carry: _Carry, passage: Passage) -> None:
@@ -254,18 +266,31 @@ def _as_written(text: str, passage: Passage, statement: Statement) -> str:
 
 def _looks_back(passage: Passage, carry: _Carry) -> bool | None:
     """Return whether a passage's sections tell what was done; None where they tell neither."""
+    of_means = False
     for i, title in reversed(list(enumerate(passage.section))):
         if p.ACHIEVED_SECTION.search(title) and "目标" not in title:
             # behind the aims of a section its title says nothing of what follows
             return True if i or title != carry.aims_in else None
-        if re.search(r"目标|任务|措施|保障", title):
+        if re.search(r"目标|任务|措施", title):
             return False
-    return None
+        of_means = of_means or "保障" in title  # 安全得到保障 may stand among results
+    if of_means:
+        return False
+    return True if carry.n_done >= _FEW and not carry.n_planned else None
 
 
 def _standing(
     statement: Statement, time: Time | None, looks_back: bool | None, written: int
 ) -> Standing:
+    """Return whether a statement is of an aim or a result."""
+    told = _told_standing(statement, time, looks_back, written)
+    return told or ("achieved" if looks_back else "planned")
+
+
+def _told_standing(
+    statement: Statement, time: Time | None, looks_back: bool | None, written: int
+) -> Standing:
+    """Return what the words and times of a statement tell; empty where they do not."""
     if statement.time is not None:
         if looks_back and not statement.time.is_base and int(statement.time.year) <= written:
             return "achieved"
@@ -280,7 +305,7 @@ def _standing(
         if looks_back and int(time.year) <= written:
             return "achieved"
         return standing_of(time, written)
-    return "achieved" if looks_back else "planned"
+    return ""
 
 
 def _is_now(statement: Statement) -> bool:

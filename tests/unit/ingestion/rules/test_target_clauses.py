@@ -300,3 +300,20 @@ def test_a_rise_by_a_range_keeps_its_direction():
     """提升2~5倍 is a rise, from 2 to 5 times."""
     told = targets("平均效率提升2～5倍。")[0].qualifiers
     assert (told.value, told.value_to, told.unit, told.comparator) == ("2", "5", "倍", "+")
+
+
+def test_a_section_of_results_needs_no_word_in_each_sentence():
+    """Behind three results without an aim the next count of the section is one, too."""
+    heading = "云政发〔2021〕3号\n三、环境监管\n"
+    done = "已建成监测站9个。完成了12个站点改造。2020年，培训人员300人次。\n"
+    assert standings(f"{heading}{done}单元总数为100个。")[-1] == ("单元总数", "100", "", "achieved")
+    mixed = f"{heading}{done}力争新建监测站5个。\n单元总数为100个。"
+    assert standings(mixed)[-1] == ("单元总数", "100", "", "planned")
+
+
+def test_a_heading_of_what_is_safe_may_stand_among_results():
+    """安全得到保障 tells of no means where the chapter tells what was done."""
+    chapter = "云政发〔2021〕3号\n第一章发展形势\n一、生态安全得到保障\n单元总数为100个。"
+    assert standings(chapter) == [("单元总数", "100", "", "achieved")]
+    means = "云政发〔2021〕3号\n第五章推进实施\n一、强化资金保障\n单元总数为100个。"
+    assert standings(means) == [("单元总数", "100", "", "planned")]
