@@ -33,7 +33,7 @@ from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.store.store import SearchedStore
 
 TEXTS = {
-    "a": "云岭省节能规划\n根据《节能法》，落实《青川市节能方案》。\n一、节能目标\n绿色工厂达到50家。",
+    "a": "云岭省节能规划\n根据《节能法》，落实《青川市节能方案》。\n一、节能目标\n绿色工厂50家。",
     "b": "青川市节能方案\n落实《云岭省节能规划》和《节能法》。\n绿色工厂由市工业和信息化局负责。",
     "c": "某委员会关于印发《节能法》的通知\n2021年1月1日发布。\n绿色工厂节能工作由部门负责。",
     "d": "南渡市节能办法\n根据《云岭省节能规划》，绿色工厂节能目标另定。",
