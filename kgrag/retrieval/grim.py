@@ -21,9 +21,9 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, merge
-from kgrag.retrieval.plan import plan
+from kgrag.retrieval.plan import asks_on, plan
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
-from kgrag.retrieval.search import Search
+from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.sections import chunks_of_asked_sections
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.retrieval.weighted_fusion import (
@@ -61,16 +61,22 @@ class Pipeline:
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
 
-        For a comparison those of its sides come in turn, and scores are reciprocals of ranks.
+        For a comparison those of its sides come in turn, and scores are reciprocals of ranks; so
+        for what is asked of the documents that a quoted one cites: that one would fill the context.
 
         Raises:
             ValueError: If top_k < 1.
         """
         sides = plan(search.query) if self.planned else ()
-        if not sides:
-            return self._whole(search, top_k=top_k)
-        found = {s.label: self._whole(search.asked(s.query), top_k=top_k) for s in sides}
-        return drop_nested(in_turn(found))[:top_k]
+        if sides:
+            found = {s.label: self._whole(search.asked(s.query), top_k=top_k) for s in sides}
+            return drop_nested(in_turn(found))[:top_k]
+        results = self._whole(search, top_k=top_k)
+        if self.planned and search.titled and asks_on(search.query):
+            heads = _heads(cited_documents(search), search.store)
+            if heads:
+                return drop_nested(in_turn({"the document": results, "cited": heads}))[:top_k]
+        return results
 
     def _whole(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         return self.finish(self.candidates(search, top_k=top_k), search.store, top_k=top_k)
@@ -112,6 +118,15 @@ class Pipeline:
         for postprocess in self.postprocessors:
             results = postprocess(results, store)
         return drop_nested(results)[:top_k]
+
+
+def _heads(ranking: Ranking, store: SearchedStore) -> list[ScoredChunk]:
+    """Return what a route found as results, in its order."""
+    scores = dict(ranking.hits)
+    return [
+        ScoredChunk(c, scores[c.chunk_id], (ranking.reasons[c.chunk_id],))
+        for c in store.chunks(list(scores))
+    ]
 
 
 def merge_and_fill(

@@ -29,6 +29,15 @@ _SETS_AGAINST = re.compile(
     r"|谁[更最]|哪[个份部]|difference|differ|compare",
     re.IGNORECASE,
 )
+# What is asked of a document that the quoted one cites: who issued it, and when.
+_CITED = re.compile(r"依据|根据|上位|引用|落实|贯彻|参照|based on|cite", re.IGNORECASE)
+_ASKED_OF_IT = re.compile(
+    r"(?:机构|部门|机关|谁|哪[个家级]|时间|何时|什么时候|哪一?年|日期).{0,8}"
+    r"(?:发布|印发|制定|出台|颁布|施行|实施|生效)"
+    r"|(?:发布|印发|制定|出台|颁布)(?:机[构关]|部门|单位|时间|日期)|文号"
+    r"|who issued|when .{0,12}issued",
+    re.IGNORECASE,
+)
 _SUFFIX = r"(?:省|市|自治区|自治州|特别行政区|区|县)?"
 _WHOLE = r"全国|国家(?!级|标准)|中央|国务院|我国"
 _AND = r"(?:里|本级)?\s*(?:[、，,/和与及跟同或比]|以及)\s*"
@@ -83,6 +92,18 @@ def plan(query: Query) -> tuple[Side, ...]:
     if not 2 <= len(labels) <= _MOST:
         return ()
     return tuple(Side(label, _asked_of(query, label, named)) for label in labels)
+
+
+def asks_on(query: Query) -> bool:
+    """Return whether a question goes on from a quoted document to what it is based on.
+
+    >>> asks_on(analyse("《甲办法》所依据的上位政策是由哪个机构发布的？"))
+    True
+    >>> asks_on(analyse("《甲办法》依据哪些文件？"))
+    False
+    """
+    asked = query.remainder
+    return _CITED.search(asked) is not None and _ASKED_OF_IT.search(asked) is not None
 
 
 def _documents(query: Query) -> tuple[Side, ...]:

@@ -10,16 +10,19 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
+from kgrag.language.leading_region import leading_region
 from kgrag.language.places import with_places_inside
+from kgrag.language.regions import regions_named
 from kgrag.language.text import words
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.settings import Settings
 from kgrag.store.store import SearchedStore
-from kgrag.types import NodeKind, Query
+from kgrag.types import Entity, NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector
 
 _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
+_LEAST_REST = 6  # characters that a title needs besides its place
 # Weight of a keyword's word that the question does not have; its own words weigh 1
 # (benchmarks/decisions.md).
 _EXPANDED = 0.5
@@ -163,8 +166,20 @@ class Search:
 
     @cached_property
     def anchors(self) -> list[Anchor]:
-        """Return the entities that question or keywords name, the weightiest first."""
-        return question_entities(self.query, self.store)
+        """Return the entities that question or keywords name, the weightiest first.
+
+        Documents that are quoted by another title than their node has come last.
+        """
+        named = question_entities(self.query, self.store)
+        if not self.titled:
+            return named
+        known = {anchor.entity.entity_id for anchor in named}
+        quoted = [
+            Anchor(Entity(node, title, "document"), 1.0, self.query.text.find(title))
+            for node, doc_id in self.settings.nodes.items()
+            if node not in known and (title := self.titled.get(doc_id))
+        ]
+        return [*named, *quoted]
 
     @cached_property
     def cities(self) -> frozenset[str]:
@@ -173,13 +188,29 @@ class Search:
 
     @cached_property
     def titled(self) -> dict[str, str]:
-        """Return documents whose title the question quotes: {doc_id: the quoted title}."""
+        """Return documents whose title the question quotes: {doc_id: the quoted title}.
+
+        A document that is about the place with which the quoted title begins may leave it out of
+        its own: 《天津市关于…的措施》 is 关于…的措施 of 天津.
+        """
         found: dict[str, str] = {}
         for title in self.query.titles:
             doc_ids = self.store.find_documents(title, top_k=_MOST_TITLED + 1)
+            if not doc_ids:
+                doc_ids = self._titled_without_place(title)
             if len(doc_ids) <= _MOST_TITLED:
                 found.update({doc_id: title for doc_id in doc_ids if doc_id not in found})
         return found
+
+    def _titled_without_place(self, title: str) -> list[str]:
+        """Return documents about the place that a title begins with which bear the rest of it."""
+        names, end = leading_region(title)
+        rest = title[end:].strip()
+        if not names or len(rest) < _LEAST_REST:
+            return []
+        asked = {region.short for region in regions_named(names[-1])}
+        found = self.store.find_documents(rest, top_k=_MOST_TITLED + 1)
+        return [d for d in found if asked & self.settings.places.get(d, frozenset())]
 
     @cached_property
     def terms(self) -> dict[str, float]:
