@@ -140,9 +140,7 @@ class _Sentence:
         before = counts.without_kinds(self.text[left : first.start])
         window = before[-_LOOK_BACK:]
         behind = self.text[group[-1].end : right]
-        if p.OTHER_NUMBER.search(window) or _NOT_YET.search(window):
-            return
-        if p.EACH_STEP.search(window):
+        if p.OTHER_NUMBER.search(window) or _NOT_YET.search(window) or p.EACH_STEP.search(window):
             return
         came_from = p.FROM.search(window)
         goes_on = behind or self.text[right + 1 : right + 6]  # 由30%, 提高到50%
@@ -213,8 +211,9 @@ class _Sentence:
             return
         if not name and words.has_words(names.without_times(rest)):
             return
-        is_part = self.state.is_part
-        name = names.lent(name, self.state.indicator, value, chain, is_part=is_part)
+        if not name and not self.state.indicator and value.unit in SHARES:
+            name = self.record.gone_on(value.start - len(chain))
+        name = names.lent(name, self.state.indicator, value, chain, is_part=self.state.is_part)
         self._each(clause, name, value, chain)
 
     def _each(self, clause: tuple[int, int], name: str, value: Value, chain: str) -> None:

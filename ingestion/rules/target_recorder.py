@@ -58,6 +58,12 @@ class Recorder:
         after = (t for t in self.said if value.end <= t.start < end and not t.is_base)
         return next(after, None)
 
+    def gone_on(self, at: int) -> str:
+        """Return the indicator before, if only a time stands ahead of `at`: ;到2035年,达到85%."""
+        since = max(self.text.rfind(";", 0, at) + 1, self.start)
+        ahead = words.lead_stripped(names.without_times(self.text[since:at])).strip(",")
+        return self.state.referred if not ahead else ""
+
     def says_when(self, start: int, at: int) -> bool:
         """Return whether a clause that begins at `start` says a time before a place."""
         return last_before(self.said, at, start) is not None

@@ -32,7 +32,7 @@ _FULL = re.compile(
     r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<![a-z\d.])0\.[ \t]{1,2}\d+|(?<![a-z\d.])\d+(?:\.\d+)?)"
     rf"|(?P<han>[{_HAN}]+(?:点[零一二三四五六七八九]+)?))"
-    rf"(?:\s*(?P<scale>{_SCALES}))?(?:\s*[多余])?(?:\s*(?P<unit>{_UNIT}))?",
+    rf"(?:\s*[多余](?=[千万亿]))?(?:\s*(?P<scale>{_SCALES}))?(?:\s*[多余])?(?:\s*(?P<unit>{_UNIT}))?",
     re.IGNORECASE,
 )
 _TO = re.compile(r"\s*(?:[-—–~～至到]|——|to)\s*")
@@ -121,6 +121,8 @@ def quantities(text: str) -> list[Quantity]:
 
     >>> [sorted(map(int, q.values)) for q in quantities("一千家，1,000家，３万元，百分之十")]
     [[1000], [1000], [30000], [10]]
+    >>> [sorted(map(int, q.values)) for q in quantities("230多万吨，1万余吨")]
+    [[2300000], [10000]]
     >>> [(q.unit, sorted(map(int, q.values))) for q in quantities("5-10万元")]
     [('元', [5, 50000]), ('元', [100000])]
     """
