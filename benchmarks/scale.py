@@ -30,7 +30,7 @@ from typing import TypeVar
 from made_up import MadeUpEmbedder, Reader, Writer
 
 from kgrag.api import KnowledgeBase
-from kgrag.asking.search_context import CurrentSettings, SearchContext
+from kgrag.asking.search_context import CurrentSettings
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.intake import Intake, Use
@@ -296,7 +296,8 @@ def profile(job: Job) -> list[str]:
     with opened(job, embedder) as base:
         store = ClockedStore(base.store, methods)
         current = CurrentSettings(store, lambda: base.sizes.searched)
-        knowledge = SearchContext(store, lambda: embedder, current, graph=store)
+        real = base._current.knowledge()
+        knowledge = replace(real, store=store, embedder=lambda: embedder, settings=current)
 
         def answer(question: str) -> None:
             query = stages.timed("read the question", knowledge.query)(question)

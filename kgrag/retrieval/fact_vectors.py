@@ -27,12 +27,10 @@ def chunks_of_similar_facts(search: Search) -> Ranking:
     Facts by which one document cites another are left to the other route over facts, which minds
     their direction: nearly all of them read alike, whatever the question is about.
     """
-    cosines = search.nearest("fact", top_k=_top_k(search))
     best: dict[str, tuple[float, Triple]] = {}
-    for fact, stating in search.store.stated_triples(list(cosines)):
+    for (fact, stating), cosine in search.nearest_facts(top_k=_top_k(search)):
         if fact.predicate in CITING_PREDICATES or is_figure(fact):
             continue
-        cosine = cosines[fact.fact_id]
         for chunk_id in stating:
             if cosine > (best[chunk_id][0] if chunk_id in best else 0.0):
                 best[chunk_id] = cosine, fact

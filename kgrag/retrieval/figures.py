@@ -19,6 +19,12 @@ def is_figure(triple: Triple) -> bool:
     return triple.subject.type == "target"
 
 
+def begin_chunks_of_figures(search: Search) -> None:
+    """Begin to look for the facts, where those of all documents are asked for."""
+    if _asked_documents(search) is None:
+        search.begin("fact", top_k=_NEAREST)
+
+
 def chunks_of_figures(search: Search) -> Ranking:
     """Return chunks by the cosine of the question and the nearest indicator that they state.
 
@@ -33,10 +39,9 @@ def chunks_of_figures(search: Search) -> Ranking:
     doc_ids = _asked_documents(search)
     if doc_ids is not None and not doc_ids:
         return Ranking((), {})
-    cosines = search.nearest("fact", top_k=_NEAREST, doc_ids=doc_ids)
     best: dict[str, tuple[float, Triple]] = {}
-    for triple, stating in search.store.stated_triples(list(cosines)):
-        score = (cosines[triple.fact_id] - settings.cosine_mean) / settings.cosine_std - _LEAST
+    for (triple, stating), cosine in search.nearest_facts(top_k=_NEAREST, doc_ids=doc_ids):
+        score = (cosine - settings.cosine_mean) / settings.cosine_std - _LEAST
         if score <= 0 or not is_figure(triple):
             continue
         for chunk_id in stating:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
-from kgrag.retrieval.figures import chunks_of_figures
+from kgrag.retrieval.figures import begin_chunks_of_figures, chunks_of_figures
 from kgrag.retrieval.fill import fill
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
 from kgrag.retrieval.lexical import (
@@ -184,7 +184,9 @@ _SIMILAR_FACTS = WeightedRetriever(
     weak_factor=0.1,
     begin=begin_chunks_of_similar_facts,
 )
-_FIGURES = WeightedRetriever(chunks_of_figures, weight=0.6, unit="own", weak_factor=0.1)
+_FIGURES = WeightedRetriever(
+    chunks_of_figures, weight=0.6, unit="own", weak_factor=0.1, begin=begin_chunks_of_figures
+)
 _SECTIONS = WeightedRetriever(chunks_of_asked_sections, weight=4.0, unit="own")
 _CITED = WeightedRetriever(cited_documents, weight=24.0, unit="present")
 # A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.

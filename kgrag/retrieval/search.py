@@ -17,6 +17,7 @@ from kgrag.language.text import words
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.settings import Settings
+from kgrag.store.graph import StatedTriple
 from kgrag.store.store import SearchedStore
 from kgrag.types import Entity, NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector
@@ -110,6 +111,7 @@ class Search:
         self.queried = tuple(queried)
         self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
         self._nearest: dict[tuple[NodeKind, int], dict[str, float]] = {}
+        self._nearest_facts: dict[int, list[tuple[StatedTriple, float]]] = {}
 
     def asked(self, query: Query) -> "Search":
         """Return a search for another question in the same documents."""
@@ -147,7 +149,9 @@ class Search:
             self.settings = replace(self.settings, depth=depth)
 
     def begin(self, kind: NodeKind, *, top_k: int) -> None:
-        """Begin to look for the nearest nodes, which `nearest` will be asked for."""
+        """Begin to look for the nearest nodes, which `nearest` will be asked for; once."""
+        if (kind, top_k) in self._begun:
+            return
         end = self.store.begin_search_vectors(self.vector, kind=kind, top_k=top_k)
         self._begun[kind, top_k] = end
 
@@ -163,6 +167,19 @@ class Search:
             hits = end() if end else self.store.search_vectors(self.vector, kind=kind, top_k=top_k)
             self._nearest[kind, top_k] = dict(hits)
         return self._nearest[kind, top_k]
+
+    def nearest_facts(
+        self, *, top_k: int, doc_ids: Collection[str] | None = None
+    ) -> list[tuple[StatedTriple, float]]:
+        """Return the nearest facts with the chunks that state them, and their cosines."""
+        if doc_ids is None and top_k in self._nearest_facts:
+            return self._nearest_facts[top_k]
+        cosines = self.nearest("fact", top_k=top_k, doc_ids=doc_ids)
+        stated = self.store.stated_triples(list(cosines))
+        found = [(one, cosines[one[0].fact_id]) for one in stated]
+        if doc_ids is None:
+            self._nearest_facts[top_k] = found
+        return found
 
     @cached_property
     def anchors(self) -> list[Anchor]:
