@@ -9,6 +9,7 @@ from kgrag.notebook import answer_html, list_html, passage_html, place_html
 from kgrag.status import Status, mark
 from kgrag.types import Chunk, Language
 
+IN_SECTION = "section "  # begins the reason of what stands in a section that the question names
 VerdictStatus = Literal["passed", "failed", "unverified"]
 
 

@@ -1,6 +1,7 @@
 """Answer a question offline with the sentences that support it best, each cited."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,24 +10,28 @@ import numpy as np
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.citation import citation
-from kgrag.generation.listed import Listing, Place
+from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
 from kgrag.generation.stated_targets import AskedFigure, StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.facets import document_facets
 from kgrag.language.text import normalize_name, words
-from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query
 
 METHOD = "extractive"
 _CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")
 _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 
+_ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")
+_STOP = re.compile(r"[。；;！？]$")
+_SHORT_HEADING = 16  # characters of a heading that ends like a sentence
 _MOST_SENTENCES = 400  # encoded for one answer
 _CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
 _REACH = 0.8  # of the best score, within which what is asked for must be found
 _WORD_WEIGHT = 0.2  # of the share of the question's words in a sentence, beside its cosine
 _TITLE_WEIGHT = 0.3  # of naming a title that the question quotes
+_SECTION = 0.3  # of standing in the section that the question names
 _CHUNK_WEIGHT = 0.02  # of each point that its chunk lies behind the best one
 # Scores below which nothing supports an answer: questions on other subjects than the documents'.
 _SUPPORT = 0.55
@@ -75,11 +80,13 @@ def answer(
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
+    lists = asks_for_list(query.text)  # whose items may be headings
     candidates = [
         sentence
         for sentence in _of_named_documents(sentences(results), titles, query)
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, documents[sentence.doc_id].title)
+        and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
     ]
     targets, asked = StatedTargets(facts), AskedFigure.of(query.text)
     listing = Listing(query, documents)
@@ -88,7 +95,7 @@ def answer(
         candidates[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
-        fit=lambda sentence: targets.fit(sentence, asked) + listing.fit(sentence),
+        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
     if not _is_supported(scored, query, embedder):
         return Answer(query.text, not_found(query.language), (), False, METHOD)
@@ -142,6 +149,18 @@ def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> 
 def _repeats(text: str, title: str) -> bool:
     """Return whether a sentence is the title, or a line of it."""
     return normalize_name(text) in normalize_name(title)
+
+
+def _is_asked_section(sentence: Sentence) -> bool:
+    return any(reason.startswith(IN_SECTION) for reason in sentence.chunk.via)
+
+
+def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:
+    """Return whether a sentence is a line that is a heading: it names what others say."""
+    at = bisect_right(headings, sentence.start, key=lambda heading: heading.start) - 1
+    if at < 0 or sentence.end > headings[at].end + 1 or _ARTICLE.match(sentence.text):
+        return False
+    return not _STOP.search(sentence.text) or len(sentence.text) <= _SHORT_HEADING
 
 
 def _is_supported(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from kgrag.results import IN_SECTION
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.types import Heading
 
@@ -55,7 +56,7 @@ def chunks_of_asked_sections(search: Search) -> Ranking:
             if within and score > best.get(chunk.chunk_id, (0.0, ""))[0]:
                 best[chunk.chunk_id] = score, heading
     hits = sorted(((c, score) for c, (score, _) in best.items()), key=lambda hit: -hit[1])
-    return Ranking(tuple(hits), {c: f"section {heading}" for c, (_, heading) in best.items()})
+    return Ranking(tuple(hits), {c: f"{IN_SECTION}{heading}" for c, (_, heading) in best.items()})
 
 
 def _asked(headings: Sequence[Heading], question: str) -> Iterator[tuple[int, int, float, str]]:

@@ -33,7 +33,7 @@ def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(fo
     done = run(folder, "reembed", "--model", "hash-32")
 
     assert done.exit_code == 0
-    assert re.fullmatch(r"hash-64 → hash-32: 2 texts of 2 documents in \d\.\d s\n", done.stdout)
+    assert re.fullmatch(r"hash-64 → hash-32: 4 texts of 2 documents in \d\.\d s\n", done.stdout)
     assert done.stderr == (
         'note: [embedding] names "hash-64" still: change it to "hash-32", or take it out\n'
     )
@@ -105,12 +105,12 @@ def test_reembed_dry_run_says_how_much_and_changes_nothing(folder):
     plan = run(folder, "reembed", "--model", "hash-32", "--dry-run")
 
     assert re.fullmatch(
-        r"hash-64 → hash-32: 2 texts of 2 documents to encode, \d+ characters; about \d\.\d s\n",
+        r"hash-64 → hash-32: 4 texts of 2 documents to encode, \d+ characters; about \d\.\d s\n",
         plan.stdout,
     )
     as_json = run(folder, "reembed", "--model", "hash-32", "--dry-run", "--json")
     record = json.loads(as_json.stdout)
-    assert (record["after"], record["texts"], record["documents"]) == ("hash-32", 2, 2)
+    assert (record["after"], record["texts"], record["documents"]) == ("hash-32", 4, 2)
     assert run(folder, "search", "绿色工厂").exit_code == 0
     assert json.loads(run(folder, "reembed", "--json").stdout)["changed"] is False
 

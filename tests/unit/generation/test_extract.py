@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
@@ -125,3 +127,47 @@ def test_answer_follows_the_direction_of_a_citation(question, doc_id, quote):
     (citation,) = two_documents(question).citations
     assert citation.doc_id == doc_id
     assert quote in citation.quote
+
+
+PLAN = (
+    "云岭省节水规划\n一、云岭省水资源现状与主要目标的差距\n二、主要目标\n主要是控制用水总量，以此为目标。\n"
+    "三、落实水资源管理的保障措施\n各地把主要目标的完成情况纳入对班子和干部的综合考核评价。"
+)
+
+
+def ask_plan(question, *, via):
+    """Ask a plan in three chunks, of which the one of section 二 came for the reason given."""
+    starts = [PLAN.index(mark) for mark in ("一、", "二、", "三、")] + [len(PLAN)]
+    spans = list(pairwise(starts))
+    headings = [Heading(s, PLAN.index("\n", s), 1, PLAN[s : PLAN.index("\n", s)]) for s, _ in spans]
+    results = [
+        ScoredChunk(Chunk(f"d:256:{i}", "d", 256, i, s, e, PLAN[s:e]), 10.0, via if i == 1 else ())
+        for i, (s, e) in enumerate(spans)
+    ]
+    document = Document("d", "云岭省节水规划", PLAN, "d.txt", "txt", "00")
+    return answer(
+        analyse(question),
+        results,
+        documents={"d": document},
+        headings={"d": headings},
+        embedder=HashEmbedder(),
+        max_sentences=1,
+    ).text
+
+
+def test_a_heading_is_no_answer_but_to_a_question_for_a_list():
+    """However many words of the question it has: what stands under it says something."""
+    assert ask_plan("《云岭省节水规划》与主要目标的差距", via=()).startswith("各地把主要目标")
+    listed = ask_plan("《云岭省节水规划》列出了水资源管理的什么", via=())
+    assert "三、落实水资源管理的保障措施" in listed
+
+
+def test_what_stands_in_the_section_that_is_asked_for_comes_first():
+    """A sentence elsewhere has the words of the question, the section has the answer."""
+    question = "《云岭省节水规划》的主要目标"
+    assert (
+        ask_plan(question, via=()) == "各地把主要目标的完成情况纳入对班子和干部的综合考核评价。[1]"
+    )
+    assert (
+        ask_plan(question, via=("section 二、主要目标",)) == "主要是控制用水总量，以此为目标。[1]"
+    )
