@@ -136,7 +136,10 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
         label
         for label in labels
         for inner in labels
-        if label != inner and label in _around(inner) and (label, inner) not in joined
+        if label != inner
+        and label in _around(inner)
+        and (label, inner) not in joined
+        and (inner, label) not in joined
     }
     kept: list[_Named] = []
     start: int | None = None  # of the names right before, that say where this one lies
