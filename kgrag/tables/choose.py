@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kgrag.errors import NotFoundError
 from kgrag.language.facets import NATIONAL, called
-from kgrag.language.places import asks_nationally
+from kgrag.language.places import asks_nationally, question_places
 from kgrag.language.regions import path, region_of, regions_named
 from kgrag.language.text import normalize_name
 from kgrag.qualifiers import Qualifiers
@@ -94,11 +94,20 @@ def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]]
 def stated_place(told: Qualifiers, card: Document) -> tuple[str, ...]:
     """Return the place that a statement is about, full names, the outermost first.
 
-    It is its own, else the narrowest of its document; 全国 where there is none.
+    It is its own, else the narrowest of its document, else the one place that its title names
+    (a national document that supports one province); 全国 where there is none.
     """
     around = card.metadata.regions
     region = told.region or (around[-1] if around else NATIONAL)
+    if region == NATIONAL and not around:
+        region = _named_in(card.title)
     if region in around:
         return around[: around.index(region) + 1]
     known = region_of(region, within=around)
     return path(known) if known else (region,)
+
+
+def _named_in(title: str) -> str:
+    """Return the full name of the one listed place that a title names; 全国 for none or several."""
+    named = [region for place in question_places(title, ()) for region in regions_named(place)]
+    return named[0].name if len(named) == 1 else NATIONAL

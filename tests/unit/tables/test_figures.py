@@ -3,7 +3,10 @@
 import pytest
 
 from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
+from kgrag.tables.choose import stated_place
+from kgrag.types import Document
 
 
 def cells(table, *keys):
@@ -124,3 +127,20 @@ DUTIES = [
 def test_what_an_organ_is_to_do(tables, organ, told, n):
     """Every task with the role, by any of the organ's names."""
     assert cells(tables.duties(organ, **told), "organ", "role", "task") == n
+
+
+@pytest.mark.parametrize(
+    ("title", "region", "place"),
+    [
+        ("支持云南建设绿色发展先行区实施方案", "全国", ("云南省",)),
+        ("支持云南建设绿色发展先行区实施方案", "", ("云南省",)),
+        ("支持云南建设绿色发展先行区实施方案", "昆明市", ("云南省", "昆明市")),
+        ("关于川渝共建绿色走廊的意见", "全国", ("全国",)),
+        ("四川、重庆共建绿色走廊实施方案", "全国", ("全国",)),
+        ("绿色发展行动方案", "全国", ("全国",)),
+    ],
+)
+def test_figures_of_a_national_document_about_one_province_are_its(title, region, place):
+    """Its title says so; of several provinces none is meant alone."""
+    card = Document("d", title, "", "d.txt", "txt", "00")
+    assert stated_place(Qualifiers("target", region=region), card) == place
