@@ -71,12 +71,14 @@ class Pipeline:
         if sides:
             found = {s.label: self._whole(search.asked(s.query), top_k=top_k) for s in sides}
             return drop_nested(in_turn(found))[:top_k]
-        results = self._whole(search, top_k=top_k)
-        if self.planned and search.titled and asks_on(search.query):
-            heads = _heads(cited_documents(search), search.store)
-            if heads:
-                return drop_nested(in_turn({"the document": results, "cited": heads}))[:top_k]
-        return results
+        return self.beside_cited(search, self._whole(search, top_k=top_k))[:top_k]
+
+    def beside_cited(self, search: Search, results: list[ScoredChunk]) -> list[ScoredChunk]:
+        """Return results with what a quoted document cites in turn, where that is asked on from."""
+        if not (self.planned and search.titled and asks_on(search.query)):
+            return results
+        heads = _heads(cited_documents(search), search.store)
+        return drop_nested(in_turn({"the document": results, "cited": heads})) if heads else results
 
     def _whole(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         return self.finish(self.candidates(search, top_k=top_k), search.store, top_k=top_k)

@@ -1,10 +1,13 @@
 """Retrieve with several wordings of one question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.plan import plan
+from kgrag.retrieval.ranking import drop_nested, in_turn
 from kgrag.retrieval.search import Search
 
 # Weight of all further wordings together; the question's own is 1 and must outweigh them, as they
@@ -20,7 +23,8 @@ def retrieve_several(
 
     Chats-Grid, section III: the expanded questions are searched as the question is. Their
     candidates are fused by reciprocal ranks, then go through the pipeline's postprocessors once,
-    so that neighbours found by different wordings merge. Scores are fused ranks.
+    so that neighbours found by different wordings merge. Scores are fused ranks. A comparison is
+    asked for each side, as the question and each wording that names that side words it.
 
     Args:
         pipeline: What each wording is searched with.
@@ -35,6 +39,22 @@ def retrieve_several(
     own, *further = searches
     if not further:
         return pipeline.retrieve(own, top_k=top_k)
+    sides = plan(own.query) if pipeline.planned else ()
+    if not sides:
+        return pipeline.beside_cited(own, _fused(pipeline, searches, top_k=top_k))[:top_k]
+    whole = replace(pipeline, planned=False)
+    reworded = [(search, {s.label: s.query for s in plan(search.query)}) for search in further]
+    found = {}
+    for side in sides:
+        others = [search.asked(of[side.label]) for search, of in reworded if side.label in of]
+        asked = [own.asked(side.query), *others]
+        found[side.label] = retrieve_several(whole, asked, top_k=top_k)
+    return drop_nested(in_turn(found))[:top_k]
+
+
+def _fused(pipeline: Pipeline, searches: Sequence[Search], *, top_k: int) -> list[ScoredChunk]:
+    """Return what several searches find, fused."""
+    own, *further = searches
     rankings = [pipeline.candidates(search, top_k=top_k) for search in searches]
     fused = reciprocal_rank_fusion(
         [[(r.chunk.chunk_id, r.score) for r in ranking] for ranking in rankings],

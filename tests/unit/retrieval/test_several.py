@@ -92,3 +92,41 @@ def test_a_question_is_needed():
         retrieve_several(
             Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion()), [], top_k=1
         )
+
+
+def by_place(search):
+    """Find what a question says of the one place that it names, otherwise nothing."""
+    found = {"福建": "a:10:0", "河南": "b:10:0"} | (
+        {"福建": "a:10:8"} if "换个说法" in search.query.text else {}
+    )
+    if len(search.query.places) != 1:
+        return Ranking((), {})
+    (place,) = search.query.places
+    return Ranking(((found[place], 1.0),), {found[place]: f"of {place}"})
+
+
+@dataclass
+class Sided(Asked):
+    """A search that may be asked for another question."""
+
+    def asked(self, query):
+        """Ask the same store."""
+        return Sided(self.store, query)
+
+
+@pytest.mark.parametrize(
+    ("wording", "ids"),
+    [
+        ("换个说法，福建和河南要多少", ["a:10:0", "b:10:0", "a:10:8"]),
+        ("换个说法，福建要多少", ["a:10:0", "b:10:0"]),  # names no sides
+    ],
+)
+def test_a_comparison_is_asked_for_each_side_in_each_wording(store, wording, ids):
+    """In turn: the first of each side, then the second."""
+    pipeline = Pipeline((WeightedRetriever(by_place),), ReciprocalRankFusion(), planned=True)
+    searches = [Sided(store, analyse(q)) for q in ("福建、河南各要多少", wording)]
+    found = retrieve_several(pipeline, searches, top_k=10)
+    assert [r.chunk.chunk_id for r in found] == ids
+    assert [r.via[0] for r in found[:2]] == ["asked for 福建", "asked for 河南"]
+    whole = Pipeline((WeightedRetriever(by_place),), ReciprocalRankFusion())
+    assert retrieve_several(whole, searches[:1], top_k=10) == []
