@@ -113,7 +113,7 @@ def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server, m
     server.start()
 
     with KnowledgeBase.open(server.uri, create=False, embedder=HashEmbedder()) as base:
-        assert answers(base, question) == expected
+        assert_same(answers(base, question), expected)
         assert base.verify() == []
         for write in (
             lambda: base.ingest([sample_folder()]),
@@ -124,7 +124,7 @@ def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server, m
             with pytest.raises(StoreError, match="may only be read"):
                 write()
             assert 0 < len(tries) <= connection._REFUSED
-        assert answers(base, question) == expected
+        assert_same(answers(base, question), expected)
 
 
 def begun(tries, *args):
@@ -133,14 +133,25 @@ def begun(tries, *args):
     return Transaction(*args)
 
 
+def assert_same(told, expected):
+    """Check that answers are the same.
+
+    The server adds up cosines in another order once it has compiled the code that does: the
+    sixth digit may be another one.
+    """
+    assert told[0] == expected[0]
+    assert told[1] == pytest.approx(expected[1], abs=1e-4)
+
+
 def answers(base, question):
-    """Return what a knowledge base answers, by every preset, and what it exports."""
-    found = [
-        [(r.chunk.chunk_id, r.score) for r in base.search(question, system=p)] for p in PRESETS
-    ]
+    """Return what a knowledge base answers, by every preset, what it exports, and the scores."""
+    found = [base.search(question, system=preset) for preset in PRESETS]
+    ids = [[r.chunk.chunk_id for r in results] for results in found]
+    scores = [r.score for results in found for r in results]
     asked = base.ask(question)
     with closing(base.export()) as records:
-        return found, asked.text, base.counts(), [json.dumps(r, sort_keys=True) for r in records]
+        exported = [json.dumps(r, sort_keys=True) for r in records]
+    return (ids, asked.text, base.counts(), exported), scores
 
 
 def test_an_empty_database_is_no_knowledge_base(empty_neo4j):
