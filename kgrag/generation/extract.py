@@ -25,6 +25,8 @@ _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")
 _STOP = re.compile(r"[。；;！？]$")
+_FIGURE = re.compile(r"\d")
+_LONGEST_MARKER = 5  # characters of the number before a heading: （十二）, 第十二章
 _SHORT_HEADING = 16  # characters of a heading that ends like a sentence
 _MOST_SENTENCES = 400  # encoded for one answer
 _CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
@@ -156,9 +158,14 @@ def _is_asked_section(sentence: Sentence) -> bool:
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:
-    """Return whether a sentence is a line that is a heading: it names what others say."""
+    """Return whether a sentence is a line that is a heading: it names what others say.
+
+    A numbered line with a figure (12.森林覆盖率（%）15.0) says something itself.
+    """
     at = bisect_right(headings, sentence.start, key=lambda heading: heading.start) - 1
     if at < 0 or sentence.end > headings[at].end + 1 or _ARTICLE.match(sentence.text):
+        return False
+    if _FIGURE.search(sentence.text, _LONGEST_MARKER):
         return False
     return not _STOP.search(sentence.text) or len(sentence.text) <= _SHORT_HEADING
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kgrag.generation.asked import asked_kind
-from kgrag.generation.sentences import Sentence
+from kgrag.generation.sentences import LEADERS, Sentence
 from kgrag.types import Document, Language, Query
 
 _CN = "一二三四五六七八九十"
@@ -23,7 +23,6 @@ _MARKS: tuple[re.Pattern[str], ...] = (
 )
 _LINE = re.compile(r"[^\n]+")
 _ARTICLE = re.compile(rf"第\s*[{_CN}百\d]{{1,5}}\s*[条章节编]")
-_LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 _LEADS = re.compile(r"[：:]\s*$")
 _ENDS = re.compile(r"[。；;！？]")
 _ASKS = re.compile(
@@ -281,7 +280,7 @@ def _marked(match: re.Match[str]) -> _Line | None:
     bare = line.strip()
     if _ARTICLE.match(bare):
         return _Line(start, end, -1, 0)
-    if _LEADERS.search(bare):
+    if LEADERS.search(bare):
         return None
     for kind, mark in enumerate(_MARKS):
         if found := mark.match(bare):

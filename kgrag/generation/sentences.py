@@ -16,7 +16,7 @@ _BEGINS = re.compile(
     r"\s*(?:#{1,6}[ \t]|第[一二三四五六七八九十百\d]{1,4}[章节编][ \t\u3000]"
     r"|[一二三四五六七八九十]{1,3}、|[（(][一二三四五六七八九十]{1,3}[）)](?!项|款|目))"
 )
-_LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
+LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
             start += len(text) - len(text.lstrip())
             text = text.strip()
             place = (chunk.doc_id, chunk.start + start)
-            if len("".join(text.split())) < _SHORTEST or place in seen or _LEADERS.search(text):
+            if len("".join(text.split())) < _SHORTEST or place in seen or LEADERS.search(text):
                 continue
             seen.add(place)
             out.append(Sentence(*place, place[1] + len(text), text, result, rank))

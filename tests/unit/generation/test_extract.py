@@ -162,6 +162,23 @@ def test_a_heading_is_no_answer_but_to_a_question_for_a_list():
     assert "三、落实水资源管理的保障措施" in listed
 
 
+def test_a_numbered_line_with_a_figure_is_an_answer():
+    """As rows of tables are that lost their cells, and were taken for headings."""
+    text = "云岭省生态规划\n12.森林覆盖率（%）56.4 57.0 约束性\n13.森林覆盖率的监测与考核\n"
+    starts = [text.index("12."), text.index("13.")]
+    headings = [Heading(s, text.index("\n", s), 1, text[s : text.index("\n", s)]) for s in starts]
+    document = Document("d", "云岭省生态规划", text, "d.txt", "txt", "00")
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    found = answer(
+        analyse("《云岭省生态规划》的森林覆盖率"),
+        [chunk],
+        documents={"d": document},
+        headings={"d": headings},
+        embedder=HashEmbedder(),
+    )
+    assert [c.quote for c in found.citations] == ["12.森林覆盖率（%）56.4 57.0 约束性"]
+
+
 def test_what_stands_in_the_section_that_is_asked_for_comes_first():
     """A sentence elsewhere has the words of the question, the section has the answer."""
     question = "《云岭省节水规划》的主要目标"
