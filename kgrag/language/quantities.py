@@ -113,7 +113,7 @@ def dates(text: str) -> list[Date]:
 def _part(text: str) -> int:
     if text[:3].casefold() in _MONTHS:
         return _MONTHS.index(text[:3].casefold()) + 1
-    return int(text) if text.isascii() and text else int(_han(text) or 0)
+    return int(text) if text.isascii() and text else int(han_numeral(text) or 0)
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -168,7 +168,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
             return None
         value: Decimal | None = Decimal(re.sub(r"[,\s]", "", match["arabic"]))
     else:
-        value = _han(match["han"])
+        value = han_numeral(match["han"])
     if value is None:
         return None
     value *= _scale(match)
@@ -203,10 +203,10 @@ def _as_first_of_range(quantity: Quantity, last: Quantity, scale: int) -> Quanti
     return replace(quantity, values=values, unit=quantity.unit or last.unit)
 
 
-def _han(text: str) -> Decimal | None:
+def han_numeral(text: str) -> Decimal | None:
     """Return what a Chinese numeral means; None where it means nothing.
 
-    >>> _han("三千五百"), _han("二零二五"), _han("十二"), _han("一点五")
+    >>> han_numeral("三千五百"), han_numeral("二零二五"), han_numeral("十二"), han_numeral("一点五")
     (Decimal('3500'), Decimal('2025'), Decimal('12'), Decimal('1.5'))
     """
     text, _, decimals = narrow(text).partition("点")

@@ -21,6 +21,7 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, merge
+from kgrag.retrieval.parts import asked_parts, without
 from kgrag.retrieval.plan import asks_on, plan
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Ranking, Search
@@ -51,12 +52,15 @@ class Pipeline:
         postprocessors: Applied in order to the best candidates.
         planned: Whether questions are planned: a comparison is asked for each side
             (`kgrag.retrieval.plan`), one for all that cite a title is answered from the graph.
+        parts: Whether the headings that a question asks to list head the results
+            (`kgrag.retrieval.parts`).
     """
 
     routes: tuple[WeightedRetriever, ...]
     fuse: Fusion
     postprocessors: tuple[Postprocessor, ...] = ()
     planned: bool = False
+    parts: bool = False
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
@@ -81,7 +85,18 @@ class Pipeline:
         return drop_nested(in_turn({"the document": results, "cited": heads})) if heads else results
 
     def _whole(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
-        return self.finish(self.candidates(search, top_k=top_k), search.store, top_k=top_k)
+        return self.conclude(search, self.candidates(search, top_k=top_k), top_k=top_k)
+
+    def conclude(
+        self, search: Search, candidates: Sequence[ScoredChunk], *, top_k: int
+    ) -> list[ScoredChunk]:
+        """Return candidates as results, headed by the parts that the question asks to list."""
+        results = self.finish(candidates, search.store, top_k=top_k)
+        if not self.parts:
+            return results
+        leaf = search.settings.leaf
+        parts = asked_parts(search.query, candidates, search.store, leaf=leaf)
+        return [*parts, *without(results, parts)][:top_k] if parts else results
 
     def candidates(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return what the routes find, fused, best first: twice `top_k` chunks at most.
@@ -215,7 +230,7 @@ _ALL = (
     *(_FACTS, _SIMILAR_FACTS, _FIGURES, _SECTIONS, _CITED, _QUERIED),
 )
 
-_GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), planned=True)
+_GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), planned=True, parts=True)
 
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
@@ -225,6 +240,7 @@ PRESETS: Mapping[str, Pipeline] = MappingProxyType(
         "grim-no-figures": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _FIGURES)),
         "grim-no-sections": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SECTIONS)),
         "grim-no-plan": replace(_GRIM, planned=False),
+        "grim-no-parts": replace(_GRIM, parts=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),
         "hybrid": Pipeline(_HYBRID, WeightedFusion()),

@@ -72,4 +72,4 @@ def _fused(pipeline: Pipeline, searches: Sequence[Search], *, top_k: int) -> lis
         ScoredChunk(found[c].chunk, score, (*found[c].via, *reasons.get(c, ())))
         for c, score in fused
     ]
-    return pipeline.finish(candidates, own.store, top_k=top_k)
+    return pipeline.conclude(own, candidates, top_k=top_k)

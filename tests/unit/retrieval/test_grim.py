@@ -71,6 +71,7 @@ def test_presets_are_the_promised_ones():
         "grim-no-summary",
         "grim-no-figures",
         "grim-no-sections",
+        "grim-no-parts",
         "grim-no-plan",
     }
 
