@@ -2,31 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.choices import ExtractFacts
 from kgrag.ingestion.anchor import evidence_for
+from kgrag.ingestion.fact_rows import Statement
 from kgrag.ingestion.facts import Stated, facts_of
 from kgrag.ingestion.locate import Match, Place, locate_all
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.resolve import NameResolver
+from kgrag.ingestion.told_values import told_qualifiers
 from kgrag.language.text import normalize
-from kgrag.llm.chat import Schema
 from kgrag.types import Chunk, Evidence, Fact, Language
 
 _CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}
 _LONGEST_NAME = 120  # characters; a longer one is a clause
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A triple as a model gave it, and the words that it took it from."""
-
-    quote: str
-    triple: TypedTriple
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,40 +45,6 @@ class Source:
     meta_model: MetaModel | None
 
 
-def items_schema(meta_model: MetaModel | None) -> Schema:
-    """Return the JSON schema of the facts of an answer.
-
-    Triples stand under the quote that states them, and their keys are short: against a quote and
-    long keys for each triple that saves about a third of the tokens answered.
-    """
-    text: Schema = {"type": "string"}
-    triple: dict[str, Schema] = {"s": text, "p": text, "o": text}
-    if meta_model is not None:
-        key: Schema = {"type": "string", "enum": [t.key for t in meta_model.types]}
-        triple = {"s": text, "st": key, "p": text, "o": text, "ot": key}
-    return _list_of({"quote": text, "triples": _list_of(triple)})
-
-
-def read_items(items: Iterable[object]) -> list[Statement]:
-    """Return the statements of an answer; what is missing in one is empty.
-
-    Triples that stand beside their quote, or have long keys, are taken as well.
-
-    Raises:
-        ValueError: If no item has the form asked for, though there are some.
-    """
-    items = list(items)
-    found = [
-        Statement(_text(item, "quote"), triple)
-        for item in items
-        if isinstance(item, Mapping)
-        for triple in _triples(item)
-    ]
-    if items and not any(s.triple.subject and s.triple.object for s in found):
-        raise ValueError('no item of "facts" has a "quote" and "triples" with "s", "p" and "o"')
-    return found
-
-
 def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fact], Counter[str]]:
     """Return the facts that statements make, and how many could not be used, by reason.
 
@@ -96,18 +55,17 @@ def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fa
     Returns:
         Facts unique by id with all their evidence, in the statements' order; counts by reason.
     """
-    quotes = list(dict.fromkeys(s.quote for s in statements))
-    places = dict(zip(quotes, locate_all(quotes, source.passage.text), strict=True))
-    numbers = _numbers_held(source.passage.text, *source.passage.heading_path)
+    places = _places(statements, source.passage.text)
+    numbers = _numbers_held(source.passage.text, *source.passage.heading_path, *source.names.titles)
     facts: dict[str, Fact] = {}
     dropped: Counter[str] = Counter()
     for statement in statements:
-        place = places[statement.quote]
+        place = places[statement.item]
         reason = _refused(statement.triple, place, numbers, source)
         if reason or place is None:
             dropped[reason] += 1
             continue
-        found = facts_of([_stated(statement.triple, place, source)], source.names)
+        found = facts_of([_stated(statement, place, numbers, source)], source.names)
         if not found:
             dropped["subject is object"] += 1
             continue
@@ -128,36 +86,17 @@ def with_evidence(fact: Fact, evidence: Iterable[Evidence]) -> Fact:
     return replace(fact, evidence=tuple(sorted(records, key=_order)))
 
 
-def _list_of(properties: Mapping[str, object]) -> Schema:
-    return {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        },
-    }
-
-
-def _triples(item: Mapping[str, object]) -> Iterator[TypedTriple]:
-    inner = item.get("triples")
-    for row in inner if isinstance(inner, list) else [item]:
-        if isinstance(row, list) and len(row) == 3:
-            row = dict(zip(("s", "p", "o"), row, strict=True))
-        if isinstance(row, Mapping):
-            yield TypedTriple(
-                subject=_text(row, "s", "subject"),
-                subject_type=_text(row, "st", "subject_type"),
-                predicate=_text(row, "p", "predicate"),
-                object=_text(row, "o", "object"),
-                object_type=_text(row, "ot", "object_type"),
-            )
-
-
-def _text(row: Mapping[str, object], *keys: str) -> str:
-    value = next((row[key] for key in keys if key in row), "")
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+def _places(statements: Sequence[Statement], text: str) -> dict[int, Place | None]:
+    """Return where each item's quote stands, by the item's number."""
+    quotes: dict[int, str] = {}
+    names: dict[int, list[str]] = {}
+    for s in statements:
+        quotes[s.item] = s.quote
+        names.setdefault(s.item, []).extend(
+            name for name in (s.triple.subject, s.triple.object) if name not in s.quote
+        )
+    found = locate_all(list(quotes.values()), text, names=[names[item] for item in quotes])
+    return dict(zip(quotes, found, strict=True))
 
 
 def _refused(
@@ -189,18 +128,28 @@ def _numbers_held(*texts: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _stated(triple: TypedTriple, place: Place, source: Source) -> Stated:
-    start = source.passage.start
+def _stated(statement: Statement, place: Place, numbers: frozenset[str], source: Source) -> Stated:
+    triple, start = statement.triple, source.passage.start
+    predicate = _predicate(triple, source)
+    told = told_qualifiers(
+        statement.told,
+        predicate=predicate,
+        phrase=triple.object,
+        numbers=numbers,
+        text=source.passage.text,
+        names=source.names,
+    )
     evidence = evidence_for(
         source.leaves,
         start + place.start,
         start + place.end,
         extractor=source.extractor,
         confidence=_CONFIDENCE[place.match],
+        qualifiers=told,
     )
     return Stated(
         triple.subject,
-        _predicate(triple, source),
+        predicate,
         triple.object,
         evidence,
         _type(triple.subject_type, source),

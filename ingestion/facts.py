@@ -8,13 +8,19 @@ from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.target_phrases import value_qualifiers
+from kgrag.ingestion.rules.validity import BEGINS, LASTS, UNTIL
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.language.quantities import dates
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.types import Chunk, Evidence, Fact, Mention
 
 BY_RULE = "rules"  # extractor of what rules find
 _ROLES = frozenset(["牵头", "负责", "配合"])
+# Of the conditions that rules read, with the meta-model's word for amounts that are granted.
+CONDITIONS = frozenset(["申请条件", "处罚", "奖励", "补助", "资金标准"])
+TIMES = frozenset([BEGINS, UNTIL, LASTS])
+NO_VALUES = _ROLES | CITING_PREDICATES | CONDITIONS | TIMES  # what they say is no indicator's value
 # What is done with a document that there is; not 制定, 编制.
 _OF_DOCUMENTS = CITING_PREDICATES | frozenset(
     ["发布", "联合发布", "出台", "执行", "实施", "贯彻", "贯彻落实", "参考", "衔接"]
@@ -64,7 +70,7 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
         facts.setdefault(fid, fact)
         place = resolver.place(stated.subject) or resolver.place(stated.object)
         for evidence in stated.evidence:
-            own = evidence.qualifiers if evidence.qualifiers.kind else said
+            own = evidence.qualifiers if evidence.qualifiers.kind else _with(said, evidence)
             around = resolver.region if own.kind == "target" else ""
             qualifiers = replace(
                 own,
@@ -170,7 +176,7 @@ def _resolved(stated: Stated, resolver: NameResolver) -> tuple[Fact, Qualifiers,
 
 def _value(stated: Stated, resolver: NameResolver) -> Qualifiers:
     """Return the value that the words of a model's or an import's statement give."""
-    if stated.predicate in _ROLES or stated.predicate in CITING_PREDICATES:
+    if stated.predicate in NO_VALUES:
         return NONE
     return value_qualifiers(stated.predicate, stated.object, written=resolver.year)
 
@@ -178,16 +184,27 @@ def _value(stated: Stated, resolver: NameResolver) -> Qualifiers:
 def _said(fact: Fact, value: Qualifiers, resolver: NameResolver) -> Qualifiers:
     """Return the qualifiers of a statement that has none of its own, as a model's or an import's.
 
-    They are read from its words: a value, the role of an organ, a document that is named, which
-    is connected as those are that rules find.
+    They are read from its words: a value, the role of an organ, a condition, a time in force, a
+    document that is named, which is connected as those are that rules find.
     """
     if fact.predicate in _ROLES and fact.subject.type == "agency":
         return Qualifiers("duty", role=fact.predicate)
+    if fact.predicate in CONDITIONS or (
+        fact.predicate in TIMES and fact.subject == resolver.document
+    ):
+        date = next(iter(dates(fact.object.name)), None)
+        return replace(value, kind="condition", year=str(date.year) if date and date.year else "")
     names_one = fact.predicate in _OF_DOCUMENTS and fact.object.type == DOCUMENT_TYPE
     if names_one and fact.object != resolver.document:
         is_role = fact.predicate in CITING_PREDICATES and fact.subject == resolver.document
         return Qualifiers("reference", role=fact.predicate if is_role else "提及")
     return value
+
+
+def _with(said: Qualifiers, evidence: Evidence) -> Qualifiers:
+    """Return what the words of a statement say, and of what is told beside it the rest."""
+    told = evidence.qualifiers.to_record()
+    return Qualifiers.from_record({**told, **said.to_record()}) if told else said
 
 
 def _anchored(evidence: Iterable[Evidence], leaves: Sequence[Chunk]) -> Iterator[Evidence]:

@@ -1,16 +1,24 @@
 """Find where a quote that a model gave stands in the text that it was given."""
 
-import bisect
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from kgrag.ingestion.near_places import nearest
 
 Match = Literal["exact", "normalised", "near"]
 
 _MARK = re.compile(r"⟦\d+⟧")  # of a part, as `kgrag.ingestion.summarize` writes them
+# Of a page, on a line of its own or between dashes: —17—, - 6 -, 第 6 页 共 20 页, 6.
+_PAGE_MARK = re.compile(
+    r"(?<=\n)[ \t\u3000]*(?:[-—–―－]{0,3}[ \t\u3000]*\d{1,4}[ \t\u3000]*[-—–―－]{0,3}"
+    r"|第[ ]*\d{1,4}[ ]*页(?:[^\n]{0,3}共[ ]*\d{1,4}[ ]*页)?)[ \t\u3000]*(?=\n)"
+    r"|(?<![\d年月])[—–―]{1,3}[ ]{0,3}\d{1,4}[ ]{0,3}[—–―]{1,3}(?!\d)"
+)
+_MOST_PLACES = 60  # of a quote that are looked at
 _ELLIPSIS = re.compile(r"…+|\.{3,}|⋯+|。{3,}")
 _QUOTATION = frozenset("\"'`“”‘’„‟‚‛「」『』〝〞")
 _ALIKE = {**dict.fromkeys("–—―−‐‑-", "-"), **dict.fromkeys("~～〜∼", "~"), "⟦": "[", "⟧": "]"}
@@ -52,47 +60,111 @@ class _Normal:
         return Place(self.offsets[start], self.offsets[end - 1] + 1, match)
 
 
-def locate(quote: str, text: str, *, after: int = 0) -> Place | None:
-    """Return where a quote stands in a text; None where it does not.
+def locate(quote: str, text: str) -> Place | None:
+    """Return where a quote stands first in a text; None where it does not.
 
-    Tried in this order: as it is; normalised; without what an ellipsis (…) left out; with at
-    most one character in ten changed, digits and words of negation excepted. A shorter quote
-    than four characters is found as it is, or normalised.
+    Tried in this order: as it is, or normalised; without what an ellipsis (…) left out; with at
+    most one character in ten changed, digits and words of negation excepted. The mark of a page
+    between two lines counts for nothing: 无⏎——6——⏎锡 is 无锡. A shorter quote than four characters
+    is found as it is, or normalised.
 
     Args:
         quote: As a model gave it.
         text: The text as it is in the document.
-        after: Where it is expected: the first of several places from here on is taken, else the
-            last before.
     """
-    return _locate(quote, text, _normal(text), after)
+    return next(iter(_Text.of(text).places(quote)), None)
 
 
-def locate_all(quotes: Sequence[str], text: str) -> list[Place | None]:
-    """Return where each quote stands; quotes are expected in the text's order."""
-    normal, after = _normal(text), 0
-    places = []
-    for quote in quotes:
-        place = _locate(quote, text, normal, after)
-        after = place.start if place else after
-        places.append(place)
-    return places
+def locate_all(
+    quotes: Sequence[str], text: str, *, names: Sequence[Sequence[str]] = ()
+) -> list[Place | None]:
+    """Return where each quote stands; quotes are expected in the text's order.
+
+    Of several places of a quote that one counts which is near those of its neighbours, and near
+    where the names stand that are stated by it: "牵头单位：甲局" of the fourth item is not that of
+    the first. Two quotes that are equal are at two places where there are as many.
+
+    Args:
+        quotes: As a model gave them.
+        text: The text as it is in the document.
+        names: For each quote, what is named in the statements that were taken from it; none for
+            an empty sequence.
+    """
+    read = _Text.of(text)
+    candidates = [read.places(quote) for quote in quotes]
+    known = [i for i, places in enumerate(candidates) if places]
+    named = [read.starts(names[i]) if i < len(names) else [] for i in known]
+    chosen = nearest([candidates[i] for i in known], named)
+    found: list[Place | None] = [None] * len(quotes)
+    for i, place in zip(known, chosen, strict=True):
+        found[i] = place
+    return found
 
 
-def _locate(quote: str, text: str, normal: _Normal, after: int) -> Place | None:
-    quote = _MARK.sub("", quote).strip()
-    if not any(map(str.isalnum, quote)):
-        return None
-    start = _find(quote, text, after)
-    if start >= 0:
-        return Place(start, start + len(quote), "exact")
-    bare = _normal(quote).text
-    expected = bisect.bisect_left(normal.offsets, after)
-    start = _find(bare, normal.text, expected)
-    if start >= 0:
-        return normal.place(start, start + len(bare), "normalised")
-    span = _shortened(quote, normal.text, expected) or _changed(bare, normal.text)
-    return normal.place(*span, "near") if span else None
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text in the forms in which quotes are looked for."""
+
+    text: str
+    normal: _Normal
+    unmarked: _Normal
+
+    @classmethod
+    def of(cls, text: str) -> "_Text":
+        normal = _normal(text)
+        marks = [m.span() for m in _PAGE_MARK.finditer(text)]
+        return cls(text, normal, _without(normal, marks) if marks else normal)
+
+    def places(self, quote: str) -> list[Place]:
+        """Return every place of a quote, in the text's order; the likeliest where it is near."""
+        quote = _MARK.sub("", quote).strip()
+        if not any(map(str.isalnum, quote)):
+            return []
+        bare = _normal(quote).text
+        unmarked = _normal(_PAGE_MARK.sub("", f"\n{quote}\n")).text
+        for normal, wanted in ((self.normal, bare), (self.unmarked, unmarked or bare)):
+            if found := [
+                self._place(normal, at, len(wanted), quote) for at in _all(wanted, normal)
+            ]:
+                return found
+        exact = self.text.find(quote)  # in the middle of a character that is folded to several
+        if exact >= 0:
+            return [Place(exact, exact + len(quote), "exact")]
+        span = _shortened(quote, self.unmarked.text) or _changed(unmarked, self.unmarked.text)
+        return [self.unmarked.place(*span, "near")] if span else []
+
+    def starts(self, names: Sequence[str]) -> list[int]:
+        """Return where names stand in the text as they are written; the document's own nowhere."""
+        found = {at for name in names if len(name) > 1 for at in self._starts(name)}
+        return sorted(found)
+
+    def _starts(self, name: str) -> Iterator[int]:
+        at = self.text.find(name)
+        while at >= 0:
+            yield at
+            at = self.text.find(name, at + len(name))
+
+    def _place(self, normal: _Normal, at: int, length: int, quote: str) -> Place:
+        place = normal.place(at, at + length, "normalised")
+        exact = self.text.find(quote, place.start, place.end)
+        return Place(exact, exact + len(quote), "exact") if exact >= 0 else place
+
+
+def _all(wanted: str, normal: _Normal) -> list[int]:
+    """Return where a normalised quote stands in a normalised text, at most 60 times."""
+    found: list[int] = []
+    at = normal.text.find(wanted) if wanted else -1
+    while at >= 0 and len(found) < _MOST_PLACES:
+        found.append(at)
+        at = normal.text.find(wanted, at + len(wanted))
+    return found
+
+
+def _without(normal: _Normal, marks: Sequence[tuple[int, int]]) -> _Normal:
+    """Return a text without what stands in the marks of pages."""
+    inside = {at for start, end in marks for at in range(start, end)}
+    kept = [(c, at) for c, at in zip(normal.text, normal.offsets, strict=True) if at not in inside]
+    return _Normal("".join(c for c, _ in kept), tuple(at for _, at in kept))
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -115,12 +187,7 @@ def _normal(text: str) -> _Normal:
     return _Normal("".join(parts), tuple(offsets))
 
 
-def _find(piece: str, text: str, after: int) -> int:
-    start = text.find(piece, after)
-    return start if start >= 0 else text.rfind(piece, 0, after + len(piece))
-
-
-def _shortened(quote: str, text: str, after: int) -> tuple[int, int] | None:
+def _shortened(quote: str, text: str) -> tuple[int, int] | None:
     """Return the span of a quote whose pieces around … stand one after the other."""
     pieces = [_normal(piece).text for piece in _ELLIPSIS.split(quote)]
     pieces = [piece for piece in pieces if piece]
@@ -128,7 +195,7 @@ def _shortened(quote: str, text: str, after: int) -> tuple[int, int] | None:
         return None
     if not pieces or min(map(len, pieces)) < _LEAST_PIECE:
         return None
-    start = _find(pieces[0], text, after)
+    start = text.find(pieces[0])
     end = start + len(pieces[0])
     for piece in pieces[1:] if start >= 0 else ():
         at = text.find(piece, end, end + _LONGEST_GAP + len(piece))

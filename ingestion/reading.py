@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from kgrag.choices import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
-from kgrag.ingestion import extract, summarize
+from kgrag.ingestion import extract, fact_rows, summarize
+from kgrag.ingestion.former_requests import former_request
 from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
 from kgrag.ingestion.resolve import NameResolver
+from kgrag.ingestion.self_names import SelfNames, self_names
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.prompts import LANGUAGES
 from kgrag.llm.structured import Json, ask
@@ -19,7 +21,7 @@ from kgrag.types import Chunk, Document, Fact, Language, Summary
 
 ModelOf = Callable[[Stage], ChatModel]
 
-READING_VERSION = "2"  # raise it when passages or what an answer is read into come out differently
+READING_VERSION = "3"  # raise it when passages or what an answer is read into come out differently
 _TASKS: Mapping[ExtractCalls, tuple[Task, ...]] = {
     "combined": ("knowledge",),
     "separate": ("facts", "summaries"),
@@ -129,14 +131,14 @@ def planned_requests(
 ) -> list[Request]:
     """Return the requests that `read_passage` sends if all goes well; may be empty."""
     return [
-        replace(_request(task, passage, settings), doc_id=document.doc_id)
+        replace(_request(task, passage, settings, self_names(document)), doc_id=document.doc_id)
         for task in _tasks(passage, settings)
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    statements: Sequence[extract.Statement]
+    statements: Sequence[fact_rows.Statement]
     summaries: Sequence[tuple[str, str]]
 
 
@@ -181,23 +183,27 @@ class _Reader:
         language = language_of(passage.text)
 
         def parse(json: Json) -> _Answer:
-            return _parsed(json, task, language)
+            return _parsed(json, task, language, meta_model)
 
-        request = replace(_request(task, passage, self.settings), anew=self.anew)
+        settings, names = self.settings, self.names
+        meta_model = None if settings.facts == "free" else settings.meta_model
+        request = replace(_request(task, passage, settings, names.names), anew=self.anew)
         answer = ask(model, request, parse)
         source = extract.Source(
             passage=passage,
             leaves=self.leaves,
-            names=self.names,
+            names=names,
             extractor=model.name,
             language=language,
-            facts=self.settings.facts,
-            meta_model=None if self.settings.facts == "free" else self.settings.meta_model,
+            facts=settings.facts,
+            meta_model=meta_model,
         )
         facts, dropped = extract.read_facts(answer.statements, source)
         if task == "facts":
             return PassageKnowledge(facts, [], dropped)
-        summaries, lost = summarize.summaries_of(answer.summaries, passage, source=model.name)
+        summaries, lost = summarize.summaries_of(
+            answer.summaries, passage, source=model.name, about=names.names
+        )
         return PassageKnowledge(facts, summaries, dropped + lost)
 
 
@@ -218,18 +224,23 @@ def _spans(passage: Passage) -> set[tuple[int, int]]:
     return {(part.start, part.end) for part in summarize.parts(passage)}
 
 
-def _request(task: Task, passage: Passage, settings: ExtractSettings) -> Request:
-    return passage_request(task, passage, facts=settings.facts, meta_model=settings.meta_model)
+def _request(task: Task, passage: Passage, settings: ExtractSettings, about: SelfNames) -> Request:
+    facts, meta_model = settings.facts, settings.meta_model
+    return replace(
+        passage_request(task, passage, facts=facts, meta_model=meta_model, about=about),
+        former=former_request(task, passage, facts=facts, meta_model=meta_model),
+    )
 
 
-def _parsed(json: Json, task: Task, language: Language) -> _Answer:
+def _parsed(json: Json, task: Task, language: Language, meta_model: MetaModel | None) -> _Answer:
     """Return the statements and summaries of an answer.
 
     Raises:
         ValueError: If it has another form.
         ModelOutputError: If its summaries are in another language than the text (`language`).
     """
-    statements = extract.read_items([] if task == "summaries" else _list(json, "facts"))
+    items = [] if task == "summaries" else _list(json, "facts")
+    statements = fact_rows.read_items(items, meta_model)
     summaries = summarize.read_items([] if task == "facts" else _list(json, "summaries"))
     foreign = sum(language_of(text) != language for _, text in summaries)
     if 2 * foreign > len(summaries):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kgrag.ids import summary_id
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.prepare import target_ids
+from kgrag.ingestion.self_names import SelfNames
 from kgrag.ingestion.structure import is_contents_line
 from kgrag.llm.chat import Schema
 from kgrag.types import Chunk, Summary
@@ -16,6 +17,7 @@ LEVEL = "chunk"
 MISSING = "summary missing"  # why one that was asked for is not there
 _LEAST_PARENT = 100  # characters, blanks left out: a shorter text is its own summary
 _LEAST_CHILD = 300
+_PLACE_KIND = re.compile(r"(?<=..)(?:省|市|县|区|州|盟|旗|自治区)$")
 _NUMBERS = re.compile(r"\d+")
 
 ITEMS: Schema = {
@@ -99,7 +101,11 @@ def read_items(items: Iterable[object]) -> list[tuple[str, str]]:
 
 
 def summaries_of(
-    items: Sequence[tuple[str, str]], passage: Passage, *, source: str
+    items: Sequence[tuple[str, str]],
+    passage: Passage,
+    *,
+    source: str,
+    about: SelfNames | None = None,
 ) -> tuple[list[Summary], Counter[str]]:
     """Return the summaries of a passage's parts, and how many could not be used, by reason.
 
@@ -107,6 +113,8 @@ def summaries_of(
         items: As `read_items` gives them; the first for a part counts.
         passage: Whose parts were numbered.
         source: Name of the model.
+        about: What the document is called, and whose it is: a summary that names neither is
+            given its name, for one of the middle of a document might be of any.
     """
     wanted = {part.key: part for part in parts(passage)}
     found: dict[str, Summary] = {}
@@ -118,6 +126,7 @@ def summaries_of(
         elif key in found:
             dropped["second summary of a part"] += 1
         else:
+            text = _named(text, about) if about else text
             found[key] = Summary(
                 summary_id=summary_id(passage.doc_id, part.start, part.end, text),
                 doc_id=passage.doc_id,
@@ -130,6 +139,23 @@ def summaries_of(
             )
     missing = len(wanted) - len(found)
     return list(found.values()), dropped + Counter({MISSING: missing})
+
+
+def _named(text: str, about: SelfNames) -> str:
+    """Return a summary with its document's name before it, where it names neither that nor a place.
+
+    >>> about = SelfNames("节能规划", ("云岭省", "青川市"), "")
+    >>> _named("建成绿色工厂500家。", about), _named("青川建成绿色工厂500家。", about)
+    ('青川市节能规划：建成绿色工厂500家。', '青川建成绿色工厂500家。')
+    """
+    place = about.regions[-1] if about.regions else ""
+    names = [about.document, place, _PLACE_KIND.sub("", place)]
+    if not about.document or any(len(name) > 1 and name in text for name in names):
+        return text
+    bare = _PLACE_KIND.sub("", place)
+    own = "" if bare in about.document else place
+    colon = ": " if text.isascii() else "："
+    return f"{own}{about.document}{colon}{text}"
 
 
 def _units(passage: Passage) -> list[Chunk]:

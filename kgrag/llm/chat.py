@@ -53,6 +53,8 @@ class Request:
     deadline: float | None = None
     anew: bool = False
     fresh: bool = False
+    streamed: bool = False
+    former: "Request | None" = None
 
 
 @dataclass(frozen=True, slots=True)

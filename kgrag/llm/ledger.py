@@ -156,9 +156,26 @@ class Cached:
     answer is kept.
     """
 
-    def __init__(self, model: ChatModel, *, calls: Calls, parameters: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        calls: Calls,
+        parameters: Mapping[str, str],
+        limit: str = "",
+    ) -> None:
+        """Wrap a model.
+
+        Args:
+            model: Whom to ask.
+            calls: Keeps the answers.
+            parameters: What an answer depends on besides model and request.
+            limit: Longest answer, where `parameters` do not tell it: one that was cut there is
+                asked for again with another.
+        """
         self._model = model
         self._calls = calls
+        self._limit = limit
         self._parameters = dict(parameters)
         self._lock = threading.Lock()
         self._leads: dict[str, _Lead] = {}
@@ -197,7 +214,7 @@ class Cached:
                 if outcome == OK:
                     self._calls.keep(key, answer)  # before anything else can happen to it
                 elif request.doc_id and outcome in _CUT:
-                    self._calls.keep(_cut_key(key, request), answer)
+                    self._calls.keep(_cut_key(key, request, self._limit), answer)
             finally:
                 self._end(key, lead)
 
@@ -236,7 +253,10 @@ class Cached:
             request: What is asked.
             waited: Whether another caller was just answered, whose answer is as fresh as any.
         """
-        kept = None if request.fresh and not waited else self._calls.answer(key)
+        former = self._former_key(request)
+        kept = None
+        if not request.fresh or waited:
+            kept = self._calls.answer(key) or (self._calls.answer(former) if former else None)
         if kept is not None:
             usage = kept.usage
 
@@ -249,12 +269,23 @@ class Cached:
             return kept.reporting_to(hit)
         if request.anew or not request.doc_id:
             return None
-        return self._calls.answer(_cut_key(key, request))
+        cut = self._calls.answer(_cut_key(key, request, self._limit))
+        if cut is None and former:
+            cut = self._calls.answer(_cut_key(former, request))
+        return cut
+
+    def _former_key(self, request: Request) -> str:
+        """Return the key of what a former version asked for the same; empty for none.
+
+        What is asked once more after a bad answer is asked in the present words.
+        """
+        return self.key(request.former) if request.former and not request.added else ""
 
 
-def _cut_key(key: str, request: Request) -> str:
+def _cut_key(key: str, request: Request, limit: str = "") -> str:
     """Return where a bad answer is kept.
 
-    A good answer to what was corrected is kept for the question; a bad one for itself.
+    A good answer to what was corrected is kept for the question; a bad one for itself, and for
+    the limit that cut it where the settings leave that to the provider.
     """
-    return digest("cut", key, str(request.added), length=32)
+    return digest("cut", key, str(request.added), *filter(None, [limit]), length=32)

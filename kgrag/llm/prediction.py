@@ -148,7 +148,7 @@ def predict(
         if key in seen:
             continue
         seen.add(key)
-        if calls.has_answer(key):
+        if calls.has_answer(key) or _was_answered(request.former, model, parameters, calls):
             kept += 1
             continue
         kind = (request.stage, request.schema_name)
@@ -162,6 +162,15 @@ def predict(
         completion += rates.completion(material_chars(request))
     basis = min((rates.calls if rates else 0 for rates in history.values()), default=0)
     return Prediction(round(n), kept, round(prompt), round(cached), round(completion), basis)
+
+
+def _was_answered(
+    request: Request | None, model: str, parameters: Mapping[str, str], calls: Calls
+) -> bool:
+    """Return whether what a former version asked is kept."""
+    if request is None:
+        return False
+    return calls.has_answer(request_key(request, model=model, parameters=parameters))
 
 
 def cost(usage: Usage, *, price_in: float, price_cached: float, price_out: float) -> float:

@@ -75,6 +75,8 @@ class Filler:
                 return self._object(schema, place)
             case "array":
                 items = _part(schema, "items")
+                if name == "triples" and _type(self._resolved(items)) == "array":
+                    return [list(_triple(self._sentence))]  # a row of them
                 return [self._value(items, name, i) for i in range(self._length(schema, name))]
             case "integer" | "number":
                 return self._number(schema, name, place)

@@ -6,7 +6,7 @@ from kgrag import choices
 from kgrag.embedding.endpoint_providers import PROVIDERS as EMBEDDING_PROVIDERS
 from kgrag.generation.generate import TEMPLATES
 from kgrag.ingestion.reading import _TASKS
-from kgrag.ingestion.requests import _BEYOND
+from kgrag.ingestion.requests import BEYOND
 from kgrag.llm.protocol import JSON_MODES
 from kgrag.llm.providers import PROVIDERS
 from kgrag.verification.methods import METHODS
@@ -19,5 +19,5 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     assert set(get_args(choices.Template)) == set(TEMPLATES)
     assert set(get_args(choices.VerifyMethod)) == set(METHODS)
     assert set(get_args(choices.ExtractCalls)) == set(_TASKS)
-    assert set(get_args(choices.ExtractFacts)) == set(_BEYOND)
+    assert set(get_args(choices.ExtractFacts)) == set(BEYOND)
     assert get_args(choices.JsonMode) == JSON_MODES == ("schema", "object", "none")

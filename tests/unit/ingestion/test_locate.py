@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.ingestion.locate import Place, _normal, locate, locate_all
+from kgrag.ingestion.locate import _PAGE_MARK, Place, _normal, locate, locate_all
 
 TEXT = (
     "到２０２５年，绿色工厂达到500家以上，\n单位工业增加值 能耗下降13.5%。"
@@ -43,18 +43,67 @@ def test_locate_finds_what_a_model_may_have_made_of_a_quote(quote, expected):
     assert found(quote) == expected
 
 
-def test_locate_takes_the_place_after_the_last_quote():
-    """Of equal clauses the one that is expected counts; without one behind, the last before."""
+def starts(quotes, text, **how):
+    return [place and place.start for place in locate_all(quotes, text, **how)]
+
+
+def test_equal_quotes_stand_at_places_of_their_own():
+    """Each of several equal clauses has its own place, as long as there are as many."""
     text = "甲达标。乙达标。丙达标。"
     assert locate("达标", text) == Place(1, 3, "exact")
-    assert locate("达标", text, after=4) == Place(5, 7, "exact")
-    assert locate("达 标", text, after=10) == Place(9, 11, "normalised")
-    assert [p and p.start for p in locate_all(["乙达标", "达标", "丙", "没有的话"], text)] == [
-        4,
-        5,
-        8,
-        None,
-    ]
+    assert starts(["达标", "达 标", "达标"], text) == [1, 5, 9]
+    assert starts(["乙达标", "乙达标"], text) == [4, 4]
+    assert starts(["乙达标", "达标", "丙", "没有的话"], text) == [4, 5, 8, None]
+
+
+TASKS = (
+    "1.植树造林。全市造林一万亩。牵头单位：市林业局。\n2.河道整治。整治河道九条。牵头单位：市水务局。\n"
+    "3.绿色建筑。新建建筑达标。牵头单位：市住建局。\n4.湿地修复。修复湿地两处。牵头单位：市林业局。\n"
+)
+LEAD = "牵头单位：市林业局"
+
+
+@pytest.mark.parametrize(
+    ("quotes", "wanted"),
+    [
+        (["修复湿地两处", LEAD], 1),
+        (["新建建筑达标", LEAD], 1),
+        ([LEAD, "修复湿地两处", LEAD], 2),
+        (["整治河道九条", "4.湿地修复", LEAD], 2),
+        (["牵头单位：市住建局", LEAD], 1),
+    ],
+)
+def test_a_quote_stands_near_those_around_it(quotes, wanted):
+    """牵头单位：市林业局 of the fourth item is not that of the first."""
+    assert starts(quotes, TASKS)[wanted] == TASKS.rindex(LEAD)
+
+
+def test_a_quote_stands_near_the_first_item_where_that_is_told():
+    """The place follows its neighbours to the beginning, too."""
+    assert starts(["全市造林一万亩", LEAD, "整治河道九条"], TASKS)[1] == TASKS.index(LEAD)
+
+
+def test_a_quote_stands_near_what_is_stated_by_it():
+    """Where nothing was quoted around it, the names of its statements tell which one it is."""
+    assert starts([LEAD], TASKS) == [TASKS.index(LEAD)]
+    assert starts([LEAD], TASKS, names=[["湿地修复"]]) == [TASKS.rindex(LEAD)]
+
+
+@pytest.mark.parametrize(
+    "mark", ["——6——", "—6—", "- 6 -", "第6页 共20页", "　6　", "－6－", "— 106 —"]
+)
+def test_the_mark_of_a_page_counts_for_nothing(mark):
+    """无⏎——6——⏎锡 is 无锡: a sentence goes on behind the foot of its page."""
+    text = f"二、范围。由无\n{mark}\n锡市工信局牵头实施。"
+    place = locate("由无锡市工信局牵头", text)
+    assert place == Place(5, text.index("实施"), "normalised")
+    assert locate(f"由无 {mark} 锡市工信局牵头", text) is not None
+
+
+@pytest.mark.parametrize("text", ["到2025——2030年间达标", "2021—2025—2030年", "共6处，其中甲6处"])
+def test_years_and_numbers_are_no_marks_of_pages(text):
+    """Only what stands alone between dashes, or alone on a line, is left out."""
+    assert _PAGE_MARK.search(text) is None
 
 
 def test_locate_reads_marks_of_the_document_as_they_were_shown():

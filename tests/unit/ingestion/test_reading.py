@@ -75,9 +75,9 @@ def up_to(most):
 @pytest.mark.parametrize(
     ("calls", "names"),
     [
-        ("combined", ["knowledge"]),
-        ("separate", ["facts", "summaries"]),
-        ("facts", ["facts"]),
+        ("combined", ["knowledge_rows"]),
+        ("separate", ["facts_rows", "summaries"]),
+        ("facts", ["facts_rows"]),
         ("summaries", ["summaries"]),
     ],
 )
@@ -117,7 +117,7 @@ def test_read_passage_asks_nothing_that_has_no_answer():
     """A line or two has no summary: the combined call is one for facts, none is left otherwise."""
     model = ScriptedChat(answer)
     known, passage, document = read("第1项，到2025年建成绿色工厂1家。\n", model)
-    assert [r.schema_name for r in model.requests] == ["facts"]
+    assert [r.schema_name for r in model.requests] == ["facts_rows"]
     assert len(known.facts) == 1
     only = replace(COMBINED, calls="summaries")
     assert planned_requests(passage, document, settings=only) == []
@@ -127,7 +127,7 @@ def test_a_truncated_answer_is_asked_for_in_halves():
     """Two parents are read one by one, and lose neither facts nor summaries."""
     model = up_to(100)
     known, passage, _ = read(LONG, model)
-    assert [r.schema_name for r in model.requests] == ["knowledge"] * 3
+    assert [r.schema_name for r in model.requests] == ["knowledge_rows"] * 3
     whole, _, _ = read(LONG, ScriptedChat(answer, name="m"))
     assert {f.fact_id for f in known.facts} == {f.fact_id for f in whole.facts}
     spans = {(s.start, s.end) for s in whole.summaries}
@@ -139,7 +139,12 @@ def test_a_parent_that_is_cut_keeps_its_summary():
     """Its facts are read in halves, its summaries in one call of their own."""
     model = up_to(50)
     known, _, _ = read(ONE, model)
-    assert [r.schema_name for r in model.requests] == ["knowledge", "summaries", "facts", "facts"]
+    assert [r.schema_name for r in model.requests] == [
+        "knowledge_rows",
+        "summaries",
+        "facts_rows",
+        "facts_rows",
+    ]
     assert len(known.facts) == 85
     assert len(known.summaries) == 3
 
@@ -152,7 +157,7 @@ def test_a_child_that_is_cut_keeps_its_summary():
     assert len(known.summaries) == 3
     assert known.dropped == {}
     names = [r.schema_name for r in model.requests]
-    assert names.count("summaries") == names.count("knowledge") == 1
+    assert names.count("summaries") == names.count("knowledge_rows") == 1
 
 
 def test_summaries_that_no_half_can_give_are_counted():
