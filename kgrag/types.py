@@ -217,14 +217,16 @@ class Query:
     Attributes:
         text: As asked.
         words: Content words in order, as `kgrag.language.text.words` gives them.
-        titles: What the question quotes in 《》, in order.
-        remainder: The question without its quoted titles.
+        titles: What the question quotes in 《》, or surely names without them, in order.
+        remainder: The question without these titles.
         places: Places named that some document is about.
         national: Whether it asks for the national level (国家, 全国, 中央, ...).
         keywords: Names and terms to look for besides its own words, weightiest first: keywords
             and synonyms that a model gave.
         critical: What the question is really about, in few words; empty where nobody said.
         language: Of the question: that of prompts, answer and notes.
+        named: Of the titles those without 《》, as worded, each with the ids of the documents that
+            bear it; none of a document that is not held.
     """
 
     text: str
@@ -236,3 +238,12 @@ class Query:
     keywords: tuple[str, ...] = ()
     critical: str = ""
     language: Language = "zh"
+    named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def quoting(self) -> str:
+        """Return the question with 《》 around every title that it names."""
+        text = self.text
+        for name, _ in self.named:
+            text = text.replace(name, f"《{name}》", 1)
+        return text

@@ -50,7 +50,7 @@ def cited(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query = search.query
-    if not _WHAT.search(query.text) or len(query.titles) != 1:
+    if not _WHAT.search(query.quoting) or len(query.titles) != 1:
         return None
     cards = {card.doc_id: card for card in knowledge.settings().cards}
     own = _own(search, query.titles[0], cards, knowledge.doc_ids)

@@ -35,7 +35,7 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query = search.query
-    if len(query.titles) != 1 or not _WHO_CITES.search(query.text):
+    if len(query.titles) != 1 or not _WHO_CITES.search(query.quoting):
         return None
     title = query.titles[0]
     settings = knowledge.settings()

@@ -10,6 +10,7 @@ from kgrag.errors import NotFoundError
 from kgrag.in_force import InForce
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
@@ -84,8 +85,10 @@ class SearchContext:
     doc_ids: frozenset[str] | None = None
 
     def query(self, question: str) -> Query:
-        """Return a question as the rules read it."""
-        return analyse(question, known_places=self.settings().known_places)
+        """Return a question as the rules read it, with the documents that it names."""
+        settings = self.settings()
+        query = analyse(question, known_places=settings.known_places)
+        return with_documents(query, titles=settings.titles, store=self.store)
 
     def search(
         self, query: Query, *, hypothetical: str = "", queried: Sequence[str] = ()

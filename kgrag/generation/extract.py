@@ -134,9 +134,14 @@ def _of_named_documents(
     quoted = [normalize_name(title) for title in query.titles]
     kind = asked_kind(query.text)
     leads_on = _CITING.search(query.remainder) and (kind is None or kind.name != "titles")
-    if _NAMED_AFTER.search(query.text) or leads_on:
+    if _NAMED_AFTER.search(query.quoting) or leads_on:
         return list(candidates)
-    own = [s for s in candidates if any(t in normalize_name(titles[s.doc_id]) for t in quoted)]
+    named = {doc_id for _, doc_ids in query.named for doc_id in doc_ids}
+    own = [
+        s
+        for s in candidates
+        if s.doc_id in named or any(t in normalize_name(titles[s.doc_id]) for t in quoted)
+    ]
     return own or list(candidates)
 
 
@@ -257,7 +262,7 @@ def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
 
     …引用了《A》 asks who names A; 《A》引用了… asks what A names.
     """
-    if not _NAMED_AFTER.search(query.text):
+    if not _NAMED_AFTER.search(query.quoting):
         return False
     bare, own = normalize_name(sentence.text), normalize_name(title)
     quoted = [normalize_name(t) for t in query.titles]

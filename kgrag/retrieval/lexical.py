@@ -72,7 +72,9 @@ def _words(search: Search, *, field: TextField, size: int) -> Ranking:
 def _phrases(search: Search, *, size: int) -> Ranking:
     hits: dict[str, float] = {}
     reasons: dict[str, str] = {}
-    for title in search.query.titles:
+    titles = search.settings.titles
+    named = {t: titles.cited_as(ids) for t, ids in search.query.named if ids}
+    for title in [phrase for t in search.query.titles for phrase in named.get(t, (t,))]:
         found = search.store.search_phrase(
             title, field="text", size=size, top_k=search.settings.depth
         )

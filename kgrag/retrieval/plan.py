@@ -12,8 +12,7 @@ from itertools import pairwise, zip_longest
 from kgrag.language.facets import NATIONAL
 from kgrag.language.places import counted_places
 from kgrag.language.regions import regions_named
-from kgrag.language.text import quoted_titles
-from kgrag.retrieval.query import analyse
+from kgrag.retrieval.query import analyse, titles_in
 from kgrag.types import Query
 
 _MOST = 6  # sides; a question that names more places is no comparison of them
@@ -107,8 +106,8 @@ def asks_on(query: Query) -> bool:
 
 
 def _documents(query: Query) -> tuple[Side, ...]:
-    """Return a side for each quoted title."""
-    found = [_Named(start - 1, end + 1, title) for start, end, title in quoted_titles(query.text)]
+    """Return a side for each title that is quoted, or named without 《》."""
+    found = [_Named(*title) for title in titles_in(query.text, dict(query.named))]
     titles = list(dict.fromkeys(one.label for one in found))
     if not 2 <= len(titles) <= _MOST or not _SETS_AGAINST.search(query.remainder):
         return ()
@@ -117,7 +116,9 @@ def _documents(query: Query) -> tuple[Side, ...]:
 
 def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
     """Return the question for one of the documents: the titles of the others are left out."""
-    asked = analyse(_left_out(query.text, title, named), known_places=query.places)
+    asked = analyse(
+        _left_out(query.text, title, named), known_places=query.places, named=dict(query.named)
+    )
     return replace(asked, keywords=query.keywords, critical=query.critical, language=query.language)
 
 

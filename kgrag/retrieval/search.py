@@ -16,6 +16,7 @@ from kgrag.language.regions import regions_named
 from kgrag.language.text import words
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.filtered_store import FilteredStore
+from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.settings import Settings
 from kgrag.store.graph import StatedTriple
 from kgrag.store.store import SearchedStore
@@ -103,6 +104,12 @@ class Search:
             nodes = {node: d for node, d in settings.nodes.items() if d in store.doc_ids}
             settings = replace(settings, nodes=nodes)
             queried = [c for c in queried if document_of(c) in store.doc_ids]
+            query = replace(
+                query,
+                named=tuple(
+                    (name, tuple(d for d in ids if d in store.doc_ids)) for name, ids in query.named
+                ),
+            )
         self.query = query
         self.store = store
         self._embed = embed
@@ -114,9 +121,9 @@ class Search:
         self._nearest_facts: dict[int, list[tuple[StatedTriple, float]]] = {}
 
     def asked(self, query: Query) -> "Search":
-        """Return a search for another question in the same documents."""
+        """Return a search for another question, as one side of this one, in the same documents."""
         return Search(
-            query,
+            with_documents(query, titles=self.settings.titles, store=self.store),
             store=self.store,
             embed=self._embed,
             settings=self.settings,
@@ -205,13 +212,17 @@ class Search:
 
     @cached_property
     def titled(self) -> dict[str, str]:
-        """Return documents whose title the question quotes: {doc_id: the quoted title}.
+        """Return documents whose title the question quotes or names: {doc_id: that title}.
 
         A document that is about the place with which the quoted title begins may leave it out of
         its own: 《天津市关于…的措施》 is 关于…的措施 of 天津.
         """
         found: dict[str, str] = {}
+        named = dict(self.query.named)
         for title in self.query.titles:
+            if named.get(title):
+                found.update(dict.fromkeys(named[title], title))
+                continue
             doc_ids = self.store.find_documents(title, top_k=_MOST_TITLED + 1)
             if not doc_ids:
                 doc_ids = self._titled_without_place(title)

@@ -10,6 +10,7 @@ from kgrag.kb_meta import KbMeta
 from kgrag.language.document_nodes import node_id
 from kgrag.language.facets import document_facets
 from kgrag.language.text import has_han
+from kgrag.retrieval.named import HeldTitles
 from kgrag.store.store import Store
 from kgrag.types import Document, Query
 
@@ -38,6 +39,7 @@ class Settings:
         known_places: All of these.
         cards: Every document without its text, by falling id.
         nodes: Document id by the id of its node in the graph.
+        titles: Those of all documents, to find the ones that a question names without 《》.
     """
 
     leaf: int = 256
@@ -52,6 +54,7 @@ class Settings:
     known_places: frozenset[str] = frozenset()
     cards: tuple[Document, ...] = ()
     nodes: Mapping[str, str] = field(default_factory=dict)
+    titles: HeldTitles = field(default_factory=HeldTitles)
 
     @property
     def only_leaves_embedded(self) -> bool:
@@ -85,6 +88,7 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
         nodes={node_id(card.title, card.metadata): card.doc_id for card in cards},
+        titles=HeldTitles(cards, places),
     )
 
 
