@@ -78,6 +78,19 @@ class Segmenter:
         self._add_singles(run[first_single:], out)
         return out
 
+    def boundaries(self, text: str) -> frozenset[int]:
+        """Return the offsets at which words begin or end; 0 and the length of the text are."""
+        found, at = {0}, 0
+        for piece, is_run in self.runs(text):
+            if is_run:
+                ends, end = self._best_path(piece), 0
+                while end < len(piece):
+                    end = ends[end]
+                    found.add(at + end)
+            at += len(piece)
+            found.add(at)
+        return frozenset(found)
+
     def _best_path(self, run: str) -> list[int]:
         """Return for each offset where the word that begins there ends on the likeliest path."""
         weight_of, n = self._weights.get, len(run)

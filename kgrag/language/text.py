@@ -115,6 +115,23 @@ def words(text: str) -> list[str]:
     return found
 
 
+def word_boundaries(text: str) -> frozenset[int]:
+    """Return the offsets of a text at which no word is cut, as `words` reads it.
+
+    >>> sorted(word_boundaries("科技部门"))
+    [0, 2, 4]
+    """
+    return frozenset(
+        at
+        for at in _segmenter().boundaries(text)
+        if not (
+            0 < at < len(text)
+            and text[at - 1 : at + 1].isascii()
+            and text[at - 1 : at + 1].isalnum()
+        )
+    )
+
+
 # Chunks of several sizes hold the same clauses: those of a dozen documents are remembered.
 @functools.lru_cache(maxsize=1 << 13)
 def _words_of_clause(clause: str) -> tuple[str, ...]:

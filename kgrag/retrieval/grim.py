@@ -54,6 +54,8 @@ class Pipeline:
             (`kgrag.retrieval.plan`), one for all that cite a title is answered from the graph.
         parts: Whether the headings that a question asks to list head the results
             (`kgrag.retrieval.parts`).
+        official: Whether official terms of the question's everyday wordings are looked for, too
+            (`kgrag.language.official_terms`).
     """
 
     routes: tuple[WeightedRetriever, ...]
@@ -61,6 +63,7 @@ class Pipeline:
     postprocessors: tuple[Postprocessor, ...] = ()
     planned: bool = False
     parts: bool = False
+    official: bool = False
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
@@ -108,6 +111,7 @@ class Pipeline:
             raise ValueError(f"top_k must be at least 1, got {top_k}")
         if not search.terms and not search.query.titles:
             return []
+        search = search.with_official_terms() if self.official else search
         search.deepen(top_k * _POOL)
         found = self._found(search)
         fused = self.fuse(search, found, top_k=top_k * _POOL)
@@ -230,7 +234,9 @@ _ALL = (
     *(_FACTS, _SIMILAR_FACTS, _FIGURES, _SECTIONS, _CITED, _QUERIED),
 )
 
-_GRIM = Pipeline(_ALL, WeightedFusion(), (merge_and_fill_best,), planned=True, parts=True)
+_GRIM = Pipeline(
+    _ALL, WeightedFusion(), (merge_and_fill_best,), planned=True, parts=True, official=True
+)
 
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
@@ -239,6 +245,7 @@ PRESETS: Mapping[str, Pipeline] = MappingProxyType(
         "grim-no-summary": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SUMMARIES)),
         "grim-no-figures": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _FIGURES)),
         "grim-no-sections": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SECTIONS)),
+        "grim-no-official-terms": replace(_GRIM, official=False),
         "grim-no-plan": replace(_GRIM, planned=False),
         "grim-no-parts": replace(_GRIM, parts=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),

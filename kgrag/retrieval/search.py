@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
 from kgrag.language.leading_region import leading_region
+from kgrag.language.official_terms import OfficialTerms, in_official_terms, official_terms
 from kgrag.language.places import with_places_inside
 from kgrag.language.regions import regions_named
 from kgrag.language.text import words
@@ -85,6 +87,9 @@ class Search:
         queried: Chunks that a query to the graph found, as
             `kgrag.retrieval.graph_query.chunks_of_rows` gives them.
 
+        official: Whether official terms of everyday wordings are looked for, too
+            (`kgrag.language.official_terms`).
+
     With `doc_ids`, only these documents are searched, by every route before it ranks.
     """
 
@@ -98,6 +103,7 @@ class Search:
         hypothetical: str = "",
         queried: Sequence[str] = (),
         doc_ids: Collection[str] | None = None,
+        official: bool = False,
     ) -> None:
         if doc_ids is not None:
             store = FilteredStore(store, doc_ids)
@@ -116,6 +122,7 @@ class Search:
         self.settings = settings
         self.hypothetical = hypothetical
         self.queried = tuple(queried)
+        self.official = official
         self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
         self._nearest: dict[tuple[NodeKind, int], dict[str, float]] = {}
         self._nearest_facts: dict[int, list[tuple[StatedTriple, float]]] = {}
@@ -129,7 +136,26 @@ class Search:
             settings=self.settings,
             hypothetical=self.hypothetical,
             queried=self.queried,
+            official=self.official,
         )
+
+    def with_official_terms(self) -> "Search":
+        """Return a search that looks for the official terms of everyday wordings, too."""
+        if self.official or not official_terms(self.query.text):
+            return self
+        return Search(
+            self.query,
+            store=self.store,
+            embed=self._embed,
+            settings=self.settings,
+            hypothetical=self.hypothetical,
+            queried=self.queried,
+            official=True,
+        )
+
+    @cached_property
+    def _official_terms(self) -> Sequence[OfficialTerms]:
+        return official_terms(self.query.text) if self.official else ()
 
     @cached_property
     def vector(self) -> Vector:
@@ -139,16 +165,20 @@ class Search:
         n = 1. The paper repeats both, 3 times for its Chinese data (Table 6); over policies once
         was best (benchmarks/decisions.md), and fewer questions are cut at the encoder's limit.
 
-        A hypothetical passage is averaged in: Gao et al., Precise Zero-Shot Dense Retrieval
-        without Relevance Labels (HyDE), 2022, eq. 8, with one passage.
+        In official terms the question is another text, whose vector is averaged in: where a
+        wording meant something else, the question's own keeps half. So is that of a hypothetical
+        passage: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance Labels (HyDE),
+        2022, eq. 8, with one passage.
         """
-        text = " ".join(filter(None, (self.query.text, self.query.critical)))
-        vector: Vector = self._embed().embed([text], "query")[0]
+        wordings = [self.query.text]
+        if self._official_terms:
+            wordings.append(in_official_terms(self.query.text, self._official_terms))
+        texts = [" ".join(filter(None, (text, self.query.critical))) for text in wordings]
+        vectors = list(self._embed().embed(texts, "query"))
+        vector: Vector = vectors[0] if len(vectors) == 1 else _mean(vectors)
         if not self.hypothetical:
             return vector
-        mean: Vector = vector + self._embed().embed([self.hypothetical], "passage")[0]
-        length = float(np.linalg.norm(mean))
-        return mean / np.float32(length) if length else vector
+        return _mean([vector, self._embed().embed([self.hypothetical], "passage")[0]])
 
     def deepen(self, depth: int) -> None:
         """Have each route give at least `depth` hits."""
@@ -253,4 +283,14 @@ class Search:
         for keyword in self.query.keywords:
             for word in words(keyword):
                 terms.setdefault(word, _EXPANDED)
+        for _, _, official in self._official_terms:
+            for word in chain.from_iterable(map(words, official)):
+                terms.setdefault(word, _EXPANDED)
         return terms
+
+
+def _mean(vectors: Sequence[Vector]) -> Vector:
+    """Return the mean of vectors, as long as they are; the first one where it has no length."""
+    mean: Vector = np.sum(vectors, axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return mean / np.float32(length) if length else vectors[0]

@@ -72,6 +72,7 @@ def test_presets_are_the_promised_ones():
         "grim-no-figures",
         "grim-no-sections",
         "grim-no-parts",
+        "grim-no-official-terms",
         "grim-no-plan",
     }
 

@@ -1,0 +1,89 @@
+"""Official wordings of what a question says in everyday words: 旧件翻新 is 再制造.
+
+The thesaurus is ours (`thesaurus/*.txt`): it was written from knowledge of the field, without
+any of the questions that it is measured on.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import NamedTuple
+
+from kgrag.language.text import quoted_titles, word_boundaries
+
+_SHORT = 3  # characters of a wording that must be words of the text: 科技部 is not in 科技部门
+
+
+class OfficialTerms(NamedTuple):
+    """A wording in a text, and what documents call it.
+
+    Attributes:
+        start: Offset of its first character.
+        end: Offset after its last.
+        terms: Official terms, most usual first; at least one.
+    """
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+def official_terms(text: str) -> list[OfficialTerms]:
+    """Return the everyday wordings in a text with their official terms, in order.
+
+    Of wordings that overlap the longest counts, then the first. One whose official term stands
+    in the text already is left out, as is what stands in a quoted title.
+
+    >>> [terms.terms[0] for terms in official_terms("旧件翻新主抓哪几类产品")]
+    ['再制造']
+    >>> official_terms("再制造，也就是旧件翻新，主抓哪几类产品")
+    []
+    """
+    lay, longest = _lay_terms()
+    bounds: frozenset[int] | None = None
+    taken = [(start - 1, stop + 1) for start, stop, _ in quoted_titles(text)]
+    found: list[OfficialTerms] = []
+    folded = text.lower() if len(text.lower()) == len(text) else text
+    for length in range(min(longest, len(text)), 1, -1):
+        for start in range(len(text) - length + 1):
+            end = start + length
+            terms = lay.get(folded[start:end])
+            if terms is None or any(start < stop and begin < end for begin, stop in taken):
+                continue
+            if length <= _SHORT or folded[start:end].isascii():
+                bounds = word_boundaries(text) if bounds is None else bounds
+                if not {start, end} <= bounds:
+                    continue
+            if not any(term in text for term in terms):
+                found.append(OfficialTerms(start, end, terms))
+                taken.append((start, end))
+    return sorted(found)
+
+
+def in_official_terms(text: str, found: Sequence[OfficialTerms]) -> str:
+    """Return a text with the first official term in place of each wording.
+
+    >>> in_official_terms("旧件翻新抓什么", official_terms("旧件翻新抓什么"))
+    '再制造抓什么'
+    """
+    pieces: list[str] = []
+    at = 0
+    for start, end, terms in found:
+        pieces += text[at:start], terms[0]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+@functools.cache
+def _lay_terms() -> tuple[Mapping[str, tuple[str, ...]], int]:
+    """Return official terms by everyday wording, and the length of the longest wording."""
+    found: dict[str, tuple[str, ...]] = {}
+    folder = resources.files("kgrag.language").joinpath("thesaurus")
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            official, is_group, lay = line.partition(" = ")
+            if is_group and not line.startswith("#"):
+                terms = official.split("、")
+                for word in lay.lower().split("、"):
+                    found[word] = tuple(dict.fromkeys((*found.get(word, ()), *terms)))
+    return found, max(map(len, found))
