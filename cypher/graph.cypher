@@ -107,3 +107,16 @@ RETURN r.id AS id, r.predicate AS predicate, s.id AS subject_id, s.name AS subje
   s.type AS subject_type, o.id AS object_id, o.name AS object, o.type AS object_type,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
   r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;
+
+// name: stating_facts_around
+// The same of facts that have one of $around at an end: only what is around these is read.
+UNWIND $around AS entity_id
+MATCH (:KgragEntity {id: entity_id})-[r:RELATED]-(:KgragEntity)
+WITH DISTINCT r
+WHERE ($predicates IS NULL OR r.predicate IN $predicates) AND any(text IN r.qualifiers WHERE text CONTAINS $told)
+  AND ($ids IS NULL OR any(doc_id IN r.doc_ids WHERE doc_id IN $ids))
+WITH r, startNode(r) AS s, endNode(r) AS o
+RETURN r.id AS id, r.predicate AS predicate, s.id AS subject_id, s.name AS subject,
+  s.type AS subject_type, o.id AS object_id, o.name AS object, o.type AS object_type,
+  r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
+  r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;

@@ -45,7 +45,7 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     nodes |= {entity.entity_id for entity in knowledge.store.find_entities([title])}
     searched = knowledge.doc_ids if knowledge.doc_ids is not None else held.keys()
     first: dict[str, Statement] = {}
-    for statement in knowledge.store.statements("reference"):
+    for statement in knowledge.store.statements("reference", around=nodes):
         is_wanted = statement.fact.object.entity_id in nodes and statement.doc_id not in own
         if is_wanted and statement.doc_id in searched:
             first.setdefault(statement.doc_id, statement)

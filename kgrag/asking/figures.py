@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgrag.asking.named_figures import named_figures
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.facets import NATIONAL, called
@@ -150,14 +151,19 @@ def _scope(query: Query) -> tuple[str, tuple[str, ...], str] | None:
         text = re.sub(rf"{re.escape(place)}(?:省|市|自治区|自治州|州|县|区)?", " ", text)
     text = re.sub("全国|国家|我国|中央", " ", text) if query.national else text
     text = _YEARS.sub(" ", text)
-    pieces = [piece for piece in _FILLERS.split(text) if piece.strip()]
+    pieces = _pieces(text)
     is_short = len(pieces) <= _MOST_PIECES and sum(map(len, pieces)) <= _LONGEST_NAME
     return (text, places, level) if is_short else None
 
 
+def _pieces(text: str) -> list[str]:
+    """Return what a text says between places, years and words of asking."""
+    return [piece for piece in _FILLERS.split(text) if piece.strip()]
+
+
 def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, frozenset[str]]:
     """Return the indicator that is all that a text says, and the names of those called so."""
-    left = [piece for piece in _FILLERS.split(text) if piece.strip()]
+    left = _pieces(text)
     bare = normalize_name(text)
     known = max((name for name in names if name in bare), key=len, default="")
     at = bare.find(known)
@@ -182,12 +188,14 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query = search.query
-    if _scope(query) is None:
+    scope = _scope(query)
+    if scope is None:
         return None
     settings = knowledge.settings()
     searched = knowledge.doc_ids
     cards = {c.doc_id: c for c in settings.cards if searched is None or c.doc_id in searched}
-    held = [s for s in knowledge.store.statements("target") if s.doc_id in cards]
+    named = named_figures(knowledge.store, scope[0], _pieces(scope[0]))
+    held = [s for s in named if s.doc_id in cards]
     names: defaultdict[str, set[str]] = defaultdict(set)
     for s in held:
         for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):

@@ -58,6 +58,7 @@ _NUMBERED = re.compile("^[①-⑳]")
 _BETWEEN = re.compile("(?<=风电)[和与及](?=光伏|太阳能)")
 _SOURCE = re.compile("(新增|累计)?(.+?)(发电)?")
 _OF_POWER = {"千瓦": "装机容量", "千瓦时": "发电量"}
+_TELLING = ("亩", "微克/立方米")  # other units by which a name is told, one of each kind
 
 
 def is_indicator(name: str) -> bool:
@@ -92,6 +93,15 @@ def indicator_name(name: str, unit: str = "") -> str:
     found = _by_unit(_of_list(_formed(name)), unit)
     found = _of_list(found)
     return name if identity_key(found) == identity_key(name) else found
+
+
+def indicator_names(name: str) -> frozenset[str]:
+    """Return what an indicator may be called by `indicator_name`, whatever the unit of its values.
+
+    >>> sorted(indicator_names("光伏发电"))
+    ['光伏发电', '光伏发电量', '光伏装机容量']
+    """
+    return frozenset(indicator_name(name, unit) for unit in ("", *_OF_POWER, *_TELLING))
 
 
 def _of_list(name: str) -> str:

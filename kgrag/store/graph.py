@@ -155,10 +155,13 @@ class GraphStore(SearchedGraph, Protocol):
         doc_ids: Sequence[str] | None = None,
         *,
         predicates: Collection[str] | None = None,
+        around: Collection[str] | None = None,
     ) -> list[Statement]:
         """Return the places whose qualifiers are of a kind, in some documents or in all, in order.
 
         A place over several chunks is one. They are ordered by document, start, end, fact,
-        extractor and qualifiers. With `predicates`, only places of facts with one of these.
+        extractor and qualifiers. With `predicates`, only places of facts with one of these. With
+        `around`, only of facts whose subject or object is one of these entities; only what is
+        around them is read.
         """
         ...

@@ -81,7 +81,7 @@ def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = 
     chosen = choose(store, None)
     wanted = {_node(chosen.cards[d]) for d in doc_ids} | {*node_ids}
     rows: dict[tuple[str, str], list[Spot]] = defaultdict(list)
-    for statement in store.statements("reference"):
+    for statement in store.statements("reference", around=wanted):
         if statement.fact.object.entity_id in wanted and statement.doc_id not in doc_ids:
             rows[statement.doc_id, _role(statement)].append(spot_of(statement))
     sources = quoted(store, (spot for spots in rows.values() for spot in spots))

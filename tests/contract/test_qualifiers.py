@@ -200,6 +200,29 @@ def test_statements_of_a_kind_are_held_to_predicates(store, make, doc_ids):
         assert store.statements("reference", doc_ids, predicates=predicates) == []
 
 
+@pytest.mark.parametrize("doc_ids", [None, ["d-a"], []])
+def test_statements_around_entities_are_told_alone(store, make, doc_ids):
+    """Whatever the end of the fact that an entity is at; in the same order, each once."""
+    for name in "ab":
+        store.upsert_document(qualified_bundle(make, name), source=f"/{name}.txt")
+    cited, counted = store.statements("reference", doc_ids), store.statements("target", doc_ids)
+    plan = document_node_id("节能规划", "云岭省人民政府")
+    plant, number = make.entity("绿色工厂").entity_id, make.entity("500家").entity_id
+
+    for around in ([plan], [plant], [plant, plan]):
+        assert store.statements("reference", doc_ids, around=around) == cited
+    for around in ([number], [plant, number]):
+        assert store.statements("target", doc_ids, around=around) == counted
+    assert store.statements("target", doc_ids, around=[plan]) == []
+    assert bool(cited and counted) == (doc_ids != [])
+    for around in ([], ["e-x"], [make.entity("云政发").entity_id]):
+        assert store.statements("reference", doc_ids, around=around) == []
+    held_to = [
+        store.statements("reference", around=[plan], predicates=[p]) for p in ("依据", "废止")
+    ]
+    assert held_to == [store.statements("reference"), []]
+
+
 def test_a_statement_over_several_chunks_is_one(store, make):
     """Evidence has a record for each chunk."""
     bundle = make.bundle("a", TEXT)

@@ -146,14 +146,19 @@ class Graph(Role):
         doc_ids: Sequence[str] | None = None,
         *,
         predicates: Collection[str] | None = None,
+        around: Collection[str] | None = None,
     ) -> list[Statement]:
         """Return the places whose qualifiers are of a kind, in order."""
         ids = None if doc_ids is None else sorted(set(doc_ids))
         said = None if predicates is None else sorted(set(predicates))
-        told = f'"kind":"{kind}"'
-        rows = read_consistent(
-            lambda: self._database.read("stating_facts", ids=ids, told=told, predicates=said)
-        )
+        wanted = {"ids": ids, "told": f'"kind":"{kind}"', "predicates": said}
+        if around is None:
+            rows = read_consistent(lambda: self._database.read("stating_facts", **wanted))
+        else:
+            ends = sorted(set(around))
+            rows = read_consistent(
+                lambda: self._database.read("stating_facts_around", around=ends, **wanted)
+            )
         return sorted(_statements(rows, kind, ids), key=_stated_place)
 
 

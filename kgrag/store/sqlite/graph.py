@@ -147,8 +147,14 @@ class Graph(Documents):
         doc_ids: Sequence[str] | None = None,
         *,
         predicates: Collection[str] | None = None,
+        around: Collection[str] | None = None,
     ) -> list[Statement]:
         """Return the places whose qualifiers are of a kind, in order."""
+        if around is not None:
+            found = self._read(_statement, "statements_around", id_list(set(around)), kind)
+            if predicates is not None:
+                found = [s for s in found if s.fact.predicate in predicates]
+            return found if doc_ids is None else [s for s in found if s.doc_id in set(doc_ids)]
         if predicates is not None:
             wanted = json_list(sorted(set(predicates)))
             found = self._read(_statement, "statements_saying", wanted, kind)

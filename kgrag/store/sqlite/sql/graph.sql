@@ -132,6 +132,21 @@ WHERE f.predicate IN (SELECT value FROM json_each(?)) AND e.qualifiers <> '{}'
 GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
 ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
 
+-- name: statements_around
+SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, min(e.chunk_id), max(e.confidence),
+  e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
+FROM (
+  SELECT fact_id, subject_id, object_id, predicate
+  FROM json_each(?1) j CROSS JOIN facts ON subject_id = j.value
+  UNION
+  SELECT fact_id, subject_id, object_id, predicate
+  FROM json_each(?1) j CROSS JOIN facts ON object_id = j.value
+) f CROSS JOIN evidence e ON e.fact_id = f.fact_id
+JOIN entities s ON s.entity_id = f.subject_id JOIN entities o ON o.entity_id = f.object_id
+WHERE e.qualifiers <> '{}' AND json_extract(e.qualifiers, '$.kind') = ?2
+GROUP BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers
+ORDER BY e.doc_id, e.start, e.end, e.fact_id, e.extractor, e.qualifiers;
+
 -- name: statements_of
 SELECT e.doc_id, e.start, e.end, e.extractor, e.qualifiers, e.chunk_id, e.confidence,
   e.fact_id, f.predicate, s.entity_id, s.name, s.type, o.entity_id, o.name, o.type
