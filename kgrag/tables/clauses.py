@@ -23,6 +23,7 @@ _MARKS = " \t\r\n\u3000。；，、：:."  # that a heading leaves to the text b
 _SEVERAL = 2
 _LONGEST_HEADING = 60  # characters; a longer one is a sentence, of which the clause consists
 _ALIKE = 0.5  # share of character pairs from which two clauses are one that changed
+_ALIKE_OF_LEFT = 0.36  # the same of clauses that have no counterpart under a heading like theirs
 _ALIKE_UNDER_ONE_HEADING = 0.05  # the same where their headings agree, or nearly
 _LESS = 0.6  # of that share is needed less, the more alike the headings are
 _OF_HEADINGS = 0.3  # what headings add to the share where several clauses might be the one
@@ -104,31 +105,31 @@ def align(old: Sequence[Clause], new: Sequence[Clause]) -> list[Aligned]:
     """Return clauses that are one side by side, each at most once; then what is left.
 
     Those that agree word for word come first, then the pairs most alike. Under one heading less
-    agreement is enough.
+    agreement is enough, and of what is left then, whatever the headings.
 
     Returns:
         In the order of the new document, what was removed where it stood in the old one.
     """
-    alike = {}
+    shares: dict[tuple[int, int], float] = {}
+    alike: dict[tuple[int, int], float] = {}
+    left: dict[tuple[int, int], float] = {}
     of_headings = [Counter(character_pairs(clause.heading)) for clause in new]
     for i, a in enumerate(old):
         heading = Counter(character_pairs(a.heading))
         for j, b in enumerate(new):
-            share = share_of_pairs(a.pairs, b.pairs)
+            share = shares[i, j] = share_of_pairs(a.pairs, b.pairs)
             named = share_of_pairs(heading, of_headings[j])
             named = named if named >= _LIKE_HEADINGS else 0.0
             if share >= max(_ALIKE - named * _LESS, _ALIKE_UNDER_ONE_HEADING):
-                alike[i, j] = share + _OF_HEADINGS * named, share
-    by_old: dict[int, int] = {}
-    by_new: dict[int, int] = {}
-    # equal pairs: the nearest by place, so that 保障措施 meets 保障措施 of the same chapter
-    for i, j in sorted(alike, key=lambda ij: (-alike[ij][0], abs(ij[0] - ij[1]), ij)):
-        if i not in by_old and j not in by_new:
-            by_old[i], by_new[j] = j, i
+                alike[i, j] = share + _OF_HEADINGS * named
+            elif share >= _ALIKE_OF_LEFT:
+                left[i, j] = share
+    by_old = _met(alike, left)
+    by_new = {j: i for i, j in by_old.items()}
     rows: list[tuple[float, int, Aligned]] = []
     for j, b in enumerate(new):
         i = by_new.get(j, -1)
-        share = alike[i, j][1] if i >= 0 else 0.0
+        share = shares[i, j] if i >= 0 else 0.0
         rows.append((j, 1, Aligned(old[i] if i >= 0 else None, b, share)))
     at = -1
     for i, a in enumerate(old):
@@ -136,6 +137,17 @@ def align(old: Sequence[Clause], new: Sequence[Clause]) -> list[Aligned]:
         if i not in by_old:
             rows.append((at, 2, Aligned(a, None, 0.0)))
     return [aligned for _, _, aligned in sorted(rows, key=lambda row: row[:2])]
+
+
+def _met(*alike: Mapping[tuple[int, int], float]) -> dict[int, int]:
+    """Return which new clause each old one meets, those of the first pairs before the others'."""
+    by_old: dict[int, int] = {}
+    for found in alike:
+        # equal pairs: the nearest by place, so that 保障措施 meets 保障措施 of the same chapter
+        for i, j in sorted(found, key=lambda ij: (-found[ij], abs(ij[0] - ij[1]), ij)):
+            if i not in by_old and j not in by_old.values():
+                by_old[i] = j
+    return by_old
 
 
 def is_same(old: Clause, new: Clause) -> bool:

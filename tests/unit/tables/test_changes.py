@@ -310,3 +310,22 @@ def test_clauses_meet_their_like_once():
     first, second = align([one], [one, one])
     assert (first.old, first.alike) == (one, 1.0)
     assert second.old is None
+
+
+def test_clauses_under_other_headings_meet_by_their_wording():
+    """What is left after those under like headings; of other words, none meet."""
+    old = "严格环境准入，推动钢铁、水泥企业节能改造，实施清洁生产审核，建立企业名录。"
+    new = "推动钢铁、水泥企业节能改造，开展能效诊断，淘汰落后设备，公布企业名录。"
+    texts = (
+        f"一、严格准入\n{old}\n",
+        f"三、挖掘潜力\n{new}\n",
+        "四、加强宣传\n利用报纸宣传节约用水知识。\n",
+    )
+    one, other, apart = (clauses(text, [Heading(0, 6, 1, text[:6])])[0] for text in texts)
+
+    (met,) = align([one], [other])
+    assert (met.old, met.new) == (one, other)
+    assert met.alike < 0.5
+    assert [(a.old, a.new) for a in align([one], [apart])] == [(one, None), (None, apart)]
+    first, second = align([one], [other, one])  # word for word first
+    assert (first.old, second.old) == (None, one)
