@@ -8,6 +8,7 @@ from datetime import date
 
 from kgrag.language.as_of import parse_as_of
 from kgrag.language.document_nodes import node_id, node_name
+from kgrag.language.plan_periods import last_year
 from kgrag.language.title_keys import title_key
 from kgrag.metadata import Metadata
 from kgrag.status import ISSUED, SUGGESTED, Status, StatusKind
@@ -157,7 +158,9 @@ class InForce:
         if word := _draft(card):
             final = latest.get("superseded", _Event("draft", ""))
             return Status("draft", day, final.since, word, final.doc_id, final.title)
-        for kind in ("repealed", "expired", "superseded", "amended"):
+        for kind in ("repealed", "expired", "superseded", "over", "amended"):
+            if kind == "over" and (year := _over(card, day)):
+                return Status("over", day, year)
             if kind == "expired" and told.expires and _last(told.expires) < day:
                 return Status("expired", day, told.expires)
             if event := latest.get(kind):
@@ -165,6 +168,12 @@ class InForce:
             if ended := next((w for w in told.status if _ENDED.get(w) == kind), ""):
                 return Status(_ENDED[ended], day)
         return Status("in_force" if told.effective or _sure(told) else "unknown", day)
+
+
+def _over(card: Document, day: str) -> str:
+    """Return the last year of a plan whose years are over at a day; empty for another document."""
+    year = None if card.metadata.expires else last_year(card.title)
+    return str(year) if year and str(year) < day[:4] else ""
 
 
 def _begin(told: Metadata) -> str:

@@ -7,7 +7,15 @@ from typing import Literal
 from kgrag.json_ready import JsonReady
 
 StatusKind = Literal[
-    "in_force", "not_yet", "expired", "repealed", "superseded", "amended", "draft", "unknown"
+    "in_force",
+    "not_yet",
+    "expired",
+    "repealed",
+    "superseded",
+    "over",
+    "amended",
+    "draft",
+    "unknown",
 ]
 
 # For each kind what is said, with a date and without; {0} is the date, {1} what it is by.
@@ -17,6 +25,7 @@ _TOLD: Mapping[str, Mapping[StatusKind, tuple[str, str]]] = {
         "expired": ("已失效，有效期至{0}", "已失效"),
         "repealed": ("已废止，自{0}起{1}", "已废止{1}"),
         "superseded": ("已有新版，自{0}起{1}", "已有新版{1}"),
+        "over": ("规划期已过，至{0}年", "规划期已过"),
         "amended": ("已修订，{0}{1}", "已修订{1}"),
         "draft": ("{word}，正式文件自{0}起{1}", "{word}，不是正式文件"),
     },
@@ -25,6 +34,7 @@ _TOLD: Mapping[str, Mapping[StatusKind, tuple[str, str]]] = {
         "expired": ("expired, in force until {0}", "expired"),
         "repealed": ("repealed from {0}{1}", "repealed{1}"),
         "superseded": ("a later edition is in force from {0}{1}", "there is a later edition{1}"),
+        "over": ("period over {0}", "period over"),
         "amended": ("amended on {0}{1}", "amended{1}"),
         "draft": ("draft ({word}), issued in its final form from {0}{1}", "draft ({word})"),
     },
@@ -53,10 +63,12 @@ class Status(JsonReady):
         kind: `in_force`: nothing held speaks against it. `not_yet`: issued or in force only
             later. `expired`: its own period of validity is over. `repealed` and `amended`: by
             another document that is held, or as its page says. `superseded`: there is a later
-            edition, of the same title and issuer. `draft`: 征求意见稿, 草案, 送审稿. `unknown`:
+            edition, of the same title and issuer. `over`: the years of a plan, as its title tells
+            them, are over. `draft`: 征求意见稿, 草案, 送审稿. `unknown`:
             it does not say when it was issued.
         day: The day that is asked about, ISO 8601.
-        since: From when it is so, as far as it is told; for `expired` the last day in force.
+        since: From when it is so, as far as it is told; for `expired` the last day in
+            force, for `over` the last year.
             Empty where it is not told.
         word: What a draft calls itself; where `not_yet` is by the date of issue, 印发, or 推测 for
             a year that the text only suggests.

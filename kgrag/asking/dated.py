@@ -99,7 +99,8 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
 
     Of each document that is not, or is amended, a note says so, and of each that the question
     quotes the title of and a held one repeals or amends; where a day was given as an option,
-    another says what it left out.
+    another says what it left out. That the years of a plan are over is a note only where a day is
+    asked for: of older archives it holds for most plans.
 
     Args:
         answer: With its citations.
@@ -110,13 +111,18 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     citations = tuple(
         replace(c, status=in_force.status(c.doc_id, as_of.day)) for c in answer.citations
     )
-    notes = dict.fromkeys(note for c in citations if (note := _note(c, language)))
+    told_of = [c for c in citations if as_of.preferred or not _is_over(c)]
+    notes = dict.fromkeys(note for c in told_of if (note := _note(c, language)))
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
             notes[_NAMED[language].format(title, status.told(language))] = None
     left_out = what_a_day_leaves_out(as_of, in_force, language)
     told = (*answer.notes, *notes, left_out)
     return replace(answer, citations=citations, notes=tuple(filter(None, told)))
+
+
+def _is_over(cited: Citation) -> bool:
+    return cited.status is not None and cited.status.kind == "over"
 
 
 def _note(cited: Citation, language: Language) -> str:

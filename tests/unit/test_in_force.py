@@ -59,6 +59,27 @@ def test_the_dates_of_a_document_tell_its_status(told, day, expected):
     assert kind([card("a", **told)], day) == expected
 
 
+@pytest.mark.parametrize(
+    ("title", "told", "day", "expected"),
+    [
+        ("云岭省“十三五”节能规划", {"written": "2016-05-06"}, "2020-12-31", "in_force"),
+        ("云岭省“十三五”节能规划", {"written": "2016-05-06"}, "2021-01-01", "over"),
+        ("云岭省绿色出行三年行动计划（2018—2020年）", {}, "2022-06-30", "over"),
+        ("云岭省绿色出行行动计划", {"written": "2016"}, "2022-06-30", "in_force"),
+        # What it says itself goes before, and what others do to it.
+        ("云岭省节能行动计划（2018—2020年）", {"expires": "2023-12-31"}, "2022-06-30", "unknown"),
+        ("云岭省“十三五”节能规划", {"status": ("废止",)}, "2022-06-30", "repealed"),
+        ("云岭省“十三五”节能规划", {"status": ("征求意见稿",)}, "2022-06-30", "draft"),
+    ],
+)
+def test_a_plan_whose_years_are_over_is_marked(title, told, day, expected):
+    """By its title; the last year is what it is told with."""
+    found = InForce.of([card("a", title, **told)], []).status("a", day)
+    assert found.kind == expected
+    assert (found.since == "2020") == (expected == "over")
+    assert found.counts == (expected in ("in_force", "unknown"))
+
+
 def test_a_document_that_is_not_held_is_unknown():
     assert kind([], "2022-01-01") == "unknown"
 
@@ -158,7 +179,8 @@ def test_what_is_not_surely_a_later_edition_is_none(earlier, later):
         card("a", **({"written": "2015-03-01"} | earlier)),
         card("b", **({"written": "2021-05-06"} | later)),
     ]
-    assert kind(cards, "2022-01-01") == "in_force"
+    told = kind(cards, "2022-01-01")
+    assert told == ("over" if "十三五" in cards[0].title else "in_force")
 
 
 def test_a_title_that_many_documents_bear_has_no_editions():

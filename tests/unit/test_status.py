@@ -31,6 +31,7 @@ BY = {"doc_id": "d-new", "title": "节能办法"}
             "2023-06-30可能尚未印发，从内容推测为2024",
             "probably not issued before 2023-06-30: its text suggests 2024",
         ),
+        (Status("over", DAY, "2020"), "规划期已过，至2020年", "period over 2020"),
         (Status("repealed", DAY, **BY), "已废止，由《节能办法》废止", "repealed by 《节能办法》"),
         (
             Status("superseded", DAY, "2022-03", **BY),
