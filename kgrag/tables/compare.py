@@ -1,15 +1,17 @@
 """Figures of one indicator side by side: places or documents down, years across."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kgrag.errors import OutOfRangeError
 from kgrag.language.facets import called
+from kgrag.language.indicators import is_indicator
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, stated_place
+from kgrag.tables.figures import measured_of
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.tables.targets import (
@@ -25,6 +27,8 @@ from kgrag.types import Document
 By = Literal["province", "region", "document", "year"]
 
 _DOCUMENT = Column("compared", "文件", "document compared")
+_LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
+_ALIKE = 0.62  # of character pairs, from which names are like
 _UNDATED = Column("undated", "未注明年份", "no year")
 
 
@@ -100,6 +104,7 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
                 en=f"figures of {wanted.indicator}",
             ),
             *([_unread(silent)] if silent else []),
+            *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
         ),
     )
 
@@ -107,6 +112,29 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
 def _unread(names: Sequence[str]) -> Note:
     listed = "、".join(names)
     return Note(f"未读出：{listed}", en=f"nothing stated: {listed}")
+
+
+def _like(
+    store: Store, wanted: WantedTargets, chosen: Chosen, shown: Collection[str]
+) -> Iterator[Note]:
+    """Yield a note of indicators whose names are like the one wanted, and that are not shown.
+
+    They may be the same in other words, as 处理率 and 处置率 are, or others: a reader knows.
+    """
+    found = store.search_entities(wanted.indicator, top_k=_LOOKED_AT)
+    like = [e for e, share in found if share >= _ALIKE and e not in shown]
+    stating: defaultdict[str, set[str]] = defaultdict(set)
+    for s in store.statements("target", sorted(chosen.cards), around=like):
+        name = s.fact.subject.name
+        if s.fact.subject.entity_id in like and is_indicator(name) == is_indicator(
+            wanted.indicator
+        ):
+            stating[name].add(s.doc_id)
+    ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
+    if ordered:
+        zh = "、".join(f"{name}（{len(stating[name])}份）" for name in ordered)
+        en = ", ".join(f"{name} ({len(stating[name])})" for name in ordered)
+        yield Note(f"名称相近、未列入的指标：{zh}", en=f"indicators of like names, not shown: {en}")
 
 
 def _figure(statement: Statement, card: Document, by: By) -> _Figure:
@@ -122,9 +150,12 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
     }[by]
     value = f"{told.value}–{told.value_to}" if told.value_to else told.value
     inner = by == "province" and region != province
+    name = statement.fact.subject.name
     beside = (
         called(region) if inner else "",
-        statement.fact.subject.name,
+        name,
+        told.scope if told.scope not in name else "",
+        *(word for word in measured_of(statement, card).counted if word not in name),
         STANDINGS[told.standing],
         f"较{told.base_year}年" if told.base_year else "",
     )

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
@@ -96,6 +98,25 @@ def test_years_and_documents_are_compared(tables):
         ("《云南省人民政府关于促进绿色消费的意见》", None),
         ("《成都市绿色发展工作方案》", "≥40.5%（森林覆盖率，目标）"),
     ]
+
+
+def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
+    """年均 is no other figure of the same year; 处理率 may be 处置率 in other words."""
+    text = (
+        "四川省节能减排方案\n一、目标\n到2025年，单位地区生产总值能耗比2020年下降14%，年均下降3%。\n"
+        "到2025年，污泥无害化处置率达到90%，县城污泥无害化处理率达到80%，垃圾分类覆盖率达到70%。\n"
+    )
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    config = Config(embedding=EmbeddingConfig(model="hash"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config) as base:
+        base.ingest([tmp_path / "a.txt"])
+        saved, treated = (base.tables().compare(i) for i in ("单位GDP能耗", "污泥无害化处置率"))
+    (row,) = saved.rows
+    told = str(row.cells[1]).splitlines()
+    assert "降14%（单位GDP能耗，目标，较2020年）" in told
+    assert any(cell.startswith("降3%（单位GDP能耗，年均，目标") for cell in told)
+    assert treated.notes[-1] == "名称相近、未列入的指标：县城污泥无害化处理率（1份）"
+    assert not any("相近" in note for note in saved.notes)
 
 
 def test_a_comparison_of_nothing_is_refused(tables):
