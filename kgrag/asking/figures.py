@@ -58,19 +58,28 @@ _FILLERS = re.compile(
 )
 _DESCENDS = re.compile(r"从高到低|最高|最大|更高|谁高|排[序名]|最多")
 _ASCENDS = re.compile(r"从低到高|最低|最严|更低|谁低|最少|最小")
-_NOTES: Mapping[Language, tuple[str, str, str]] = {
+_NOTES: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": (
         "共{total}份文件，其中读出{what}的有{n}份",
         "未读出{what}：{names}",
         "列出前{shown}条，共{n}条",
+        "等，另有{}地",
     ),
     "en": (
         "{n} of {total} documents were found to state {what}",
-        "no {what} found for {names}",
+        "none found in: {names}",
         "the first {shown} of {n} rows",
+        " and {} more",
     ),
 }
+_FIGURE = re.compile(
+    r"目标|指标|数值|数据|多[少高大]|比[例重率]"
+    r"|\b(?:targets?|goals?|figures?|how (?:much|high|many))\b",
+    re.IGNORECASE,
+)
+# Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
+_MOST_NAMED = 40  # places without a row, in a note
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
 _MOST_SIDES = 6  # of a plan; more places are named in a list
 _LONGEST_NAME = 20  # characters of an indicator's name, without words of asking in it
@@ -183,6 +192,9 @@ def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, fr
 def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     """Return the figures that a question asks for of several places or documents; None for none.
 
+    There may be no rows: where a question clearly asks for a figure that documents state of other
+    places or years, the notes say that none is stated of these.
+
     Args:
         search: For the question.
         knowledge: Whose documents are listed.
@@ -207,7 +219,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         s for s in held if s.fact.subject.name in asked.subjects and _is_of(s.qualifiers, asked)
     ]
     by_place = _by_place(wanted, cards, asked)
-    if not by_place or (asked.level and len(by_place) < _FEWEST):
+    if len(by_place) < (_FEWEST if asked.level else 1) and not _is_clear(asked, query.text):
         return None
     rows = [
         Stated(place_of(s), lead=_label(s, place))
@@ -222,6 +234,11 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         silent if not asked.level else (),
         asked.indicator,
     )
+
+
+def _is_clear(asked: Asked, question: str) -> bool:
+    """Return whether a question asks for a figure, and not for what is said of a thing."""
+    return is_indicator(asked.indicator) or _FIGURE.search(question) is not None
 
 
 def _is_of(told: Qualifiers, asked: Asked) -> bool:
@@ -304,28 +321,37 @@ def _silent(
 ) -> tuple[str, ...]:
     """Return the places that are asked for and have no row.
 
-    Of all provinces, those of which there are documents.
+    Of all provinces or cities, those of which there are documents.
     """
     stating = {called(place) for place in by_place}
-    if asked.level == "省" and not asked.places:
-        held = {c.metadata.regions[0] for c in cards.values() if c.metadata.regions}
-        around = [called(region.name) for region in listed_regions() if region.name in held]
-    else:
-        around = [] if asked.level else list(asked.places)
+    around = [] if asked.level else list(asked.places)
+    if asked.level in ("省", "市"):
+        held = {
+            name
+            for card in cards.values()
+            for n, name in enumerate(card.metadata.regions)
+            if _row_place(card.metadata.regions[: n + 1], asked) == name
+        }
+        order = {region.name: n for n, region in enumerate(listed_regions())}
+        around = [called(name) for name in sorted(held, key=lambda n: (order.get(n, -1), n))]
     return tuple(place for place in around if place not in stating)
 
 
 def _notes(
     rows: Sequence[Stated], silent: Sequence[str], total: int, asked: Asked, language: Language
 ) -> tuple[str, ...]:
-    counted, unread, more = _NOTES[language]
+    counted, unread, more, others = _NOTES[language]
     n = len({row.place.doc_id for row in rows})
     years = "、".join(f"{year}年" for year in sorted(asked.years))
     aim = "目标" if asked.standing == "planned" else ""
     what = f"{years}{asked.indicator}{aim}" if language == "zh" else asked.indicator
     notes = [counted.format(total=total, n=n, what=what)]
     if silent:
-        notes.append(unread.format(what=what, names="、".join(silent)))
+        named = ("、" if language == "zh" else ", ").join(silent[:_MOST_NAMED])
+        rest = len(silent) - _MOST_NAMED
+        notes.append(
+            unread.format(what=what, names=named + (others.format(rest) if rest > 0 else ""))
+        )
     if len(rows) > _MOST:
         notes.append(more.format(shown=_MOST, n=len(rows)))
     return tuple(notes)

@@ -49,7 +49,7 @@ class Complete:
     """What documents state of what a question asks, all that was read of it.
 
     Attributes:
-        rows: In order.
+        rows: In order; none where documents state it of other places or years alone.
         notes: Of how many documents they are, and of what nothing was read, in words.
         kind: What was asked: `targets`, `duties`, `references`, `sections`.
         silent: Places that the question names and no row is of.
@@ -125,11 +125,12 @@ def with_quotes(answer: Answer, found: Complete, quote: Callable[[str], Answer])
     lines, cited = [answer.text], list(answer.citations)
     for place in found.silent:
         about = normalize_name(found.about)
-        for c in quote(place).citations:
+        told = quote(place)
+        for c in told.citations if told.found else ():
             if about in normalize_name(c.quote):
                 cited.append(replace(c, number=len(cited) + 1))
-                told = without_marks(" ".join(c.quote.split()))
-                lines.append(f"{place}：《{c.title}》：{told}[{len(cited)}]")
+                said = without_marks(" ".join(c.quote.split()))
+                lines.append(f"{place}：《{c.title}》：{said}[{len(cited)}]")
     return replace(answer, text="\n".join(lines), citations=tuple(cited))
 
 

@@ -103,6 +103,37 @@ def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "notes"),
+    [
+        ("哪些城市提出了森林覆盖率目标？", ("共4份文件，其中读出森林覆盖率目标的有1份",)),
+        (
+            "各省的绿色工厂目标是多少？",
+            ("共4份文件，其中读出绿色工厂目标的有1份", "未读出绿色工厂目标：云南"),
+        ),
+    ],
+)
+def test_one_document_that_states_a_figure_is_an_answer(base, question, notes):  # noqa: F811
+    """Where a figure is clearly asked for; the places that state none are named."""
+    answer = base.ask(question)
+    assert len(answer.citations) == 1
+    assert answer.notes[: len(notes)] == notes
+
+
+def test_what_is_said_of_a_thing_is_no_table_of_one(base):  # noqa: F811
+    """Other provinces may speak of it without a figure."""
+    assert not any("读出" in note for note in base.ask("哪些省提到了绿色工厂？").notes)
+
+
+def test_a_figure_that_none_states_is_said_to_be_none(base):  # noqa: F811
+    """Sentences are quoted where some support an answer; the notes say what was not read."""
+    answer = base.ask("四川2040年森林覆盖率目标是多少？")
+    assert answer.notes[:2] == (
+        "共4份文件，其中读出2040年森林覆盖率目标的有0份",
+        "未读出2040年森林覆盖率目标：四川",
+    )
+
+
 def test_other_systems_know_no_tables(base):  # noqa: F811
     """The ablation leaves all of it out."""
     answer = base.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
