@@ -12,12 +12,13 @@ from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, fac
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts, resolve
-from kgrag.generation.extract import answer as quote_answer
+from kgrag.generation.extract import Quoted
+from kgrag.generation.extract import quoted as quote_results
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.generate import generate
 from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
-from kgrag.generation.sides import answer_by_sides
+from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
@@ -159,13 +160,13 @@ def _quoted(
     search = knowledge.search(query)
     held: dict[str, Document] = {}
 
-    def quote(search: Search, most: int) -> Answer:
+    def quote(search: Search, most: int) -> Quoted:
         results = knowledge.best(
             search, lambda n: pipeline.retrieve(search, top_k=n), top_k=options.top_k
         )
         found = ResultsWithDocuments.of(results, knowledge.store)
         held.update(found.documents)
-        return quote_answer(
+        return quote_results(
             search.query,
             found.results,
             documents=found.documents,
@@ -175,13 +176,18 @@ def _quoted(
             facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
         )
 
+    def quote_side(side: str, most: int) -> Quoted:
+        asked = search.asked(sides[side])
+        told = quote(asked, most)
+        return of_side(asked.query, told, titled=asked.titled, documents=held)
+
     sides = {side.label: side.query for side in plan(query)} if pipeline.planned else {}
     listed = complete(search, knowledge) if pipeline.planned else None
-    if listed is not None:
+    if listed is not None and listed.rows:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
             replace(listed, silent=tuple(place for place in listed.silent if place in sides)),
-            lambda place: quote(search.asked(sides[place]), _QUOTED_OF_SILENT),
+            lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
         )
         cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
         held.update((document.doc_id, document) for document in cited)
@@ -189,11 +195,14 @@ def _quoted(
         answer = answer_by_sides(
             query,
             list(sides),
-            lambda side, most: quote(search.asked(sides[side]), most),
+            quote_side,
             max_sentences=options.max_sentences,
+            embedder=knowledge.embedder(),
         )
     else:
-        answer = quote(search, options.max_sentences)
+        answer = quote(search, options.max_sentences).answer
+    if listed is not None and not listed.rows:
+        answer = replace(answer, notes=(*listed.notes, *answer.notes))
     return mark(
         replace(answer, checks=check(answer, cited_texts(answer.citations, documents=held)))
     )

@@ -49,7 +49,20 @@ class Scored:
     score: float
 
 
-def answer(
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """An answer made of quotes, and how well the best of them supports it.
+
+    Attributes:
+        answer: It.
+        score: Of its best sentence, about a cosine; 0 where nothing is quoted.
+    """
+
+    answer: Answer
+    score: float = 0.0
+
+
+def quoted(
     query: Query,
     results: Sequence[ScoredChunk],
     *,
@@ -58,7 +71,7 @@ def answer(
     embedder: Embedder,
     max_sentences: int = 5,
     facts: Sequence[Fact] = (),
-) -> Answer:
+) -> Quoted:
     """Return an answer made of sentences quoted from results, each with its citation.
 
     Sentences are ranked by their similarity to the question, the words that they share and
@@ -100,13 +113,19 @@ def answer(
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
     if not _is_supported(scored, query, embedder):
-        return Answer(query.text, not_found(query.language), (), False, METHOD)
+        return Quoted(Answer(query.text, not_found(query.language), (), False, METHOD))
     chosen = _choose(scored, query, titles, max_sentences)
-    quoted, counted = listing.whole(chosen)
-    citations = tuple(_cited(n, p, documents, headings) for n, p in enumerate(quoted, 1))
-    text = "\n".join(f"{without_marks(_one_line(c.quote))}[{c.number}]" for c in citations)
+    places, counted = listing.whole(chosen)
+    citations = tuple(_cited(n, p, documents, headings) for n, p in enumerate(places, 1))
+    text = quotes(citations)
     notes = (counted, targets.note(chosen, asked, query.language))
-    return Answer(query.text, text, citations, True, METHOD, notes=tuple(filter(None, notes)))
+    told = Answer(query.text, text, citations, True, METHOD, notes=tuple(filter(None, notes)))
+    return Quoted(told, scored[0].score)
+
+
+def quotes(citations: Sequence[Citation]) -> str:
+    """Return the text of an answer made of quotes, a line each."""
+    return "\n".join(f"{without_marks(_one_line(c.quote))}[{c.number}]" for c in citations)
 
 
 def _cited(

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.generation.extract import answer
+from kgrag.generation.extract import quoted
 from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.metadata import Metadata
 from kgrag.results import ScoredChunk
@@ -33,14 +33,14 @@ def ask(question, *, text=TEXT, regions=("云岭省",), max_sentences=5):
         metadata=Metadata(regions=regions),
     )
     chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
-    return answer(
+    return quoted(
         analyse(question, known_places=["云岭", "青川"]),
         [chunk],
         documents={"d": document},
         headings={"d": HEADINGS},
         embedder=HashEmbedder(),
         max_sentences=max_sentences,
-    )
+    ).answer
 
 
 def test_answer_cites_section_page_and_span_of_a_verbatim_quote():
@@ -84,8 +84,9 @@ def test_answer_never_quotes_the_title_as_an_answer():
 
 def test_answer_without_results_is_not_found():
     """Nothing retrieved, nothing said."""
-    empty = answer(analyse("目标"), [], documents={}, headings={}, embedder=HashEmbedder())
-    assert not empty.found
+    empty = quoted(analyse("目标"), [], documents={}, headings={}, embedder=HashEmbedder())
+    assert not empty.answer.found
+    assert empty.score == 0.0
 
 
 def test_answer_when_no_sentence_may_be_quoted_is_refused():
@@ -105,14 +106,14 @@ def two_documents(question):
         ScoredChunk(Chunk(f"{t}:256:0", t, 256, 0, 0, len(text), text), 10.0)
         for t, text in texts.items()
     ]
-    return answer(
+    return quoted(
         analyse(question),
         results,
         documents=documents,
         headings={},
         embedder=HashEmbedder(),
         max_sentences=1,
-    )
+    ).answer
 
 
 @pytest.mark.parametrize(
@@ -145,14 +146,14 @@ def ask_plan(question, *, via):
         for i, (s, e) in enumerate(spans)
     ]
     document = Document("d", "云岭省节水规划", PLAN, "d.txt", "txt", "00")
-    return answer(
+    return quoted(
         analyse(question),
         results,
         documents={"d": document},
         headings={"d": headings},
         embedder=HashEmbedder(),
         max_sentences=1,
-    ).text
+    ).answer.text
 
 
 def test_a_heading_is_no_answer_but_to_a_question_for_a_list():
@@ -169,13 +170,13 @@ def test_a_numbered_line_with_a_figure_is_an_answer():
     headings = [Heading(s, text.index("\n", s), 1, text[s : text.index("\n", s)]) for s in starts]
     document = Document("d", "云岭省生态规划", text, "d.txt", "txt", "00")
     chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
-    found = answer(
+    found = quoted(
         analyse("《云岭省生态规划》的森林覆盖率"),
         [chunk],
         documents={"d": document},
         headings={"d": headings},
         embedder=HashEmbedder(),
-    )
+    ).answer
     assert [c.quote for c in found.citations] == ["12.森林覆盖率（%）56.4 57.0 约束性"]
 
 
