@@ -63,10 +63,13 @@ def test_where_no_side_says_anything_nothing_is_found():
 VECTORS = {"秸秆利用率达到93%": (1.0, 0.0), "秸秆利用率达到90%": (0.8, 0.6), "保护森林": (0.6, 0.8)}
 
 
-class Known:
+class Known(HashEmbedder):
     """An encoder that knows a few sentences: two are alike, one is not."""
 
-    is_stand_in = False
+    @property
+    def is_stand_in(self):
+        """It is not: sentences that mean the same are alike."""
+        return False
 
     def embed(self, texts, task):
         """Return what is known of the sentences."""
