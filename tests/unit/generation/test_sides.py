@@ -66,10 +66,7 @@ VECTORS = {"秸秆利用率达到93%": (1.0, 0.0), "秸秆利用率达到90%": (
 class Known(HashEmbedder):
     """An encoder that knows a few sentences: two are alike, one is not."""
 
-    @property
-    def is_stand_in(self):
-        """It is not: sentences that mean the same are alike."""
-        return False
+    is_stand_in = False
 
     def embed(self, texts, task):
         """Return what is known of the sentences."""
