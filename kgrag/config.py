@@ -130,10 +130,11 @@ class ModelConfig:
         concurrency: Calls under way at the same time, at most 1000.
         requests_per_minute: Calls begun in a minute; 0 for no limit.
         tokens_per_minute: Tokens in and out in a minute; 0 for no limit.
-        timeout_s: Seconds that an answer may take; where it is streamed, to wait for its first
-            and each next piece, and five times that for all of it.
+        timeout_s: Seconds that an answer may take; where it is streamed, as answers and what is
+            read in documents are, to wait for its first and each next piece.
         attempts: Tries of a call that fails in a way that may pass.
-        max_tokens: Longest answer; some endpoints refuse more than 4095.
+        max_tokens: Longest answer; 0 takes the provider's for the model. What an endpoint says
+            that it allows is kept to.
         temperature: 0 for the most likely answer, at most 2.
         price_in: Of a million tokens sent, in `currency`; negative takes the provider's table.
             A stage with another model takes no price from `[llm]`.
@@ -154,7 +155,7 @@ class ModelConfig:
     tokens_per_minute: Count = 0
     timeout_s: Positive = 120
     attempts: Positive = 5
-    max_tokens: Positive = 4000
+    max_tokens: Count = 0
     temperature: Annotated[Amount, Le(2)] = 0.0
     price_in: Amount = -1.0
     price_cached: Amount = -1.0

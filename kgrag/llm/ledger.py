@@ -52,7 +52,8 @@ class Recorded:
             )
 
         try:
-            completion = self._model.complete(request, on_text=None if on_text is None else showing)
+            reads_along = on_text is not None or request.streamed
+            completion = self._model.complete(request, on_text=showing if reads_along else None)
         except BudgetExceededError:  # nothing was sent
             raise
         except BaseException as exc:  # an answer that is interrupted has been paid for as well

@@ -16,6 +16,9 @@ from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.providers import Endpoint, settings_for
 from kgrag.llm.retried import Retried
 
+# Of the provider's limit in the keys of answers: it was once the same for all, and what is whole
+# does not depend on it.
+_KEPT_UNDER = 4000
 _Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
 
 
@@ -95,7 +98,7 @@ class Models:
         return {
             "base_url": endpoint.base_url,
             "json": endpoint.json,
-            "max_tokens": str(config.max_tokens),
+            "max_tokens": str(config.max_tokens or _KEPT_UNDER),
             "temperature": str(config.temperature),
         }
 
@@ -135,7 +138,7 @@ class Models:
             ),
             api_key_env=endpoint.api_key_env,
             timeout_s=config.timeout_s,
-            max_tokens=config.max_tokens,
+            max_tokens=endpoint.max_tokens,
             temperature=config.temperature,
             json_mode=endpoint.json,
         )
@@ -160,4 +163,5 @@ class Models:
                 clock=self._clock, sleep=self._sleep, check=self._stop.check
             )
         breaker = Breaker(retried, trial=limited, circuit=circuit)
-        return Cached(breaker, calls=self._calls, parameters=parameters)
+        limit = "" if config.max_tokens else str(endpoint.max_tokens)
+        return Cached(breaker, calls=self._calls, parameters=parameters, limit=limit)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kgrag.choices import JsonMode
@@ -16,7 +17,7 @@ from kgrag.endpoint.errors import mapped
 from kgrag.endpoint.faults import said_by
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.chat import Completion, OnText, Request, Usage
-from kgrag.llm.protocol import Dialect, Piece, read_answer, read_event
+from kgrag.llm.protocol import Dialect, Piece, read_answer, read_event, room_told
 from kgrag.llm.streaming import gather, in_time, without_key, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     import openai
 
 _log = logging.getLogger(__name__)
-_TIMES_STREAMED = 5  # the time for a piece is what a whole stream may take
+_TIMES_STREAMED = 5  # the time for a piece, at least, is what a whole stream may take
+_SLOWEST = 4  # tokens a second: a model that is slower is of no use
 _CHARS_PER_TOKEN = 8  # at most, for any language: a longer answer does not keep to its limit
 _MOST_BYTES = 64_000_000  # of an answer that is not streamed
 _NO_TIME = "the time for this question is over (verify.timeout_s)"
 _MORE_TIME = "llm.timeout_s allows more"
-_FALLBACKS = 6  # a dialect has five things that can be left out
+_FALLBACKS = 8  # a dialect has six things that can be left out or lowered, and there is the room
 
 
 class OpenAIChat:
@@ -59,7 +61,8 @@ class OpenAIChat:
             api_key: Empty for an endpoint that wants none.
             api_key_env: The variable that the key came from, for errors.
             timeout_s: Seconds that an answer may take; for a streamed one, to wait for its first
-                and each next piece, and five times that for all of it.
+                and each next piece: the whole may take as long as a slow model needs for an
+                answer of `max_tokens`.
             max_tokens: Longest answer where a request sets none.
             temperature: 0 for the most likely answer.
             json_mode: How JSON is asked for, to begin with.
@@ -125,12 +128,12 @@ class OpenAIChat:
         Raises:
             BudgetExceededError: If there is no time left to ask.
         """
-        streamed = on_text is not None
+        streamed = on_text is not None or request.streamed
         now = time.monotonic()
         deadline = math.inf if request.deadline is None else request.deadline
         if deadline <= now:
             raise BudgetExceededError(f"{self!r} is not asked: {_NO_TIME}")
-        by_settings = now + (_TIMES_STREAMED if streamed else 1) * self._timeout_s
+        by_settings = now + (self._stream_s(request) if streamed else self._timeout_s)
         late = "no answer in time; "
         late += _NO_TIME if deadline < now + self._timeout_s else _MORE_TIME
         pieces = in_time(
@@ -146,12 +149,18 @@ class OpenAIChat:
                 most_chars=_CHARS_PER_TOKEN * (request.max_tokens or self._max_tokens),
             )
 
+    def _stream_s(self, request: Request) -> float:
+        """Return the seconds that a stream may take that is never silent for long."""
+        most = self._dialect.longest(request, self._max_tokens)
+        return max(_TIMES_STREAMED * self._timeout_s, self._timeout_s + most / _SLOWEST)
+
     def _pieces(self, request: Request, *, streamed: bool) -> Generator[Piece | None, None, None]:
         """Yield the answer as it comes; None where nothing of it has come."""
         with self._sent(request, streamed=streamed) as answer:
             response = answer.response
             if streamed and "application/json" not in response.headers.get("content-type", ""):
-                yield from map(read_event, answer)
+                for piece in map(read_event, answer):
+                    yield piece if piece != Piece() else None  # which is no sign of life
                 return
             body = bytearray()
             for part in response.iter_bytes():
@@ -168,6 +177,7 @@ class OpenAIChat:
         client = self._opened()
         for _ in range(_FALLBACKS):
             dialect = self._dialect
+            longest = dialect.longest(request, self._max_tokens)
             body = dialect.body(
                 request,
                 model=self.name,
@@ -185,7 +195,10 @@ class OpenAIChat:
                 )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as exc:
                 said = said_by(exc, self._place)
-                simpler = dialect.without(said)
+                simpler = dialect.without(said, sent=longest)
+                if simpler is None and 0 < room_told(said) < longest:
+                    request = replace(request, max_tokens=room_told(said))
+                    continue
                 if simpler is None:
                     raise
                 self._settle(dialect, simpler, said)

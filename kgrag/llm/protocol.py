@@ -12,6 +12,18 @@ from kgrag.llm.chat import Finish, Request, Usage
 JSON_MODES: tuple[JsonMode, ...] = get_args(JsonMode)
 
 _ABOUT_JSON = re.compile(r"response_?format|json_?schema|json_?object|guided|structured|schema")
+_ABOUT_LIMIT = re.compile(r"max_(?:completion_)?tokens|completion tokens|output tokens")
+# at most 4096 completion tokens; valid range of max_tokens is [1, 8192]; <= 4095; 最大值为4095
+_LONGEST = re.compile(
+    r"\[\s*\d+\s*,\s*(\d+)\s*\]"
+    r"|(?:at most|<=|less than or equal to|not exceed|up to|between \d+ and"
+    r"|maximum(?: value)?(?: allowed)?(?: is| of|:)|不超过|不能超过|最大值?为?|小于等于)\s*(\d+)"
+)
+_CONTEXT = re.compile(r"maximum context length (?:is|of) (\d+)", re.IGNORECASE)
+_IN_PROMPT = re.compile(
+    r"(\d+) (?:in the messages|input tokens|prompt tokens)|prompt contains (\d+)"
+)
+_LEAST_ROOM = 256  # tokens: a shorter answer is none
 _FINISH: dict[str, Finish] = {
     "stop": "stop",
     "length": "length",
@@ -32,18 +44,21 @@ class Dialect:
         limit: Name of the field for the longest answer; OpenAI's newer models have the second.
         temperature: Whether a temperature is sent; some models have theirs fixed.
         stream_usage: Whether streams are asked to end with their token counts.
+        most: Longest answer that it takes; 0 where it has refused none.
     """
 
     json: JsonMode = "schema"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     stream_usage: bool = True
+    most: int = 0
 
-    def without(self, complaint: str) -> "Dialect | None":
+    def without(self, complaint: str, *, sent: int = 0) -> "Dialect | None":
         """Return the next simpler dialect after a refusal; None where it is not about a field.
 
         Args:
             complaint: What the endpoint said with its status 400 or 422.
+            sent: Longest answer that was asked for.
 
         >>> Dialect().without("Unknown field: response_format.json_schema").json
         'object'
@@ -51,6 +66,8 @@ class Dialect:
         said = complaint.lower()
         if self.stream_usage and ("stream_options" in said or "include_usage" in said):
             return replace(self, stream_usage=False)
+        if most := _longest_told(said, sent):
+            return replace(self, most=most)
         if self.limit == "max_tokens" and "max_completion_tokens" in said:
             return replace(self, limit="max_completion_tokens")
         if self.temperature and "temperature" in said:
@@ -76,7 +93,7 @@ class Dialect:
             "messages": [
                 {"role": m.role, "content": _sendable(m.content)} for m in request.messages
             ],
-            self.limit: max_tokens if request.max_tokens is None else request.max_tokens,
+            self.limit: self.longest(request, max_tokens),
         }
         if self.temperature:
             body["temperature"] = temperature
@@ -88,11 +105,41 @@ class Dialect:
                 body["stream_options"] = {"include_usage": True}
         return body
 
+    def longest(self, request: Request, max_tokens: int) -> int:
+        """Return the longest answer that is asked for.
+
+        Args:
+            request: What is asked.
+            max_tokens: Where the request sets none.
+        """
+        wanted = max_tokens if request.max_tokens is None else request.max_tokens
+        return min(wanted, self.most) if self.most else wanted
+
     def _response_format(self, schema: Mapping[str, object], name: str) -> dict[str, object]:
         if self.json == "object":
             return {"type": "json_object"}
         named = {"name": name or "answer", "schema": schema, "strict": True}
         return {"type": "json_schema", "json_schema": named}
+
+
+def room_told(complaint: str) -> int:
+    """Return the tokens that a context leaves for an answer, as a refusal tells; 0 if it does not.
+
+    >>> room_told("maximum context length is 8192 tokens. However, you requested 9000 tokens "
+    ...           "(2808 in the messages, 6192 in the completion)")
+    5384
+    """
+    context, prompt = _CONTEXT.search(complaint), _IN_PROMPT.search(complaint)
+    room = int(context[1]) - int(prompt[1] or prompt[2]) if context and prompt else 0
+    return room if room >= _LEAST_ROOM else 0
+
+
+def _longest_told(said: str, sent: int) -> int:
+    """Return the longest answer that a refusal in lower case tells, below what was sent; else 0."""
+    if not _ABOUT_LIMIT.search(said) or _CONTEXT.search(said):
+        return 0
+    told = [int(n) for match in _LONGEST.finditer(said) for n in match.groups() if n]
+    return max((n for n in told if _LEAST_ROOM <= n < sent), default=0)
 
 
 def _sendable(text: str) -> str:

@@ -40,12 +40,19 @@ class Provider:
         model: The model taken where none is named; empty where it is yours to name.
         json: How JSON is asked for.
         prices: By model.
+        longest: Longest answers by model, in tokens, as their makers state them; under an empty
+            name that of other models.
     """
 
     service: Service
     model: str
     json: JsonMode
     prices: Mapping[str, Price]
+    longest: Mapping[str, int]
+
+    def longest_of(self, model: str) -> int:
+        """Return the longest answer of a model, in tokens."""
+        return self.longest.get(model, self.longest[""])
 
     @property
     def base_url(self) -> str:
@@ -68,6 +75,7 @@ class Endpoint:
         api_key_env: The environment variable that holds the key; empty where none is needed.
         json: How JSON is asked for.
         price: None where nobody said.
+        max_tokens: Longest answer.
     """
 
     base_url: str
@@ -75,6 +83,7 @@ class Endpoint:
     api_key_env: str
     json: JsonMode
     price: Price | None
+    max_tokens: int
 
 
 def _prices(
@@ -82,6 +91,11 @@ def _prices(
 ) -> Mapping[str, Price]:
     """Return prices by model from (sent, cached, answered)."""
     return MappingProxyType({name: Price(*of, currency, as_of) for name, of in models.items()})
+
+
+def _longest(most: int, models: Mapping[str, int] = MappingProxyType({})) -> Mapping[str, int]:
+    """Return longest answers by model, and that of all others."""
+    return MappingProxyType({"": most, **models})
 
 
 _NO_PRICES: Mapping[str, Price] = MappingProxyType({})
@@ -104,6 +118,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                     "glm-4-flash": (0, 0, 0),
                 },
             ),
+            _longest(4095),
         ),
         "deepseek": Provider(
             SERVICES["deepseek"],
@@ -114,6 +129,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                 "2025-10",
                 {"deepseek-chat": (2, 0.2, 3), "deepseek-reasoner": (2, 0.2, 3)},
             ),
+            _longest(8192, {"deepseek-reasoner": 32_768}),  # which counts its thoughts
         ),
         "qwen": Provider(
             SERVICES["dashscope"],
@@ -128,6 +144,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                     "qwen-turbo": (0.3, 0.06, 0.6),
                 },
             ),
+            _longest(8192),
         ),
         "moonshot": Provider(
             SERVICES["moonshot"],
@@ -143,6 +160,8 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                     "kimi-k2-0905-preview": (4, 1, 16),
                 },
             ),
+            # The context of the smallest is 8192 with the prompt.
+            _longest(8192, {"moonshot-v1-8k": 4000}),
         ),
         "openai": Provider(
             SERVICES["openai"],
@@ -159,12 +178,13 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
                     "gpt-4.1-nano": (0.1, 0.025, 0.4),
                 },
             ),
+            _longest(16_384),
         ),
-        "vllm": Provider(SERVICES["vllm"], "", "schema", _NO_PRICES),
-        "ollama": Provider(SERVICES["ollama"], "", "schema", _NO_PRICES),
+        "vllm": Provider(SERVICES["vllm"], "", "schema", _NO_PRICES, _longest(8192)),
+        "ollama": Provider(SERVICES["ollama"], "", "schema", _NO_PRICES, _longest(8192)),
     }
 )
-_OWN = Provider(Service(), "", "schema", _NO_PRICES)
+_OWN = Provider(Service(), "", "schema", _NO_PRICES, _longest(8192))
 
 
 def settings_for(config: ModelConfig) -> Endpoint:
@@ -181,6 +201,7 @@ def settings_for(config: ModelConfig) -> Endpoint:
         place.key_env,
         _json_mode(config.json or provider.json),
         _price(config, provider.prices.get(place.model)),
+        config.max_tokens or provider.longest_of(place.model),
     )
 
 

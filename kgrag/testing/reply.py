@@ -25,6 +25,7 @@ class Reply:
         usage: Token counts: `counted` by `count_tokens`, given, or None to leave them out.
         raw: Body sent instead, whatever it is; empty for none.
         hang_s: Seconds to wait before the answer, besides the server's latency.
+        pause_s: Seconds between the pieces of a streamed answer.
         drop: `before` closes the connection instead of answering, `inside` in the middle.
         stream_cut: Whether a stream ends in good order before the answer does.
         endless: Whether it never ends: streamed, the text comes over and over; else blanks come
@@ -38,6 +39,7 @@ class Reply:
     usage: Usage | Literal["counted"] | None = "counted"
     raw: str = ""
     hang_s: float = 0.0
+    pause_s: float = 0.0
     drop: Literal["", "before", "inside"] = ""
     stream_cut: bool = False
     endless: bool = False

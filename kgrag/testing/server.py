@@ -253,6 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._event(envelope(body, going_on, "delta", {"content": reply.text}))
         for piece in pieces[:_CUT] if broken else pieces:
             self._event(envelope(body, going_on, "delta", {"content": piece}))
+            if reply.pause_s and self.server.fake.is_closed_after(reply.pause_s):
+                return
         if reply.drop:
             self.close_connection = True
             return

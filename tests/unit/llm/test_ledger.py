@@ -257,6 +257,27 @@ def test_an_answer_that_was_cut_is_asked_for_anew_where_something_changes(calls)
     assert asked(longer) == "整"
 
 
+def test_an_answer_that_was_cut_is_asked_for_anew_where_the_providers_limit_is_another(calls):
+    """That is no part of the key of whole answers, which are found under any."""
+    script = ScriptedChat([CUT, "整"])
+    short = Cached(script, calls=calls, parameters=PARAMETERS, limit="4095")
+    longer = Cached(script, calls=calls, parameters=PARAMETERS, limit="8192")
+    assert asked(short) == asked(short) == "truncated"
+    assert asked(longer) == asked(short) == "整"
+    assert len(script.requests) == 2
+
+
+def test_what_a_former_version_was_told_is_cut_is_not_asked_again(calls):
+    """Its halves are kept as well: a folder of the former version pays nothing."""
+    former = replace(REQUEST, schema_name="former")
+    model, _ = cached([CUT], calls)
+    assert asked(model, former) == "truncated"
+    again, scripted = cached(["整"], calls)
+    assert asked(again, replace(REQUEST, former=former)) == "truncated"
+    assert scripted.requests == []
+    assert asked(again, replace(REQUEST, former=former, anew=True)) == "整"
+
+
 def test_an_answer_that_was_cut_is_asked_for_anew_where_the_request_says_so(calls):
     """The endpoint may have been at fault; a good answer takes the place of the cut one."""
     model, _ = cached([CUT, CUT, "整"], calls)
@@ -429,3 +450,19 @@ def test_a_fresh_answer_that_another_caller_just_paid_is_taken(calls):
     thread.join(5)
     assert texts == ["新"]
     assert len(scripted.requests) == (2)
+
+
+def test_a_streamed_answer_that_breaks_off_is_charged_with_what_came(calls):
+    """Though nobody read along."""
+
+    class Broken:
+        name = "m"
+
+        def complete(self, request, *, on_text=None):
+            on_text("绿色工厂" * 10)
+            raise BrokenOffError("gone")
+
+    with pytest.raises(BrokenOffError):
+        Recorded(Broken(), calls=calls).complete(replace(REQUEST, streamed=True))
+    (total,) = calls.totals("stage")
+    assert total.usage.completion > 0

@@ -75,6 +75,15 @@ def test_an_answer_of_another_temperature_is_another(models_of):
     }  # fmt: skip
 
 
+def test_the_providers_limit_is_no_part_of_a_keys_answer(models_of):
+    """What is whole was not cut: answers that were kept under the former default are found."""
+    with FakeServer(lambda body: Reply("好")) as server:
+        models = models_of(answer=ModelConfig(base_url=server.base_url, model="m"))
+        assert models.parameters("answer")["max_tokens"] == "4000"
+        models.of("answer").complete(REQUEST)
+    assert server.requests[0].body["max_tokens"] == 8192
+
+
 def test_stages_at_the_same_endpoint_share_its_health(models_of):
     """One stage finds the model gone; the other does not ask again."""
     with FakeServer(lambda body: Reply("no such model", status=404)) as server:

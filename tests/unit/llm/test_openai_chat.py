@@ -282,11 +282,72 @@ def test_complete_ends_a_stream_that_takes_too_long(chat):
             model.complete(REQUEST, on_text=len)
 
 
+def test_a_long_answer_that_is_streamed_may_take_longer_than_the_limit(chat):
+    """What is read in a document is waited for piece by piece: the limit is on silence."""
+    text = "绿色工厂" * 12
+    slow = Reply(text, pause_s=0.1)
+    with FakeServer(lambda body: slow if body.get("stream") else Reply(text, hang_s=1.2)) as server:
+        model = chat(server, timeout_s=0.6)
+        began = time.monotonic()
+        assert model.complete(replace(REQUEST, streamed=True)).text == text
+        assert time.monotonic() - began > 0.6
+        with pytest.raises(BrokenOffError, match=r"llm\.timeout_s"):
+            model.complete(REQUEST)
+
+
+def test_a_stream_that_falls_silent_is_given_up(chat):
+    """Although the whole would have had more time."""
+    with FakeServer(lambda body: Reply("绿色工厂" * 9, pause_s=2.0)) as server:
+        began = time.monotonic()
+        with pytest.raises(BrokenOffError, match=r"llm\.timeout_s"):
+            chat(server, timeout_s=0.2).complete(replace(REQUEST, streamed=True))
+        assert time.monotonic() - began < 1.5
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "max_tokens is too large: 9000. This model supports at most 4096 completion tokens",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]",
+        "Range of max_tokens should be [1, 4096]",
+        "max_tokens 参数最大值为4096",
+    ],
+)
+def test_a_limit_that_an_endpoint_tells_is_kept_to(chat, complaint):
+    """It is asked for less from then on; nobody needs to know each model's limit."""
+
+    def reply(body):
+        return Reply("好") if body["max_tokens"] <= 4096 else Reply(complaint, status=400)
+
+    with FakeServer(reply) as server:
+        model = chat(server, max_tokens=9000)
+        assert model.complete(REQUEST).text == model.complete(REQUEST).text == "好"
+        model.complete(replace(REQUEST, max_tokens=50))
+    assert [r.body["max_tokens"] for r in server.requests] == [9000, 4096, 4096, 50]
+
+
+def test_an_answer_gets_the_room_that_a_prompt_leaves(chat):
+    """The context of a small server holds both; a shorter prompt leaves more."""
+
+    def reply(body):
+        told = (
+            "This model's maximum context length is 8192 tokens. However, you requested 11192"
+            " tokens (3000 in the messages, 8192 in the completion)."
+        )
+        return Reply("好") if body["max_tokens"] <= 5192 else Reply(told, status=400)
+
+    with FakeServer(reply) as server:
+        model = chat(server, max_tokens=8192)
+        assert model.complete(REQUEST).text == "好"
+        assert model.complete(REQUEST).text == "好"
+    assert [r.body["max_tokens"] for r in server.requests] == [8192, 5192, 8192, 5192]
+
+
 @pytest.mark.parametrize(
     ("on_text", "deadline", "expected"),
     [
         (None, None, (70, 1070, "llm.timeout_s")),
-        (len, None, (70, 1350, "llm.timeout_s")),  # pieces show that it goes on
+        (len, None, (70, 2070, "llm.timeout_s")),  # pieces show that it goes on
         (None, 1060, (70, 1060, "verify.timeout_s")),
         (len, 1060, (70, 1060, "verify.timeout_s")),
         (None, 1080, (70, 1070, "llm.timeout_s")),
@@ -296,7 +357,7 @@ def test_complete_ends_a_stream_that_takes_too_long(chat):
 def test_complete_waits_as_long_as_settings_and_deadline_allow(
     chat, monkeypatch, on_text, deadline, expected
 ):
-    """For an answer `timeout_s`, for a streamed one five times that; a deadline may come before."""
+    """For an answer `timeout_s`, for a streamed one as 4 tokens a second take; or a deadline."""
     waits: list[Any] = []
 
     def in_time(produce, *, wait_s, deadline, late):

@@ -25,7 +25,7 @@ def test_settings_for_takes_what_the_settings_say_before_the_preset():
     config = ModelConfig(
         provider="glm", model="x", base_url="http://proxy/v4/", api_key_env="MY", json="none"
     )
-    assert settings_for(config) == Endpoint("http://proxy/v4", "x", "MY", "none", None)
+    assert settings_for(config) == Endpoint("http://proxy/v4", "x", "MY", "none", None, 4095)
 
 
 @pytest.mark.parametrize("name", sorted(PROVIDERS))
@@ -104,3 +104,19 @@ def test_settings_for_takes_the_address_that_people_copy():
 def test_own_prices_go_before_the_table(config, price):
     """One by one; tokens from the endpoint's cache cost as others where nobody said."""
     assert settings_for(config).price == price
+
+
+@pytest.mark.parametrize(
+    ("config", "longest"),
+    [
+        (ModelConfig(provider="glm"), 4095),
+        (ModelConfig(provider="deepseek"), 8192),
+        (ModelConfig(provider="moonshot", model="moonshot-v1-8k"), 4000),
+        (ModelConfig(provider="openai"), 16_384),
+        (OWN, 8192),
+        (ModelConfig(provider="glm", max_tokens=700), 700),
+    ],
+)
+def test_the_longest_answer_is_the_models_unless_the_settings_say(config, longest):
+    """4,000 tokens were too few for a thorough reading, and too many for none."""
+    assert settings_for(config).max_tokens == longest
