@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from kgrag.llm.calls import Calls, PastCall
 from kgrag.llm.chat import Request, Stage, Usage
 from kgrag.llm.ledger import request_key
-from kgrag.llm.tokens import estimate_request, material_chars
+from kgrag.llm.tokens import estimate_request, material_chars, material_tokens
 
 _ENOUGH = 8  # calls, for a line rather than a share
 _SPREAD = 0.2  # of the mean; less of it tells nothing about a slope
 _PER_MILLION = 1_000_000
 
-# Without history, by name of the schema: (tokens a call, tokens a character of material) of the
-# answer. Assumed, not measured, as models differ by a factor of two: a fact with its quote takes
-# about 70 tokens, and a policy states one in about 100 characters; a summary has a seventh of
-# its text's length, at 0.63 tokens a character, and parents and children are both summarised.
+# Without history, by name of the schema: (tokens a call, tokens a token of material) of the answer.
+# A thorough model answered 1,638 tokens for 1,000 characters of policy as compact objects with
+# summaries (four documents); as rows with the fields of values that is about 1,400, or 2.1 for each
+# token of the text. One that is less thorough takes half as much, which a sample shows.
 _DEFAULTS = {
-    "facts": (20.0, 0.7),
-    "summaries": (20.0, 0.2),
-    "knowledge": (30.0, 0.9),
+    "facts_rows": (20.0, 1.97),
+    "summaries": (20.0, 0.3),
+    "knowledge_rows": (30.0, 2.1),
+    "analysis": (135.0, 0.0),  # 180 questions read by a model: 130 on average, 213 at most
+    "expansions": (60.0, 0.0),  # the same: 56 and 89
 }
 _DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short whatever is read
 
@@ -35,6 +37,8 @@ class Rates:
         cached: Share of the tokens sent that the endpoint had in its cache, in [0, 1].
         completion_per_call: Tokens answered whatever the material.
         completion_per_char: Further tokens answered per character of material.
+        completion_per_token: Further tokens answered per token of material, where nothing is
+            known of past calls: a text of another language has other characters.
     """
 
     calls: int
@@ -43,10 +47,12 @@ class Rates:
     cached: float
     completion_per_call: float
     completion_per_char: float
+    completion_per_token: float = 0.0
 
-    def completion(self, material_chars: int) -> float:
+    def completion(self, material_chars: int, material_tokens: int = 0) -> float:
         """Return the tokens answered to a request with that much material."""
-        return self.completion_per_call + self.completion_per_char * material_chars
+        by_length = self.completion_per_char * material_chars
+        return self.completion_per_call + by_length + self.completion_per_token * material_tokens
 
 
 def rates_of(calls: Sequence[PastCall]) -> Rates | None:
@@ -130,8 +136,9 @@ def predict(
     """Return what requests will take of one model.
 
     A request takes what past requests of its stage and schema took (`rates_of`): the prompt
-    in proportion to its estimated tokens, the answer to the characters of its material. Requests
-    that are equal are sent once; those whose answer is kept, not at all.
+    in proportion to its estimated tokens, the answer to the characters of its material, and where
+    there were none to its tokens. Requests that are equal are sent once; those whose answer is
+    kept, also by what a former version asked, not at all.
 
     Args:
         requests: Read one by one; they may be many.
@@ -159,7 +166,7 @@ def predict(
         n += rates.attempts
         prompt += sent
         cached += sent * rates.cached
-        completion += rates.completion(material_chars(request))
+        completion += rates.completion(material_chars(request), material_tokens(request))
     basis = min((rates.calls if rates else 0 for rates in history.values()), default=0)
     return Prediction(round(n), kept, round(prompt), round(cached), round(completion), basis)
 
@@ -191,12 +198,13 @@ def cost(usage: Usage, *, price_in: float, price_cached: float, price_out: float
 
 
 def _assumed(schema_name: str) -> Rates:
-    per_call, per_char = _DEFAULTS.get(schema_name, _DEFAULT)
+    per_call, per_token = _DEFAULTS.get(schema_name, _DEFAULT)
     return Rates(
         calls=0,
         attempts=1.0,
         prompt=1.0,
         cached=0.0,
         completion_per_call=per_call,
-        completion_per_char=per_char,
+        completion_per_char=0.0,
+        completion_per_token=per_token,
     )

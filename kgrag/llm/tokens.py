@@ -55,6 +55,14 @@ def estimate_request(request: Request) -> int:
 
 def material_chars(request: Request) -> int:
     """Return how many characters of the user's messages are fenced; all of them if none is."""
+    return sum(map(len, _material(request)))
+
+
+def material_tokens(request: Request) -> int:
+    """Return about how many tokens the same characters have."""
+    return sum(map(estimate_tokens, _material(request)))
+
+
+def _material(request: Request) -> list[str]:
     texts = [m.content for m in request.messages if m.role == "user"]
-    fenced = [match[3] for text in texts for match in _FENCED.finditer(text)]
-    return sum(map(len, fenced or texts))
+    return [match[3] for text in texts for match in _FENCED.finditer(text)] or texts

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from kgrag.ingestion.requests import SCHEMA_NAMES
 from kgrag.llm.calls import CallRecord, Calls, PastCall
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.ledger import request_key
 from kgrag.llm.prediction import Rates, cost, predict, rates_of
 from kgrag.llm.prompts import fence
-from kgrag.llm.tokens import estimate_request
+from kgrag.llm.tokens import estimate_request, estimate_tokens
 
 PARAMETERS = {"base_url": "http://a/v1"}
 
@@ -104,11 +105,21 @@ def predicted(requests, calls):
 
 def test_without_history_the_estimate_stands_in(calls):
     """And the basis says so: no call."""
-    one = request("碳" * 1000)
+    one = request("碳" * 1000, schema_name="knowledge_rows")
     result = predicted([one], calls)
     assert (result.calls, result.cached_calls, result.basis) == (1, 0, 0)
     assert result.prompt_tokens == estimate_request(one)
-    assert result.completion_tokens == 720
+    assert result.completion_tokens == 30 + round(2.1 * estimate_tokens("碳" * 1000))
+
+
+@pytest.mark.parametrize("name", SCHEMA_NAMES.values())
+def test_without_history_an_answer_grows_with_the_tokens_of_the_text(calls, name):
+    """Whatever its language: 1,000 Latin characters state as much as 380 Chinese ones."""
+    short, latin = request("碳" * 380, schema_name=name), request("a" * 1000, schema_name=name)
+    long = request("碳" * 3800, schema_name=name)
+    one, other, more = (predicted([r], calls).completion_tokens for r in (short, latin, long))
+    assert one == other
+    assert 8 * one < more < 10 * one
 
 
 def test_a_schema_without_default_takes_a_short_answer(calls):
