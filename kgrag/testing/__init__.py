@@ -4,7 +4,7 @@
 are errors, and keeps what it was asked.
 
 >>> from kgrag.llm.chat import Message, Request
->>> from kgrag.testing import FakeServer, Reply, ScriptedChat, stand_in
+>>> from kgrag.testing import FakeServer, Player, Recorder, Reply, ScriptedChat, stand_in
 >>> model = ScriptedChat(["绿色工厂120家。"])
 >>> model.complete(Request((Message("user", "有多少家？"),), stage="answer")).text
 '绿色工厂120家。'
@@ -23,11 +23,38 @@ the middle, or never ends.
 ...     server.base_url.startswith("http://127.0.0.1:")
 True
 
-`python -m kgrag.testing --port 8099` runs one by itself. Nothing of kgrag needs this package.
+`python -m kgrag.testing --port 8099` runs one by itself.
+
+`Recorder` keeps what a model answers in a file, and `Player` plays it: what was measured with a
+model is measured again without one. `playing` and `recording` do so behind a `FakeServer`, for
+whole commands.
+
+>>> import tempfile, pathlib
+>>> file = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
+>>> ask = Request((Message("user", "有多少家？"),), stage="answer")
+>>> Recorder(ScriptedChat(["绿色工厂120家。"]), file).complete(ask).text
+'绿色工厂120家。'
+>>> Player.read(file).complete(ask).text
+'绿色工厂120家。'
+
+Nothing of kgrag needs this package.
 """
 
+from kgrag.testing.forwarding import playing, recording
+from kgrag.testing.replay import Player, Recorder, Recording
 from kgrag.testing.reply import Reply, stand_in
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.testing.server import FakeServer, Received
 
-__all__ = ["FakeServer", "Received", "Reply", "ScriptedChat", "stand_in"]
+__all__ = [
+    "FakeServer",
+    "Player",
+    "Received",
+    "Recorder",
+    "Recording",
+    "Reply",
+    "ScriptedChat",
+    "playing",
+    "recording",
+    "stand_in",
+]

@@ -1,0 +1,107 @@
+"""What a local server answers that plays recordings, or that asks a model and records it."""
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from kgrag.errors import ModelError, RateLimitError
+from kgrag.llm.chat import Completion, OnText, Request
+from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.testing.replay import Player, Recorder, finish_of, request_of
+from kgrag.testing.reply import Body, Reply
+
+_TIMEOUT_S = 600.0  # for an answer that is not streamed on
+
+
+def playing(path: str | Path) -> Callable[[Body], Reply]:
+    """Return what a `FakeServer` answers from a file of recordings.
+
+    A prompt that was not recorded is refused with status 400.
+
+    Args:
+        path: As `Recorder` writes it.
+
+    Raises:
+        EvaluationError: As `Player.read`.
+    """
+    player = Player.read(path)
+
+    def reply(body: Body) -> Reply:
+        try:
+            return _reply(player.answered(body))
+        except ModelError as exc:
+            return Reply(str(exc), status=400)
+
+    return reply
+
+
+def recording(path: str | Path, *, base_url: str, api_key: str = "") -> Callable[[Body], Reply]:
+    """Return what a `FakeServer` answers that asks the model of another endpoint, and records it.
+
+    Whole commands are recorded so: they are pointed at the server, and the server at the model.
+
+    Args:
+        path: Of the file of recordings.
+        base_url: The endpoint, without `/chat/completions`.
+        api_key: Its key; empty where it wants none.
+    """
+    lock = threading.Lock()
+
+    def reply(body: Body) -> Reply:
+        try:
+            model = _Asked(base_url, api_key, body)
+            return _reply(Recorder(model, path, lock=lock).complete(_request(body)))
+        except RateLimitError as exc:
+            return Reply(str(exc), status=429)
+        except ModelError as exc:
+            return Reply(str(exc), status=502)
+
+    return reply
+
+
+class _Asked:
+    """The model that a request names, at another endpoint; connected for one call."""
+
+    def __init__(self, base_url: str, api_key: str, body: Body) -> None:
+        self._base_url = base_url
+        self._api_key = api_key
+        self._body = body
+
+    @property
+    def name(self) -> str:
+        return str(self._body.get("model", ""))
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        chat = OpenAIChat(
+            base_url=self._base_url,
+            model=self.name,
+            api_key=self._api_key,
+            timeout_s=_TIMEOUT_S,
+            temperature=_number(self._body, "temperature"),
+            json_mode="schema" if request.schema else "object",
+        )
+        with closing(chat):
+            return chat.complete(request, on_text=on_text)
+
+
+def _request(body: Body) -> Request:
+    """Return a request as it came: its messages, the form of its answer, its limit."""
+    most = int(_number(body, "max_tokens") or _number(body, "max_completion_tokens"))
+    asked = replace(request_of(body), max_tokens=most or None, streamed=True)
+    match body.get("response_format"):
+        case {"json_schema": {"name": str(name), "schema": Mapping() as schema}}:
+            return replace(asked, schema=schema, schema_name=name)
+        case {"type": "json_object"}:
+            return replace(asked, schema={})
+    return asked
+
+
+def _number(body: Body, name: str) -> float:
+    value = body.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _reply(completion: Completion) -> Reply:
+    return Reply(completion.text, finish_reason=finish_of(completion), usage=completion.usage)
