@@ -2,6 +2,7 @@ import pytest
 
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.passages import passages
+from kgrag.ingestion.self_names import SelfNames
 from kgrag.ingestion.structure import structure
 from kgrag.ingestion.summarize import marked, parts, read_items, summaries_of
 from kgrag.types import Document
@@ -120,3 +121,27 @@ def test_read_items_refuses_another_form(bad):
     """The model is asked once more."""
     with pytest.raises(ValueError, match="summaries"):
         read_items(bad)
+
+
+CITY = SelfNames("青川市节能规划", ("云岭省", "青川市"), "青川市人民政府")
+
+
+@pytest.mark.parametrize(
+    ("about", "text", "kept"),
+    [
+        (CITY, "建成绿色工厂一批。", "青川市节能规划：建成绿色工厂一批。"),
+        (CITY, "青川建成绿色工厂一批。", "青川建成绿色工厂一批。"),
+        (CITY, "《青川市节能规划》部署绿色工厂。", "《青川市节能规划》部署绿色工厂。"),
+        (
+            SelfNames("节能规划", ("云岭省",), ""),
+            "建成绿色工厂一批。",
+            "云岭省节能规划：建成绿色工厂一批。",
+        ),
+        (SelfNames("节能规划", (), ""), "建成绿色工厂一批。", "节能规划：建成绿色工厂一批。"),
+        (SelfNames("", (), ""), "建成绿色工厂一批。", "建成绿色工厂一批。"),
+    ],
+)
+def test_a_summary_names_its_region_or_document(about, text, kept):
+    """One of the middle of a document might be of any: 239 of 297 of a model's named neither."""
+    summaries, _ = summaries_of([("2", text)], read(SENTENCE * 80), source="m", about=about)
+    assert [s.text for s in summaries] == [kept]
