@@ -73,6 +73,20 @@ def names_in(text: str, *, known: Sequence[str] = ()) -> Iterator[tuple[int, str
         at += len(name) or 1
 
 
+def counties_in(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (start, name) of the listed counties, districts and county-level cities in a text.
+
+    Those of two characters are left out, and those whose names are words: 成县, 城区.
+
+    >>> list(counties_in("苏州市吴中区和泰兴市的城区"))
+    [(3, '吴中区'), (7, '泰兴市')]
+    """
+    for start, name in names_in(text):
+        is_county = all(region.level == "县" for region in regions_named(name))
+        if is_county and len(name) > 2 and name not in _ORDINARY:
+            yield start, name
+
+
 def regions_in(text: str, *, within: Sequence[str] = ()) -> list[RegionMention]:
     """Return the places that a text names, in order; they do not overlap.
 

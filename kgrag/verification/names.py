@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kgrag.language.places import question_places
+from kgrag.language.places import counted_places, question_places
 from kgrag.language.quantities import narrow, quantities
+from kgrag.language.region_mentions import counties_in
 from kgrag.language.text import is_latin, normalize_name, quoted_titles
 
 # Long forms and the short ones that stand for them, both in use for the same agency.
@@ -141,8 +142,12 @@ def _agencies(sentence: str) -> Iterator[Name]:
 
 
 def _places(sentence: str) -> Iterator[Name]:
+    counted = {place: start for start, place in counted_places(sentence)}  # 冀湘两省
     for place in sorted(question_places(sentence, ())):
-        yield Name(sentence.index(place), place, (place,), is_place=True)
+        start = sentence.find(place)
+        yield Name(counted[place] if start < 0 else start, place, (place,), is_place=True)
+    for start, county in counties_in(sentence):
+        yield Name(start, county, (county, county[:-1]), is_place=True)  # 泰兴市, 泰兴
 
 
 def _latin(sentence: str, source_is_latin: bool) -> Iterator[Name]:

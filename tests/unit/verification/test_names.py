@@ -15,6 +15,8 @@ def written(sentence, *, latin=False):
         ("省财政厅、市统计部门负责", ["省财政厅", "市统计部门"]),
         ("领导小组办公室设在市林草局", ["领导小组办公室", "市林草局"]),
         ("福州、厦门先行", ["福州", "厦门"]),
+        ("苏州市吴中区和泰兴市", ["苏州", "吴中区", "泰兴市"]),
+        ("冀湘两省联动", ["河北", "湖南"]),
         ("“十四五”期间", ["十四五"]),
         ("实行CCER和5A级标准，PM2.5下降", ["CCER", "5A", "PM2.5"]),
         ("PUE1.3以下", ["PUE1.3"]),
@@ -34,11 +36,18 @@ def test_names_are_titles_agencies_places_plans_and_codes(sentence, expected):
         "加强上下联动与部门协同",
         "安装100KW设备，部分完成",
         "委托第三方，局面稳定，厅长批准",
+        "建成县级示范，城区和矿区，高新区",
     ],
 )
 def test_names_are_not_found_in_common_words(sentence):
     """A false alarm costs more than a miss."""
     assert written(sentence) == []
+
+
+def test_names_of_counties_may_be_called_for_short():
+    """A document of 泰兴 need not write 市 behind it."""
+    (name,) = names("泰兴市先行", source_is_latin=False)
+    assert (name.forms, name.is_place) == (("泰兴市", "泰兴"), True)
 
 
 def test_names_of_agencies_inside_titles_belong_to_the_title():
