@@ -258,6 +258,8 @@ class Answer(JsonReady):
         verdict: What verification says; None where it was not asked.
         steps: How it came about.
         fallback: Whether sentences were quoted by rule because the model could not answer.
+        repointed: Numbers of the citations that stand where the model named another passage, which
+            supports the sentence less.
     """
 
     question: str
@@ -270,6 +272,7 @@ class Answer(JsonReady):
     verdict: Verdict | None = None
     steps: tuple[Step, ...] = ()
     fallback: bool = False
+    repointed: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping, as `kgrag ask --json` prints it."""

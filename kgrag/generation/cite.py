@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kgrag.generation.backing import Backing, Held
 from kgrag.generation.citation import citation
 from kgrag.generation.draft import Draft
 from kgrag.generation.marks import REPEATED, cited_passages, normalise
 from kgrag.generation.searched import Searched, wording
-from kgrag.generation.support import Support, find_support
+from kgrag.generation.support import (
+    Support,
+    asked_features,
+    features_held,
+    find_support,
+    said_features,
+)
 from kgrag.language.answer_text import Statement, marks, not_found, says_not_found, statements
 from kgrag.language.headings import HeadingTree
 from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
@@ -38,6 +45,11 @@ _NOTES = {
         "去掉了 {} 处不支持所在句子的引用；同一句的其他引用支持它。",
         "{} citation(s) that do not support their sentence were removed; others of it do.",
     ),
+    "repointed": (
+        "模型所标的文段不如另一文段支持该句，引用已改指后者：{}。",
+        "Another passage supports the sentence better than the one that the model named; these"
+        " citations now lead there: {}.",
+    ),
 }
 
 
@@ -54,7 +66,9 @@ def resolve(
 
     Every way to write a citation becomes [n]; one that leads to no passage is removed and noted.
     Citations are numbered in the order in which they appear; sentences that cite one passage at
-    different places get a citation each. A sentence without [n] gets those of the next cited
+    different places get a citation each. An [n] on a passage that supports its sentence clearly
+    less than another one of the context is led to that one, and noted; see `Backing`. A sentence
+    without [n] gets those of the next cited
     sentence of its block where that passage holds it. Where the model cited nothing at all, each
     sentence gets the passage that holds most of it, if any does.
 
@@ -83,7 +97,14 @@ def resolve(
         notes.append(_NOTES["added"][latin].format(len(book.added), " ".join(marked)))
     if book.idle:
         notes.append(_NOTES["idle"][latin].format(book.idle))
-    return Answer(question, resolved, tuple(book.citations), True, draft.model, tuple(notes))
+    repointed = tuple(dict.fromkeys(number for _, _, number in marks("".join(book.repointed))))
+    if repointed:
+        told = " ".join(f"[{number}]" for number in repointed)
+        notes.append(_NOTES["repointed"][latin].format(told))
+    citations = tuple(book.citations)
+    return Answer(
+        question, resolved, citations, True, draft.model, tuple(notes), repointed=repointed
+    )
 
 
 def cited_texts(
@@ -130,6 +151,7 @@ class _Book:
     Attributes:
         added: The [n] given to each sentence that had none.
         idle: How many [n] were left out because others of the sentence support it.
+        repointed: The [n] that stand where the model named another passage.
     """
 
     question: str
@@ -140,6 +162,7 @@ class _Book:
     citations: list[Citation] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     idle: int = 0
+    repointed: list[str] = field(default_factory=list)
     _searched: dict[int, Searched] = field(default_factory=dict)
     _near: dict[str, int] = field(default_factory=dict)  # where each document was cited last
 
@@ -151,6 +174,19 @@ class _Book:
             question=self.question,
             near=self._near.get(passage.doc_id),
         )
+
+    def led_back(self, numbers: Sequence[int], sentence: str) -> list[int]:
+        """Return the passages that a sentence cites, one that another backs better replaced."""
+        said, asked = said_features(sentence), asked_features(self.question)
+        held = {p.number: self._held(p, sentence) for p in self.context.passages}
+        return Backing(said, asked - said, held).led_back(numbers)
+
+    def _held(self, passage: Passage, sentence: str) -> Held:
+        document = self.documents[passage.doc_id]
+        title = wording("\n".join((document.title, *document.metadata.regions)))
+        found = self.support(passage.number, sentence)
+        anywhere = features_held(sentence, self.question, self._read(passage))
+        return Held(found.held, found.above | title, anywhere | title)
 
     def _read(self, passage: Passage) -> Searched:
         if passage.number not in self._searched:
@@ -231,17 +267,28 @@ def _renumbered(sentence: str, statement: Statement, book: _Book) -> str:
         while found and not sentence[reach : found[0][0]].strip():
             _, reach, number = found.pop(0)
             group.append(number)
-        parts += [before, _of_group(group, said, book)]
+        parts += [before, _of_group(group, said, book, claims=statement.form == "claim")]
     return "".join([*parts, sentence[reach:]])
 
 
-def _of_group(numbers: Sequence[int], said: str, book: _Book) -> str:
-    """Return the [n] behind the same words, without those that do not bear on them."""
+def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> str:
+    """Return the [n] behind the same words, without those that do not bear on them.
+
+    Args:
+        named: Passages as the model named them.
+        said: The words.
+        book: Of the answer.
+        claims: Whether they state something, so that another passage may support it better.
+    """
+    once = list(dict.fromkeys(named))
+    numbers = book.led_back(once, said) if claims else once
     found = [(number, book.support(number, said)) for number in numbers]
     most = max(support.share for _, support in found)
     held = [(n, s) for n, s in found if most < _MUCH or s.share > _IDLE]
     book.idle += len(found) - len(held)
-    return "".join(book.enter(number, support) for number, support in held)
+    entered = {number: book.enter(number, support) for number, support in held}
+    book.repointed += [mark for number, mark in entered.items() if number not in once]
+    return "".join(entered.values())
 
 
 def _added(statement: Statement, book: _Book, *, cited: bool) -> str:

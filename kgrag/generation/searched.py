@@ -9,6 +9,7 @@ from kgrag.language.quantities import Date, Quantity, agree, dates, quantities, 
 from kgrag.language.text import character_pairs, is_latin, normalize, words
 
 NUMBER = re.compile(r"\d[\d.,]*")
+NUMBER_MARK = "#"  # begins the name of a number among features, which are pairs or words else
 _BEFORE = 3  # sentences that tell what one is about
 
 
@@ -40,8 +41,11 @@ class Numbers:
             found,
         )
 
-    def held_by(self, other: "Numbers", mark: str = "#") -> frozenset[str]:
-        """Return names for those that stand in another text, too, in whatever writing."""
+    def held_by(self, other: "Numbers", mark: str = NUMBER_MARK) -> frozenset[str]:
+        """Return names for those that stand in another text, too, in whatever writing.
+
+        Names count the numbers of this text, so that they mean the same for every other one.
+        """
         return frozenset(
             [
                 f"{mark}{i}"
@@ -68,6 +72,7 @@ class Searched:
         words: The words or pairs of characters of each.
         all_words: Of all.
         numbers: Of each.
+        all_numbers: Of all.
         above: The words or pairs of characters of the headings around each, and of the few
             sentences before it: they name what it is about.
     """
@@ -76,6 +81,7 @@ class Searched:
     words: tuple[frozenset[str], ...]
     all_words: frozenset[str]
     numbers: tuple[Numbers, ...]
+    all_numbers: Numbers
     above: tuple[frozenset[str], ...]
 
     @classmethod
@@ -108,7 +114,12 @@ class Searched:
             for i, span in enumerate(spans)
         )
         every = frozenset[str]().union(*in_words)
-        return cls(spans, in_words, every, tuple(map(Numbers.of, texts)), tuple(above))
+        numbers = tuple(map(Numbers.of, texts))
+        every_number = Numbers(
+            tuple(q for its in numbers for q in its.quantities),
+            tuple(d for its in numbers for d in its.dates),
+        )
+        return cls(spans, in_words, every, numbers, every_number, tuple(above))
 
 
 def _trimmed(text: str) -> list[tuple[int, int]]:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgrag.generation.searched import NUMBER, Numbers, Searched, wording
+from kgrag.generation.searched import NUMBER, NUMBER_MARK, Numbers, Searched, wording
 
+_OF_QUESTION = f"{NUMBER_MARK}?"  # begins the name of a number of the question
 _NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
 _ASKED_WEIGHT = 0.3  # of the question's words
 _ABOVE_WEIGHT = 0.2  # of the headings around a sentence, and of what stands before it
@@ -31,10 +32,15 @@ class Support:
         spans: (start, end) in the document's text, in its order; at least one.
         share: Of the sentence's numbers, words and pairs of characters that stand there, the
             rare ones counting more, in [0, 1].
+        held: Words or pairs of characters, and numbers of the sentence and the question, that
+            stand there: those that `said_features` and `asked_features` name, and others.
+        above: Words or pairs in the headings around, and in what stands before.
     """
 
     spans: tuple[tuple[int, int], ...]
     share: float
+    held: frozenset[str] = frozenset()
+    above: frozenset[str] = frozenset()
 
 
 def find_support(
@@ -68,8 +74,31 @@ def find_support(
         covered |= held
     quoted = {i for first, last in found for i in range(first, last + 1)}
     quoted.update(_for_numbers(sentence, search, quoted))
-    share = search.said.share(frozenset[str]().union(*(search.here[i] for i in quoted)))
-    return Support(_joined(sorted(quoted), passage), share)
+    held = frozenset[str]().union(*(search.here[i] for i in quoted))
+    above = frozenset[str]().union(*(passage.above[i] for i in quoted))
+    return Support(_joined(sorted(quoted), passage), search.said.share(held), held, above)
+
+
+def said_features(sentence: str) -> frozenset[str]:
+    """Return the words or pairs of characters of a sentence, and names for its numbers."""
+    numbers = Numbers.of(sentence)
+    return wording(sentence) | numbers.held_by(numbers)
+
+
+def asked_features(question: str) -> frozenset[str]:
+    """Return the words or pairs of characters of a question, and names for its numbers."""
+    numbers = Numbers.of(question)
+    return wording(question) | numbers.held_by(numbers, _OF_QUESTION)
+
+
+def features_held(sentence: str, question: str, passage: Searched) -> frozenset[str]:
+    """Return which features of a sentence and a question stand anywhere in a passage."""
+    of_sentence, of_question = Numbers.of(sentence), Numbers.of(question)
+    return (
+        (passage.all_words & (wording(sentence) | wording(question)))
+        | of_sentence.held_by(passage.all_numbers)
+        | of_question.held_by(passage.all_numbers, _OF_QUESTION)
+    )
 
 
 def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], ...]:
@@ -142,20 +171,20 @@ class _Search:
     def of(cls, sentence: str, question: str, passage: Searched, near: int | None) -> "_Search":
         numbers, of_question = Numbers.of(sentence), Numbers.of(question)
         here = [
-            in_words | numbers.held_by(its) | of_question.held_by(its, "#?")
+            in_words | numbers.held_by(its) | of_question.held_by(its, _OF_QUESTION)
             for in_words, its in zip(passage.words, passage.numbers, strict=True)
         ]
         n = Counter(feature for features in here for feature in features)
-        said = _Wanted.of(wording(sentence) | numbers.held_by(numbers), n, len(here))
-        wanted = wording(question) | of_question.held_by(of_question, "#?")
-        return cls(said, _Wanted.of(wanted, n, len(here)), here, passage, near)
+        said = _Wanted.of(said_features(sentence), n, len(here))
+        wanted = _Wanted.of(asked_features(question), n, len(here))
+        return cls(said, wanted, here, passage, near)
 
     def held(self, first: int, last: int) -> frozenset[str]:
         return frozenset[str]().union(*self.here[first : last + 1])
 
     def worded(self, held: frozenset[str]) -> float:
         """Return the share of the sentence's words that are held."""
-        words_only = _Wanted({f: w for f, w in self.said.weights.items() if f[0] != "#"})
+        words_only = _Wanted({f: w for f, w in self.said.weights.items() if f[0] != NUMBER_MARK})
         if not words_only.weights:
             return 1.0
         return words_only.share(held)
@@ -219,6 +248,6 @@ class _Wanted:
 
 def _weight(feature: str, n: int, of: int) -> float:
     """Return what a feature counts that n sentences have; wording that none has counts little."""
-    if feature.startswith("#"):
+    if feature.startswith(NUMBER_MARK):
         return _NUMBER_WEIGHT * math.log(1 + of / max(1, n))
     return math.log(1 + of / (n or of))

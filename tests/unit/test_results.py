@@ -33,7 +33,8 @@ def test_an_answer_as_json_has_the_keys_of_the_command_line(capsys):
     """What `ask --json` prints, and it comes back from JSON as it was."""
     data = ANSWER.to_dict()
     assert list(data) == [
-        "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps"
+        "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps",
+        "repointed",
     ]  # fmt: skip
     assert list(data["verdict"].items())[:2] == [("method", "cov"), ("passed", False)]  # type: ignore[attr-defined]
     assert data["steps"] == [{"name": "verify", "detail": "", "calls": 1}]

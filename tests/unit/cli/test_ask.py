@@ -70,7 +70,8 @@ def test_json_has_the_keys_that_it_always_had():
     verdict = Verdict("cov", "unverified", reason="not verified: malformed")
     found: Any = answer("问", verdict=verdict, steps=(Step("verify", "", 1, True),)).to_dict()
     assert list(found) == [
-        "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps"
+        "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps",
+        "repointed",
     ]  # fmt: skip
     assert found["verdict"] == {
         "method": "cov",

@@ -19,6 +19,7 @@ B = "乙办法\n省财政厅安排资金3000万元。\n[7]见附件。"
 DOCUMENTS = {
     "a": Document("a", "甲规划", A, "a.txt", "txt", "0", metadata=Metadata(regions=("云岭省",))),
     "b": Document("b", "乙办法", B, "b.txt", "txt", "0"),
+    "c": Document("c", "丙通知", "丙通知\n请各县按时报送材料。", "c.txt", "txt", "0"),
 }
 HEADINGS = {"a": [Heading(4, 8, 1, "一、目标")]}
 
@@ -33,6 +34,8 @@ def passage(number, doc_id, start=0, end=None, text=None):
 
 
 CONTEXT = Context((passage(1, "a"), passage(2, "b")), best=1)
+
+THREE = Context((*CONTEXT.passages, passage(3, "c")), best=1)
 
 
 def resolved(text, context=CONTEXT, question="绿色工厂多少家？", results=()):
@@ -223,11 +226,36 @@ def test_resolve_names_a_result_that_holds_all_of_the_quote():
     assert answer.citations[0].chunk_id == "a:512:0"
 
 
+def test_resolve_leads_a_citation_to_the_passage_that_supports_the_sentence():
+    """The model named another one; the answer says so in a field and in a note."""
+    answer = resolved("省财政厅安排资金3000万元[1]。")
+    assert answer.text == "省财政厅安排资金3000万元[1]。"
+    assert quotes(answer) == ["省财政厅安排资金3000万元。"]
+    assert answer.repointed == (1,)
+    assert answer.notes == ("模型所标的文段不如另一文段支持该句，引用已改指后者：[1]。",)
+
+
+def test_resolve_replaces_the_one_of_two_citations_that_supports_nothing():
+    """The other one keeps its place."""
+    answer = resolved("绿色工厂500家，省财政厅安排3000万元[1][3]。", context=THREE)
+    assert quotes(answer) == ["到2025年，创建绿色工厂500家。", "省财政厅安排资金3000万元。"]
+    assert answer.repointed == (2,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["省财政厅安排资金3000万元[2]。", "省里的办法安排资金[2]。", "文件未说明补贴，500家除外[2]。"],
+)
+def test_resolve_leaves_a_citation_that_no_passage_supports_clearly_better(text):
+    """Nor is a sentence led anywhere that says that nothing is said."""
+    assert resolved(text).repointed == ()
+
+
 def test_words_too_short_before_a_mark_leave_it_to_those_before_them(monkeypatch):
     """Or to the whole sentence, where none stand before."""
     heard = []
 
-    def of_group(group, said, book):
+    def of_group(group, said, book, *, claims):
         heard.append(said)
         return ""
 
