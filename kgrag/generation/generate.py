@@ -7,6 +7,7 @@ from kgrag.choices import Template
 from kgrag.errors import ModelOutputError
 from kgrag.generation.draft import Draft
 from kgrag.generation.follow_up import Turn
+from kgrag.generation.plain import without_bold
 from kgrag.generation.render import facts_block, passages_block
 from kgrag.language.answer_text import MARK, not_found, says_not_found
 from kgrag.llm.chat import ChatModel, OnText, Request
@@ -61,8 +62,8 @@ def generate(
     An answer that is empty, repeats itself, is in another language than the question or cites
     nothing is asked for once more with what was wrong. One that again cites nothing, or is again
     in the other language, is taken: `resolve` looks for what supports it, and a note tells the
-    language. Nothing is asked where there is no passage. What a reader has seen already,
-    streamed, is not asked for again.
+    language. Nothing is asked where there is no passage. What a reader has seen already, streamed,
+    is not asked for again. Bold type is left to the template `markdown`.
 
     Args:
         query: The question.
@@ -91,6 +92,7 @@ def generate(
     check = _Check(query.language)
     completion = ask_text(model, request, None if on_text else check, on_text)
     analysis, text = _parted(completion.text)
+    text = text if template == "markdown" else without_bold(text)
     notes = () if is_language(text, query.language) else (_NOTES[query.language],)
     return Draft(text, completion.model, analysis, notes)
 

@@ -1,0 +1,77 @@
+"""Take out of a draft what speaks of passages and of layout, not of the question."""
+
+import re
+from collections.abc import Collection
+
+_WORD = r"(?:文段|段落|资料|文档|来源|passages?|sources?)"
+_NUMBERS = (
+    r"(?:\[\d{1,3}\]|\d{1,3})(?:\s*(?:[,，、和与及]|and)?\s*(?:\[\d{1,3}\]|\d{1,3}(?![\d.%])))*"
+)
+# At the beginning of a sentence: 根据文段[2]，; 文段[2]指出，; According to passage [2],
+_SPEAKS_OF_PASSAGE = re.compile(
+    r"(?P<before>^[ \t>]*(?:(?:[-*+•·]|\d{1,2}[.、])[ \t]+)?|(?<=[。！？；;])\s*|(?<=[.!?]\s))"
+    r"(?:"
+    rf"(?:根据|依据|按照|依照|据|如|正如|从)\s*{_WORD}?\s*(?P<a>{_NUMBERS})\s*"
+    r"(?:中?(?:的?(?:规定|内容|说明|信息|表述|描述|记载)|所述|所示|所说|可知|可以看出|来看)?)\s*[，,：:]"
+    rf"|{_WORD}\s*(?P<b>{_NUMBERS})\s*中?"
+    r"(?:明确)?(?:指出|提到|提及|说明|显示|规定|表明|写明|写道|列出)(?:了)?\s*[，,：:]?"
+    rf"|(?:according to|based on|as stated in)\s+{_WORD}\s*(?P<c>{_NUMBERS})\s*,\s*"
+    rf"|{_WORD}\s*(?P<d>{_NUMBERS})\s+(?:states?|says?|notes?|shows?|mentions?)(?:\s+that)?,?\s+"
+    r")",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[。！？；]|[.!?;](?=\s|$)|\n|$")
+_CITED = re.compile(r"\[\d{1,3}\]")
+_DIGITS = re.compile(r"\d+")
+_BOLD_LINE = re.compile(r"^([ \t]*)(\*\*|__)(?=\S)([^\n]+?)\2[ \t]*$", re.MULTILINE)
+_BOLD = re.compile(r"(?<!\*)\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*(?!\*)")
+_ENDS = re.compile(r"[。！？；：:.!?;\]]$")
+
+
+def without_talk_of_passages(text: str, known: Collection[int]) -> str:
+    r"""Return text without 根据文段[2]， before a sentence, whose [2] then stands behind it.
+
+    It does where the sentence has no [n] of its own. 根据国发〔2021〕4号 stays.
+
+    Args:
+        text: Of a draft; citations as [n].
+        known: Numbers of passages; others are none.
+
+    >>> without_talk_of_passages("根据文段[2]，目标是500家。文段1指出，资金3000万元[1]。", {1, 2})
+    '目标是500家[2]。资金3000万元[1]。'
+    >>> without_talk_of_passages("Passage [2] states that 500 plants are planned.", {2})
+    '500 plants are planned[2].'
+    """
+    parts, reach = [], 0
+    for match in _SPEAKS_OF_PASSAGE.finditer(text):
+        if match.start() < reach:
+            continue
+        said = next(filter(None, match.group("a", "b", "c", "d")))
+        numbers = list(dict.fromkeys(int(digits) for digits in _DIGITS.findall(said)))
+        end = _SENTENCE_END.search(text, match.end())
+        rest = text[match.end() : end.start() if end else len(text)]
+        named = "文段" in match.group() or _CITED.search(said) or not match.group("a")
+        if not named or not set(numbers) <= set(known) or not rest.strip():
+            continue
+        behind = "" if _CITED.search(rest) else "".join(f"[{n}]" for n in numbers)
+        parts += [text[reach : match.start()], match.group("before"), rest, behind]
+        reach = match.end() + len(rest)
+    return "".join([*parts, text[reach:]])
+
+
+def without_bold(text: str) -> str:
+    r"""Return text without ** around words; a line in bold by itself leads to what follows.
+
+    >>> without_bold("**目标**\n- **甲市**：500家[1]")
+    '目标：\n- 甲市：500家[1]'
+    """
+    return _BOLD.sub(r"\1", _BOLD_LINE.sub(_led_in, text))
+
+
+def _led_in(match: re.Match[str]) -> str:
+    indent, mark, said = match.groups()
+    if mark in said:  # **甲**和**乙**
+        return match.group()
+    if _ENDS.search(said):
+        return f"{indent}{said}"
+    return f"{indent}{said}{':' if said.isascii() else '：'}"
