@@ -314,7 +314,7 @@ class KnowledgeBase(Stored):
             writer: `model`, or `quotes` for sentences quoted by rule; for None the model where
                 one is configured.
             template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
-            verify: How it is checked: `cov`, `cov-two-stage`, `chats-grid`, `none`.
+            verify: How it is checked: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.

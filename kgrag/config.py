@@ -239,7 +239,7 @@ class VerifyConfig:
     Attributes:
         method: How an answer is verified.
         max_rounds: Answers at most, the first included; 0 for the method's own number: 2 for
-            `cov`, 5 for `chats-grid`.
+            those of `cov`, 5 for `chats-grid`.
         max_calls: Calls of a model at most, for one question.
         timeout_s: Seconds at most, for one question; a call under way is ended then.
     """

@@ -11,6 +11,7 @@ from kgrag.types import Chunk, Language
 
 IN_SECTION = "section "  # begins the reason of what stands in a section that the question names
 VerdictStatus = Literal["passed", "failed", "unverified"]
+ProblemKind = Literal["wrong", "unsupported", "citation", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +213,35 @@ class Step(JsonReady):
 
 
 @dataclass(frozen=True, slots=True)
+class Problem(JsonReady):
+    """What is wrong with an answer, as the check names it.
+
+    Attributes:
+        kind: `wrong` (contradicts its references, or is about another place, year or document),
+            `unsupported` (they do not say so), `citation` (right, but cites another one),
+            `missing` (a part that was asked for).
+        sentence: Of the answer; empty where a part is missing.
+        why: In words.
+    """
+
+    kind: ProblemKind
+    sentence: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict(JsonReady):
     """What verification says of an answer.
 
     Attributes:
-        method: `cov`, `cov-two-stage`, `chats-grid` or `none`.
+        method: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid` or `none`.
         status: `passed` where the answer may stand, `failed` where it may not, `unverified`
             where it could not be checked.
         scores: By measure, each in [0, 1].
         reason: Why, in words.
         revised_question: A better question to retrieve with; empty where there is none.
         rounds: How often was answered, at least 1.
+        problem: What is wrong with the answer, where the check names it.
     """
 
     method: str
@@ -231,6 +250,7 @@ class Verdict(JsonReady):
     reason: str = ""
     revised_question: str = ""
     rounds: int = 1
+    problem: Problem | None = None
 
     @property
     def passed(self) -> bool:

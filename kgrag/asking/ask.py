@@ -3,36 +3,32 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kgrag.asking.attempts import Attempts
 from kgrag.asking.complete import complete
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
-from kgrag.asking.retrieve import LEFT_OUT, retrieve
-from kgrag.asking.rows import Complete, as_answer, as_results, with_quotes
+from kgrag.asking.retrieve import LEFT_OUT
+from kgrag.asking.rows import as_answer, with_quotes
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
-from kgrag.generation.cite import cited_texts, resolve
+from kgrag.generation.cite import cited_texts
 from kgrag.generation.extract import Quoted
 from kgrag.generation.extract import quoted as quote_results
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
-from kgrag.generation.generate import generate
-from kgrag.generation.integrate import integrate
-from kgrag.generation.pack import pack
 from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
-from kgrag.llm.tokens import estimate_tokens
-from kgrag.results import Answer, Context, ScoredChunk, Step, Verdict
+from kgrag.results import Answer, Step, Verdict
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.plan import plan
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.types import Document, Language, Query
+from kgrag.types import Document, Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
-from kgrag.verification.rating import rate
 
 _QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
@@ -98,8 +94,8 @@ def ask(
         return _fallen_back(question, quoted, exc, (), models)
     steps = (step,) if step else ()
     try:
-        asking = _Asking(understood, knowledge, pipeline, options, models, history)
-        return asking.answer(steps, on_text)
+        attempts = Attempts(understood, knowledge, pipeline, options, models, history)
+        return _Asking(understood, attempts, options, models).answer(steps, on_text)
     except StoppedError as exc:
         quoted = _quoted(understood, knowledge, pipeline, options, ())
         return _fallen_back(question, quoted, exc, exc.steps, models)
@@ -212,20 +208,12 @@ class _Asking:
     """One question, as it is understood by itself, on its way to a model's answer."""
 
     def __init__(
-        self,
-        question: str,
-        knowledge: SearchContext,
-        pipeline: Pipeline,
-        options: AskOptions,
-        models: QuestionModels,
-        history: Sequence[Turn],
+        self, question: str, attempts: Attempts, options: AskOptions, models: QuestionModels
     ) -> None:
         self._question = question
-        self._knowledge = knowledge
-        self._pipeline = pipeline
+        self._attempts = attempts
         self._options = options
         self._models = models
-        self._history = history
 
     def answer(self, before: Sequence[Step], on_text: OnText | None) -> Answer:
         """Return the best answer within the bounds.
@@ -238,7 +226,7 @@ class _Asking:
             StoppedError: If there is no first answer.
         """
         with stopped_after(before):
-            first = self._attempt(self._question, on_text)
+            first = self._attempts(self._question, on_text)
         verified = self._verified(first)
         used = Step("used", self._models.usage())
         steps = (*before, *first.answer.steps, *verified.steps, used)
@@ -254,7 +242,7 @@ class _Asking:
             return METHODS[self._options.verify].verify(
                 self._question,
                 first,
-                self._attempt,
+                self._attempts,
                 language=question_language(self._question),
                 model=self._models.of("verify"),
                 budget=self._models.budget,
@@ -264,109 +252,6 @@ class _Asking:
             reason = f"{NOT_VERIFIED}{exc}; {verified.verdict.reason}"
             verdict = replace(verified.verdict, status="unverified", reason=reason)
             return replace(verified, verdict=verdict)
-
-    def _attempt(self, wording: str, on_text: OnText | None = None) -> Attempt:
-        """Retrieve with a wording, answer the question.
-
-        Raises:
-            StoppedError: If there is no answer.
-        """
-        found = retrieve(
-            wording,
-            knowledge=self._knowledge,
-            pipeline=self._pipeline,
-            options=self._options,
-            models=self._models,
-        )
-        results, steps = found.results, found.steps
-        if self._options.verify == "chats-grid":
-            results, rating = self._rated(results)
-            steps = (*steps, rating)
-        with stopped_after(steps):
-            query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
-            listed = self._listed(query)
-            held = ResultsWithDocuments.of([*self._rows(listed), *results], self._knowledge.store)
-            told = listed.notes if listed else ()
-            context = self._packed(query, [*told, *found.rows], held)
-            before = self._models.calls
-            answer = self._written(query, context, held, on_text)
-            answer = replace(answer, notes=(*told, *answer.notes))
-        if listed:
-            steps = (*steps, Step("table", "\n".join((listed.kind, *listed.notes))))
-        shown = f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.text}"
-        steps = (*steps, Step("generate", shown, self._models.calls - before))
-        return Attempt(wording, replace(answer, steps=steps), context)
-
-    def _listed(self, query: Query) -> Complete | None:
-        """Return all that documents state of what is asked, where that is sure."""
-        planned = self._pipeline.planned
-        return complete(self._knowledge.search(query), self._knowledge) if planned else None
-
-    def _rows(self, listed: Complete | None) -> list[ScoredChunk]:
-        if listed is None:
-            return []
-        leaf = self._knowledge.settings().leaf
-        return as_results(listed, self._knowledge.store, size=leaf)
-
-    def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
-        doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
-        titles = {d.doc_id: d.title for d in self._knowledge.store.document_cards(doc_ids)}
-        before = self._models.calls
-        try:
-            model = self._models.of("verify")
-        except ModelError as exc:
-            return results, Step("rate", f"{LEFT_OUT}{exc}", failed=True)
-        rated = rate(
-            self._question,
-            results,
-            language=question_language(self._question),
-            model=model,
-            titles=titles,
-        )
-        shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
-        detail = f"{shown}; {len(results) - len(rated)} dropped"
-        step = Step("rate", detail, self._models.calls - before)
-        return [result for result, _ in rated], step
-
-    def _packed(self, query: Query, rows: Sequence[str], held: ResultsWithDocuments) -> Context:
-        leaf = self._knowledge.settings().leaf
-        context = pack(
-            query,
-            held.results,
-            documents=held.documents,
-            headings=held.headings,
-            facts=facts_in(held.results, self._knowledge.store, leaf=leaf),
-            budget_tokens=self._options.context_tokens,
-            compress=self._options.compress,
-            count=estimate_tokens,
-            rows=rows,
-        )
-        return self._knowledge.with_marks(context, query.language)
-
-    def _written(
-        self, query: Query, context: Context, held: ResultsWithDocuments, on_text: OnText | None
-    ) -> Answer:
-        model = self._models.of("answer")
-        draft = generate(
-            query,
-            context,
-            model=model,
-            template=self._options.template,
-            history=self._history,
-            on_text=on_text,
-        )
-        if self._options.integrate and context.passages:
-            draft = integrate(query, draft, context, model=model)
-        answer = resolve(
-            query,
-            draft,
-            context,
-            documents=held.documents,
-            headings=held.headings,
-            results=held.results,
-        )
-        texts = cited_texts(answer.citations, documents=held.documents, passages=context.passages)
-        return replace(answer, checks=check(answer, texts))
 
 
 def _with_checks(verdict: Verdict, answer: Answer) -> Verdict:

@@ -18,3 +18,16 @@ class Draft:
     model: str
     analysis: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """What a further answer from the same context is to mend.
+
+    Attributes:
+        answer: The last one, with the [n] of the context's passages.
+        problem: What is wrong with it, in words.
+    """
+
+    answer: str
+    problem: str

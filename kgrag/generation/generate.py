@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kgrag.choices import Template
 from kgrag.errors import ModelOutputError
-from kgrag.generation.draft import Draft
+from kgrag.generation.draft import Draft, Mend
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.plain import without_bold
 from kgrag.generation.render import facts_block, passages_block
@@ -55,6 +55,7 @@ def generate(
     model: ChatModel,
     template: Template = "normal",
     history: Sequence[Turn] = (),
+    mend: Mend | None = None,
     on_text: OnText | None = None,
 ) -> Draft:
     """Return a model's answer to a question, its citations not yet resolved.
@@ -71,6 +72,7 @@ def generate(
         model: Of the stage `answer`.
         template: Which prompt; EasyRAG, section 1.2.6 and appendix A.
         history: Earlier turns of the conversation, oldest first; the last few are shown.
+        mend: An answer from the same context and what is wrong with it.
         on_text: Called with each piece of text as it comes, [n] as the model writes them.
 
     Raises:
@@ -88,7 +90,14 @@ def generate(
     }
     if template == "focused":
         places["best"] = str(context.best)
-    request = Request(prompt(TEMPLATES[template], query.language).fill(**places), stage="answer")
+    messages = prompt(TEMPLATES[template], query.language).fill(**places)
+    if mend:
+        again = prompt("answer_again", query.language).fill(
+            answer=fence(mend.answer, label="answer"),
+            problem=fence(mend.problem, label="problem"),
+        )
+        messages = (*messages, again[-1])
+    request = Request(messages, stage="answer")
     check = _Check(query.language)
     completion = ask_text(model, request, None if on_text else check, on_text)
     analysis, text = _parted(completion.text)

@@ -1,11 +1,11 @@
 """One answer with what it was drawn from, and how it is shown to a model that checks it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from kgrag.language.answer_text import marks, without_marks
 from kgrag.llm.prompts import fence
-from kgrag.results import Answer, Citation, Context, Passage, Step, Verdict
+from kgrag.results import Answer, Citation, Context, Passage, Problem, ScoredChunk, Step, Verdict
 
 NOT_VERIFIED = "not verified: "  # begins the reason of such a verdict, for a reader
 _ASTRAY = "[?]"  # a citation that leads to none of the references
@@ -19,15 +19,29 @@ class Attempt:
         question: The wording that was retrieved with.
         answer: To the original question; its `steps` are those of this attempt.
         context: What it was drawn from.
+        results: What that was packed from, best first.
     """
 
     question: str
     answer: Answer
     context: Context
+    results: tuple[ScoredChunk, ...] = ()
 
 
-Try = Callable[[str], Attempt]
-"""Retrieves with a wording and answers the original question from what that finds."""
+class Try(Protocol):
+    """Gives further attempts at the original question."""
+
+    def __call__(self, wording: str) -> Attempt:
+        """Retrieve with a wording and answer from what that finds."""
+        ...
+
+    def again(self, attempt: Attempt, problem: Problem) -> Attempt:
+        """Answer once more from the same context, told what is wrong with an answer."""
+        ...
+
+    def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
+        """Answer from what was found, the gaps in it, and what a wording finds."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +75,7 @@ def material(question: str, attempt: Attempt) -> dict[str, str]:
         references.append(fence("\n".join(context.facts), label="facts"))
     return {
         "question": fence(question, label="question"),
-        "answer": fence(_by_reference(attempt.answer, context), label="answer"),
+        "answer": fence(by_reference(attempt.answer, context), label="answer"),
         "references": "\n\n".join(references) or fence("", label="references"),
     }
 
@@ -79,8 +93,8 @@ def _reference(passage: Passage) -> str:
     return f"[{passage.number}]\n{fence(text, label='reference')}"
 
 
-def _by_reference(answer: Answer, context: Context) -> str:
-    """Return the answer's text with the numbers of passages in place of those of quotes."""
+def by_reference(answer: Answer, context: Context) -> str:
+    """Return an answer's text with the numbers of passages in place of those of quotes."""
     shown = {c.number: _passage_mark(c, context) for c in answer.citations}
     pieces, reach = [], 0
     for start, end, number in marks(answer.text):

@@ -1,4 +1,4 @@
-"""Chain of verification (CoV-RAG): score an answer, judge it, and retrieve anew where σ says so."""
+"""Chain of verification (CoV-RAG): score an answer, judge it, and do what its problem calls for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from kgrag.llm.checks import one_question
 from kgrag.llm.counting import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
-from kgrag.results import Step
+from kgrag.results import Problem, ProblemKind, Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
@@ -23,6 +23,18 @@ _ORDER: Mapping[str, float] = {"true": 3.0, "unclear": 2.0, "false": 0.0}
 _UNJUDGED = 1.0
 _JUDGEMENT: Schema = {"type": "string", "enum": list(get_args(Judgement))}
 _QUESTION: Schema = {"type": "string"}
+_PROBLEM: Schema = {
+    "type": ["object", "null"],
+    "properties": {
+        "kind": {"type": "string", "enum": list(get_args(ProblemKind))},
+        "sentence": {"type": "string"},
+        "why": {"type": "string"},
+    },
+    "required": ["kind", "sentence", "why"],
+    "additionalProperties": False,
+}
+_LONGEST_WHY = 400  # characters that are told to the model and the reader
+_SUFFICE = 0.5  # reference correctness from which the references can carry an answer
 _NOTHING = "nothing in the documents answers it, as far as was looked"
 
 
@@ -36,6 +48,45 @@ def cov(
     budget: Budget,
 ) -> Verified:
     """Return the answer that a chain of verification leaves, in one call a check.
+
+    CoV-RAG, section 2.3: scores, judgement and revised question come in one chain. Beside them
+    the check names the problem: which sentence, and why. What follows is ours, as σ asks for five
+    bad scores at once, which answers with any content hardly have (see `cov_paper`):
+
+    - references that suffice: the question is answered again from the same ones, told the problem;
+    - a part is missing, or the references are poor: the gaps between the passages are filled, the
+      revised question is searched for, and the question answered from all of it;
+    - nothing was found, and the references hold nothing: the revised question is searched for.
+
+    Every answer is checked while the budget lasts, and the best one stands: by its judgement,
+    then by the mean of its scores (without conciseness, bias reversed).
+
+    Args:
+        question: As asked.
+        first: The first answer.
+        try_: Gives further ones.
+        language: Of the question.
+        model: Checks; stage `verify`.
+        budget: Answers, calls and seconds.
+    """
+
+    def revise(attempt: Attempt, verification: Verification, _: Sequence[str]) -> Revision:
+        return _what_to_do(attempt, verification)
+
+    check = _check(question, _COV, revise, language=language, model=budget.bound(model))
+    return improve("cov", question, first, try_, check=check, budget=budget)
+
+
+def cov_paper(
+    question: str,
+    first: Attempt,
+    try_: Try,
+    *,
+    language: Language,
+    model: ChatModel,
+    budget: Budget,
+) -> Verified:
+    """Return the answer that the paper's chain of verification leaves, in one call a check.
 
     CoV-RAG, section 2.3 and Algorithm 1: scores, judgement and revised question come in one
     chain; where σ holds, references are retrieved with the revised question and the original
@@ -54,11 +105,13 @@ def cov(
         budget: Answers, calls and seconds; the paper's form has 2 answers.
     """
 
-    def revise(_: Attempt, verification: Verification, __: Sequence[str]) -> Revision:
-        return Revision(verification.revised_question)
+    def revise(attempt: Attempt, verification: Verification, _: Sequence[str]) -> Revision:
+        return _where_sigma(
+            verification, Revision(verification.revised_question), found=attempt.answer.found
+        )
 
-    check = _check(question, _COV, revise, language=language, model=budget.bound(model))
-    return improve("cov", question, first, try_, check=check, budget=budget)
+    check = _check(question, _COV_PAPER, revise, language=language, model=budget.bound(model))
+    return improve("cov-paper", question, first, try_, check=check, budget=budget)
 
 
 def cov_two_stage(
@@ -90,9 +143,14 @@ def cov_two_stage(
     examiner = budget.bound(model)
 
     def revise(attempt: Attempt, verification: Verification, tried: Sequence[str]) -> Revision:
-        return _revision(
+        found = attempt.answer.found
+        if unmet(verification, found=found):
+            return Revision("", _why_not_again(verification) if found else "")
+        revision = _revision(
             question, attempt, verification, tried=tried, language=language, model=examiner
         )
+        revised = replace(verification, revised_question=revision.question)
+        return _where_sigma(revised, revision, found=found)
 
     check = _check(question, _COV_SCORES, revise, language=language, model=examiner)
     return improve("cov-two-stage", question, first, try_, check=check, budget=budget)
@@ -125,6 +183,27 @@ def _read_cov(data: Json) -> Verification:
         return verification
 
 
+def _read_cov_with_problem(data: Json) -> Verification:
+    """Return a verification with its problem; one that is not of the form counts as none."""
+    verification = _read_cov(data)
+    if verification.judgement == "true":
+        return verification
+    return replace(verification, problem=_read_problem(as_object(data).get("problem")))
+
+
+def _read_problem(data: Json) -> Problem | None:
+    if not isinstance(data, dict):
+        return None
+    kind = str(data.get("kind")).strip().lower()
+    known: dict[str, ProblemKind] = {name: name for name in get_args(ProblemKind)}
+    why = data.get("why")
+    if kind not in known or not isinstance(why, str) or not why.strip():
+        return None
+    sentence = data.get("sentence")
+    said = sentence.strip() if isinstance(sentence, str) else ""
+    return Problem(known[kind], said, why.strip()[:_LONGEST_WHY])
+
+
 def _read_revised(data: Json) -> str:
     """Return the revised question.
 
@@ -146,6 +225,11 @@ class _Form:
 
 _COV = _Form(
     "cov",
+    scores_schema(MEASURES, judgement=_JUDGEMENT, problem=_PROBLEM, revised_question=_QUESTION),
+    _read_cov_with_problem,
+)
+_COV_PAPER = _Form(
+    "cov_paper",
     scores_schema(MEASURES, judgement=_JUDGEMENT, revised_question=_QUESTION),
     _read_cov,
 )
@@ -170,18 +254,34 @@ def _check(
             return unverified(exc, rank=(_UNJUDGED, 0.0), calls=counted.calls)
 
         def reword(tried: Sequence[str]) -> Revision:
-            found = attempt.answer.found
-            if unmet(verification, found=found):
-                return Revision("", _why_not_again(verification) if found else "")
-            revision = revise(attempt, verification, tried)
-            revised = replace(verification, revised_question=revision.question)
-            if sigma(revised, found=found):
-                return revision
-            return replace(revision, reason=revision.reason or "no revised question was given")
+            return revise(attempt, verification, tried)
 
         return _assessment(verification, reword, found=attempt.answer.found, calls=counted.calls)
 
     return check
+
+
+def _what_to_do(attempt: Attempt, verification: Verification) -> Revision:
+    """Return what the problem of an answer calls for."""
+    revised, problem = verification.revised_question, verification.problem
+    if not attempt.answer.found and verification.judgement != "false":
+        return Revision(revised)  # nothing is there: other words may find something
+    if verification.judgement == "unclear" and problem is None:
+        return Revision("", "the check names no problem")
+    named = problem or Problem("wrong", "", "the answer was judged false")
+    poor = verification.scores["reference_correctness"] < _SUFFICE
+    if named.kind == "missing" or poor:
+        return Revision(revised, "no revised question was given", act="more", problem=named)
+    return Revision("", act="again", problem=named)
+
+
+def _where_sigma(verification: Verification, revision: Revision, *, found: bool) -> Revision:
+    """Return a revision where σ holds, and why there is none elsewhere."""
+    if unmet(verification, found=found):
+        return Revision("", _why_not_again(verification) if found else "")
+    if sigma(verification, found=found):
+        return revision
+    return replace(revision, reason=revision.reason or "no revised question was given")
 
 
 def _why_not_again(verification: Verification) -> str:
@@ -191,6 +291,13 @@ def _why_not_again(verification: Verification) -> str:
     if verification.scores["reference_correctness"] > FOOTNOTE_2.reference_correctness:
         return "the passages bear on the question, so no others were looked for"
     return "only some of its scores are bad, so no other passages were looked for"
+
+
+def _judged(verification: Verification) -> str:
+    problem = verification.problem
+    told = f": {problem.why}" if problem else ""
+    where = f" ({problem.sentence})" if problem and problem.sentence else ""
+    return f"judged {verification.judgement}{told}{where}"
 
 
 def _assessment(
@@ -210,10 +317,11 @@ def _assessment(
         status="passed" if verification.judgement == "true" else "failed",
         rank=(_ORDER[verification.judgement], (sum(good) + 1 - scores["bias"]) / (len(good) + 1)),
         scores=scores,
-        reason=_NOTHING if nothing else f"judged {verification.judgement}",
+        reason=_NOTHING if nothing else _judged(verification),
         step=Step("verify", detail, calls),
         revise=revise,
         revised=verification.revised_question,
+        problem=verification.problem,
         may_stand=nothing,  # within the loop it does not pass: another wording may find something
     )
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kgrag.results import Problem
+
 Judgement = Literal["true", "false", "unclear"]
 
 # CoV-RAG, Table 1; bias is the one that is better when low.
@@ -26,11 +28,13 @@ class Verification:
         judgement: Whether the answer is accurate, factual and clear.
         revised_question: A question that is easier to retrieve with and to answer; empty where
             the answer is true, or nobody gave one.
+        problem: What is wrong with an answer that is not true; ours, not the paper's.
     """
 
     scores: Mapping[str, float]
     judgement: Judgement
     revised_question: str = ""
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)

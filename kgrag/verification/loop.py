@@ -2,27 +2,35 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from kgrag.errors import KgragError, ModelError
 from kgrag.language.text import normalize_name
-from kgrag.results import Step, Verdict, VerdictStatus
+from kgrag.results import Problem, Step, Verdict, VerdictStatus
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget
+
+Act = Literal["retrieve", "again", "more"]
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Another wording of the question.
+    """What is tried next.
 
     Attributes:
         question: To retrieve with; empty where there is none.
         reason: Why there is none.
         step: What was done to get it; None where the check gave it.
+        act: `retrieve` anew with the question, answer `again` from the same references, or
+            retrieve `more` to what was found.
+        problem: What is wrong, for `again` and `more`.
     """
 
     question: str
     reason: str = ""
     step: Step | None = None
+    act: Act = "retrieve"
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,7 @@ class Assessment:
         revised: The wording that the check itself gave, for the reader.
         may_stand: Whether an answer that did not pass does once no other one is tried, for the
             same reason.
+        problem: What is wrong, where the check names it.
     """
 
     status: VerdictStatus
@@ -51,6 +60,7 @@ class Assessment:
     revise: Callable[[Sequence[str]], Revision]
     revised: str = ""
     may_stand: bool = False
+    problem: Problem | None = None
 
 
 Check = Callable[[Attempt], Assessment]
@@ -84,7 +94,7 @@ def improve(
         if assessment.status == "passed":
             break
         attempt, stop, more = _another(
-            assessment, try_, wordings=wordings, rounds=len(seen), budget=budget
+            attempt, assessment, try_, wordings=wordings, rounds=len(seen), budget=budget
         )
         steps += more
     best, found = max(seen, key=lambda s: (s[1].rank, supported_share(s[0].answer)))
@@ -101,13 +111,20 @@ def improve(
             else "; ".join(filter(None, (found.reason, stop))),
             revised_question=found.revised or (wordings[-1] if len(wordings) > 1 else ""),
             rounds=len(seen),
+            problem=found.problem,
         ),
         tuple(steps),
     )
 
 
 def _another(
-    assessment: Assessment, try_: Try, *, wordings: list[str], rounds: int, budget: Budget
+    last: Attempt,
+    assessment: Assessment,
+    try_: Try,
+    *,
+    wordings: list[str],
+    rounds: int,
+    budget: Budget,
 ) -> tuple[Attempt | None, str, list[Step]]:
     """Return the next attempt, or None and why there is none, and the steps to it.
 
@@ -118,14 +135,27 @@ def _another(
         return None, reason, []
     revision = assessment.revise(tuple(wordings))
     steps = [revision.step] if revision.step else []
+    problem = revision.problem
+    if revision.act == "again" and problem:
+        steps.append(Step("answer again", problem.why))
+        return _tried(lambda: try_.again(last, problem), steps)
     if not revision.question:
         return None, revision.reason, steps
     if normalize_name(revision.question) in map(normalize_name, wordings):
         return None, "the revised question was tried before", steps
     wordings.append(revision.question)
     steps.append(Step("revise", revision.question))
+    if revision.act == "more" and problem:
+        return _tried(lambda: try_.with_more(last, problem, revision.question), steps)
+    return _tried(lambda: try_(revision.question), steps)
+
+
+def _tried(
+    answered: Callable[[], Attempt], steps: list[Step]
+) -> tuple[Attempt | None, str, list[Step]]:
+    """Return an attempt, or None and why it failed, and the steps to it."""
     try:
-        attempt = try_(revision.question)
+        attempt = answered()
     except KgragError as exc:
         return None, f"answering again failed: {exc}", steps
     return attempt, "", [*steps, *attempt.answer.steps]

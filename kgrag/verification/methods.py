@@ -11,7 +11,7 @@ from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified
 from kgrag.verification.budget import Budget
 from kgrag.verification.chats_grid import chats_grid
-from kgrag.verification.cov import cov, cov_two_stage
+from kgrag.verification.cov import cov, cov_paper, cov_two_stage
 
 
 class Verify(Protocol):
@@ -77,7 +77,8 @@ def _none(
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "cov": Method(cov, 2),  # CoV-RAG, Algorithm 1: one further answer
+        "cov": Method(cov, 2),
+        "cov-paper": Method(cov_paper, 2),  # CoV-RAG, Algorithm 1: one further answer
         "cov-two-stage": Method(cov_two_stage, 2),
         "chats-grid": Method(chats_grid, 5),  # Chats-Grid, section III.C
         "none": Method(_none, 1),

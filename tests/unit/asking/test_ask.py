@@ -137,6 +137,56 @@ def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):
     assert answer.question == QUESTION
 
 
+def test_a_false_answer_is_asked_again_on_the_same_passages(asked, script):
+    """The model is shown its answer, by the numbers of the passages, and what is wrong."""
+    problem = {"kind": "wrong", "sentence": "A省创建300家[1]。", "why": "那是B省的目标"}
+    false = json.dumps(json.loads(GOOD) | {"judgement": "false", "problem": problem})
+    prompts = []
+
+    def answered(request):
+        prompts.append([message.content for message in request.messages])
+        return RIGHT if len(prompts) > 1 else "A省创建绿色工厂500家[1]。"
+
+    answer = asked(script(answer=answered, cov=[false, GOOD]))
+    assert names(answer)[2:] == ["retrieve", "generate", "verify", "answer again", "generate",
+                                 "verify", "used"]  # fmt: skip
+    first, second = prompts
+    assert second[:2] == first
+    assert "那是B省的目标" in second[2]
+    assert "A省创建绿色工厂500家[1]。" in second[2]
+    assert (answer.text, answer.verdict.rounds, answer.verdict.passed) == (RIGHT, 2, True)
+
+
+def test_an_answer_that_lacks_a_part_is_asked_again_with_more_passages(asked, script):
+    """What was found stays, and the better question is searched for."""
+    problem = {"kind": "missing", "sentence": "", "why": "没有说明牵头部门"}
+    said = {"judgement": "false", "problem": problem, "revised_question": "A省由哪个部门牵头？"}
+    lacking = json.dumps(json.loads(GOOD) | said)
+    whole = f"{RIGHT}由省工业和信息化厅牵头[1]。"
+    answer = asked(script(answer=[RIGHT, whole], cov=[lacking, GOOD]))
+    assert names(answer).count("retrieve") == 2
+    assert "revise" in names(answer)
+    assert "牵头" in answer.text
+    assert answer.verdict.revised_question == "A省由哪个部门牵头？"
+
+
+def test_an_answer_stays_where_answering_again_fails(asked, script):
+    """It is paid for; the verdict names what is wrong with it."""
+    problem = {"kind": "wrong", "sentence": RIGHT, "why": "年份不对"}
+    false = json.dumps(json.loads(GOOD) | {"judgement": "false", "problem": problem})
+    gone = ModelUnavailableError("away")
+
+    def answered(request):
+        if len(request.messages) > 2:
+            raise gone
+        return RIGHT
+
+    answer = asked(script(answer=answered, cov=[false]))
+    assert answer.text == RIGHT
+    assert "年份不对" in answer.verdict.reason
+    assert answer.verdict.problem.kind == "wrong"
+
+
 def test_without_verification_nothing_more_is_asked(asked, script):
     """Offline checks are made all the same."""
     model = script(answer=RIGHT)

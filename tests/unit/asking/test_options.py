@@ -24,9 +24,9 @@ def test_each_method_has_its_own_rounds_unless_settings_say():
     """CoV-RAG asks once more, Chats-Grid four times."""
     rounds = {
         name: AskOptions.from_config(Config(), verify=name).max_rounds
-        for name in ("cov", "cov-two-stage", "chats-grid", "none")
+        for name in ("cov", "cov-paper", "cov-two-stage", "chats-grid", "none")
     }
-    assert rounds == {"cov": 2, "cov-two-stage": 2, "chats-grid": 5, "none": 1}
+    assert rounds == {"cov": 2, "cov-paper": 2, "cov-two-stage": 2, "chats-grid": 5, "none": 1}
     config = Config(verify=VerifyConfig(max_rounds=3))
     assert AskOptions.from_config(config, verify="cov").max_rounds == 3
 

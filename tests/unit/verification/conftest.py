@@ -56,11 +56,25 @@ class Tries:
     def __init__(self, *attempts):
         self._attempts = list(attempts)
         self.wordings = []
+        self.told = []
 
     def __call__(self, wording):
         """Return the next attempt; raise it where it is an error."""
         self.wordings.append(wording)
-        attempt = self._attempts[len(self.wordings) - 1]
+        return self._next()
+
+    def again(self, attempt, problem):
+        """Return the next attempt, as one on the same references."""
+        self.told.append(("again", problem, ""))
+        return self._next()
+
+    def with_more(self, attempt, problem, wording):
+        """Return the next attempt, as one on more references."""
+        self.told.append(("more", problem, wording))
+        return self._next()
+
+    def _next(self):
+        attempt = self._attempts[len(self.wordings) + len(self.told) - 1]
         if isinstance(attempt, Exception):
             raise attempt
         return attempt

@@ -7,7 +7,7 @@ from kgrag.verification.methods import METHODS, unchecked
 
 def test_methods_are_those_of_the_settings():
     """The default of `verify.method` is one of them."""
-    assert list(METHODS) == ["cov", "cov-two-stage", "chats-grid", "none"]
+    assert list(METHODS) == ["cov", "cov-paper", "cov-two-stage", "chats-grid", "none"]
     assert VerifyConfig().method in METHODS
 
 
