@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kgrag.asking.more import with_more
@@ -44,7 +46,7 @@ def ids(results):
 
 def test_what_is_cited_comes_first_then_gaps_then_both_rankings_in_turn():
     """No chunk twice; the gap between characters 100 and 300 is two leaves."""
-    store = Families()
+    store: Any = Families()
     last = attempt(
         results=[leaf(0), leaf(3), leaf(4, "e")],
         passages=[passage(1, 0, 100), passage(2, 300, 400)],
@@ -64,4 +66,5 @@ def test_what_is_cited_comes_first_then_gaps_then_both_rankings_in_turn():
 def test_what_lies_far_apart_or_in_another_document_has_no_gap(second):
     """Nor do passages that touch."""
     last = attempt(results=[leaf(0)], passages=[passage(1, 0, 100), second])
-    assert ids(with_more(last, [], Families(), leaf=100)) == ["d:100:0"]
+    store: Any = Families()
+    assert ids(with_more(last, [], store, leaf=100)) == ["d:100:0"]

@@ -80,6 +80,7 @@ def test_json_has_the_keys_that_it_always_had():
         "reason": "not verified: malformed",
         "revised_question": "",
         "rounds": 1,
+        "problem": None,
     }
     assert list(found["verdict"])[:2] == ["method", "passed"]
     assert found["steps"] == [{"name": "verify", "detail": "", "calls": 1}]

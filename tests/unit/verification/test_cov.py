@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -100,9 +101,8 @@ def test_cov_paper_takes_the_second_answer_unseen_where_no_call_is_left(made):
     def answering(wording):
         return made.attempt(chat.complete(chat.requests[0]).text, question=wording)
 
-    done = cov_paper(
-        made.question, made.attempt(), answering, language="zh", model=chat, budget=budget
-    )
+    asked: Any = answering
+    done = cov_paper(made.question, made.attempt(), asked, language="zh", model=chat, budget=budget)
     assert len(chat.requests) == 2
     assert done.answer.text == "600家[1]。"
     assert not done.verdict.passed
