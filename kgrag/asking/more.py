@@ -1,7 +1,7 @@
 """Find more for an answer that lacks a part: first the gaps in what it was drawn from."""
 
 from collections.abc import Sequence
-from itertools import chain, pairwise, zip_longest
+from itertools import pairwise
 
 from kgrag.results import Citation, Passage, ScoredChunk
 from kgrag.store.store import Store
@@ -16,7 +16,8 @@ def with_more(
     """Return what an answer that lacks a part is drawn from next, no chunk twice.
 
     First come the chunks that it cites, then those that stand in a gap between two passages of a
-    document, then what was found now in turn with what it was drawn from.
+    document, then what was found now, then what it was drawn from: in turn they hold less of what
+    is missing (benchmarks/decisions.md).
 
     Args:
         attempt: The answer, with its results.
@@ -26,9 +27,8 @@ def with_more(
     """
     cited = [r for r in attempt.results if _is_cited(r, attempt.answer.citations)]
     gaps = _gaps(attempt.context.passages, attempt.results, store, leaf=leaf)
-    in_turn = chain.from_iterable(zip_longest(found, attempt.results))
     held: dict[str, ScoredChunk] = {}
-    for result in (*cited, *gaps, *filter(None, in_turn)):
+    for result in (*cited, *gaps, *found, *attempt.results):
         held.setdefault(result.chunk.chunk_id, result)
     return list(held.values())
 

@@ -44,7 +44,7 @@ def ids(results):
     return [result.chunk.chunk_id for result in results]
 
 
-def test_what_is_cited_comes_first_then_gaps_then_both_rankings_in_turn():
+def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
     """No chunk twice; the gap between characters 100 and 300 is two leaves."""
     store: Any = Families()
     last = attempt(

@@ -27,11 +27,19 @@ def test_share_counts_what_few_passages_hold_more():
 
 
 def test_share_counts_the_question_a_third():
-    """A short answer stands in many passages: what was asked tells which one is meant."""
+    """What was asked tells which of many passages is meant."""
     everywhere = "a q"
     found = backing("a", [held("a", "", everywhere), held("a q", "", everywhere)], asked="q")
     assert round(found.share([1]), 6) == round(1 / 1.3, 6)
-    assert found.led_back([1]) == [2]
+    assert found.share([2]) == 1
+
+
+def test_led_back_needs_much_more_for_few_words_that_the_cited_passage_holds_too():
+    """A heading or an organ stands in many passages; a part of the question is no reason."""
+    passages = [held("a b", "", "a b q r s t"), held("a b q", "", "a b q r s t")]
+    assert backing("a b", passages, asked="q r s t").led_back([1]) == [1]
+    passages[1] = held("a b q r s t")
+    assert backing("a b", passages, asked="q r s t").led_back([1]) == [2]
 
 
 def test_share_of_nothing_said_is_nothing():
