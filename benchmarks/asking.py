@@ -281,13 +281,22 @@ def _causes(pair: Pair, question: str, preset: str) -> list[str]:
     return weighty or list(found) or ["nothing that the stores answered"]
 
 
+def _is_same(one: object, other: object) -> bool:
+    """Return whether two answers of stores are one; some are arrays, or hold some."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(np.asarray(one), np.asarray(other))
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return bool(one == other)
+
+
 def _differences(
     here: Sequence[tuple[str, str, object]], there: Sequence[tuple[str, str, object]]
 ) -> Iterator[str]:
     for (name, asked, result), (other_name, other_asked, other) in zip(here, there, strict=False):
         if (name, asked) != (other_name, other_asked):
             return
-        if result == other:
+        if _is_same(result, other):
             continue
         if name == "search_vectors":
             yield _cause_of_vectors(result, other)
