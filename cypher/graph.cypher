@@ -40,6 +40,25 @@ RETURN e.id AS around, r.id AS id, s.id AS subject_id, s.name AS subject, s.type
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
   r.extractors AS extractors, r.confidences AS confidences, r.qualifiers AS qualifiers;
 
+// name: facts_around_saying
+UNWIND $ids AS id
+MATCH (e:KgragEntity {id: id})
+CALL (e) {
+  MATCH (e)-[r:RELATED]-(other:KgragEntity)
+  WITH DISTINCT r, other ORDER BY r.id LIMIT $most
+  WHERE $within IS NULL OR any(doc_id IN r.doc_ids WHERE doc_id IN $within)
+  WITH r, size([word IN $saying
+    WHERE other.normalized CONTAINS word OR toLower(r.predicate) CONTAINS word]) AS said
+  ORDER BY said DESC, r.id LIMIT $limit
+  RETURN r, said
+}
+WITH e, r, said, startNode(r) AS s, endNode(r) AS o
+RETURN e.id AS around, said, r.id AS id, s.id AS subject_id, s.name AS subject,
+  s.type AS subject_type, r.predicate AS predicate, o.id AS object_id, o.name AS object,
+  o.type AS object_type, r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts,
+  r.ends AS ends, r.extractors AS extractors, r.confidences AS confidences,
+  r.qualifiers AS qualifiers;
+
 // name: facts_of_chunks
 MATCH (c:KgragChunk) WHERE c.id IN $ids
 MATCH (c)-[m:MENTIONS]->(s:KgragEntity)

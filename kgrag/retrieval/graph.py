@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kgrag.ids import chunk_id
-from kgrag.language.text import normalize
+from kgrag.language.text import normalize, normalize_name
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Reasons, Search
@@ -21,9 +21,8 @@ _FACTS = 200  # facts read around each entity
 _EVIDENCE = 128  # facts whose evidence is read at once
 _CITED = 3  # documents that a question is led on to
 _SECOND_HOP = 8  # entities from which a second hop is taken
-# Facts read around each of these, the first by id: what a question over 15,000 chunks has time for.
-# 200, 50 and 25 find the same on policies, HotpotQA and MuSiQue, which tells little: of their
-# entities only 16, none and 21 have more than 25 facts.
+# Facts read around each of these, those that say most of the question: what a question over 15,000
+# chunks has time for.
 _FACTS_BEYOND = 25
 _NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
 _DECAY = 0.7  # of an entity's weight for each hop
@@ -43,7 +42,7 @@ def chunks_of_facts(search: Search) -> Ranking:
     scored = _scored_triples(search, anchors, limit=_FACTS)
     reached = _reached(scored, anchors)
     if reached:
-        scored += _scored_triples(search, reached, limit=_FACTS_BEYOND)
+        scored += _scored_triples(search, reached, limit=_FACTS_BEYOND, chosen=True)
     return _stating_chunks(search, scored)
 
 
@@ -111,15 +110,19 @@ def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> R
 
 
 def _scored_triples(
-    search: Search, anchors: Sequence[Anchor], *, limit: int
+    search: Search, anchors: Sequence[Anchor], *, limit: int, chosen: bool = False
 ) -> list[tuple[float, Triple]]:
-    """Return triples around anchors that the question speaks of, best first, ties by id."""
+    """Return triples around anchors that the question speaks of, best first, ties by id.
+
+    With `chosen`, the store gives those first that say its words.
+    """
     by_id = {a.entity.entity_id: a for a in anchors}
     own = {a.entity.entity_id: normalize(a.entity.name) for a in anchors}
     asked = {e: [word for word in search.terms if word not in name] for e, name in own.items()}
     citing = _CITING.search(search.query.remainder)
     scored = []
-    for found in search.store.triples_around(list(by_id), limit=limit):
+    words = {normalize_name(word) for word in search.terms} if chosen else ()
+    for found in search.store.triples_around(list(by_id), limit=limit, saying=words):
         anchor = _best_anchor(found, by_id)
         is_citation = found.predicate in CITING_PREDICATES
         if is_citation and not (citing and anchor.at >= 0):

@@ -11,6 +11,7 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
+from kgrag.language.indicators import is_indicator
 from kgrag.language.leading_region import leading_region
 from kgrag.language.official_terms import OfficialTerms, in_official_terms, official_terms
 from kgrag.language.places import with_places_inside
@@ -234,6 +235,12 @@ class Search:
             if node not in known and (title := self.titled.get(doc_id))
         ]
         return [*named, *quoted]
+
+    @cached_property
+    def indicators(self) -> tuple[str, ...]:
+        """Return the indicators that the question names and some document has a figure of."""
+        named = (a.entity for a in self.anchors if a.at >= 0 and a.entity.type == "target")
+        return tuple(entity.name for entity in named if is_indicator(entity.name))
 
     @cached_property
     def cities(self) -> frozenset[str]:

@@ -37,7 +37,8 @@ def chunks_of_asked_sections(search: Search) -> Ranking:
 
     《…》的主要目标是什么 asks for what stands under 二、主要目标, not for every sentence with these
     words. A heading that the question has whole scores 1; where it has none, those that end
-    in two characters of it (发展目标) score 0.7, unless more than six of them do.
+    in two characters of it (发展目标) score 0.7, unless more than six of them do, or the question
+    names an indicator: 森林覆盖率目标 is a figure, not a section.
     """
     if not search.titled or len(search.titled) > _MOST_DOCUMENTS:
         return Ranking((), {})
@@ -45,7 +46,7 @@ def chunks_of_asked_sections(search: Search) -> Ranking:
     asked = [
         (doc_id, *section)
         for doc_id, headings in store.headings(doc_ids).items()
-        for section in _asked(headings, search.query.remainder)
+        for section in _asked(headings, search.query.remainder, exactly=bool(search.indicators))
     ]
     if not asked:
         return Ranking((), {})
@@ -59,13 +60,20 @@ def chunks_of_asked_sections(search: Search) -> Ranking:
     return Ranking(tuple(hits), {c: f"{IN_SECTION}{heading}" for c, (_, heading) in best.items()})
 
 
-def _asked(headings: Sequence[Heading], question: str) -> Iterator[tuple[int, int, float, str]]:
-    """Yield start, end, score and heading of the sections of a document that a question names."""
+def _asked(
+    headings: Sequence[Heading], question: str, *, exactly: bool
+) -> Iterator[tuple[int, int, float, str]]:
+    """Yield start, end, score and heading of the sections of a document that a question names.
+
+    Those whose names it has, else, but with `exactly`, those of the same kind.
+    """
     names = [
         (i, name) for i, h in enumerate(headings) if len(name := heading_name(h.text)) in _LENGTHS
     ]
     whole = [(i, 1.0) for i, name in names if name in question]
-    found = whole or [(i, _OF_ITS_KIND) for i, name in names if name[-2:] in question]
+    found = whole
+    if not (whole or exactly):
+        found = [(i, _OF_ITS_KIND) for i, name in names if name[-2:] in question]
     if len(found) > _MOST:
         return
     for i, score in found:

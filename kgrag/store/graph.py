@@ -64,6 +64,9 @@ Stating = tuple[str, str]
 StatedTriple = tuple[Triple, tuple[str, ...]]
 
 
+MOST_AROUND = 5_000  # facts around an entity of which those that say something are chosen
+
+
 class SearchedGraph(Protocol):
     """What the routes of retrieval may ask of the graph."""
 
@@ -95,11 +98,14 @@ class SearchedGraph(Protocol):
         *,
         limit: int,
         doc_ids: Collection[str] | None = None,
+        saying: Collection[str] = (),
     ) -> list[Triple]:
         """Return the facts of `facts_around`, in the same order, without their evidence.
 
         To choose from: most facts around an entity that much is said of do not matter to a
-        question.
+        question. With `saying`, words as `kgrag.language.text.normalize_name` writes them, the
+        facts that say most of them in their predicate or the name of their other end come first,
+        then in the order of their ids; of the first `MOST_AROUND` facts around an entity.
         """
         ...
 

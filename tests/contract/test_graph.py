@@ -141,6 +141,32 @@ def test_triples_around_are_the_facts_without_their_evidence(store, make):
     assert len(store.triples_around(ids, limit=9)) == 3
 
 
+def test_triples_around_come_first_that_say_what_is_asked(store, make):
+    """By the number of words in predicate and other name, then by id; limit and documents hold."""
+    names = ["绿色工厂名单", "绿色工厂奖励标准", "节能标准", "节水名单"]
+    text = "".join(["工信部", *names, "奖励办法"])
+    put(store, make.bundle("a", text, facts=[("工信部", "公布", name) for name in names]))
+    put(store, make.bundle("b", text, facts=[("奖励办法", "规定PUE", "工信部")]))
+    hub = id_of(make, "工信部")
+    by_id = [t.fact_id for t in store.triples_around([hub], limit=9)]
+
+    def others(limit, *words, **options):
+        found = store.triples_around([hub], limit=limit, saying=words, **options)
+        order = [by_id.index(t.fact_id) for t in found]
+        return [(t.subject if t.object.entity_id == hub else t.object).name for t in found], order
+
+    assert others(1, "绿色工厂", "奖励", "标准")[0] == ["绿色工厂奖励标准"]
+    assert set(others(3, "奖励", "标准")[0]) == {"绿色工厂奖励标准", "节能标准", "奖励办法"}
+    assert others(1, "pue")[0] == ["奖励办法"]
+    names_said, order = others(9, "名单")
+    assert set(names_said[:2]) == {"绿色工厂名单", "节水名单"}
+    assert order[:2] == sorted(order[:2])
+    assert order[2:] == sorted(order[2:])
+    assert others(9, "没有")[1] == list(range(5))
+    assert others(9, "奖励", doc_ids=["d-b"])[0] == ["奖励办法"]
+    assert others(0, "奖励") == ([], [])
+
+
 def test_stating_chunks_are_those_of_the_evidence(store, make):
     """One pair for each piece of evidence; a fact that is not held has none."""
     triple = ("工信部", "印发", "节能办法")

@@ -2,10 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from kgrag.language.text import character_pairs, normalize_name
 from kgrag.qualifiers import StatementKind
-from kgrag.store.graph import CountedEntity, StatedTriple, Statement, Stating, Triple
+from kgrag.store.graph import (
+    MOST_AROUND,
+    CountedEntity,
+    StatedTriple,
+    Statement,
+    Stating,
+    Triple,
+)
 from kgrag.store.likeness import most_alike
 from kgrag.store.neo4j.connection import Row
 from kgrag.store.neo4j.document_knowledge import (
@@ -73,16 +81,7 @@ class Graph(Role):
         doc_ids: Collection[str] | None = None,
     ) -> list[Fact]:
         """Return at most `limit` facts around each entity that documents state, each fact once."""
-        ids = list(dict.fromkeys(entity_ids))
-        if not ids or limit < 1:
-            return []
-        place = {entity_id: n for n, entity_id in enumerate(ids)}
-        within = None if doc_ids is None else sorted(doc_ids)
-        rows = read_consistent(
-            lambda: self._database.read("facts_around", ids=ids, limit=limit, within=within)
-        )
-        rows.sort(key=lambda row: (place[row["around"]], row["id"]))
-        return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
+        return self._around(entity_ids, limit, doc_ids)
 
     def triples_around(
         self,
@@ -90,9 +89,36 @@ class Graph(Role):
         *,
         limit: int,
         doc_ids: Collection[str] | None = None,
+        saying: Collection[str] = (),
     ) -> list[Triple]:
-        """Return facts around entities without their evidence."""
-        return [_triple(f) for f in self.facts_around(entity_ids, limit=limit, doc_ids=doc_ids)]
+        """Return facts around entities without their evidence, those first that say some words."""
+        facts = self._around(entity_ids, limit, doc_ids, saying)
+        return [_triple(fact) for fact in facts]
+
+    def _around(
+        self,
+        entity_ids: Sequence[str],
+        limit: int,
+        doc_ids: Collection[str] | None,
+        saying: Collection[str] = (),
+    ) -> list[Fact]:
+        ids = list(dict.fromkeys(entity_ids))
+        if not ids or limit < 1:
+            return []
+        place = {entity_id: n for n, entity_id in enumerate(ids)}
+        asked: dict[str, object] = {
+            "ids": ids,
+            "limit": limit,
+            "within": None if doc_ids is None else sorted(doc_ids),
+        }
+        name = "facts_around"
+        if saying:
+            name = "facts_around_saying"
+            asked |= {"saying": sorted(saying), "most": MOST_AROUND}
+        rows = read_consistent(lambda: self._database.read(name, **asked))
+        said = itemgetter("said") if saying else lambda _: 0
+        rows.sort(key=lambda row: (place[row["around"]], -said(row), row["id"]))
+        return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
         """Return facts with all their evidence, in the order asked, each once."""

@@ -6,7 +6,14 @@ from typing import Any
 
 from kgrag.language.text import normalize_name
 from kgrag.qualifiers import StatementKind
-from kgrag.store.graph import CountedEntity, StatedTriple, Statement, Stating, Triple
+from kgrag.store.graph import (
+    MOST_AROUND,
+    CountedEntity,
+    StatedTriple,
+    Statement,
+    Stating,
+    Triple,
+)
 from kgrag.store.likeness import most_alike
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -77,10 +84,11 @@ class Graph(Documents):
         *,
         limit: int,
         doc_ids: Collection[str] | None = None,
+        saying: Collection[str] = (),
     ) -> list[Triple]:
-        """Return facts around entities without their evidence."""
+        """Return facts around entities without their evidence, those first that say some words."""
         with self.snapshot() as here:
-            return here._named(here._around(entity_ids, limit, doc_ids))
+            return here._named(here._around(entity_ids, limit, doc_ids, saying))
 
     def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
         """Return facts in the order asked, each once, with the chunks that state them."""
@@ -172,15 +180,22 @@ class Graph(Documents):
         return names | dict(self._rows("short_names_containing", wanted, top_k))
 
     def _around(
-        self, entity_ids: Sequence[str], limit: int, doc_ids: Collection[str] | None
+        self,
+        entity_ids: Sequence[str],
+        limit: int,
+        doc_ids: Collection[str] | None,
+        saying: Collection[str] = (),
     ) -> list[Row]:
         """Return at most `limit` facts around each entity, in order, each once."""
         name = "facts_around" if doc_ids is None else "facts_around_stated"
-        documents = [] if doc_ids is None else [id_list(doc_ids)]
+        options: list[str | int | None] = [] if doc_ids is None else [id_list(doc_ids)]
+        if saying:
+            name = "facts_around_saying"
+            options = [json_list(sorted(saying)), *(options or [None]), MOST_AROUND]
         found: dict[str, Row] = {}
         with self._reading() as connection:
             for entity_id in entity_ids:
-                for row in run(connection, name, entity_id, max(limit, 0), *documents):
+                for row in run(connection, name, entity_id, max(limit, 0), *options):
                     found.setdefault(row[0], row)
         return list(found.values())
 

@@ -106,3 +106,25 @@ def test_evidence_is_read_for_no_more_facts_than_count(many, monkeypatch):
     monkeypatch.setattr("kgrag.retrieval.graph._EVIDENCE", 1)
     chunks_of_facts(searched(many, "甲厂使用什么？"))
     assert len(asked) == 1
+
+
+def test_facts_of_the_second_hop_are_chosen_by_the_question(tmp_path):
+    """Around a hub with more facts than are read come those first that speak of it."""
+    asked = ["水泥", "玻璃", "陶瓷", "造纸", "纺织", "化肥"]
+    made = [*(f"{name}生产线" for name in asked), *(f"第{i}号设备" for i in range(54))]
+    lines = [{"id": "a", "title": "甲", "text": "启明公司属于青山集团。"}]
+    lines.append({"id": "b", "title": "乙", "text": "青山集团生产" + "、".join(made)})
+    triples = [["青山集团", "生产", name] for name in made]
+    facts = [
+        {"passage_id": "a", "triples": [["启明公司", "属于", "青山集团"]]},
+        {"passage_id": "b", "triples": triples},
+    ]
+    for name, records in (("texts", lines), ("facts", facts)):
+        text = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+        (tmp_path / f"{name}.jsonl").write_text(text, "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder()) as base:
+        base.ingest([tmp_path / "texts.jsonl"])
+        base.import_facts(tmp_path / "facts.jsonl")
+        for name in asked:
+            ranking = chunks_of_facts(searched(base, f"启明公司属于的公司做{name}吗"))
+            assert ranking.reasons["b:256:0"].endswith(f"青山集团 —生产→ {name}生产线"), name

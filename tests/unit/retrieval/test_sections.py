@@ -11,7 +11,7 @@ TEXT = """云岭省节水规划
 （一）指导思想
 以节水优先为方针，推动用水方式转变。
 （二）主要目标
-到2025年，用水总量控制在百亿立方米以内。
+到2025年，用水总量控制在100亿立方米以内。
 二、重点任务
 （一）农业节水
 建设高效节水灌区，目标明确、责任到人。
@@ -55,6 +55,17 @@ def found(base, question):
 def test_a_question_asks_for_what_stands_under_a_heading(base, question, heading, score):
     """Of the document that it quotes alone; a word within another section is no heading."""
     assert found(base, question) == {("云岭省节水规划", f"section {heading}", score)}
+
+
+def test_the_aim_of_an_indicator_is_no_section(base):
+    """It may stand anywhere; the section by its whole name is still asked for."""
+    knowledge = base._current.knowledge()
+    question = "《云岭省节水规划》的用水总量目标"
+    assert knowledge.search(knowledge.query(question)).indicators == ("用水总量",)
+    assert knowledge.search(knowledge.query("《云岭省节水规划》的目标")).indicators == ()
+    assert found(base, question) == set()
+    by_name = found(base, "《云岭省节水规划》的主要目标里用水总量是多少")
+    assert {score for _, _, score in by_name} == {1.0}
 
 
 @pytest.mark.parametrize("question", ["主要目标是什么？", "《云岭省节水规划》由谁印发？", ""])

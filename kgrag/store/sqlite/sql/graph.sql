@@ -52,6 +52,25 @@ WHERE g.object_id = ?1 AND g.subject_id <> ?1 AND EXISTS (
   AND e.doc_id IN (SELECT value FROM json_each(?3)))
 ORDER BY 1 LIMIT ?2;
 
+-- name: facts_around_saying
+-- The same, those first that say most of some words; of the first ?5 facts.
+SELECT a.fact_id, a.subject_id, a.predicate, a.object_id
+FROM (
+  SELECT g.fact_id, g.subject_id, g.predicate, g.object_id, g.object_id AS other
+  FROM facts g WHERE g.subject_id = ?1
+  UNION ALL
+  SELECT g.fact_id, g.subject_id, g.predicate, g.object_id, g.subject_id
+  FROM facts g WHERE g.object_id = ?1 AND g.subject_id <> ?1
+  ORDER BY 1 LIMIT ?5
+) a JOIN entities e ON e.entity_id = a.other
+WHERE ?4 IS NULL OR EXISTS (
+  SELECT 1 FROM evidence s WHERE s.fact_id = a.fact_id
+  AND s.doc_id IN (SELECT value FROM json_each(?4)))
+ORDER BY (
+  SELECT count(*) FROM json_each(?3) w
+  WHERE instr(e.normalized, w.value) > 0 OR instr(lower(a.predicate), w.value) > 0
+) DESC, a.fact_id LIMIT ?2;
+
 -- name: stated_triples
 SELECT f.fact_id, f.subject_id, f.predicate, f.object_id, e.chunk_id
 FROM json_each(?) j
