@@ -9,6 +9,8 @@ from kgrag.embedding.embedder import Embedder, is_contextual
 from kgrag.embedding.late import late
 from kgrag.ids import embedding_key
 from kgrag.ingestion.facts import BY_RULE
+from kgrag.ingestion.self_names import self_names
+from kgrag.ingestion.summarize import name_before
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import DocumentBundle, NodeVector
@@ -62,7 +64,10 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
     """
     title = bundle.document.title
     texts = list(_in_context(bundle, vectors) if vectors.late else _alone(bundle, vectors))
-    texts += [NodeText(s.summary_id, "summary", f"{title}\n{s.text}") for s in bundle.summaries]
+    names = [name_before(self_names(bundle.document), ascii=a) for a in (False, True)]
+    for s in bundle.summaries:  # the title stands before it once
+        bare = s.text.removeprefix(names[0]).removeprefix(names[1])
+        texts.append(NodeText(s.summary_id, "summary", f"{title}\n{bare}"))
     if vectors.facts:
         texts += _triples(bundle.facts)
     return texts

@@ -152,10 +152,19 @@ def _named(text: str, about: SelfNames) -> str:
     names = [about.document, place, _PLACE_KIND.sub("", place)]
     if not about.document or any(len(name) > 1 and name in text for name in names):
         return text
-    bare = _PLACE_KIND.sub("", place)
-    own = "" if bare in about.document else place
-    colon = ": " if text.isascii() else "："
-    return f"{own}{about.document}{colon}{text}"
+    return name_before(about, ascii=text.isascii()) + text
+
+
+def name_before(about: SelfNames, *, ascii: bool = False) -> str:
+    """Return what stands before a summary that names nobody; empty for a document without name.
+
+    Args:
+        about: What the document is called, and whose it is.
+        ascii: Whether the summary has Latin characters alone.
+    """
+    place = about.regions[-1] if about.regions else ""
+    own = "" if _PLACE_KIND.sub("", place) in about.document else place
+    return f"{own}{about.document}{': ' if ascii else '：'}" if about.document else ""
 
 
 def _units(passage: Passage) -> list[Chunk]:

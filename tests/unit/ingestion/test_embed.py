@@ -60,6 +60,13 @@ def fact(subject, predicate, object_):
     return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, (spot,))
 
 
+def test_a_summary_has_its_title_before_it_once():
+    """One that named nobody has it in its text; its vector is that of what it says."""
+    named = replace(SUMMARY, text="节能方案：总述")
+    (text,) = texts_to_embed(replace(BUNDLE, chunks=(), summaries=(named,)), VectorSet((8,)))
+    assert text == NodeText("s", "summary", "节能方案\n总述")
+
+
 def test_chunks_and_summaries_follow_their_title_and_facts_stand_alone():
     """A triple is the same text in every document."""
     stated = fact("工信部", "牵头", "节能")

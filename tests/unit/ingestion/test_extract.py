@@ -290,3 +290,13 @@ def test_the_meta_model_can_say_what_policies_say(triple, relation):
     (fact,), dropped = read(row("推广", *triple), facts="schema")
     assert fact.predicate == relation
     assert not dropped
+
+
+@pytest.mark.parametrize("said", ["牵头", "牵头负责", "牵头单位"])
+def test_who_leads_is_a_duty_as_rules_read_it(said):
+    """One predicate, the role, and a bare organ is its place's."""
+    given = row("牵头负责园区改造", "林业局", "agency", said, "园区改造", "measure")
+    (fact,), _ = read(given, facts="both")
+    assert (fact.subject.name, fact.predicate) == ("云岭省林业局", "牵头")
+    assert told([fact]).kind == "duty"
+    assert told([fact]).role == "牵头"
