@@ -16,7 +16,8 @@ from kgrag.testing.reply import Body, Reply, envelope, stand_in, wants_usage
 
 __all__ = ["FakeServer", "Received", "Reply"]
 
-_PIECE = 4  # characters of a streamed piece
+_PIECE = 4  # characters of a streamed piece, more of a long answer ...
+_PIECES = 200  # ... so that it has about so many: each costs as much as a small request
 _CUT = 2  # pieces that come before a stream is cut
 _DRIP_S = 0.005  # between pieces of what never ends
 _Connection = socket.socket | tuple[bytes, socket.socket]  # as socketserver has it
@@ -247,7 +248,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, body: Body, reply: Reply) -> None:
         self._head(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         going_on = replace(reply, usage=None, finish_reason=None)
-        pieces = [reply.text[i : i + _PIECE] for i in range(0, len(reply.text), _PIECE)]
+        size = max(_PIECE, len(reply.text) // _PIECES)
+        pieces = [reply.text[i : i + size] for i in range(0, len(reply.text), size)]
         broken = bool(reply.drop) or reply.stream_cut or reply.endless
         while reply.endless and not self.server.fake.is_closed_after(_DRIP_S):
             self._event(envelope(body, going_on, "delta", {"content": reply.text}))

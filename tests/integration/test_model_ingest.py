@@ -33,7 +33,7 @@ def write(folder, name, n_lines):
 
 def settings(folder, url, **llm):
     """Write settings that name the server."""
-    rows = {"base_url": url, "model": "stand-in", "attempts": 1, "timeout_s": 5, **llm}
+    rows = {"base_url": url, "model": "stand-in", "attempts": 1, "timeout_s": 60, **llm}
     lines = [f"{key} = {json.dumps(value)}" for key, value in rows.items()]
     text = "\n".join(['[embedding]\nmodel = "hash"', "[llm]", *lines])
     (folder / "kgrag.toml").write_text(text, "utf-8")
