@@ -92,7 +92,7 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
     """
     tree = HeadingTree(text, headings)
     edges = {at for heading in headings for at in (heading.start, heading.end)}
-    narrowed = _legible(text)
+    narrowed = legible(text)
     for start, end in _paragraphs(text, edges):
         if not _NUMBER.search(narrowed, start, end):
             continue
@@ -103,7 +103,7 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
             yield _passage(narrowed, inner, section, is_aside=True)
 
 
-def _legible(text: str) -> str:
+def legible(text: str) -> str:
     """Return a text narrow, with the marks that its font lost; the length stays."""
     narrowed = _LOST_POINT.sub(".", narrow(text))
     return narrowed.translate(_LOST) if _LOST_MARK.search(narrowed) else narrowed

@@ -9,8 +9,8 @@ from kgrag.qualifiers import Standing
 
 YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
 _HEADS = re.compile(
-    r"(?:序号?|编号|类别|分类|领域|主要|核心|具体|规划|指标|名称|内容|属性?|性质?|类型|计量|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)|备注|(?:19|20)\d\d年?"
-    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年均|增速|增长率?|情况|展望|评估|结论|达标|属性|牵头|[“\"]?十[一二三四五]五[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)"
+    r"(?:序号?|编号|类别|分类|领域|[一二三]级(?=指标|具体|$)|单(?=\d{4}|[\n ]|$)|主要|核心|具体|规划|指标|名称|内容|属性?|性质?|类型|计[量算]|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)|备注|(?:19|20)\d\d年?"
+    r"|(?:目标|现状|完成|实际|基期|基准)值?|五年|累计?|年?均(?=增)|年均|增速|增长率?|情况?|况|展望|评估|结论|达标|属性|牵头|[“\"]?十[一二三四五]五[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值|年|五年|$)"
     r"|年|类|别|位|号|计|值|至|[()]|[ \t])+"
 )
 _FRAGMENT = re.compile(r"[年性属别号计类型值]{2,}")  # what a page left of the words of a header
@@ -110,7 +110,8 @@ class Heads:
 
 def _is_head(words: str) -> bool:
     """Return whether words within a line are of a header, and no indicator's."""
-    return len(words) > _SHORTEST_HEAD and _TELLS.search(words) is not None
+    is_number = words.strip().isdigit()  # 1900, the value of a row
+    return len(words) > _SHORTEST_HEAD and not is_number and _TELLS.search(words) is not None
 
 
 def _columns(head: str, planned: str) -> Columns | None:
@@ -127,6 +128,9 @@ def _columns(head: str, planned: str) -> Columns | None:
     if not years:
         return None
     told = _told_of_each(head) if len(years) != len(set(years)) else None
+    if told and years[-1] == min(years):  # of a cell by itself, told last
+        pairs = sorted(zip(years, told, strict=True), key=lambda pair: pair[0])
+        years, told = [year for year, _ in pairs], tuple(each for _, each in pairs)
     if told is not None and len(set(zip(years, told, strict=False))) != len(years):
         return None
     has_binding = _HAS_BINDING.search("".join(head.split())) is not None
@@ -154,4 +158,6 @@ def _told_of_each(head: str) -> tuple[Standing, ...]:
     run = _KIND_RUN.search(bare, years[0].start())
     said = behind if len(behind) == len(years) else list(_KIND.finditer(run[0])) if run else []
     told: list[Standing] = ["planned" if _AIMED.search(kind[0]) else "achieved" for kind in said]
+    if told and len(told) == len(years) - 1 and years[-1][1] == min(year[1] for year in years):
+        told.append("achieved")  # a year by itself, ahead of those that have an aim and a result
     return tuple(told) if len(told) == len(years) else ()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.target_heads import Columns, Heads
@@ -15,6 +16,10 @@ from kgrag.ingestion.rules.target_tables import (
 )
 from kgrag.ingestion.rules.target_values import values
 
+_STATUS = re.compile(
+    rf"(?<=性)(?:已?完成(?!情)|未完成|不?达标|否|是)(?=[\s\d\[(一-鿿]|$)|是(?={ATTRIBUTE})"
+)
+"""Whether an aim was met, beside 约束性."""
 _CELL = rf"(?:{NUMBER}|{NOTHING})"
 _CELLS = rf"{_CELL}(?:[ \t]*{_CELL})*"
 _TOKEN = re.compile(_CELL)
@@ -26,13 +31,16 @@ _NO = r"(?:\((?:\d{1,2}|[一二三四五六七八九十]+)\)|\d{1,2}[.、]?(?!\d
 _NAME = rf"(?!{ATTRIBUTE}|以[上下]|左右)[一-鿿A-Z“\"](?:(?!{ATTRIBUTE})[^\n%|。;]){{1,48}}?"
 _UNIT = (
     r"(?:\((?P<unit>[^()\n]{1,14})\)"
-    rf"|[ \t]*(?P<own>(?=[≥≤<>]?\d+(?:\.\d+)?%))"
+    r"|[ \t]*(?P<own>(?=[≥≤<>]?\d+(?:\.\d+)?%))"
+    rf"|[ \t]*(?=(?:{ATTRIBUTE})\d{{1,2}}[ \t]+(?P<late>{_PLAIN})[ \t])"
+    r"|[ \t]*(?P<rate>(?:(?<=率)|(?<=比例)|(?<=比重)|(?<=占比))(?=[-—–/≥≤<>\[\d]))"
     rf"|[ \t]*(?P<plain>{_PLAIN})(?=[ \t]*[-—–/≥≤<>\[\d约预引指导参]))"
 )
 _ROW = re.compile(
     rf"(?:(?<=性)|(?<=预期)(?!性)|^)[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
     rf"{_UNIT}[*#△]*[ \t]*"
-    rf"(?P<first>{ATTRIBUTE})?[ \t]*(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})?"
+    rf"(?P<first>{ATTRIBUTE})?[ \t]*(?:\d{{1,2}}[ \t]+(?P=late)[ \t]+)?"
+    rf"(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})?"
 )
 _NAME_ALONE = re.compile(
     rf"[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
@@ -40,16 +48,25 @@ _NAME_ALONE = re.compile(
     rf"[ \t]*(?P<first>{ATTRIBUTE})?"
 )
 _VALUES = re.compile(
-    rf"(?:(?P<no>\d{{1,2}})[.、]?[ \t]*)?(?P<first>{ATTRIBUTE})[ \t]*"
+    rf"(?:[一-鿿]{{1,4}}(?=\d{{1,2}}[ \t]))?"
+    rf"(?:(?:(?P<no>\d{{1,2}})[.、]?[ \t]*)?(?P<first>{ATTRIBUTE})[ \t]*"
     rf"(?:\d{{1,2}}[ \t]+(?P<own>{_PLAIN})[ \t]+)?(?P<cells>{_CELLS})"
     rf"|(?:\d{{1,2}}(?:[ \t]+|(?=[-—])))?(?P<unit>{_PLAIN})?[ \t]*"
-    rf"(?P<more>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})(?P<tail>[^\d|。;]{{1,24}})?"
+    rf"(?P<more>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})(?P<tail>[^\d|。;]{{1,24}})?)"
 )
+_TURNED = re.compile(
+    rf"(?P<name>[一-鿿A-Z“\"][^\n%|。;]{{3,40}}?)?[ \t]*(?P<last>{_CELL})[ \t]*(?P<first>{ATTRIBUTE})"
+    rf"[^\d\s]?\d{{1,2}}[ \t]+(?P<unit>{_PLAIN})[ \t]+(?P<cells>{_CELL})"
+)
+"""A row of two columns whose second value an extraction put first: 覆盖率 >98约束性3 % 95."""
 _ONLY_CELLS = re.compile(rf"{_CELL}(?:[ \t]+{_CELL})*")
 _OPENS_NAME = re.compile(rf"(?:{_NO}[ \t]*)?(?P<name>[一-鿿][^。；;,%|—]{{3,36}})")
 _ENDS_NAME = re.compile(
     r"(?P<name>[^。；;,%|\d()]*(?:\([A-Za-z\d.,]{2,8}\))?[^。；;,%|\d()]*)(?:\((?P<unit>[^()]{1,14})\))?"
 )
+_BINDING = re.compile(ATTRIBUTE)
+_FRAGMENT = {-1: re.compile(r"[一-鿿]{1,3}"), 1: re.compile(r"[一-鿿]")}
+_SPLIT_UNIT = re.compile(r"(?P<name>[^。；;,%|\d()]{4,40})\((?P<unit>[^()]{1,8})\)")
 _HAS_UNIT = re.compile(r"\((?P<unit>[^()]{1,14})\)[*#△]*$")
 _UNIT_LIKE = re.compile(rf"(?:{_PLAIN}|[万亿]?[一-鿿μµugmk%‰/\d每³²]{{1,8}})$")
 _SINGLE = re.compile(
@@ -57,7 +74,7 @@ _SINGLE = re.compile(
     rf"[ \t]*(?:\((?P<unit>[^()\n]{{1,14}})\)|(?P<plain>{_PLAIN}))?[ \t]*(?P<cell>{NUMBER})"
     r"(?=$|[ \t]+\d{1,2}(?!约束|预期|引导|指导|左右|以[上内下])[一-鿿])"
 )
-_ENDS_ROW = re.compile(r"[性\d\])%]$|^.{1,4}$")
+_ENDS_ROW = re.compile(rf"[性\d\])%]$|(?:{ATTRIBUTE})\d?[^\d\s]{{0,4}}$|^.{{1,4}}$")
 _OF_GROUP = re.compile(r"^[^()]{1,8}(?<!第)(?<!前)\d{1,2}(?=[一-鿿]{3})")
 _NO_NAME = re.compile(r"\d$|\([^()]{1,14}\).*[一-鿿]|[。；;]")  # has the values of another column
 _HOLDS_NUMBER = re.compile(r"\d")
@@ -76,6 +93,7 @@ def row_cells(lines: Sequence[Line]) -> list[Cell]:
     Args:
         lines: Of the document, from `lines_of`.
     """
+    lines = [_without_status(line) for line in lines]
     found: list[Cell] = []
     heads = Heads()
     last = 0
@@ -90,7 +108,7 @@ def row_cells(lines: Sequence[Line]) -> list[Cell]:
             continue
         rows = list(_of_line(line, at, columns, is_first=not is_whole))
         if not rows and not at:
-            rows = list(_of_wrapped(lines[max(0, i - 1) : i + 2], columns)) if i else []
+            rows = list(_of_wrapped(lines, i, columns))
         if not rows and len(columns.years) == 1:
             rows, last = _of_one_column(line, at, columns.years[0], last, lines[i + 1 : i + 2])
         if rows:
@@ -98,6 +116,13 @@ def row_cells(lines: Sequence[Line]) -> list[Cell]:
         is_whole = at > 0 or _ENDS_ROW.search(line.text) is not None
         found += rows
     return found
+
+
+def _without_status(line: Line) -> Line:
+    """Return a line with blanks where it says whether an aim was met: 约束性完成."""
+    if "性" not in line.text:
+        return line
+    return replace(line, text=_STATUS.sub(lambda said: " " * len(said[0]), line.text))
 
 
 def _of_line(line: Line, at: int, columns: Columns, *, is_first: bool) -> Iterator[Cell]:
@@ -108,13 +133,14 @@ def _of_line(line: Line, at: int, columns: Columns, *, is_first: bool) -> Iterat
             continue
         if not binding and not _stands_alone(line, match, columns):
             continue
-        if match["plain"] and match["first"] and not match["no"]:
+        cells = _TOKEN.findall(match["cells"])
+        is_numbered = len(cells) == len(columns.years) + 1 and re.fullmatch(r"\d\d?", cells[0])
+        if match["plain"] and match["first"] and not match["no"] and not is_numbered:
             continue  # the values are as often those of the next row
         is_first = False
-        cells = _TOKEN.findall(match["cells"])
         if match["first"] and len(cells) == len(columns.years) + columns.n_more + 1:
             cells = cells[1:] if cells[0].isdigit() and not match["no"] else cells
-        unit = match["unit"] or match["plain"] or ""
+        unit = match["unit"] or match["plain"] or match["late"] or ("%" if match["rate"] is not None else "")
         span = (line.start + match.start(), line.start + match.end())
         yield from _row(match["name"], unit, cells, columns, binding, span)
 
@@ -154,38 +180,84 @@ def _row(
             yield Cell(name, *value, year, standing, binding, *span)
 
 
-def _of_wrapped(around: Sequence[Line], columns: Columns) -> Iterator[Cell]:
-    """Yield the cells of the middle one of three lines, whose name the others hold."""
-    if len(around) < 2:
-        return
-    before, line = around[0], around[1]
-    behind = around[2] if len(around) > 2 else None
+def _of_wrapped(lines: Sequence[Line], i: int, columns: Columns) -> Iterator[Cell]:
+    """Yield the cells of a line whose name the lines around it hold, or which stands turned."""
+    line, before, behind = lines[i], _beside(lines, i, -1), _beside(lines, i, 1)
     match = _VALUES.fullmatch(line.text)
+    turned = None if match or len(columns.years) != 2 else _TURNED.fullmatch(line.text)
+    if turned:
+        yield from _of_turned(turned, line, before, behind, columns)
+        return
     if not match:
-        yield from _below(before, line, columns)
+        if before:
+            yield from _below(before, line, columns)
         return
-    opening = _OPENS_NAME.fullmatch(before.text)
-    if not opening:
-        return
-    binding = match["first"] or match["last"]
     cells = _TOKEN.findall(match["cells"] or match["more"])
-    name, unit, end = opening["name"], match["unit"] or match["own"] or "", line.end
+    unit = match["unit"] or match["own"] or ""
+    named = _named(before, match["tail"] or "", behind, unit)
+    if named:
+        name, unit, start, end = named
+        binding = match["first"] or match["last"]
+        yield from _row(name, unit, cells, columns, binding, (start, max(end, line.end)))
+
+
+def _of_turned(
+    match: re.Match[str], line: Line, before: Line | None, behind: Line | None, columns: Columns
+) -> Iterator[Cell]:
+    """Yield the cells of a row whose second value stands ahead of 约束性."""
+    name, unit, start, end = match["name"] or "", match["unit"], line.start, line.end
+    if not name:
+        named = _named(before, "", behind, unit)
+        if not named:
+            return
+        name, unit, start, end = named
+    cells = [match["cells"], match["last"]]
+    yield from _row(name, unit, cells, columns, match["first"], (start, max(end, line.end)))
+
+
+def _beside(lines: Sequence[Line], i: int, step: int) -> Line | None:
+    """Return the next line above (-1) or below (1) that is no piece of a group's name."""
+    for j in (i + step, i + 2 * step):
+        is_piece = 0 <= j < len(lines) and _FRAGMENT[step].fullmatch(lines[j].text)
+        if 0 <= j < len(lines) and not is_piece:
+            return lines[j]
+    return None
+
+
+def _named(
+    before: Line | None, tail: str, behind: Line | None, unit: str
+) -> tuple[str, str, int, int] | None:
+    """Return (name, unit, start, end) of a row whose values stand between them; None for none.
+
+    Args:
+        before: The line above, behind whose last row the name may begin.
+        tail: What stands behind the values on their line.
+        behind: The line below; read where there is no tail.
+        unit: As the values' line tells it; empty.
+    """
+    if before is None:
+        return None
+    at = max((found.end() for found in _BINDING.finditer(before.text)), default=0)
+    opening = _OPENS_NAME.fullmatch(before.text, at)
+    if not opening:
+        return None
+    name, end = opening["name"], before.end
+    start = before.start + at
     whole = _HAS_UNIT.search(name)
     if whole and _UNIT_LIKE.match(whole["unit"]):
-        name, unit = name[: whole.start()], whole["unit"]
-    else:
-        ending = _ENDS_NAME.fullmatch(match["tail"] or (behind.text if behind else ""))
-        if not ending:
-            return
-        if not match["tail"] and behind:
-            if len(behind.text) > len(before.text) + 8:
-                return
-            end = behind.end
-        name += ending["name"]
-        unit = ending["unit"] or unit
-        if ending["unit"] is None and not p.INDICATOR_END.search(name):
-            return
-    yield from _row(name, unit, cells, columns, binding, (before.start, end))
+        return name[: whole.start()], whole["unit"], start, end
+    if not tail and behind:
+        if len(behind.text) > len(before.text) - at + 8:
+            return None
+        end = behind.end
+    rest = tail or (behind.text if behind else "")
+    split = _SPLIT_UNIT.fullmatch(name + rest)  # 产值(亿 元)
+    if "(" in name and split and _UNIT_LIKE.match(split["unit"]):
+        return split["name"], split["unit"], start, end
+    ending = _ENDS_NAME.fullmatch(rest)
+    if not ending or (ending["unit"] is None and not p.INDICATOR_END.search(name + rest)):
+        return None
+    return name + ending["name"], ending["unit"] or unit, start, end
 
 
 def _below(before: Line, line: Line, columns: Columns) -> Iterator[Cell]:

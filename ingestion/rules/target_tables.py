@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.ingestion.load.parsed import CELL_MARK
+from kgrag.ingestion.rules.prose import legible
 from kgrag.ingestion.rules.target_heads import YEAR
 from kgrag.ingestion.rules.target_patterns import UNIT_NAMES
 from kgrag.ingestion.rules.target_values import Value, values
@@ -24,14 +25,15 @@ _HEAD = re.compile(
     r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
 )
 NUMBER = (
-    r"(?:[\[〔](?:-(?=\d))?)?(?:≥|≤|>|<|>=|<=|≧|≦|﹥|﹤|约)?\d+(?:\.\d+)?(?![\d.]*吨)%?"
-    r"(?:左右|以上|以内|以下)?[\]〕]?[①-⑳*]?(?:\([^()\d]{1,8}\))?"
+    r"(?:[\[〔](?:-(?=\d))?)?(?:(?:≥|≤|>|<|>=|<=|≧|≦|﹥|﹤|约)[ \t]?)?\d+(?:\.\d+)?(?![\d.]*吨)%?"
+    r"(?:左右|以上|以内|以下)?[\]〕]?(?:[①-⑳*]|[a-e](?![a-zA-Z])|(?<=[\]〕])\d\))?(?:\([^()\d]{1,8}\))?"
 )
 NOTHING = (
     r"(?:[-—–/√]{1,2}|\d+(?:\.\d+)?吨|(?:好于|未达|达到|优于|提前|超额)(?:预期(?!性)|完成)|(?:完成|达到|达|保持|稳中|持续|基本|不降低|不低于|不断|稳定|巩固|稳步|逐步|有所|明显|进一步"
-    r"|全部|待)[^\d\s()%约预引]{0,14})"
+    r"|全部|待|从无)[^\d\s()%约预引]{0,14})"
 )
 _SIGNS = str.maketrans("≧≦﹥﹤", "≥≤><")
+_NOTES = re.compile(r"\([^()]*\)|(?<=[\]〕])\d\)|(?<=\d)[a-e]$|[\[\]〔〕①-⑳*\s]")
 _CELL_NUMBER = re.compile(rf"{NUMBER}$")
 ATTRIBUTE = r"约束性|预期性|引导性|指导性|导向性|引领性|参考性"
 _TOKEN = re.compile(rf"{NUMBER}|{NOTHING}")
@@ -97,10 +99,10 @@ def table_cells(lines: Sequence[Line]) -> list[Cell]:
 
 
 def lines_of(text: str) -> list[Line]:
-    """Return the lines of a text that are not blank, narrowed."""
+    """Return the lines of a text that are not blank, narrowed, with the marks its font lost."""
     return [
         Line(m.start() + len(m[0]) - len(m[0].lstrip()), m.end(), m[0].strip())
-        for m in _LINE.finditer(narrow(text))
+        for m in _LINE.finditer(legible(text))
         if m[0].strip()
     ]
 
@@ -200,7 +202,7 @@ def _fits(header: _Header, cells: Sequence[str]) -> bool:
 
 def cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
     """Return (text with unit, value) of a cell; None where it holds no number."""
-    bare = re.sub(r"\([^()]*\)|[\[\]〔〕①-⑳*]", "", cell.translate(_SIGNS)).removeprefix("-")
+    bare = _NOTES.sub("", cell.translate(_SIGNS)).removeprefix("-")
     if not _CELL_NUMBER.match(bare):
         return None
     unit = "" if unit in ("-", "—", "/") else unit.strip().replace("/每", "/")
