@@ -36,9 +36,14 @@ _UNIT = (
     r"|[ \t]*(?P<rate>(?:(?<=率)|(?<=比例)|(?<=比重)|(?<=占比))(?=[-—–/≥≤<>\[\d]))"
     rf"|[ \t]*(?P<plain>{_PLAIN})(?=[ \t]*[-—–/≥≤<>\[\d约预引指导参]))"
 )
+_PART = rf"(?<=\))(?!{ATTRIBUTE}|[其和及])[一-鿿][一-鿿()]{{1,13}}"
+"""Of whom a row is, where several share a name: 达标率(%)县城95 96."""
+_PART_ROW = re.compile(
+    rf"(?P<part>[一-鿿][一-鿿()]{{1,13}}?)[ \t]*(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})"
+)
 _ROW = re.compile(
     rf"(?:(?<=性)|(?<=预期)(?!性)|^)[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
-    rf"{_UNIT}[*#△]*[ \t]*"
+    rf"{_UNIT}[*#△]*[ \t]*(?P<part>{_PART})??"
     rf"(?P<first>{ATTRIBUTE})?[ \t]*(?:\d{{1,2}}[ \t]+(?P=late)[ \t]+)?"
     rf"(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})?"
 )
@@ -108,7 +113,7 @@ def row_cells(lines: Sequence[Line]) -> list[Cell]:
             continue
         rows = list(_of_line(line, at, columns, is_first=not is_whole))
         if not rows and not at:
-            rows = list(_of_wrapped(lines, i, columns))
+            rows = list(_of_part(lines, i, columns)) or list(_of_wrapped(lines, i, columns))
         if not rows and len(columns.years) == 1:
             rows, last = _of_one_column(line, at, columns.years[0], last, lines[i + 1 : i + 2])
         if rows:
@@ -142,7 +147,8 @@ def _of_line(line: Line, at: int, columns: Columns, *, is_first: bool) -> Iterat
             cells = cells[1:] if cells[0].isdigit() and not match["no"] else cells
         unit = match["unit"] or match["plain"] or match["late"] or ("%" if match["rate"] is not None else "")
         span = (line.start + match.start(), line.start + match.end())
-        yield from _row(match["name"], unit, cells, columns, binding, span)
+        name = match["name"] + (match["part"] or "")
+        yield from _row(name, unit, cells, columns, binding, span)
 
 
 def _stands_alone(line: Line, match: re.Match[str], columns: Columns) -> bool:
@@ -172,12 +178,23 @@ def _row(
         return
     name = re.split(ATTRIBUTE, "".join(name.split()))[-1].removeprefix("其中:").strip("*#△")
     name = _OF_GROUP.sub("", name)
-    if len(cells) > n and columns.has_sum and not any(map(_HOLDS_NUMBER.search, cells[:n])):
-        cells = [*cells[1:n], cells[n]]  # a sum of five years, due in the last of them
+    if len(cells) > n and columns.has_sum and not _HOLDS_NUMBER.search(cells[n - 1]):
+        cells = [*cells[: n - 1], cells[n]]  # a sum of five years, due in the last of them
     for cell, year, standing in zip(cells, columns.years, columns.standings, strict=False):
         value = cell_value(cell, unit)
         if value:
             yield Cell(name, *value, year, standing, binding, *span)
+
+
+def _of_part(lines: Sequence[Line], i: int, columns: Columns) -> Iterator[Cell]:
+    """Yield the cells of a line whose name the next has: 县城95 96 above 达标率(%)镇90 92."""
+    line = lines[i]
+    match = _PART_ROW.fullmatch(line.text)
+    following = _ROW.match(lines[i + 1].text) if match and i + 1 < len(lines) else None
+    if match and following and following["part"] and following["no"]:
+        cells = _TOKEN.findall(match["cells"])
+        name, unit = following["name"] + match["part"], following["unit"] or ""
+        yield from _row(name, unit, cells, columns, match["last"], (line.start, line.end))
 
 
 def _of_wrapped(lines: Sequence[Line], i: int, columns: Columns) -> Iterator[Cell]:
