@@ -21,6 +21,7 @@ _NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米�
 _LINK = re.compile(
     rf"(?:{p.AND}|,)+(?:{p.LIMIT_LOW}|{p.LIMIT_HIGH}|{p.ABOVE}|{p.ABOUT}|累计|各|共|新)?"
 )
+_MEASURED = re.compile(r"(?:及?以[上下]|左右)?的")  # 建设总面积5万亩的3个片区
 _ANDS = frozenset(("、", "和", "及", "以及"))
 _SHARED = re.compile(r"(?<![年平日月])均|都|皆|全部|各")
 _LIMITED = re.compile(rf"(?:{p.LIMIT_LOW}|{p.ABOVE})$")
@@ -137,6 +138,8 @@ class _Sentence:
 
     def _read_group(self, start: int, end: int, left: int, right: int, group: list[Value]) -> None:
         first = group[0]
+        counted_to = self.state.counted_to
+        left = counted_to if left < counted_to <= first.start else left  # 15座站点、装机10兆瓦
         before = counts.without_kinds(self.text[left : first.start])
         window = before[-_LOOK_BACK:]
         behind = self.text[group[-1].end : right]
@@ -174,6 +177,8 @@ class _Sentence:
         verb = self._verb(before[-_LOOK_BACK:], before, value)
         is_last = value.end + len(behind) == clause[1]
         noun = names.counted_noun(behind, is_followed=not is_last)
+        if verb and not noun and value.unit not in COUNTS:
+            self.state.verb = verb  # 修建20吨/日处理设施10座
         acts = not before and p.RESULT.match(behind)  # 清查20家企业,5家企业完成整改
         if verb and noun and not acts and value.unit in {*COUNTS, *p.MEASURED_NOUNS}:
             self._built_noun(clause, verb, value, noun, behind)
@@ -340,6 +345,7 @@ class _Sentence:
         if not listed and not words.names_something(bare):
             listed = self.state.names if len(self.state.names) == len(group) else ()
             listed = listed or names.listed_before(self.text, clause[0], self.start, len(group))
+            listed = listed or names.told_before(self.state.found, chain, len(group))
         if listed:
             self.state.names = listed
             alike = not any(value.after for value in group[:-1])
@@ -366,6 +372,8 @@ class _Sentence:
             0 <= counted_to < value.start and _LINK.fullmatch(self.text, counted_to, value.start)
         ):
             return self.state.verb
+        if _MEASURED.fullmatch(before):
+            return words.verb_before(self.text, value.start) or self.state.verb
         listed = p.AND_OTHERS.search(before)
         if not listed and not words.counts_list(before, value):
             return ""
@@ -377,9 +385,8 @@ class _Sentence:
         bare = words.lead_stripped(names.without_times(before))
         whole = not value.after or value.unit in COUNTS  # 2万亩以上的 are those meant
         result = p.RESULT.match(counts.without_when(behind)) if whole else None
-        leads_on = self.text[value.end + len(behind) : clause[1]][
-            :1
-        ].isdigit()  # 19个断面比例达到100%
+        following = self.text[value.end + len(behind) : clause[1]][:1]
+        leads_on = following.isdigit()  # 19个断面比例达到100%
         if result and not leads_on and p.RESULT_LEAD.fullmatch(bare):
             self.record(clause, result[0], value, "", "", time=self.record.behind(clause[1], value))
             return True

@@ -16,6 +16,7 @@ _LEVEL_BEFORE = re.compile(rf"{LEVEL_ONLY.pattern}(?=[一-鿿]{{2}})")
 _LENGTHS = frozenset(("米", "公里", "平方米", "公顷", "亩", "千伏", "千瓦", "吨", "元"))
 _OF_OTHERS = re.compile(r"^[^,]{0,30}(?:城市|地区|县城|单列市|农村|城镇)(?=[^,]{4})")
 _LONGEST = 60  # characters of an indicator
+_WHERE = re.compile(r"在[^,在]{2,8}地区$")  # 占比在东部地区达到70%,中部地区不低于50%
 _BASE_END = re.compile(rf"{p.BASE}$")
 _NAME_GOES_ON = re.compile(r"(?![、和及与的并以其次])[一-鿿]{2}")
 _NAME_BEFORE = re.compile(r"[一-鿿]{2}$")
@@ -87,9 +88,11 @@ def lent(name: str, before: str, value: Value, chain: str, *, is_part: bool = Fa
         return name or before
     if p.OF_WHAT_BEFORE.match(name):
         return before + name.removeprefix("约")
+    where = _WHERE.search(before)
+    before = before[: where.start()] if where else before
     is_of_part = (
         value.unit in SHARES
-        and (is_part or p.IS_REACHED.search(chain))
+        and (is_part or p.IS_REACHED.search(chain) or where)
         and p.PART_OF_ALL.search(name)
         and p.INDICATOR_END.search(before)
     )
@@ -132,6 +135,12 @@ def listed_before(text: str, start: int, since: int, n: int) -> Sequence[str]:
     at = max(text.rfind(mark, since, end) for mark in ",;:")
     before = text[max(at + 1, since) : end]
     return words.items(words.lead_stripped(without_times(before)), n)
+
+
+def told_before(found: Sequence[Statement], chain: str, n: int) -> Sequence[str]:
+    """Return the n indicators that a sentence has told: A达5万,B达7万,分别增长1%、2%; else none."""
+    last = [each.indicator for each in found]
+    return last if len(last) == n == len(set(last)) and "分别" in chain else ()
 
 
 def is_within_name(before: str, value: Value, behind: str) -> bool:

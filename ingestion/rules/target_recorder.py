@@ -21,6 +21,8 @@ _BY_NAME = re.compile(
 )  # 东河、西河等河道
 _REACHING = ("惠及", "带动", "吸纳")  # 惠及居民 is what is counted
 _AREAS = frozenset("省市州盟旗")
+_LEVEL_END = re.compile(r"(?:国家|[省市县区镇乡村])级$")
+_MARKED = re.compile(r"^以[^,;]{2,40}?为[^,;]{2,8}的(?=[一-鿿“\"]{2})")  # 以甲为特征的乙
 _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?")
 
 
@@ -46,11 +48,11 @@ class Recorder:
 
     def _in_full(self, name: str, verb: str) -> str:
         """Return an indicator with what its sentence says of it before: 该比例, 县级, 惠及居民."""
-        name = _BY_NAME.sub("", _OF_KINDS.sub("", name))
+        name = _MARKED.sub("", _BY_NAME.sub("", _OF_KINDS.sub("", name)))
         if p.REFERS.fullmatch(name):
             name = self.state.referred
         if names.LEVEL_ONLY.fullmatch(name) and self.state.indicator:
-            name += _LEVEL.sub("", self.state.indicator)
+            name += _LEVEL_END.sub("", _LEVEL.sub("", self.state.indicator))
         return verb[-2:] + name if verb.endswith(_REACHING) else name
 
     def behind(self, end: int, value: Value) -> Time | None:

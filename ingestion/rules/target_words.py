@@ -74,6 +74,13 @@ def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
     return (inside["verb"], bare[inside.end() :]) if inside else ("", "")
 
 
+def verb_before(text: str, at: int) -> str:
+    """Return the verb of building that opens the clause around a place; empty for none."""
+    since = max(text.rfind(mark, 0, at) for mark in ",;:。") + 1
+    lead = p.BUILD_LEAD.match(lead_stripped(text[since:at]))
+    return lead[0] if lead else ""
+
+
 def is_between(between: str) -> bool:
     """Return whether words only stand between two values of a list."""
     return bool(between) and _BETWEEN.fullmatch(between) is not None
