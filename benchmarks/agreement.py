@@ -22,6 +22,8 @@ _SAME_UNIT = {
     "m2": "平方米",
     "m3": "立方米",
     "立方": "立方米",
+    "方": "立方米",
+    "d": "日",
     "km": "公里",
     "千米": "公里",
     "t": "吨",
@@ -104,11 +106,14 @@ def unit_and_scale(unit: str) -> tuple[str, int]:
     (('千瓦', 4), ('平方米', 0), ('%', 0))
     >>> unit_and_scale("万吨标煤/年"), unit_and_scale("平方千米")
     (('吨标准煤/年', 4), ('平方公里', 0))
+    >>> unit_and_scale("万m3/d")
+    ('立方米/日', 4)
     """
     plain = re.sub(r"\s", "", normalize(unit)).replace("标煤", "标准煤").replace("千米", "公里")
     if match := _SCALED.match(plain):
         return unit_and_scale(plain[match.end() :])[0], _SCALE[match[1]]
-    return _SAME_UNIT.get(plain, plain), 0
+    parts = plain.split("/") if plain not in _SAME_UNIT else [plain]
+    return "/".join(_SAME_UNIT.get(part, part) for part in parts), 0
 
 
 def amount(value: str, unit: str) -> Decimal | None:

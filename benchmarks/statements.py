@@ -14,7 +14,8 @@ right if organ and role agree; its task is the labelled one, or worded within th
 are `optional` count neither as missed nor as wrong. A sentence without findings counts.
 
 usage: python benchmarks/statements.py --data FOLDER [--kind targets|duties]
-           [--half tune|hold|more|fresh|last|prose|fifth|sixth|seventh] [--misses N] [--labels FOLDER]
+           [--half tune|hold|more|fresh|last|prose|fifth|sixth|seventh] [--misses N]
+           [--labels FOLDER]
 
 `--data` holds the documents as text files, named as the labels name them.
 """

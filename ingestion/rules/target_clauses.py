@@ -15,7 +15,7 @@ from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
 
 _OF_WHAT_IS_MEANT = re.compile(r"^的(?!目标|水平|比例|速度|增速)")
-_NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足)$")
+_NOT_YET = re.compile(r"(?:尚未|未能|未|没有|不足|(?:目标|任务|平均水平)的)$")
 _LOOK_BACK = 60
 _NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米以上的建筑
 _LINK = re.compile(
@@ -115,7 +115,8 @@ class _Sentence:
     # --- one clause ---
 
     def _read_clause(self, start: int, end: int, inside: list[Value]) -> None:
-        if together := counts.done_together(self.text, (start, end), inside):
+        together = counts.done_together(self.text, (start, end), inside)
+        if together := together or counts.with_amount(self.text, (start, end), inside):
             for name, value in together:
                 self.record((start, end), name, value, "", "", time=self.record.behind(end, value))
             return
@@ -145,8 +146,7 @@ class _Sentence:
         behind = self.text[group[-1].end : right]
         if p.OTHER_NUMBER.search(window) or _NOT_YET.search(window) or p.EACH_STEP.search(window):
             return
-        came_from = p.FROM.search(window)
-        goes_on = behind or self.text[right + 1 : right + 6]  # 由30%, 提高到50%
+        came_from, goes_on = p.FROM.search(window), behind or self.text[right + 1 : right + 6]
         if came_from and len(group) == 1 and words.goes_on_to(goes_on):
             self.state.from_value, self.state.from_year = first, came_from["year"] or ""
             rest = before[: len(before) - len(window) + came_from.start()]
@@ -235,11 +235,8 @@ class _Sentence:
         """X V, 新建X V, and V of X do."""
         if value.unit == "%" and self._share(clause, rest, chain, value, behind):
             return
-        if (
-            behind
-            and behind[0] not in "、和及与并其以"
-            and not behind.startswith(("的目标", "目标"))
-        ):
+        is_aim = behind.startswith(("的目标", "目标"))
+        if behind and behind[0] not in "、和及与并其以" and not is_aim:
             return
         if value.unit == "" and not p.UNITLESS.search(rest):
             return
@@ -317,8 +314,7 @@ class _Sentence:
         if verb in ("有", "为") or p.PARTS.search(noun):
             return
         is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
-        limited = _LIMITED.search(verb) is not None
-        if is_small and not limited and (value.after or behind.startswith("的")):
+        if is_small and not _LIMITED.search(verb) and (value.after or behind.startswith("的")):
             return
         of_one = {"千瓦": p.SINGLE_PLANT}.get(value.unit)
         of_one = p.FARM if value.unit in p.LIVESTOCK else of_one
@@ -343,9 +339,8 @@ class _Sentence:
             bare = bare[verb.end() :]
         listed: Sequence[str] = words.items(bare, len(group))
         if not listed and not words.names_something(bare):
-            listed = self.state.names if len(self.state.names) == len(group) else ()
-            listed = listed or names.listed_before(self.text, clause[0], self.start, len(group))
-            listed = listed or names.told_before(self.state.found, chain, len(group))
+            at = (clause[0], self.start)
+            listed = names.said_before(self.text, at, self.state, chain, len(group))
         if listed:
             self.state.names = listed
             alike = not any(value.after for value in group[:-1])
@@ -377,8 +372,7 @@ class _Sentence:
         listed = p.AND_OTHERS.search(before)
         if not listed and not words.counts_list(before, value):
             return ""
-        lead = p.BUILD_LEAD.match(before) or p.BUILD_LEAD.match(words.lead_stripped(before))
-        return lead[0] if lead else ""
+        return words.opening_verb(before)
 
     def _result(self, clause: tuple[int, int], before: str, value: Value, behind: str) -> bool:
         """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""

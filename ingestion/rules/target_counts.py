@@ -12,10 +12,10 @@ from kgrag.ingestion.rules.target_values import SHARES, Value
 from kgrag.language.quantities import COUNTS
 
 _WHEN = re.compile(r"(?:已?[于在])?(?:19|20)\d\d年(?:\d{1,2}月)?[底末]?[之以]?前?已?")
-_ITEM = re.compile(r"(?P<noun>[^,;、和与及的\d]{2,16}?)(?:、|和|及|以及|与)")
-_WORKING = re.compile(r"(?:完成|实施|推进|推动|开展|启动)了?$")
+_ITEM = re.compile(r"(?P<noun>[^,;、和与及的\d]{2,16}?)(?:、|和|以?及|与)")
+_WORKING = re.compile(r"(?:完成|实施|推进|推动|开展|启动)了?(?P<of>[^,;、\d的]{0,8})$")
 _WORK = re.compile(
-    r"(?P<noun>[^,;、的\d]{2,24}?)的?(?P<said>(?:整改|整治|治理|改造|修复|处理|清理|提标|验收)(?:任务|工作)?)$"
+    r"(?P<noun>[^,;、的\d]{2,24}?)的?(?P<said>(?:超低排放|节能|提标|深度|油气回收|综合|升级)*(?:整改|整治|治理|改造|修复|处理|清理|提标|验收)(?:任务|工作)?(?:[和及与][^,;、\d]{2,16})?)$"
 )
 _WORKED = re.compile(r"(?:整改|整治|治理|改造|修复|处理|清理|提标|验收|建造|建设|恢复|种植)$")
 _PLACES = r"(?:重点)?(?:行业|领域|省|市|县|区|乡镇|街道|城市)"
@@ -28,6 +28,8 @@ _WORK_THERE = re.compile(
 _WHERE = re.compile(rf"{_PLACES}\d")
 _COVERED = re.compile(r"(?:覆盖|惠及)(?P<others>(?:全部|所有)?[^,;\d]{2,12}(?:以及|及|和))?$")
 _COVERED_NOUN = re.compile(r"(?!的)[^,;、的\d]{1,20}$")
+_WITH_AMOUNT = re.compile(r"(?![以及])[^,;、的\d]{2,30}")
+_TOGETHER = re.compile(r"(?:次|、)?(?:共计?|合计|总计)?")
 _LONGEST_SHARE = 8  # characters of 占比, 绿化面积占比
 _WHAT_IS_MADE = re.compile(r"的(?P<noun>[^,;、的\d]{2,20})$")
 
@@ -64,7 +66,8 @@ def done_together(
         return []
     before = names.without_times(text[clause[0] : inside[0].start])
     behind = without_when(text[inside[-1].end : clause[1]])
-    is_object = _WORKING.search(before) is not None
+    working = _WORKING.search(before)
+    is_object = working is not None
     done = _WORK.fullmatch(behind) if is_object else p.RESULT.match(behind)
     if not done or not (is_object or p.RESULT_LEAD.fullmatch(words.lead_stripped(before))):
         return []
@@ -76,10 +79,38 @@ def done_together(
         if names.LEVEL_ONLY.fullmatch(item["noun"]) or (is_object and _WORKED.search(item["noun"])):
             return []
         nouns.append(item["noun"])
+    if working and nouns:
+        nouns[0] = working["of"] + nouns[0]
     return [
         (noun + done["said"], value)
         for noun, value in zip([*nouns, done["noun"]], inside, strict=True)
     ]
+
+
+def with_amount(
+    text: str, clause: tuple[int, int], inside: Sequence[Value]
+) -> list[tuple[str, Value]]:
+    """Return (name, value) of a count and of how much they are together: 8台260万千瓦机组改造.
+
+    Args:
+        text: The passage.
+        clause: (start, end) in it; a verb of building must open it.
+        inside: The values of the clause; empty is returned for more than two.
+    """
+    if len(inside) != 2:
+        return []
+    first, second = inside
+    is_amount = second.unit in p.MEASURED_NOUNS and second.unit not in COUNTS
+    if first.unit.removesuffix("次") not in COUNTS or not is_amount or second.after:
+        return []
+    noun = _WITH_AMOUNT.fullmatch(text, second.end, clause[1])
+    if not noun or not _TOGETHER.fullmatch(text, first.end, second.start):
+        return []
+    before = names.without_times(text[clause[0] : first.start]).lstrip(",")
+    if not (verb := words.opening_verb(before)):
+        return []
+    name = before.split(verb, 1)[1].removesuffix("共") + noun[0]
+    return [(name, first), (name, second)]
 
 
 def without_sums(text: str, end: int, inside: Sequence[Value]) -> list[Value]:

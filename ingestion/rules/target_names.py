@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules import target_words as words
-from kgrag.ingestion.rules.target_statement import Statement
+from kgrag.ingestion.rules.target_statement import State, Statement
 from kgrag.ingestion.rules.target_times import times
 from kgrag.ingestion.rules.target_values import SHARES, Value
 from kgrag.language.quantities import COUNTS
@@ -19,6 +19,8 @@ _LONGEST = 60  # characters of an indicator
 _WHERE = re.compile(r"在[^,在]{2,8}地区$")  # 占比在东部地区达到70%,中部地区不低于50%
 _BASE_END = re.compile(rf"{p.BASE}$")
 _NAME_GOES_ON = re.compile(r"(?![、和及与的并以其次])[一-鿿]{2}")
+_SIZES = ("及以上", "以上", "及以下", "以下")
+_SIZED = re.compile(r"(?![、和及与并的以其次])[^,;、]{2,16}")
 _NAME_BEFORE = re.compile(r"[一-鿿]{2}$")
 _SHARED_WORK = re.compile(
     r"^(?P<noun>[^的,;]{2,12})的(?P<done>[^的,;]{2,12}(?:治理|整治|改造|修复|建设|整改|升级|提标))$"
@@ -122,6 +124,20 @@ def complete_work(found: list[Statement], noun: str) -> None:
         found[i] = replace(found[i], indicator=f"{found[i].indicator}的{shared['done']}")
 
 
+def said_before(text: str, at: tuple[int, int], state: State, chain: str, n: int) -> Sequence[str]:
+    """Return the n indicators that what stands before has for a list of values; empty for none.
+
+    Args:
+        text: The passage.
+        at: Where the clause begins, and its sentence.
+        state: What the sentence says so far.
+        chain: The words before the first value.
+        n: How many there are to be.
+    """
+    named = state.names if len(state.names) == n else ()
+    return named or listed_before(text, *at, n) or told_before(state.found, chain, n)
+
+
 def listed_before(text: str, start: int, since: int, n: int) -> Sequence[str]:
     """Return the n indicators that the clause before `start` lists: A、B、C, 分别下降….
 
@@ -143,8 +159,26 @@ def told_before(found: Sequence[Statement], chain: str, n: int) -> Sequence[str]
     return last if len(last) == n == len(set(last)) and "分别" in chain else ()
 
 
+def is_size(before: str, value: Value, behind: str) -> bool:
+    """Return whether a number only says of which size those are that are counted behind it.
+
+    Args:
+        before: The words of the clause before the number.
+        value: The number.
+        behind: The words up to the next number: 淘汰10蒸吨以下燃煤锅炉30台.
+    """
+    return bool(
+        value.after in _SIZES
+        and value.unit not in (*SHARES, *COUNTS)
+        and _SIZED.fullmatch(behind)
+        and words.lead_stripped(before)
+    )
+
+
 def is_within_name(before: str, value: Value, behind: str) -> bool:
     """Return whether a number is part of an indicator's name: 站点500米覆盖率."""
+    if is_size(before, value, behind):
+        return True
     if value.unit not in _LENGTHS or value.after or len(behind) > _LONGEST:
         return False
     chain = p.CHAIN.search(behind)

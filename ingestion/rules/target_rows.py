@@ -60,7 +60,8 @@ _VALUES = re.compile(
     rf"(?P<more>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})(?P<tail>[^\d|。;]{{1,24}})?)"
 )
 _TURNED = re.compile(
-    rf"(?P<name>[一-鿿A-Z“\"][^\n%|。;]{{3,40}}?)?[ \t]*(?P<last>{_CELL})[ \t]*(?P<first>{ATTRIBUTE})"
+    rf"(?P<name>[一-鿿A-Z“\"][^\n%|。;]{{3,40}}?)?[ \t]*(?P<last>{_CELL})[ \t]*"
+    rf"(?P<first>{ATTRIBUTE})"
     rf"[^\d\s]?\d{{1,2}}[ \t]+(?P<unit>{_PLAIN})[ \t]+(?P<cells>{_CELL})"
 )
 """A row of two columns whose second value an extraction put first: 覆盖率 >98约束性3 % 95."""
@@ -77,7 +78,7 @@ _UNIT_LIKE = re.compile(rf"(?:{_PLAIN}|[万亿]?[一-鿿μµugmk%‰/\d每³²]{
 _SINGLE = re.compile(
     rf"(?<![\d.])(?P<no>\d{{1,2}})[.、 ]?(?P<name>[一-鿿][^\n≥≤<>|]{{2,40}}?)"
     rf"[ \t]*(?:\((?P<unit>[^()\n]{{1,14}})\)|(?P<plain>{_PLAIN}))?[ \t]*(?P<cell>{NUMBER})"
-    r"(?=$|[ \t]+\d{1,2}(?!约束|预期|引导|指导|左右|以[上内下])[一-鿿])"
+    r"(?=[一-鿿]{0,3}$|[ \t]+\d{1,2}(?!约束|预期|引导|指导|左右|以[上内下])[一-鿿])"
 )
 _ENDS_ROW = re.compile(rf"[性\d\])%]$|(?:{ATTRIBUTE})\d?[^\d\s]{{0,4}}$|^.{{1,4}}$")
 _OF_GROUP = re.compile(r"^[^()]{1,8}(?<!第)(?<!前)\d{1,2}(?=[一-鿿]{3})")
@@ -145,7 +146,8 @@ def _of_line(line: Line, at: int, columns: Columns, *, is_first: bool) -> Iterat
         is_first = False
         if match["first"] and len(cells) == len(columns.years) + columns.n_more + 1:
             cells = cells[1:] if cells[0].isdigit() and not match["no"] else cells
-        unit = match["unit"] or match["plain"] or match["late"] or ("%" if match["rate"] is not None else "")
+        unit = match["unit"] or match["plain"] or match["late"] or ""
+        unit = "%" if match["rate"] is not None else unit
         span = (line.start + match.start(), line.start + match.end())
         name = match["name"] + (match["part"] or "")
         yield from _row(name, unit, cells, columns, binding, span)
@@ -305,5 +307,5 @@ def _of_one_column(
         if value and (value[1].unit or p.UNITLESS.search(match["name"])):
             last = number
             start = line.start + match.start("name")
-            found.append(Cell(match["name"], *value, year, "planned", "", start, end))
+            found.append(Cell(match["name"], *value, year, "", "", start, end))
     return found, last

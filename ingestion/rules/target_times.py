@@ -161,7 +161,8 @@ def carried_on(
         text: The passage.
     """
     start, end = span
-    if said and (said.is_due or said.is_until or said.period or said.start < _OPENING):
+    is_plan = said is not None and said.period and "-" not in said.period
+    if said and (said.is_due or said.is_until or is_plan or said.start < _OPENING):
         return said
     if said and start <= said.start and not lead_stripped(text[start : said.start]):
         return said

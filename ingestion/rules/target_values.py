@@ -36,6 +36,7 @@ _MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政�
 _MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
 _LINES = re.compile(r"[河道路线渠沟溪涌街体管]$")  # 生态河道100条 are no articles
 _TIMES = ("家", "辆", "户", "台", "艘")  # 检查企业120家次
+_NAME_OF_LINE = re.compile(r"[一-鿿、和及与]")  # 220千伏变电站29座
 _KINDS = ("大类", "大方面", "大领域", "大行动", "大工程", "大任务")
 _TIMES_SAID = re.compile("次(?!能源|生|级|要)")
 _FLOOD = "年一遇"
@@ -78,7 +79,7 @@ def values(text: str) -> list[Value]:
         if (
             following
             and _TO.fullmatch(text, first.end, following.start)
-            and _range(first, following)
+            and _range(text, first, following)
         ):
             last = following
             i += 1
@@ -98,11 +99,11 @@ def _completed(text: str, value: Value, following: Value | None) -> Value:
     return value
 
 
-def _range(first: Quantity, last: Quantity) -> bool:
+def _range(text: str, first: Quantity, last: Quantity) -> bool:
     return (
         max(first.values) < max(last.values)
         and (first.unit == last.unit or not first.unit)
-        and last.unit not in NOT_VALUES
+        and (last.unit not in NOT_VALUES or _is_unit_here(text, last))
     )
 
 
@@ -141,6 +142,8 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
         return False
     if not last.unit and text.startswith(_KINDS, last.end):
         return False
+    if last.unit == "千伏" and _NAME_OF_LINE.match(text, last.end):
+        return False
     if not last.unit and last is first and _FOOTNOTE.match(text, last.end):
         return False
     if last.unit == "条" and _MEASURES.match(text, last.end) and not _LINES.search(before):
@@ -164,7 +167,7 @@ def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
     if unit in _TIMES and _TIMES_SAID.match(text, end):
         unit, end = unit + "次", end + 1
     elif unit == "年":
-        unit, end = _FLOOD, end + 2
+        unit, end = _FLOOD, end + (4 if text.startswith("标准", end + 2) else 2)
     name, scale = UNIT_NAMES.get(unit.casefold(), (unit, 1))
     tail = _TAIL.match(text, end)
     if not tail or not unit or unit in SHARES:

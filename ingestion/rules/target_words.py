@@ -25,7 +25,7 @@ _DONE = re.compile(r"(?:累计)?(?:完成|落实|形成|实现|拥有)$")
 _ENUMERATED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]+(?:项|种|类|大|个|座|家)(?:主要)?")
 _AND_OTHERS = re.compile(r"(?<=[一-鿿])等(?P<end>[^级于待、,]{3,12})$")
 _GROUP_END = re.compile(
-    r"(?:发电(?:累计)?装机(?:容量|规模)?|(?:累计)?装机(?:容量|规模)?|发电量|机械化(?:程度|率)|浓度均值|平均浓度|年均浓度|重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力|(?:单位[^、]{2,12})?(?:碳?排放)?强度"
+    r"(?:(?:行业|领域)?(?:达到|优于|高于|低于)[^、]{2,14}(?:比例|比重|占比)|发电(?:累计)?装机(?:容量|规模)?|(?:累计)?装机(?:容量|规模)?|发电量|机械化(?:程度|率)|浓度均值|平均浓度|年均浓度|重点工程减排量|使用比例|使用量|排放总量|减排量|排放量|货运量|消费量|用水量|蓄积量|浓度|占比|比重|比例|面积|产量|产值|规模|能力|(?:单位[^、]{2,12})?(?:碳?排放)?强度"
     r"|(?:综合利用|资源化利用|利用|无害化处理|处理|处置|收集|治理|覆盖|达标|回收|普及|合格|完成|增长|下降)率|率|数量|数)$"
 )
 _COMPLETE = re.compile(
@@ -76,8 +76,12 @@ def verb_and_name(bare: str, rest: str) -> tuple[str, str]:
 
 def verb_before(text: str, at: int) -> str:
     """Return the verb of building that opens the clause around a place; empty for none."""
-    since = max(text.rfind(mark, 0, at) for mark in ",;:。") + 1
-    lead = p.BUILD_LEAD.match(lead_stripped(text[since:at]))
+    return opening_verb(text[max(text.rfind(mark, 0, at) for mark in ",;:。") + 1 : at])
+
+
+def opening_verb(words: str) -> str:
+    """Return the verb of building that words begin with; empty for none."""
+    lead = p.BUILD_LEAD.match(words) or p.BUILD_LEAD.match(lead_stripped(words))
     return lead[0] if lead else ""
 
 

@@ -328,3 +328,85 @@ def test_a_heading_of_what_is_safe_may_stand_among_results():
     assert standings(chapter) == [("单元总数", "100", "", "achieved")]
     means = "云政发〔2021〕3号\n第五章推进实施\n一、强化资金保障\n单元总数为100个。"
     assert standings(means) == [("单元总数", "100", "", "planned")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "到2025年，垃圾焚烧处理能力占比在东部地区达到65%，西部地区不低于40%。",
+            [
+                ("垃圾焚烧处理能力占比在东部地区", "65", "%", "2025"),
+                ("西部地区垃圾焚烧处理能力占比", "40", "%", "2025"),
+            ],
+        ),
+        (
+            "2019年，装机容量20万千瓦，发电量7亿千瓦时，较2012年分别增长75%、50%。",
+            [
+                ("装机容量", "200000", "千瓦", "2019"),
+                ("发电量", "700000000", "千瓦时", "2019"),
+                ("装机容量", "75", "%", "2019"),
+                ("发电量", "50", "%", "2019"),
+            ],
+        ),
+        (
+            "2020年，以新业态、新模式为主要特征的新经济增加值占GDP比重的27%。",
+            [("新经济增加值占GDP比重", "27", "%", "2020")],
+        ),
+        (
+            "2020年，综合能耗80万吨标煤，在2015年基础上新增7万吨标煤，仅为下达目标的64%。",
+            [
+                ("综合能耗", "800000", "吨标准煤", "2020"),
+                ("综合能耗", "70000", "吨标准煤", "2020"),
+            ],
+        ),
+        (
+            "到2025年，甲醇、烯烃行业达到能效标杆水平以上产能比例分别达到30%、50%。",
+            [
+                ("甲醇行业达到能效标杆水平以上产能比例", "30", "%", "2025"),
+                ("烯烃行业达到能效标杆水平以上产能比例", "50", "%", "2025"),
+            ],
+        ),
+        (
+            "到2025年，实现防洪标准10—20年一遇、除涝标准5年一遇标准。",
+            [("防洪标准", "10", "年一遇", "2025"), ("除涝标准", "5", "年一遇", "2025")],
+        ),
+        (
+            "到2025年，60%以上城市污水处理厂进行提标改造。",
+            [("城市污水处理厂进行提标改造", "60", "%", "2025")],
+        ),
+        ("到2025年，实现全部场馆100%绿电供应。", [("全部场馆绿电供应", "100", "%", "2025")]),
+    ],
+)
+def test_indicators_that_the_sentence_tells_in_parts(text, expected):
+    """Parts of a country, values told before, ends that a list shares, shares of what does."""
+    assert read(text) == expected
+
+
+def test_years_of_a_flow_end_with_its_sentence():
+    """2000-2016年 within a sentence says nothing of the next; 到2025年 does."""
+    flow = "全市入海水量减少，2000-2016年北河流入水量为9亿立方米。已建成污水处理厂6座。"
+    assert read(flow)[-1] == ("污水处理厂", "6", "座", "")
+    aim = "全市产业升级，到2025年森林覆盖率达到40%。建成污水处理厂6座。"
+    assert read(aim)[-1] == ("污水处理厂", "6", "座", "2025")
+
+
+def test_what_problems_tell_is_no_aim():
+    """In a section of problems a year ahead that was said before does not make an aim."""
+    text = (
+        "云政发〔2021〕3号\n一、规划基础\n（一）面临的主要问题\n"
+        "到2025年任务艰巨。全市监测站120座，新能源装机占比偏低，达到8%。\n"
+    )
+    assert [standing for *_, standing in standings(text)] == ["achieved", "achieved"]
+    few = "云政发〔2021〕3号\n三、环境监管\n本科学历以上人员占比仅为15%。"
+    assert standings(few)[-1][-1] == "achieved"
+
+
+def test_a_line_of_prose_among_the_headings_tells_nothing():
+    """５）…超过任务目标。 is no title by which a section would tell aims."""
+    text = (
+        "云政发〔2021〕3号\n第一节 主要成效\n"
+        "（一）年均浓度达到47微克/立方米,为历年最好水平.优良水体比例优于任务目标。\n"
+        "完成345家企业土壤调查。\n"
+    )
+    assert standings(text)[-1] == ("企业土壤调查", "345", "", "achieved")

@@ -150,3 +150,97 @@ def test_a_year_twice_without_a_word_is_no_header():
 def test_rows_without_a_word_for_binding(row, expected):
     """A row that has its unit and all its cells stands by itself, also behind another's end."""
     assert read(f"序号指标2020年2025年属性\n1生态质量指数—稳中向好预期性\n{row}\n") == expected
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "2020年2025年\n一级指标具体指标指标性质",
+        "序指标单2020\n指标名称2025年属性号分类位年",
+    ],
+)
+def test_words_of_a_header_that_a_page_broke(header):
+    """一级指标 and 单, of which 位 stands elsewhere, are words of a header."""
+    assert read(f"表1 主要指标\n{header}\n3．森林覆盖率（%）42 43约束性\n") == both(
+        "森林覆盖率", "42", "43"
+    )
+
+
+def test_years_beyond_the_plan_and_growth_within_it():
+    """Three years and 十四五年均增速: the growth is of no year."""
+    text = "专栏三 主要目标\n2026年\n类十四五年\n2020年2025年\n指标属性别展望均增速\n"
+    found = read(text + "用电负荷（兆瓦）610 742 800 4.1%预期性\n")
+    assert [(value, year) for _, value, _, year, _ in found] == [
+        ("610000", "2020"),
+        ("742000", "2025"),
+        ("800000", "2026"),
+    ]
+
+
+def test_a_year_by_itself_ahead_of_an_aim_and_a_result():
+    """2019年, told last, is the first column; 2020 has an aim and a result."""
+    text = "2020年2020年2025年指标指标分类指标名称计算单位2019年\n规划目标实际规划目标属性\n"
+    found = read(text + "耕地保有量（万亩）31 32 33 35预期性\n")
+    assert [(value, year, standing) for _, value, _, year, standing in found] == [
+        ("310000", "2019", "achieved"),
+        ("320000", "2020", "planned"),
+        ("330000", "2020", "achieved"),
+        ("350000", "2025", "planned"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("（2）污水处理率（%）91 95约束性完成再生水利用率（%）", both("污水处理率", "91", "95")),
+        ("（2）卫生合格率（%）98 100是约束性", both("卫生合格率", "98", "100")),
+        ("氨氮减排量（吨） [69.9]1) 130约束性", both("氨氮减排量", "69.9", "130", "吨")),
+        ("湿地保护率（%）48􀆰9 50􀆰5约束性", both("湿地保护率", "48.9", "50.5")),
+        (
+            "耕地保有量（万公顷）34 32（以下达指标为准）约束性",
+            both("耕地保有量", "340000", "320000", "公顷"),
+        ),
+        ("满意度（%）未统计 ≥80参考性", [("满意度", "80", "%", "2025", "planned")]),
+        ("县城污水处理率90 95 / 约束性", both("县城污水处理率", "90", "95")),
+        ("空气质量优良天数比例 >98.3约束性1 % 97.5", both("空气质量优良天数比例", "97.5", "98.3")),
+        ("农村公交新能源占\n≥80预期性6 % 62\n比例", both("农村公交新能源占比例", "62", "80")),
+        ("低碳园区建设数量个预期性14 3 50", both("低碳园区建设数量", "3", "50", "个")),
+        ("建成区绿化覆盖率预期性26 % 44 45", both("建成区绿化覆盖率", "44", "45")),
+        (
+            "重金属排放\n大气6 28 27约束性\n强度（克/吨）",
+            both("重金属排放强度", "28", "27", "克/吨"),
+        ),
+        (
+            "特色林业产值（亿\n预期性160 400\n元）",
+            both("特色林业产值", "16000000000", "40000000000", "元"),
+        ),
+        ("特色林业面积（万亩）预期性1554 1900", both("特色林业面积", "15540000", "19000000", "亩")),
+        (
+            "优良天数比率（%）县级城市91.4 91.8 / 预期性",
+            both("优良天数比率县级城市", "91.4", "91.8"),
+        ),
+    ],
+)  # fmt: skip
+def test_rows_with_notes_turned_or_behind_another(row, expected):
+    """Whether an aim was met, notes, a value ahead of 约束性, a name or unit in two pieces."""
+    assert read(f"序号指标2020年2025年属性\n1生态质量指数—稳中向好预期性\n{row}\n") == expected
+
+
+def test_a_part_of_the_next_rows_name():
+    """县城 above a row that names the share is of that share."""
+    rows = "县城97 99 / 预期性\n17.水源达标率（%）乡镇90 95 / 预期性\n"
+    found = read("序号指标2020年2025年属性\n1生态质量指数—稳中向好预期性\n" + rows)
+    assert found == both("水源达标率县城", "97", "99") + both("水源达标率乡镇", "90", "95")
+
+
+def test_a_name_begins_behind_the_row_before():
+    """What stands behind 约束性 belongs to the next line's values."""
+    rows = "4污水收集率（%）62 70约束性城市空气质量优良天数\n5 92.9 94约束性比率（%）\n"
+    found = read("序号指标2020年2025年属性\n" + rows)
+    assert found == both("污水收集率", "62", "70") + both("城市空气质量优良天数比率", "92.9", "94")
+
+
+def test_a_sum_of_five_years_where_the_last_year_has_none():
+    """[16] behind a dash is due in 2025; what 2020 tells stays."""
+    found = read("2020年2025年五年累计指标\n指标属性\n9.能耗强度降低（%） [14.9] / [16.0] 约束性\n")
+    assert found == both("能耗强度降低", "14.9", "16")
