@@ -94,7 +94,7 @@ def with_amount(
 
     Args:
         text: The passage.
-        clause: (start, end) in it; a verb of building must open it.
+        clause: (start, end) in it; a verb of building must open it, or end what is counted.
         inside: The values of the clause; empty is returned for more than two.
     """
     if len(inside) != 2:
@@ -107,9 +107,10 @@ def with_amount(
     if not noun or not _TOGETHER.fullmatch(text, first.end, second.start):
         return []
     before = names.without_times(text[clause[0] : first.start]).lstrip(",")
-    if not (verb := words.opening_verb(before)):
+    verb = words.opening_verb(before)
+    if not verb and not (p.RESULT.match(noun[0]) and not words.lead_stripped(before)):
         return []
-    name = before.split(verb, 1)[1].removesuffix("共") + noun[0]
+    name = (before.split(verb, 1)[1].removesuffix("共") if verb else "") + noun[0]
     return [(name, first), (name, second)]
 
 

@@ -269,6 +269,7 @@ LIVESTOCK = ("头", "只", "羽")
 MEASURED_NOUNS = {
     *MASSES, *LIVESTOCK, "条", "元", "千瓦", "千伏安", "人次", "场次", "栋", "幢", "眼", "口", "所",
     "株", "支", "套", "艘", "列", "宗", "例", "枚", "根", "车位", "床位", "泊位",
+    "亩次", "公顷次",
 }  # fmt: skip
 DONE_TO = (COUNTS | MEASURED_NOUNS) - {"元", "千瓦", "千伏安"}
 """Units of what something is done to: 10万吨废水实现资源化利用."""

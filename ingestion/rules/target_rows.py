@@ -20,6 +20,7 @@ _STATUS = re.compile(
     rf"(?<=性)(?:已?完成(?!情)|未完成|不?达标|否|是)(?=[\s\d\[(一-鿿]|$)|是(?={ATTRIBUTE})"
 )
 """Whether an aim was met, beside 约束性."""
+_MET = re.compile(r"未?完成|不?达标|达到预期")
 _CELL = rf"(?:{NUMBER}|{NOTHING})"
 _CELLS = rf"{_CELL}(?:[ \t]*{_CELL})*"
 _TOKEN = re.compile(_CELL)
@@ -162,6 +163,8 @@ def _stands_alone(line: Line, match: re.Match[str], columns: Columns) -> bool:
     is_unit = one and one[0].unit and one[0].end == len(match["unit"]) + 2
     if match["own"] is not None:  # 14.5% 15% behind a numbered name
         is_unit = match["no"] and all(cell.endswith("%") for cell in cells[:n])
+    if match["plain"] and match["no"]:  # 4.削减比例 % 22 25.9完成
+        is_unit = len(cells) == n + 1 and _MET.match(cells[n])
     return bool(is_unit and ends and n > 1 and is_told >= min(n, 2) and n <= len(cells) <= n + 1)
 
 

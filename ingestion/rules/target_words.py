@@ -206,7 +206,9 @@ def all_rates(names: str, value: Value) -> list[str]:
 
     Empty where one is not: 农药、化肥利用率.
     """
-    found = _SPLITS[1].split(names) if value.unit == "%" and "、" in names else []
+    found = _SPLITS[1].split(names) if value.unit == "%" else []
+    if len(found) < 2:
+        return []
     return found if all(len(item) > 3 and _RATE.search(item) for item in found) else []
 
 

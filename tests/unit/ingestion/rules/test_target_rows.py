@@ -244,3 +244,14 @@ def test_a_sum_of_five_years_where_the_last_year_has_none():
     """[16] behind a dash is due in 2025; what 2020 tells stays."""
     found = read("2020年2025年五年累计指标\n指标属性\n9.能耗强度降低（%） [14.9] / [16.0] 约束性\n")
     assert found == both("能耗强度降低", "14.9", "16")
+
+
+def test_a_table_of_what_was_met():
+    """Below an aim and a result of one year a numbered row ends with whether it was met."""
+    text = "表1 十三五规划指标完成情况\n2020年2020年完成类别指标名称单位\n目标值现状值情况\n"
+    found = read(text + "4.二氧化硫排放量削减比例 % 22 25.9完成\n")
+    assert [each[1:] for each in found] == [
+        ("22", "%", "2020", "planned"),
+        ("25.9", "%", "2020", "achieved"),
+    ]
+    assert not read(text + "4.二氧化硫排放量削减比例 % 22 25.9\n")
