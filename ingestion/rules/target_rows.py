@@ -160,11 +160,11 @@ def _stands_alone(line: Line, match: re.Match[str], columns: Columns) -> bool:
     n, is_told = len(columns.years), sum(map(bool, map(_HOLDS_NUMBER.search, cells)))
     ends = match.end() == len(line.text) or not _HOLDS_NUMBER.search(cells[-1])
     one = values(f" 1{match['unit']}") if match["unit"] else []
-    is_unit = one and one[0].unit and one[0].end == len(match["unit"]) + 2
+    is_unit = bool(one and one[0].unit and one[0].end == len(match["unit"]) + 2)
     if match["own"] is not None:  # 14.5% 15% behind a numbered name
-        is_unit = match["no"] and all(cell.endswith("%") for cell in cells[:n])
+        is_unit = bool(match["no"]) and all(cell.endswith("%") for cell in cells[:n])
     if match["plain"] and match["no"]:  # 4.削减比例 % 22 25.9完成
-        is_unit = len(cells) == n + 1 and _MET.match(cells[n])
+        is_unit = len(cells) == n + 1 and _MET.match(cells[n]) is not None
     return bool(is_unit and ends and n > 1 and is_told >= min(n, 2) and n <= len(cells) <= n + 1)
 
 
