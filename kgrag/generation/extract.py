@@ -15,6 +15,7 @@ from kgrag.generation.sentences import Sentence, sentences
 from kgrag.generation.stated_targets import AskedFigure, StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.facets import document_facets
+from kgrag.language.official_terms import in_official_terms, official_terms
 from kgrag.language.text import normalize_name, words
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query
@@ -230,7 +231,9 @@ def score_sentences(
     named = bool(query.titles and asked)
     passages = [_in_context(s, "" if named else titles[s.doc_id]) for s in candidates]
     vectors = embedder.embed(passages, "passage")
-    cosines = vectors @ np.asarray(embedder.embed([question], "query")[0])
+    wordings = _wordings(question)
+    cosines = (vectors @ np.asarray(embedder.embed(wordings, "query")).T).mean(axis=1)
+    sought = [asked, *(set(words(wording)) for wording in wordings[1:])]
     kind = asked_kind(query.text)
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
@@ -238,7 +241,7 @@ def score_sentences(
         has = kind.weight if kind and kind.has.search(sentence.text) else 0.0
         score = (
             float(cosine)
-            + _WORD_WEIGHT * _share(asked, passage)
+            + _WORD_WEIGHT * max(_share(each, passage) for each in sought)
             + has
             + _TITLE_WEIGHT * _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
             - _CHUNK_WEIGHT * (best_chunk - sentence.chunk.score)
@@ -246,6 +249,12 @@ def score_sentences(
         )
         scored.append(Scored(sentence, score))
     return sorted(scored, key=lambda s: (-s.score, s.sentence.rank, s.sentence.start))
+
+
+def _wordings(question: str) -> list[str]:
+    """Return a question, and the same in official terms where it says something otherwise."""
+    terms = official_terms(question)
+    return [question, in_official_terms(question, terms)] if terms else [question]
 
 
 def _share(asked: set[str], text: str) -> float:

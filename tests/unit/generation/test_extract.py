@@ -189,3 +189,13 @@ def test_what_stands_in_the_section_that_is_asked_for_comes_first():
     assert (
         ask_plan(question, via=("section 二、主要目标",)) == "主要是控制用水总量，以此为目标。[1]"
     )
+
+
+def test_the_official_term_of_an_everyday_wording_counts(monkeypatch):
+    """旧件翻新 is 再制造: the sentence that says so is quoted, and another without the thesaurus."""
+    question = "云岭省旧件翻新由各市公布吗"
+    lines = ("云岭省的再制造由各市认定，每年公布。", "云岭省的公园由各市管理，每年公布。")
+    asked = [ask(question, text="\n".join(lines), max_sentences=1)]
+    monkeypatch.setattr("kgrag.generation.extract.official_terms", lambda _: [])
+    asked.append(ask(question, text="\n".join(lines), max_sentences=1))
+    assert [found.citations[0].quote for found in asked] == list(lines)
