@@ -192,7 +192,7 @@ def test_what_stands_in_the_section_that_is_asked_for_comes_first():
 
 
 def test_the_official_term_of_an_everyday_wording_counts(monkeypatch):
-    """旧件翻新 is 再制造: the sentence that says so is quoted, and another without the thesaurus."""
+    """旧件翻新 is 再制造: the sentence that says so is quoted; without the thesaurus another."""
     question = "云岭省旧件翻新由各市公布吗"
     lines = ("云岭省的再制造由各市认定，每年公布。", "云岭省的公园由各市管理，每年公布。")
     asked = [ask(question, text="\n".join(lines), max_sentences=1)]
