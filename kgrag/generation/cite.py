@@ -69,8 +69,8 @@ def resolve(
     different places get a citation each. An [n] on a passage that supports its sentence clearly
     less than another one of the context is led to that one, and noted; see `Backing`. A sentence
     without [n] gets those of the next cited
-    sentence of its block where that passage holds it. Where the model cited nothing at all, each
-    sentence gets the passage that holds most of it, if any does.
+    sentence of its block where that passage holds it, else of the one before, else the passage
+    that holds most of it, if any holds much.
 
     Args:
         query: The question; its language is that of notes.
@@ -240,13 +240,16 @@ class _Book:
 def _rewritten(text: str, book: _Book, *, cited: bool) -> str:
     """Return the text with the numbers of citations in place of those of passages."""
     parts, reach = [], 0
+    before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
     for statement in statements(text):
         parts.append(text[reach : statement.start])
         sentence = text[statement.start : statement.end]
         if statement.numbers:
             parts.append(_renumbered(sentence, statement, book))
+            before[statement.block] = statement.numbers
         else:
-            parts += [sentence, _added(statement, book, cited=cited)]
+            near = (*statement.rests_on, *before.get(statement.block, ())) if cited else ()
+            parts += [sentence, _added(statement, book, near)]
         reach = statement.end
     parts.append(text[reach:])
     return REPEATED.sub(r"\1", "".join(parts))
@@ -291,15 +294,21 @@ def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> 
     return "".join(entered.values())
 
 
-def _added(statement: Statement, book: _Book, *, cited: bool) -> str:
-    """Return the [n] that a claim without any is given; none where nothing supports it."""
+def _added(statement: Statement, book: _Book, near: Sequence[int]) -> str:
+    """Return the [n] that a claim without any is given; none where nothing supports it.
+
+    Args:
+        statement: Without [n].
+        book: Of the answer.
+        near: Passages that the sentences around cite; the best of them is taken if it holds some
+            of the sentence, else the best of all that holds much.
+    """
     if statement.form != "claim":
         return ""
-    if cited:
-        held = [(n, book.support(n, statement.text)) for n in statement.rests_on]
-        held = [(number, support) for number, support in held if support.share >= _INHERITED]
-    else:
-        held = book.best_of_all(statement.text)
+    held = [(n, book.support(n, statement.text)) for n in dict.fromkeys(near)]
+    held = [(number, support) for number, support in held if support.share >= _INHERITED]
+    following = [(number, support) for number, support in held if number in statement.rests_on]
+    held = following or held or book.best_of_all(statement.text)
     added = "".join(book.enter(number, support) for number, support in held)
     if added:
         book.added.append(added)

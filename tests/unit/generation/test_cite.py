@@ -105,6 +105,20 @@ def test_resolve_gives_sentences_without_a_mark_what_their_neighbours_passage_ho
     assert answer.notes == ("有 1 句模型没有标出依据；它们的引用是按文字比对补上的：[1]。",)
 
 
+def test_resolve_gives_a_sentence_the_passage_of_the_one_before():
+    """Models cite once, in the middle of a paragraph or at its beginning."""
+    answer = resolved("2025年创建绿色工厂500家[1]。2030年创建绿色工厂800家。")
+    assert answer.text == "2025年创建绿色工厂500家[1]。2030年创建绿色工厂800家。[2]"
+    assert quotes(answer) == ["到2025年，创建绿色工厂500家。", "到2030年，创建绿色工厂800家。"]
+
+
+def test_resolve_gives_a_sentence_the_passage_that_holds_most_of_it_where_no_neighbour_does():
+    """The note names what was added by rule."""
+    answer = resolved("2025年创建绿色工厂500家[1]。省财政厅安排资金3000万元。")
+    assert answer.text == "2025年创建绿色工厂500家[1]。省财政厅安排资金3000万元。[2]"
+    assert answer.notes == ("有 1 句模型没有标出依据；它们的引用是按文字比对补上的：[2]。",)
+
+
 def test_resolve_leaves_sentences_unmarked_that_their_neighbours_passage_does_not_hold():
     """A number behind them would say more than is known; so do headings and lead-ins."""
     text = "## 结论\n目标如下：\n海洋牧场建设得很好。\n2030年创建绿色工厂800家[1]。"
