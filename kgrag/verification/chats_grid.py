@@ -13,12 +13,15 @@ from kgrag.results import Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
-from kgrag.verification.loop import Assessment, Revision, improve, unverified
+from kgrag.verification.loop import NOTHING, Assessment, Revision, improve, unverified
 from kgrag.verification.scores import in_words, read_scores, scores_schema
 
 # Chats-Grid, section III.C: the first four of its five criteria; the fifth, tokens, is counted.
 MEASURES = ("faithfulness", "context_recall", "answer_relevance", "answer_accuracy")
 PASS_ABOVE = 0.85  # mean of the four, section III.C, "AI Self-Check Mechanism"
+
+_HOLDS = 0.5  # context recall below which an answer that found nothing is right
+_SILENT = 2  # such answers, to different wordings, after which no other wording is tried
 
 _SCHEMA = scores_schema(MEASURES)
 
@@ -38,7 +41,10 @@ def chats_grid(
     the mean does not exceed 0.85, the question is rewritten from the answer so far (Figure 8),
     expanded, retrieved and answered again. The paper bounds this at five iterations and goes on
     with the last answer; here the one with the best mean stands, not passed. Its text counts
-    iterations, its Algorithm 3 rewritings: the budget counts answers, the first included.
+    iterations, its Algorithm 3 rewritings: the budget counts answers, the first included. Ours:
+    an answer that says that nothing was found, from references that hold nothing (context recall
+    below 0.5), stands where a second wording finds nothing either; by its own measures it never
+    passes, as relevance and accuracy are 0.
 
     Args:
         question: As asked.
@@ -49,6 +55,7 @@ def chats_grid(
         budget: Answers, calls and seconds; the paper's form has 5 answers.
     """
     examiner = budget.bound(model)
+    silent: list[Attempt] = []  # attempts that found nothing, with references that hold nothing
 
     def check(attempt: Attempt) -> Assessment:
         messages = prompt("self_check", language).fill(**material(question, attempt))
@@ -60,15 +67,23 @@ def chats_grid(
             return unverified(exc, rank=(-1.0,), calls=counted.calls)
         mean = fmean(scores.values())
         reason = f"self-check {mean:.2f}, passes above {PASS_ABOVE}"
+        nothing = not attempt.answer.found and scores["context_recall"] < _HOLDS
+        if nothing:
+            silent.append(attempt)
+
+        def revise(tried: Sequence[str]) -> Revision:
+            if len(silent) >= _SILENT:
+                return Revision("", "another wording found nothing either")
+            return _rewrite(question, attempt, tried=tried, model=examiner, language=language)
+
         return Assessment(
             status="passed" if mean > PASS_ABOVE else "failed",
             rank=(mean,),
             scores=scores,
-            reason=reason,
+            reason=NOTHING if nothing else reason,
             step=Step("verify", f"{reason}: {in_words(scores)}", counted.calls),
-            revise=lambda tried: _rewrite(
-                question, attempt, tried=tried, model=examiner, language=language
-            ),
+            revise=revise,
+            may_stand=nothing,
         )
 
     return improve("chats-grid", question, first, try_, check=check, budget=budget)

@@ -15,7 +15,7 @@ from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
 from kgrag.verification.indicator import FOOTNOTE_2, MEASURES, Judgement, Verification, sigma, unmet
-from kgrag.verification.loop import Assessment, Revision, improve, unverified
+from kgrag.verification.loop import NOTHING, Assessment, Revision, improve, unverified
 from kgrag.verification.scores import as_object, in_words, read_scores, scores_schema
 
 # An answer that nobody judged may be better than one that was found false, and worse than others.
@@ -35,7 +35,6 @@ _PROBLEM: Schema = {
 }
 _LONGEST_WHY = 400  # characters that are told to the model and the reader
 _SUFFICE = 0.5  # reference correctness from which the references can carry an answer
-_NOTHING = "nothing in the documents answers it, as far as was looked"
 
 
 def cov(
@@ -317,7 +316,7 @@ def _assessment(
         status="passed" if verification.judgement == "true" else "failed",
         rank=(_ORDER[verification.judgement], (sum(good) + 1 - scores["bias"]) / (len(good) + 1)),
         scores=scores,
-        reason=_NOTHING if nothing else _judged(verification),
+        reason=NOTHING if nothing else _judged(verification),
         step=Step("verify", detail, calls),
         revise=revise,
         revised=verification.revised_question,

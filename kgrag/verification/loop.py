@@ -11,6 +11,7 @@ from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, sup
 from kgrag.verification.budget import Budget
 
 Act = Literal["retrieve", "again", "more"]
+NOTHING = "nothing in the documents answers it, as far as was looked"
 
 
 @dataclass(frozen=True, slots=True)

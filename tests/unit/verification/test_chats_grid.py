@@ -13,12 +13,17 @@ def check_json(*scores):
 def run(made):
     """Run the loop over scripted answers of the model."""
 
-    def run(script, *, tries=(), **bounds):
+    def run(script, *, first=None, tries=(), **bounds):
         chat = made.chat(script)
         tries = made.tries(*tries)
         budget = made.budget(chat, **({"rounds": 5} | bounds))
         done = chats_grid(
-            made.question, made.attempt(), tries, language="zh", model=chat, budget=budget
+            made.question,
+            first or made.attempt(),
+            tries,
+            language="zh",
+            model=chat,
+            budget=budget,
         )
         return done, chat, tries
 
@@ -67,6 +72,32 @@ def test_a_loop_that_never_passes_ends_after_its_rounds_with_the_best(run, made)
     assert "self-check 0.80" in done.verdict.reason
     assert len(tries.wordings) == 4
     assert len(chat.requests) == 9  # the last rewriting would lead nowhere and is not asked for
+
+
+def test_nothing_found_stands_where_another_wording_finds_nothing_either(run, made):
+    """Two checks and one rewriting; before, it was rejected after five answers."""
+    nothing = made.attempt("未找到。", found=False)
+    silent = check_json(1, 0.2, 0, 0)
+    done, chat, tries = run([silent, "二问？", silent], first=nothing, tries=[nothing])
+    assert done.verdict.passed
+    assert "nothing in the documents" in done.verdict.reason
+    assert (len(chat.requests), tries.wordings) == (3, ["二问？"])
+
+
+def test_nothing_found_fails_where_the_references_hold_the_answer(run, made):
+    """Context recall says so: the model overlooked it."""
+    nothing = made.attempt("未找到。", found=False)
+    overlooked = check_json(0, 0.9, 0, 0)
+    done, _, _ = run([overlooked, "二问？", overlooked], first=nothing, tries=[nothing], rounds=2)
+    assert not done.verdict.passed
+
+
+def test_an_answer_that_another_wording_finds_replaces_nothing_found(run, made):
+    """It has the better mean."""
+    nothing = made.attempt("未找到。", found=False)
+    script = [check_json(1, 0, 0, 0), "二问？", check_json(1, 1, 1, 1)]
+    done, _, _ = run(script, first=nothing, tries=[made.attempt("500家[1]。")])
+    assert (done.answer.text, done.verdict.passed) == ("500家[1]。", True)
 
 
 def test_rewritings_know_what_was_tried(run, made):
