@@ -13,7 +13,8 @@ from kgrag.results import Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
-from kgrag.verification.loop import NOTHING, Assessment, Revision, improve, unverified
+from kgrag.verification.loop import Assessment, Revision, improve, unverified
+from kgrag.verification.reasons import reason
 from kgrag.verification.scores import in_words, read_scores, scores_schema
 
 # Chats-Grid, section III.C: the first four of its five criteria; the fifth, tokens, is counted.
@@ -66,22 +67,22 @@ def chats_grid(
         except ModelError as exc:
             return unverified(exc, rank=(-1.0,), calls=counted.calls)
         mean = fmean(scores.values())
-        reason = f"self-check {mean:.2f}, passes above {PASS_ABOVE}"
+        told = reason("self-check", language, mean, PASS_ABOVE)
         nothing = not attempt.answer.found and scores["context_recall"] < _HOLDS
         if nothing:
             silent.append(attempt)
 
         def revise(tried: Sequence[str]) -> Revision:
             if len(silent) >= _SILENT:
-                return Revision("", "another wording found nothing either")
+                return Revision("", reason("silent", language))
             return _rewrite(question, attempt, tried=tried, model=examiner, language=language)
 
         return Assessment(
             status="passed" if mean > PASS_ABOVE else "failed",
             rank=(mean,),
             scores=scores,
-            reason=NOTHING if nothing else reason,
-            step=Step("verify", f"{reason}: {in_words(scores)}", counted.calls),
+            reason=reason("nothing", language) if nothing else told,
+            step=Step("verify", f"{told}: {in_words(scores)}", counted.calls),
             revise=revise,
             may_stand=nothing,
         )
@@ -112,7 +113,7 @@ def _rewrite(
     try:
         completion = ask_text(counted, Request(messages, "verify"), check_question)
     except ModelError as exc:
-        reason = f"the question could not be rewritten: {exc}"
-        return Revision("", reason, Step("rewrite", reason, counted.calls))
+        told = reason("not rewritten", language, exc)
+        return Revision("", told, Step("rewrite", told, counted.calls))
     rewritten = one_question(completion.text)
     return Revision(rewritten, step=Step("rewrite", rewritten, counted.calls))

@@ -15,7 +15,8 @@ from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget
 from kgrag.verification.indicator import FOOTNOTE_2, MEASURES, Judgement, Verification, sigma, unmet
-from kgrag.verification.loop import NOTHING, Assessment, Revision, improve, unverified
+from kgrag.verification.loop import Assessment, Revision, improve, unverified
+from kgrag.verification.reasons import judged, reason
 from kgrag.verification.scores import as_object, in_words, read_scores, scores_schema
 
 # An answer that nobody judged may be better than one that was found false, and worse than others.
@@ -70,7 +71,7 @@ def cov(
     """
 
     def revise(attempt: Attempt, verification: Verification, _: Sequence[str]) -> Revision:
-        return _what_to_do(attempt, verification)
+        return _what_to_do(attempt, verification, language)
 
     check = _check(question, _COV, revise, language=language, model=budget.bound(model))
     return improve("cov", question, first, try_, check=check, budget=budget)
@@ -106,7 +107,10 @@ def cov_paper(
 
     def revise(attempt: Attempt, verification: Verification, _: Sequence[str]) -> Revision:
         return _where_sigma(
-            verification, Revision(verification.revised_question), found=attempt.answer.found
+            verification,
+            Revision(verification.revised_question),
+            found=attempt.answer.found,
+            language=language,
         )
 
     check = _check(question, _COV_PAPER, revise, language=language, model=budget.bound(model))
@@ -144,12 +148,12 @@ def cov_two_stage(
     def revise(attempt: Attempt, verification: Verification, tried: Sequence[str]) -> Revision:
         found = attempt.answer.found
         if unmet(verification, found=found):
-            return Revision("", _why_not_again(verification) if found else "")
+            return Revision("", _why_not_again(verification, language) if found else "")
         revision = _revision(
             question, attempt, verification, tried=tried, language=language, model=examiner
         )
         revised = replace(verification, revised_question=revision.question)
-        return _where_sigma(revised, revision, found=found)
+        return _where_sigma(revised, revision, found=found, language=language)
 
     check = _check(question, _COV_SCORES, revise, language=language, model=examiner)
     return improve("cov-two-stage", question, first, try_, check=check, budget=budget)
@@ -255,48 +259,53 @@ def _check(
         def reword(tried: Sequence[str]) -> Revision:
             return revise(attempt, verification, tried)
 
-        return _assessment(verification, reword, found=attempt.answer.found, calls=counted.calls)
+        return _assessment(
+            verification, reword, found=attempt.answer.found, calls=counted.calls, language=language
+        )
 
     return check
 
 
-def _what_to_do(attempt: Attempt, verification: Verification) -> Revision:
+def _what_to_do(attempt: Attempt, verification: Verification, language: Language) -> Revision:
     """Return what the problem of an answer calls for."""
     revised, problem = verification.revised_question, verification.problem
     if not attempt.answer.found and verification.judgement != "false":
         return Revision(revised)  # nothing is there: other words may find something
     if verification.judgement == "unclear" and problem is None:
-        return Revision("", "the check names no problem")
-    named = problem or Problem("wrong", "", "the answer was judged false")
+        return Revision("", reason("no problem", language))
+    named = problem or Problem("wrong", "", judged(verification.judgement, language))
     poor = verification.scores["reference_correctness"] < _SUFFICE
     if named.kind == "missing" or poor:
-        return Revision(revised, "no revised question was given", act="more", problem=named)
+        no_question = reason("no question", language)
+        return Revision(revised, no_question, act="more", problem=named)
     return Revision("", act="again", problem=named)
 
 
-def _where_sigma(verification: Verification, revision: Revision, *, found: bool) -> Revision:
+def _where_sigma(
+    verification: Verification, revision: Revision, *, found: bool, language: Language
+) -> Revision:
     """Return a revision where σ holds, and why there is none elsewhere."""
     if unmet(verification, found=found):
-        return Revision("", _why_not_again(verification) if found else "")
+        return Revision("", _why_not_again(verification, language) if found else "")
     if sigma(verification, found=found):
         return revision
-    return replace(revision, reason=revision.reason or "no revised question was given")
+    return replace(revision, reason=revision.reason or reason("no question", language))
 
 
-def _why_not_again(verification: Verification) -> str:
+def _why_not_again(verification: Verification, language: Language) -> str:
     """Return, for a reader, why σ does not hold of an answer: see `unmet`."""
     if verification.judgement != "false":
-        return "not found false, so no other passages were looked for"
+        return reason("not false", language)
     if verification.scores["reference_correctness"] > FOOTNOTE_2.reference_correctness:
-        return "the passages bear on the question, so no others were looked for"
-    return "only some of its scores are bad, so no other passages were looked for"
+        return reason("references bear", language)
+    return reason("not all bad", language)
 
 
-def _judged(verification: Verification) -> str:
+def _judged(verification: Verification, language: Language) -> str:
     problem = verification.problem
     told = f": {problem.why}" if problem else ""
     where = f" ({problem.sentence})" if problem and problem.sentence else ""
-    return f"judged {verification.judgement}{told}{where}"
+    return f"{judged(verification.judgement, language)}{told}{where}"
 
 
 def _assessment(
@@ -305,6 +314,7 @@ def _assessment(
     *,
     found: bool,
     calls: int,
+    language: Language,
 ) -> Assessment:
     scores = verification.scores
     good = [s for name, s in scores.items() if name not in ("bias", "conciseness")]
@@ -316,7 +326,7 @@ def _assessment(
         status="passed" if verification.judgement == "true" else "failed",
         rank=(_ORDER[verification.judgement], (sum(good) + 1 - scores["bias"]) / (len(good) + 1)),
         scores=scores,
-        reason=NOTHING if nothing else _judged(verification),
+        reason=reason("nothing", language) if nothing else _judged(verification, language),
         step=Step("verify", detail, calls),
         revise=revise,
         revised=verification.revised_question,
@@ -349,6 +359,6 @@ def _revision(
     try:
         revised = ask(counted, request, _read_revised)
     except ModelError as exc:
-        reason = f"no revised question: {exc}"
-        return Revision("", reason, Step("rewrite", reason, counted.calls))
+        told = reason("not rewritten", language, exc)
+        return Revision("", told, Step("rewrite", told, counted.calls))
     return Revision(revised, step=Step("rewrite", f"revised question: {revised}", counted.calls))

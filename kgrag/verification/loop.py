@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgrag.errors import KgragError, ModelError
-from kgrag.language.text import normalize_name
+from kgrag.language.text import normalize_name, question_language
 from kgrag.results import Problem, Step, Verdict, VerdictStatus
+from kgrag.types import Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget
+from kgrag.verification.reasons import reason
 
 Act = Literal["retrieve", "again", "more"]
-NOTHING = "nothing in the documents answers it, as far as was looked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def improve(
         check: Judges one; raises nothing that a model could cause.
         budget: Holds the loop back.
     """
+    language = question_language(question)
     wordings = list(dict.fromkeys([question, first.question]))
     seen: list[tuple[Attempt, Assessment]] = []
     steps: list[Step] = []
@@ -95,7 +97,13 @@ def improve(
         if assessment.status == "passed":
             break
         attempt, stop, more = _another(
-            attempt, assessment, try_, wordings=wordings, rounds=len(seen), budget=budget
+            attempt,
+            assessment,
+            try_,
+            wordings=wordings,
+            rounds=len(seen),
+            budget=budget,
+            language=language,
         )
         steps += more
     best, found = max(seen, key=lambda s: (s[1].rank, supported_share(s[0].answer)))
@@ -126,39 +134,40 @@ def _another(
     wordings: list[str],
     rounds: int,
     budget: Budget,
+    language: Language,
 ) -> tuple[Attempt | None, str, list[Step]]:
     """Return the next attempt, or None and why there is none, and the steps to it.
 
     Its wording is added to `wordings`, also where it cannot be tried any more.
     """
-    reason = budget.why_no_round(rounds)
-    if reason:
-        return None, reason, []
+    stopped = budget.why_no_round(rounds)
+    if stopped:
+        return None, stopped, []
     revision = assessment.revise(tuple(wordings))
     steps = [revision.step] if revision.step else []
     problem = revision.problem
     if revision.act == "again" and problem:
         steps.append(Step("answer again", problem.why))
-        return _tried(lambda: try_.again(last, problem), steps)
+        return _tried(lambda: try_.again(last, problem), steps, language)
     if not revision.question:
         return None, revision.reason, steps
     if normalize_name(revision.question) in map(normalize_name, wordings):
-        return None, "the revised question was tried before", steps
+        return None, reason("tried", language), steps
     wordings.append(revision.question)
     steps.append(Step("revise", revision.question))
     if revision.act == "more" and problem:
-        return _tried(lambda: try_.with_more(last, problem, revision.question), steps)
-    return _tried(lambda: try_(revision.question), steps)
+        return _tried(lambda: try_.with_more(last, problem, revision.question), steps, language)
+    return _tried(lambda: try_(revision.question), steps, language)
 
 
 def _tried(
-    answered: Callable[[], Attempt], steps: list[Step]
+    answered: Callable[[], Attempt], steps: list[Step], language: Language
 ) -> tuple[Attempt | None, str, list[Step]]:
     """Return an attempt, or None and why it failed, and the steps to it."""
     try:
         attempt = answered()
     except KgragError as exc:
-        return None, f"answering again failed: {exc}", steps
+        return None, reason("failed", language, exc), steps
     return attempt, "", [*steps, *attempt.answer.steps]
 
 
@@ -170,12 +179,12 @@ def unverified(error: ModelError, *, rank: tuple[float, ...], calls: int) -> Ass
         rank: Among answers that could be checked.
         calls: That the check took.
     """
-    reason = f"{NOT_VERIFIED}{error}"
+    told = f"{NOT_VERIFIED}{error}"
     return Assessment(
         status="unverified",
         rank=rank,
         scores={},
-        reason=reason,
-        step=Step("verify", reason, calls),
+        reason=told,
+        step=Step("verify", told, calls),
         revise=lambda _: Revision(""),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
+from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel
 from kgrag.results import Verdict
 from kgrag.types import Language
@@ -12,6 +13,7 @@ from kgrag.verification.attempt import Attempt, Try, Verified
 from kgrag.verification.budget import Budget
 from kgrag.verification.chats_grid import chats_grid
 from kgrag.verification.cov import cov, cov_paper, cov_two_stage
+from kgrag.verification.reasons import reason
 
 
 class Verify(Protocol):
@@ -59,8 +61,8 @@ def unchecked(first: Attempt) -> Verified:
     """Return an answer with what the offline checks say of it; needs no model."""
     checks = first.answer.checks
     bad = sum(not check.supported for check in checks)
-    reason = f"offline checks only: {bad} of {len(checks)} sentences are not supported"
-    return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=reason))
+    told = reason("offline", question_language(first.answer.question), bad, len(checks))
+    return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=told))
 
 
 def _none(

@@ -377,7 +377,7 @@ def test_a_further_attempt_that_stops_leaves_no_steps_of_its_own(asked, script):
     model = script(answer=["A省创建绿色工厂100家[1]。"], cov=[BAD], analysis=[ANALYSIS, gone])
     answer = asked(model)
     assert names(answer)[4:] == ["verify", "revise", "stop", "used"]
-    assert "answering again failed: nobody answers" in answer.verdict.reason
+    assert "再次作答未成功：nobody answers" in answer.verdict.reason
 
 
 def test_a_store_that_fails_while_verifying_does_not_lose_the_answer(asked, script):

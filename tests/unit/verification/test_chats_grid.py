@@ -69,7 +69,7 @@ def test_a_loop_that_never_passes_ends_after_its_rounds_with_the_best(run, made)
     assert not done.verdict.passed
     assert done.verdict.rounds == 5
     assert done.verdict.scores == dict.fromkeys(MEASURES, 0.8)
-    assert "self-check 0.80" in done.verdict.reason
+    assert "自查 0.80" in done.verdict.reason
     assert len(tries.wordings) == 4
     assert len(chat.requests) == 9  # the last rewriting would lead nowhere and is not asked for
 
@@ -80,7 +80,7 @@ def test_nothing_found_stands_where_another_wording_finds_nothing_either(run, ma
     silent = check_json(1, 0.2, 0, 0)
     done, chat, tries = run([silent, "二问？", silent], first=nothing, tries=[nothing])
     assert done.verdict.passed
-    assert "nothing in the documents" in done.verdict.reason
+    assert "文件中没有答案" in done.verdict.reason
     assert (len(chat.requests), tries.wordings) == (3, ["二问？"])
 
 
@@ -105,7 +105,7 @@ def test_rewritings_know_what_was_tried(run, made):
     low = check_json(0, 0, 0, 0)
     done, chat, _ = run([low, "二问？", low, "二问"], tries=[made.attempt("2[1]。")])
     assert "二问？" in chat.requests[3].messages[1].content
-    assert "tried before" in done.verdict.reason
+    assert "已经试过" in done.verdict.reason
 
 
 def test_calls_are_bounded(run, made):
@@ -132,4 +132,4 @@ def test_a_rewriting_that_is_no_question_ends_the_loop(run, bad):
     done, chat, tries = run([check_json(0, 0, 0, 0), bad, bad])
     assert len(chat.requests) == 3
     assert tries.wordings == []
-    assert "could not be rewritten" in done.verdict.reason
+    assert "没有得到改写的问题" in done.verdict.reason

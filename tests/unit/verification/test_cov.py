@@ -64,8 +64,8 @@ def test_cov_paper_lets_a_false_answer_stand_where_sigma_does_not_hold(run, made
     done, _, tries = run(cov_paper, script, rounds=5)
     assert tries.wordings == []
     assert not done.verdict.passed
-    assert "judged false" in done.verdict.reason
-    assert "the passages bear on the question" in done.verdict.reason
+    assert "判为错误" in done.verdict.reason
+    assert "文段与问题相关" in done.verdict.reason
     assert done.verdict.revised_question == REVISED
 
 
@@ -79,7 +79,7 @@ def test_cov_paper_that_never_passes_ends_at_its_rounds_with_the_best(run, made)
     done, chat, _ = run(cov_paper, script, tries=[made.attempt("2[1]。")], rounds=2)
     assert len(chat.requests) == 2
     assert done.answer.text == "2[1]。"
-    assert done.verdict.reason.startswith("judged unclear")
+    assert done.verdict.reason.startswith("判为不清楚")
     assert not done.verdict.passed
 
 
@@ -171,7 +171,7 @@ def test_cov_paper_keeps_the_scores_where_the_revision_is_no_question(run, made,
     assert len(chat.requests) == 1
     assert tries.wordings == []
     assert done.verdict.scores == made.table_13
-    assert "no revised question" in done.verdict.reason
+    assert "没有给出改写的问题" in done.verdict.reason
 
 
 def test_cov_paper_looks_again_for_an_answer_that_found_nothing(run, made):
@@ -227,7 +227,7 @@ def test_cov_paper_verifies_an_answer_without_any_reference(run, made):
     """Nothing was retrieved: the prompt is whole all the same."""
     first = Attempt(made.question, made.attempt("未找到。", found=False).answer, Context(()))
     done, _, _ = run(cov_paper, [made.cov_json(made.table_13, "unclear")], first=first)
-    assert done.verdict.reason == "nothing in the documents answers it, as far as was looked"
+    assert done.verdict.reason == "就所查到的范围，文件中没有答案"
     assert done.verdict.passed
 
 
@@ -278,7 +278,7 @@ def test_two_stages_end_where_the_revision_fails(run, made):
     done, _, tries = run(cov_two_stage, script)
     assert tries.wordings == []
     assert done.verdict.scores == made.table_13
-    assert "no revised question: " in done.verdict.reason
+    assert "没有得到改写的问题：" in done.verdict.reason
     assert [(s.name, s.calls) for s in done.steps] == [("verify", 1), ("rewrite", 2), ("stop", 0)]
 
 
@@ -288,7 +288,7 @@ def test_cov_paper_does_not_let_a_false_not_found_stand(run, made):
     scores = made.table_13 | {"reference_correctness": 0.9}
     done, _, _ = run(cov_paper, [made.cov_json(scores, "false")], first=first)
     assert not done.verdict.passed
-    assert done.verdict.reason.startswith("judged false")
+    assert done.verdict.reason.startswith("判为错误")
 
 
 def problem_json(made, judgement, kind=None, why="年份不对", *, revised="", **scores):

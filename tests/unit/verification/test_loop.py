@@ -78,7 +78,7 @@ def test_a_revision_that_is_the_question_itself_ends_the_loop(run, revised):
     """The same words, or the same but for marks and width, would find the same."""
     done, tries = run(assessment(0, revised=revised))
     assert tries.wordings == []
-    assert "tried before" in done.verdict.reason
+    assert "已经试过" in done.verdict.reason
 
 
 def test_a_revision_that_was_tried_ends_the_loop(run):
@@ -100,7 +100,7 @@ def test_an_answer_is_kept_where_trying_again_fails(run, made, error):
     """What was found is not lost, and the asker sees why there is no more."""
     done, _ = run(assessment(0), tries=made.tries(error))
     assert done.answer.text == "0[1]。"
-    assert f"answering again failed: {error}" in done.verdict.reason
+    assert f"再次作答未成功：{error}" in done.verdict.reason
     assert done.verdict.rounds == 1
 
 

@@ -46,4 +46,4 @@ def test_unchecked_answers_pass_where_the_offline_checks_support_all(made):
     """One sentence that is not in its cited text is enough to say so."""
     done = unchecked(made.attempt(supported=False))
     assert not done.verdict.passed
-    assert done.verdict.reason == "offline checks only: 1 of 1 sentences are not supported"
+    assert done.verdict.reason == "只做了不用模型的核对：1 句中有 1 句得不到支持"
