@@ -61,7 +61,7 @@ def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
 
 
 @pytest.mark.parametrize(
-    "second", [passage(2, 1800, 1900), passage(2, 300, 400, "e"), passage(2, 100, 200)]
+    "second", [passage(2, 500, 600), passage(2, 300, 400, "e"), passage(2, 100, 200)]
 )
 def test_what_lies_far_apart_or_in_another_document_has_no_gap(second):
     """Nor do passages that touch."""
