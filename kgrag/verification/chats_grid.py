@@ -44,8 +44,7 @@ def chats_grid(
     with the last answer; here the one with the best mean stands, not passed. Its text counts
     iterations, its Algorithm 3 rewritings: the budget counts answers, the first included. Ours:
     an answer that says that nothing was found, from references that hold nothing (context recall
-    below 0.5), stands where a second wording finds nothing either; by its own measures it never
-    passes, as relevance and accuracy are 0.
+    below 0.5), stands where a second wording finds nothing either: relevance and accuracy are 0.
 
     Args:
         question: As asked.
