@@ -107,7 +107,7 @@ def said(body: Body) -> str:
 
 def is_reading(body: Body) -> bool:
     """Return whether a request is about a passage of a document."""
-    return task(body) in ("knowledge", "facts", "summaries")
+    return task(body) in ("knowledge_rows", "facts_rows", "summaries")
 
 
 def is_checking(body: Body) -> bool:

@@ -111,9 +111,8 @@ class Graph(Role):
             "limit": limit,
             "within": None if doc_ids is None else sorted(doc_ids),
         }
-        name = "facts_around"
+        name = "facts_around_saying" if saying else "facts_around"
         if saying:
-            name = "facts_around_saying"
             asked |= {"saying": sorted(saying), "most": MOST_AROUND}
         rows = read_consistent(lambda: self._database.read(name, **asked))
         said = itemgetter("said") if saying else lambda _: 0
