@@ -14,7 +14,8 @@ right if organ and role agree; its task is the labelled one, or worded within th
 are `optional` count neither as missed nor as wrong. A sentence without findings counts.
 
 usage: python benchmarks/statements.py --data FOLDER [--kind targets|duties]
-           [--half tune|hold|more|fresh|last|prose|fifth|sixth|seventh] [--misses N]
+           [--half tune|hold|more|fresh|last|prose|fifth|sixth|seventh|eighth|ninth]
+           [--misses N]
            [--labels FOLDER]
 
 `--data` holds the documents as text files, named as the labels name them.
@@ -45,7 +46,19 @@ from benchmarks.agreement import (
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.language.quantities import narrow
 
-HALVES = ("tune", "hold", "more", "fresh", "last", "prose", "fifth", "sixth", "seventh")
+HALVES = (
+    "tune",
+    "hold",
+    "more",
+    "fresh",
+    "last",
+    "prose",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+)
 FIELDS = ("indicator", "value", "unit", "year", "standing")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\s*\d+)?")  # a line may break behind the point
 
