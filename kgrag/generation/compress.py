@@ -74,6 +74,6 @@ def _with_gaps(text: str, spans: Sequence[tuple[int, int]], kept: Collection[int
     for index, (start, end) in enumerate(spans):
         if index in kept:
             parts.append(text[start:end])
-        elif text[start:end].strip() and parts[-1:] != [GAP]:
-            parts.append(GAP)
+        elif parts[-1:] != [GAP]:  # blanks are no gap, and stay where they are
+            parts.append(GAP if text[start:end].strip() else text[start:end])
     return "".join(parts)

@@ -39,7 +39,7 @@ from kgrag.store.store import SearchedStore
 Postprocessor = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
 _POOL = 2  # candidates that go into postprocessors, for each result asked for
 _FOUND = 4  # best candidates that count as found when children are merged
-_COVERAGE = 0.75  # of a parent's characters, by the children that give way to it
+_COVERAGE = 0.9  # of a parent's characters, by the children that give way to it
 
 
 @dataclass(frozen=True, slots=True)

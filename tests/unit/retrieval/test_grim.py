@@ -24,20 +24,21 @@ def test_merge_and_fill_uses_a_filled_chunk_for_the_next_merge(store, hit):
 
 
 def test_best_are_filled_by_candidates_only(store, hit):
-    """1 lies between the best two: it joins them where it was found far below, else it does not."""
+    """2 lies between the best: it joins them where it was found far below, else it does not."""
     others = [hit(f"b:10:{i}", 4.0 - i / 10) for i in range(0, 12, 4)]
-    best = [hit("a:10:0", 9.0), hit("a:10:2", 8.0), *others]
-    assert {"a:10:0", "a:10:2"} < {r.chunk.chunk_id for r in merge_and_fill_best(best, store)}
-    found = merge_and_fill_best([*best, hit("a:10:1", 1.0)], store)
-    assert found[0].chunk.chunk_id == "a:40:0"  # of which three quarters are there now
+    best = [hit("a:10:0", 9.0), hit("a:10:1", 8.5), hit("a:10:3", 8.0), *others]
+    kept = {r.chunk.chunk_id for r in merge_and_fill_best(best, store)}
+    assert {"a:10:0", "a:10:1", "a:10:3"} < kept  # three quarters of the parent are not enough
+    found = merge_and_fill_best([*best, hit("a:10:2", 1.0)], store)
+    assert found[0].chunk.chunk_id == "a:40:0"  # which is all there now
 
 
 def test_best_merge_is_of_the_first_four_only(store, hit):
-    """Three of a parent below the best four stay what they are."""
+    """A whole parent below the best four stays in its pieces."""
     hits = [hit(f"b:10:{i}", 9.0 - i / 10) for i in (0, 4, 8)]
-    low = [hit("a:10:0", 2.0), hit("a:10:1", 1.9), hit("a:10:2", 1.8)]
-    assert len(merge_and_fill_best([*hits, *low], store)) == 6
-    assert len(merge_and_fill_best([*hits[:1], *low], store)) == 2
+    low = [hit(f"a:10:{i}", 2.0 - i / 10) for i in range(4)]
+    assert len(merge_and_fill_best([*hits, *low], store)) == 7
+    assert len(merge_and_fill_best(low, store)) == 1
 
 
 @given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 11)), st.integers(1, 9)))
