@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
@@ -54,8 +55,21 @@ def problems(kb: Path | str) -> list[str]:
 
 
 def of_documents(lines: list[str]) -> set[str]:
-    """Return the records that depend on one document only; a shared name is spelt by the most."""
-    return {line for line in lines if json.loads(line)["record"] not in ("entity", "fact")}
+    """Return the records that stand as they do in the end as soon as their document is stored.
+
+    A shared name is spelt by the most. Whom a reference means is known when the documents of the
+    run are there: only the last step of an ingestion connects them, and a run that was cut before
+    it leaves them to the next one.
+    """
+    return {line for line in lines if _is_settled(json.loads(line))}
+
+
+def _is_settled(record: dict[str, Any]) -> bool:
+    if record["record"] == "evidence":
+        return bool(record["qualifiers"].get("kind") != "reference")
+    if record["record"] == "entity-name":
+        return bool(record["type"] != "document")
+    return record["record"] not in ("entity", "fact")
 
 
 def write_facts(file: Path, *, n: int = 40) -> Path:

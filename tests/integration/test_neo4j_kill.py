@@ -16,6 +16,7 @@ from kgrag.errors import StoreUnavailableError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.store import Neo4jStore
+from tests.faults.corpus import of_documents
 from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -84,21 +85,8 @@ def check_whole(uri: str, undisturbed: list[str]) -> list[str]:
     with KnowledgeBase.open(uri, embedder=HashEmbedder()) as base:
         assert base.verify() == []
         lines = exported(base)
-    assert {line for line in lines if is_settled(json.loads(line))} <= set(undisturbed)
+    assert of_documents(lines) <= set(undisturbed)
     return lines
-
-
-def is_settled(record):
-    """Whether a record stands as it does in the end as soon as its document is stored.
-
-    Who a reference means is known when the documents of the run are there: only the last step
-    of an ingestion connects them, and a run that was cut before it leaves them to the next one.
-    """
-    if record["record"] == "evidence":
-        return record["qualifiers"].get("kind") != "reference"
-    if record["record"] == "entity-name":
-        return record["type"] != "document"
-    return record["record"] not in ("entity", "fact")
 
 
 class Ingest(threading.Thread):
