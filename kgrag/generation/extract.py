@@ -16,6 +16,7 @@ from kgrag.generation.stated_targets import AskedFigure, StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.facets import document_facets
 from kgrag.language.official_terms import in_official_terms, official_terms
+from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name, words
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query
@@ -48,6 +49,18 @@ class Scored:
 
     sentence: Sentence
     score: float
+
+
+# A line that says who can be asked, or when a document was signed and under which number.
+_IMPRINT = re.compile(
+    r"[(（]?(?:此件|信息)?[^，。；：:]{0,4}\d{4}年\d{1,2}月\d{1,2}日[印发布)）]*"
+    r"|[^，。；：:\s]{0,12}[〔\[(（]\d{4}[〕\])）]\s*第?\d+号"
+    r"|(?:联系)?(?:电话|传真|(?:电子)?邮箱|邮件|人|地址|邮编|邮政编码)\s*[：:].{0,40}"
+)
+_ASKS_IMPRINT = re.compile(
+    r"电话|邮箱|联系|地址|文号|哪[天日年月]|哪一[天日年月]|何时|时候|时间|日期|几[号日月]|when|date|phone|mail",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +116,7 @@ def quoted(
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, documents[sentence.doc_id].title)
         and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
+        and not _is_imprint(sentence.text, query.text)
     ]
     targets, asked = StatedTargets(facts), AskedFigure.of(query.text)
     listing = Listing(query, documents)
@@ -176,6 +190,13 @@ def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> 
 def _repeats(text: str, title: str) -> bool:
     """Return whether a sentence is the title, or a line of it."""
     return normalize_name(text) in normalize_name(title)
+
+
+def _is_imprint(text: str, question: str) -> bool:
+    """Return whether a line is a date, a number or a contact and no more, and not asked for."""
+    return _IMPRINT.fullmatch(narrow(text).strip()) is not None and not _ASKS_IMPRINT.search(
+        question
+    )
 
 
 def _is_asked_section(sentence: Sentence) -> bool:
