@@ -15,7 +15,7 @@ from kgrag.generation.sentences import Sentence, sentences
 from kgrag.generation.stated_targets import AskedFigure, StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.facets import document_facets
-from kgrag.language.official_terms import in_official_terms, official_terms
+from kgrag.language.official_terms import wordings
 from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name, words
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
@@ -252,9 +252,9 @@ def score_sentences(
     named = bool(query.titles and asked)
     passages = [_in_context(s, "" if named else titles[s.doc_id]) for s in candidates]
     vectors = embedder.embed(passages, "passage")
-    wordings = _wordings(question)
-    cosines = (vectors @ np.asarray(embedder.embed(wordings, "query")).T).mean(axis=1)
-    sought = [asked, *(set(words(wording)) for wording in wordings[1:])]
+    asking = wordings(question)
+    cosines = (vectors @ np.asarray(embedder.embed(asking, "query")).T).mean(axis=1)
+    sought = [asked, *(set(words(wording)) for wording in asking[1:])]
     kind = asked_kind(query.text)
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
@@ -270,12 +270,6 @@ def score_sentences(
         )
         scored.append(Scored(sentence, score))
     return sorted(scored, key=lambda s: (-s.score, s.sentence.rank, s.sentence.start))
-
-
-def _wordings(question: str) -> list[str]:
-    """Return a question, and the same in official terms where it says something otherwise."""
-    terms = official_terms(question)
-    return [question, in_official_terms(question, terms)] if terms else [question]
 
 
 def _share(asked: set[str], text: str) -> float:

@@ -74,6 +74,16 @@ def in_official_terms(text: str, found: Sequence[OfficialTerms]) -> str:
     return "".join([*pieces, text[at:]])
 
 
+def wordings(text: str) -> list[str]:
+    """Return a text, and the same in official terms where it says something otherwise.
+
+    >>> wordings("旧件翻新抓什么"), wordings("再制造抓什么")
+    (['旧件翻新抓什么', '再制造抓什么'], ['再制造抓什么'])
+    """
+    found = official_terms(text)
+    return [text, in_official_terms(text, found)] if found else [text]
+
+
 @functools.cache
 def _lay_terms() -> tuple[Mapping[str, tuple[str, ...]], int]:
     """Return official terms by everyday wording, and the length of the longest wording."""

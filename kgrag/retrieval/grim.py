@@ -117,7 +117,9 @@ class Pipeline:
         fused = self.fuse(search, found, top_k=top_k * _POOL)
         by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
         return [
-            ScoredChunk(by_id[f.chunk_id], f.score, f.via) for f in fused if f.chunk_id in by_id
+            ScoredChunk(chunk, f.score, (*f.via, *search.read_as(chunk.text)))
+            for f in fused
+            if (chunk := by_id.get(f.chunk_id))
         ]
 
     def _found(self, search: Search) -> list[RetrieverRanking]:

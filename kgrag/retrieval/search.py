@@ -13,7 +13,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
 from kgrag.language.indicators import is_indicator
 from kgrag.language.leading_region import leading_region
-from kgrag.language.official_terms import OfficialTerms, in_official_terms, official_terms
+from kgrag.language.official_terms import OfficialTerms, official_terms, wordings
 from kgrag.language.places import with_places_inside
 from kgrag.language.regions import regions_named
 from kgrag.language.text import words
@@ -158,6 +158,18 @@ class Search:
     def _official_terms(self) -> Sequence[OfficialTerms]:
         return official_terms(self.query.text) if self.official else ()
 
+    def read_as(self, text: str) -> tuple[str, ...]:
+        """Return how everyday wordings were read, those whose official term a text has.
+
+        In words for the user: `旧件翻新 read as 再制造`.
+        """
+        return tuple(
+            f"{self.query.text[start:end]} read as {term}"
+            for start, end, terms in self._official_terms
+            for term in [next((term for term in terms if term in text), None)]
+            if term
+        )
+
     @cached_property
     def vector(self) -> Vector:
         """Return the question's vector, `float32[dim]`.
@@ -171,10 +183,8 @@ class Search:
         passage: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance Labels (HyDE),
         2022, eq. 8, with one passage.
         """
-        wordings = [self.query.text]
-        if self._official_terms:
-            wordings.append(in_official_terms(self.query.text, self._official_terms))
-        texts = [" ".join(filter(None, (text, self.query.critical))) for text in wordings]
+        asked = wordings(self.query.text) if self.official else [self.query.text]
+        texts = [" ".join(filter(None, (text, self.query.critical))) for text in asked]
         vectors = list(self._embed().embed(texts, "query"))
         vector: Vector = vectors[0] if len(vectors) == 1 else _mean(vectors)
         if not self.hypothetical:

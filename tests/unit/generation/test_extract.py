@@ -196,7 +196,7 @@ def test_the_official_term_of_an_everyday_wording_counts(monkeypatch):
     question = "云岭省旧件翻新由各市公布吗"
     lines = ("云岭省的再制造由各市认定，每年公布。", "云岭省的公园由各市管理，每年公布。")
     asked = [ask(question, text="\n".join(lines), max_sentences=1)]
-    monkeypatch.setattr("kgrag.generation.extract.official_terms", lambda _: [])
+    monkeypatch.setattr("kgrag.generation.extract.wordings", lambda asked: [asked])
     asked.append(ask(question, text="\n".join(lines), max_sentences=1))
     assert [found.citations[0].quote for found in asked] == list(lines)
 

@@ -36,6 +36,15 @@ def test_the_official_term_finds_its_document(base):
     assert first(base, QUESTION, "grim-no-official-terms") == "云岭省文化方案"
 
 
+def test_a_result_says_which_wording_brought_it(base):
+    """And no result whose text does not have the official term."""
+    told = {
+        r.title: [reason for reason in r.via if "read as" in reason]
+        for r in base.search(QUESTION, top_k=2)
+    }
+    assert told == {"云岭省循环经济方案": ["旧件翻新 read as 再制造"], "云岭省文化方案": []}
+
+
 def test_the_questions_own_words_weigh_more(base):
     """Official terms join with half the weight, and half of the vector."""
     knowledge = base._current.knowledge()

@@ -24,6 +24,10 @@ class Asked(Double):
     def deepen(self, depth):
         """Find what is listed, however much that is."""
 
+    def read_as(self, _):
+        """No wording is read as another."""
+        return ()
+
 
 def listed(search):
     """Find the chunks that the question lists, best first."""
