@@ -5,10 +5,11 @@
 MATCH (e:KgragEntity)
 WITH e, COUNT { (e)<-[:NAMES]-(:KgragDocument) } AS documents
 WHERE documents > 1
-WITH e ORDER BY documents DESC, e.name LIMIT 12
+WITH e, documents ORDER BY documents DESC, e.name, e.id LIMIT 12
 CALL (e) {
   MATCH (d:KgragDocument)-[n:NAMES]->(e)
-  RETURN d, n ORDER BY COUNT { (d)-[:NAMES]->() } DESC LIMIT 10
+  RETURN d, n ORDER BY COUNT { (d)-[:NAMES]->() } DESC, d.id LIMIT 10
 }
 RETURN d, n, e
+ORDER BY documents DESC, e.id, d.id
 LIMIT 60

@@ -5,7 +5,8 @@
 WITH '碳达峰实施方案' AS title
 MATCH (d:KgragDocument)
 WITH d ORDER BY d.title CONTAINS title OR d.title_key CONTAINS title DESC,
-                COUNT { (d)<-[:CITES]-() } DESC LIMIT 1
+                COUNT { (d)<-[:CITES]-() } DESC, d.title, d.id LIMIT 1
 OPTIONAL MATCH (d)-[c:CITES]-(other:KgragDocument)
 RETURN d, c, other
+ORDER BY other.title, other.id
 LIMIT 100

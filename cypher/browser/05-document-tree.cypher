@@ -5,7 +5,7 @@
 WITH '碳达峰实施方案' AS title, 256 AS size
 MATCH (d:KgragDocument)
 WITH size, d ORDER BY d.title CONTAINS title OR d.title_key CONTAINS title DESC,
-                      COUNT { (d)<-[:CITES]-() } DESC LIMIT 1
+                      COUNT { (d)<-[:CITES]-() } DESC, d.title, d.id LIMIT 1
 MATCH (d)<-[part:PART_OF]-(parent:KgragChunk)
 OPTIONAL MATCH (parent)-[has:HAS_CHILD]->(child:KgragChunk {size: size})
 RETURN d, part, parent, has, child

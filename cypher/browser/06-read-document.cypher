@@ -5,7 +5,7 @@
 WITH '节约能源条例' AS title, 512 AS size
 MATCH (d:KgragDocument)
 WITH size, d ORDER BY d.title CONTAINS title OR d.title_key CONTAINS title DESC,
-                      COUNT { (d)<-[:CITES]-() } DESC LIMIT 1
+                      COUNT { (d)<-[:CITES]-() } DESC, d.title, d.id LIMIT 1
 MATCH (c:KgragChunk {doc_id: d.id, size: size})
 RETURN c.index AS 序号, substring(reduce(path = '', h IN c.heading_path | path + ' › ' + h), 3) AS 章节,
        c.text AS 正文

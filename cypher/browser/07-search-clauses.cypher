@@ -9,5 +9,5 @@ CALL db.index.fulltext.queryNodes(
 WHERE c:ChildChunk AND c.size = 256
 MATCH (d:KgragDocument {id: c.doc_id})
 RETURN round(score, 2) AS 得分, d.name AS 文件, last(c.heading_path) AS 章节, c.text AS 正文, c.id AS 编号
-ORDER BY 得分 DESC
+ORDER BY 得分 DESC, c.id
 LIMIT 20

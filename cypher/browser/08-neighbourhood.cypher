@@ -7,12 +7,13 @@ CALL (name) {
   CALL db.index.fulltext.queryNodes(
     'kgrag_entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
   ) YIELD node AS e, score
-  RETURN e, score ORDER BY e.name = name DESC, score DESC LIMIT 1
+  RETURN e, score ORDER BY e.name = name DESC, score DESC, e.id LIMIT 1
   UNION
   MATCH (e:KgragEntity)
-  RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
+  RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC, e.id LIMIT 1
 }
-WITH e ORDER BY score DESC LIMIT 1
+WITH e ORDER BY score DESC, e.id LIMIT 1
 MATCH (e)-[r:RELATED]-(other:KgragEntity)
 RETURN e, r, other
+ORDER BY r.id
 LIMIT 80

@@ -9,22 +9,22 @@ CALL (names) {
     CALL db.index.fulltext.queryNodes(
       'kgrag_entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
     ) YIELD node AS e, score
-    RETURN e ORDER BY e.name = name DESC, score DESC LIMIT 1
+    RETURN e ORDER BY e.name = name DESC, score DESC, e.id LIMIT 1
   }
   RETURN collect(DISTINCT e) AS found
 }
 CALL () {
   MATCH (e:KgragEntity)
-  RETURN e AS most ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
+  RETURN e AS most ORDER BY COUNT { (e)-[:RELATED]-() } DESC, e.id LIMIT 1
 }
 WITH found, coalesce(head(found), most) AS one
 CALL (one) {
   MATCH (one)-[:RELATED]-(via:KgragEntity)
-  WITH DISTINCT one, via LIMIT 200
+  WITH DISTINCT one, via ORDER BY via.id LIMIT 200
   MATCH (via)-[:RELATED]-(e:KgragEntity)
   WHERE e <> one AND NOT EXISTS { (one)-[:RELATED]-(e) }
-  WITH e LIMIT 500
-  WITH DISTINCT e ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
+  WITH e ORDER BY e.id LIMIT 500
+  WITH DISTINCT e ORDER BY COUNT { (e)-[:RELATED]-() } DESC, e.id LIMIT 1
   RETURN collect(e) AS far
 }
 WITH one, coalesce(found[1], head(far)) AS other

@@ -7,14 +7,14 @@ CALL (name) {
   CALL db.index.fulltext.queryNodes(
     'kgrag_entity_names', '"' + replace(name, '"', ' ') + '"', {limit: 100}
   ) YIELD node AS e, score
-  RETURN e, score ORDER BY e.name = name DESC, score DESC LIMIT 1
+  RETURN e, score ORDER BY e.name = name DESC, score DESC, e.id LIMIT 1
   UNION
   MATCH (e:KgragEntity)
-  RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC LIMIT 1
+  RETURN e, 0.0 AS score ORDER BY COUNT { (e)-[:RELATED]-() } DESC, e.id LIMIT 1
 }
-WITH e ORDER BY score DESC LIMIT 1
+WITH e ORDER BY score DESC, e.id LIMIT 1
 MATCH (e)-[r:RELATED]-(:KgragEntity)
-WITH DISTINCT r LIMIT 100
+WITH DISTINCT r ORDER BY r.id LIMIT 100
 UNWIND range(0, size(r.chunk_ids) - 1) AS i
 MATCH (c:KgragChunk {id: r.chunk_ids[i]})
 MATCH (whole:KgragChunk {id: coalesce(c.parent_id, c.id)})

@@ -5,7 +5,7 @@
 WITH '依据' AS predicate
 MATCH (s:KgragEntity)-[r:RELATED]->(o:KgragEntity)
 WHERE r.predicate CONTAINS predicate
-WITH s, r, o ORDER BY size(r.chunk_ids) DESC LIMIT 200
+WITH s, r, o ORDER BY size(r.chunk_ids) DESC, r.id LIMIT 200
 CALL (r) { UNWIND r.doc_ids AS id RETURN count(DISTINCT id) AS 文件 }
 RETURN s.name AS 主语, r.predicate AS 关系, o.name AS 宾语, size(r.chunk_ids) AS 证据, 文件
 ORDER BY 证据 DESC, 主语, 宾语

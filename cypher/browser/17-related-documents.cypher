@@ -5,12 +5,14 @@
 WITH '绿色工厂' AS title
 MATCH (d:KgragDocument)
 WITH d ORDER BY d.title CONTAINS title OR d.title_key CONTAINS title DESC,
-                COUNT { (d)<-[:CITES]-() } DESC LIMIT 1
+                COUNT { (d)<-[:CITES]-() } DESC, d.title, d.id LIMIT 1
 MATCH (d)-[:NAMES]->(e:KgragEntity)
 WHERE COUNT { (e)<-[:NAMES]-() } <= 50  // 处处可见的实体说明不了什么
 MATCH (e)<-[:NAMES]-(other:KgragDocument) WHERE other <> d
-WITH d, other, collect(DISTINCT e) AS shared ORDER BY size(shared) DESC LIMIT 5
+WITH DISTINCT d, other, e ORDER BY e.name, e.id
+WITH d, other, collect(e) AS shared ORDER BY size(shared) DESC, other.title, other.id LIMIT 5
 UNWIND shared[..12] AS e
 MATCH (d)-[a:NAMES]->(e)<-[b:NAMES]-(other)
 RETURN d, a, e, b, other
+ORDER BY other.title, other.id, e.name, e.id
 LIMIT 60

@@ -4,8 +4,8 @@
 // The tasks that an organ leads, does or helps with, and who assigned them; change the name.
 WITH '工业和信息化厅' AS name
 MATCH (o:KgragOrgan)
-WITH o ORDER BY o.name CONTAINS name DESC, COUNT { (o)<-[:ASSIGNED_TO]-() } DESC, o.name LIMIT 1
+WITH o ORDER BY o.name CONTAINS name DESC, COUNT { (o)<-[:ASSIGNED_TO]-() } DESC, o.name, o.id LIMIT 1
 MATCH (o)<-[a:ASSIGNED_TO]-(u:KgragDuty)<-[by:ASSIGNS]-(d:KgragDocument)
 RETURN o, a, u, by, d
-ORDER BY d.title, u.start
+ORDER BY d.title, u.start, u.id
 LIMIT 60

@@ -5,7 +5,8 @@
 WITH '绿色工厂培育管理办法' AS title
 MATCH (d:KgragDocument)
 WITH d ORDER BY d.title CONTAINS title OR d.title_key CONTAINS title DESC,
-                COUNT { (d)-[:BASED_ON|IMPLEMENTS]->() } DESC, d.title LIMIT 1
+                COUNT { (d)-[:BASED_ON|IMPLEMENTS]->() } DESC, d.title, d.id LIMIT 1
 OPTIONAL MATCH path = (d)-[:BASED_ON|IMPLEMENTS*1..4]->()
 RETURN d, path
+ORDER BY length(path), [n IN nodes(path) | n.id]
 LIMIT 80

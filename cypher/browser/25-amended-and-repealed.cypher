@@ -4,5 +4,5 @@
 // Which document amends or repeals which; what is not held is drawn by its title.
 MATCH (d:KgragDocument)-[r:AMENDS|REPEALS]->(other)
 RETURN d, r, other
-ORDER BY d.title
+ORDER BY d.title, d.id, other.id
 LIMIT 100

@@ -4,9 +4,10 @@
 // The documents that an organ issued, alone or with others, and where they apply; change the name.
 WITH '发展和改革委员会' AS name
 MATCH (o:KgragOrgan)
-WITH o ORDER BY o.name CONTAINS name DESC, COUNT { (o)<-[:ISSUED_BY]-() } DESC, o.name LIMIT 1
+WITH o ORDER BY o.name CONTAINS name DESC, COUNT { (o)<-[:ISSUED_BY]-() } DESC, o.name, o.id LIMIT 1
 MATCH (o)<-[i:ISSUED_BY]-(d:KgragDocument)
-WITH o, i, d ORDER BY d.issued DESC, d.title LIMIT 60
+WITH o, i, d ORDER BY d.issued DESC, d.title, d.id LIMIT 60
 OPTIONAL MATCH (d)-[a:APPLIES_TO]->(r:KgragRegion)
 RETURN o, i, d, a, r
+ORDER BY d.issued DESC, d.title, d.id, r.id
 LIMIT 100
