@@ -40,8 +40,8 @@ whole commands.
 Nothing of kgrag needs this package.
 """
 
+from kgrag.llm.replay import Player, Recorder, Recording
 from kgrag.testing.forwarding import playing, recording
-from kgrag.testing.replay import Player, Recorder, Recording
 from kgrag.testing.reply import Reply, stand_in
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.testing.server import FakeServer, Received

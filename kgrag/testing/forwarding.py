@@ -9,7 +9,7 @@ from pathlib import Path
 from kgrag.errors import ModelError, RateLimitError
 from kgrag.llm.chat import Completion, OnText, Request
 from kgrag.llm.openai_chat import OpenAIChat
-from kgrag.testing.replay import Player, Recorder, finish_of, request_of
+from kgrag.llm.replay import Player, Recorder, finish_of, request_of
 from kgrag.testing.reply import Body, Reply
 
 _TIMEOUT_S = 600.0  # for an answer that is not streamed on
