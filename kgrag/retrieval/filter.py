@@ -28,6 +28,7 @@ class Filter:
             实施方案; any of them.
         years: First and last year of issue, both included; None for any. Documents that do not
             say when they were issued are left out.
+        without: Documents that are left out, named as in `documents`.
 
     Raises:
         ValueError: If names are one text, which would be taken for its letters, or years no pair.
@@ -37,9 +38,10 @@ class Filter:
     regions: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     years: tuple[int, int] | None = None
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("documents", "regions", "kinds"):
+        for name in ("documents", "regions", "kinds", "without"):
             if isinstance(value := getattr(self, name), str):  # would be taken for its letters
                 raise ValueError(f"{name} must be a tuple of names, got {value!r}: ({value!r},)")
         if self.years is not None and not (isinstance(self.years, tuple) and len(self.years) == 2):
@@ -47,7 +49,7 @@ class Filter:
 
     def __bool__(self) -> bool:
         """Return whether there is any condition."""
-        return bool(self.documents or self.regions or self.kinds or self.years)
+        return bool(self.documents or self.regions or self.kinds or self.years or self.without)
 
 
 def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str]:
@@ -76,6 +78,10 @@ def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str
     if wanted.years:
         first, last = wanted.years
         conditions.append((f"year {_years(first, last)}", _issued(first, last, cards)))
+    if wanted.without:
+        named = {document_called(name, cards).doc_id for name in wanted.without}
+        others = frozenset(card.doc_id for card in cards if card.doc_id not in named)
+        conditions.append((f"all without {', '.join(wanted.without)}", others))
     left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
     if not left:
         said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)

@@ -48,6 +48,8 @@ OF_CITIES = [
         (Filter(regions=("云岭省",)), "ab"),
         (Filter(regions=("青川", "南渡")), "bd"),
         (Filter(regions=("全国",)), "c"),
+        (Filter(without=("c", "b.txt")), "ad"),
+        (Filter(regions=("云岭",), without=("a",)), "b"),
         (Filter(kinds=("通知",)), "a"),
         (Filter(kinds=("方案",)), "ad"),
         (Filter(kinds=("实施方案", "办法")), "ab"),
