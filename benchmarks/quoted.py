@@ -6,6 +6,8 @@
 - citing: for the titles that most documents cite, what `cited-by` lists beside a literal search of
   the texts for the title in quotation marks (blind to blanks; the title's own document left out).
 
+`kgrag eval answers` measures more, of one system, by the same rule.
+
 usage: python benchmarks/quoted.py --kb KB --queries Q.jsonl [--systems hybrid,grim]
        python benchmarks/quoted.py --kb KB --citing 30
 
@@ -23,6 +25,7 @@ from statistics import fmean
 from typing import Any
 
 from kgrag.api import KnowledgeBase
+from kgrag.evaluation.quoted import quoted
 from kgrag.language.text import normalize_name
 from kgrag.results import Citation
 
@@ -46,14 +49,9 @@ def main() -> None:
 
 def shares(gold: Mapping[str, Sequence[Sequence[int]]], cited: Iterable[Citation]) -> list[float]:
     """Return the share of gold characters covered, of gold documents cited, characters quoted."""
-    spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for c in cited:
-        spans[Path(c.file).stem].append((c.start, c.end))
-    wanted = {(d, i) for d, several in gold.items() for a, b in several for i in range(a, b)}
-    found = {(d, i) for d, i in wanted if any(a <= i < b for a, b in spans[d])}
-    documents = fmean(bool(spans[d]) for d in gold)
-    quoted = sum(b - a for several in spans.values() for a, b in several)
-    return [len(found) / len(wanted), documents, float(quoted)]
+    spans = {doc: [(start, end) for start, end in several] for doc, several in gold.items()}
+    found = quoted(tuple(cited), spans, gold.keys())
+    return [found.gold, found.documents, float(found.characters)]
 
 
 def _print_quoted(base: KnowledgeBase, queries: Path, systems: Sequence[str]) -> None:

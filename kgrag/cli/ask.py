@@ -109,7 +109,7 @@ def ask(
             question,
             system=system,
             top_k=top_k,
-            writer=_writer(writer),
+            writer=chosen_writer(writer),
             template=template,
             verify=verify,
             within=within,
@@ -147,7 +147,7 @@ def chat(
         asking = partial(
             base.ask,
             system=system,
-            writer=_writer(writer),
+            writer=chosen_writer(writer),
             template=template,
             verify=verify,
             within=within,
@@ -207,7 +207,8 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-def _writer(name: str | None) -> "Writer | None":
+def chosen_writer(name: str | None) -> "Writer | None":
+    """Return what `--writer` names."""
     return "model" if name == "model" else "quotes" if name == "quotes" else None
 
 

@@ -1,10 +1,11 @@
-"""Commands that measure: eval retrieval."""
+"""Commands that measure: eval retrieval, and eval answers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.eval_answers import answers
 from kgrag.cli.options import EXISTING, json_option, kb_option, opened
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.errors import EvaluationError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("eval")
 def eval_() -> None:
-    """Measure retrieval on questions with gold."""
+    """Measure retrieval, and answers, on questions with gold."""
 
 
 @eval_.command()
@@ -77,5 +78,7 @@ def _print_reports(
     if n_without_gold:
         echo(f"left out: {n_without_gold} questions without gold")
 
+
+eval_.add_command(answers)
 
 COMMANDS = (eval_,)

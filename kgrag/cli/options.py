@@ -13,6 +13,8 @@ from kgrag.errors import KgragError, StoreError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
+    from kgrag.config import Config
+    from kgrag.llm.chat import ChatModel
     from kgrag.retrieval.filter import Filter
 
 # What Python raises where it meets a value of another kind than was stored.
@@ -90,11 +92,27 @@ AS_OF_QUESTION = (
 
 
 @contextmanager
-def opened(ctx: click.Context, kb: str, *, create: bool = False) -> Iterator["KnowledgeBase"]:
-    """Open the knowledge base of a command and close it after."""
+def opened(
+    ctx: click.Context,
+    kb: str,
+    *,
+    create: bool = False,
+    config: "Config | None" = None,
+    model: "ChatModel | None" = None,
+) -> Iterator["KnowledgeBase"]:
+    """Open the knowledge base of a command and close it after.
+
+    Args:
+        ctx: Of the command.
+        kb: What `--kb` names.
+        create: Make a new one where there is none.
+        config: Settings; the command's for None.
+        model: Of every stage, in the place of those of the settings.
+    """
     from kgrag.api import KnowledgeBase
 
-    with KnowledgeBase.open(kb, create=create, config=ctx.obj) as knowledge_base:
+    settings = config or ctx.obj
+    with KnowledgeBase.open(kb, create=create, config=settings, model=model) as knowledge_base:
         if create and not knowledge_base.store.all_meta():  # it is new
             print_foreign(knowledge_base.store.count_foreign())
         try:

@@ -26,9 +26,11 @@ class GoldQuery:
     Attributes:
         query_id: Unique in its file.
         question: As asked.
-        gold_docs: Ids of the documents (or passages) that answer it; at least one.
+        gold_docs: Ids of the documents (or passages) that answer it; none of a question that
+            the documents do not answer.
         gold_spans: Where in them, as (start, end) character offsets by document; may be empty.
         kind: Group for averages, e.g. `goal`; may be empty.
+        answers: What answers it, in words; any of them is right. May be empty.
     """
 
     query_id: str
@@ -36,6 +38,7 @@ class GoldQuery:
     gold_docs: tuple[str, ...]
     gold_spans: Spans = field(default_factory=dict)
     kind: str = ""
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +64,27 @@ def read_queries(path: Path) -> QuerySet:
     Raises:
         EvaluationError: If the file cannot be read or a line is malformed; names file and line.
     """
-    queries: list[GoldQuery] = []
-    seen: set[str] = set()
-    for place, row in read_rows(path):
-        query = _query(row, place)
-        if query.query_id in seen:
-            raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
-        seen.add(query.query_id)
-        queries.append(query)
+    queries = read_all_queries(path)
     with_gold = tuple(query for query in queries if query.gold_docs)
     return QuerySet(with_gold, len(queries) - len(with_gold))
+
+
+def read_all_queries(path: Path) -> tuple[GoldQuery, ...]:
+    """Return every question of a file as `read_queries` reads it, in file order.
+
+    A line may have `answers`, a list of texts. A question without gold documents is one that the
+    documents do not answer.
+
+    Raises:
+        EvaluationError: As `read_queries`.
+    """
+    queries: dict[str, GoldQuery] = {}
+    for place, row in read_rows(path):
+        query = _query(row, place)
+        if query.query_id in queries:
+            raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
+        queries[query.query_id] = query
+    return tuple(queries.values())
 
 
 def read_questions(
@@ -120,6 +134,7 @@ def _query(row: Row, place: str) -> GoldQuery:
         gold_docs=tuple(dict.fromkeys(gold)),
         gold_spans=_spans(row.get("gold_spans"), place),
         kind=kind,
+        answers=texts_of(row, "answers", place),
     )
 
 

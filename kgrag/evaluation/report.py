@@ -39,6 +39,15 @@ def text_table(
         means = group.means if group else {}
         cells = [f"{100 * means[name]:.1f}" if name in means else "-" for name in shown]
         rows.append([system, str(group.n_queries if group else 0), *cells])
+    return aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines: the first column to the left, the others to the right.
+
+    Args:
+        rows: Of cells, the same number in each; at least one.
+    """
     widths = [max(_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(_line(row, widths) for row in rows)
 

@@ -1,5 +1,6 @@
 """Check an answer offline: what each sentence claims must stand in the text that it cites."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -20,6 +21,14 @@ _NOTE_ELSEWHERE = (
     "有 {} 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。",
     "{} sentence(s) hold numbers that stand elsewhere in the cited passage, not in the quoted "
     "sentence; they are marked.",
+)
+
+_REMARK = re.compile(
+    "|".join(
+        re.escape(form).replace(re.escape("{}"), r"[^〕\]\n]*")
+        for forms in (_MISSING, _ELSEWHERE, _UNCITED)
+        for form in forms
+    )
 )
 
 
@@ -156,6 +165,11 @@ def mark(answer: Answer) -> Answer:
             *([_NOTE_ELSEWHERE[latin].format(doubtful)] if doubtful else []),
         ),
     )
+
+
+def without_remarks(text: str) -> str:
+    """Return the text of an answer without what `mark` put behind its sentences."""
+    return _REMARK.sub("", text)
 
 
 def _before_cell_end(text: str, sentence: SentenceCheck) -> int:

@@ -33,7 +33,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.curating",),
     ("kgrag.stored",),
     ("kgrag.api",),
-    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.testing"),
+    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.measuring",
+     "kgrag.testing"),
     ("kgrag.cli",),
 )  # fmt: skip
 OPEN = {0, 1, 11}
@@ -53,6 +54,7 @@ THIRD_PARTY = {
     "neo4j": ("kgrag.integrations.*", "kgrag.store.neo4j", "kgrag.store.neo4j.*"),
     "neo4j_graphrag": ("kgrag.integrations.*",),
     "networkx": ("kgrag.networks", "kgrag.stored"),
+    "nltk": ("kgrag.evaluation.overlap",),
     "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.vectors.*", "kgrag.retrieval.*",
               "kgrag.generation.*",
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
@@ -64,6 +66,7 @@ THIRD_PARTY = {
     "annotated_types": ("kgrag.config",),
     "pydantic": ("kgrag.config_file",),
     "pypdfium2": ("kgrag.ingestion.load.pdf",),
+    "rouge_score": ("kgrag.evaluation.overlap",),
     # not third-party, but as much of an adapter's concern
     "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.llm.calls", "kgrag.store.sqlite.*"),
     "tantivy": ("kgrag.store.sqlite.*",),
@@ -73,9 +76,9 @@ THIRD_PARTY = {
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
-HEAVY = {"docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml", "networkx", "numpy",
-         "onnxruntime", "openai", "openpyxl", "peft", "pydantic", "pypdfium2", "tantivy",
-         "tokenizers", "torch", "transformers"}  # fmt: skip
+HEAVY = {"docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml", "networkx", "nltk",
+         "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic", "pypdfium2",
+         "rouge_score", "tantivy", "tokenizers", "torch", "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)

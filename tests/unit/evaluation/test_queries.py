@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.queries import GoldQuery, read_queries, read_questions
+from kgrag.evaluation.queries import (
+    GoldQuery,
+    read_all_queries,
+    read_queries,
+    read_questions,
+)
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -34,7 +39,7 @@ def test_read_queries_takes_passages_and_spans(tmp_path):
 
     assert read_queries(path).queries == (
         GoldQuery("1", "甲？", ("p1", "p2"), {}, "2hop"),
-        GoldQuery("2", "乙？", ("d",), {"d": ((3, 9),)}, "goal"),
+        GoldQuery("2", "乙？", ("d",), {"d": ((3, 9),)}, "goal", ("x",)),
     )
 
 
@@ -99,3 +104,17 @@ def test_questions_are_read_in_the_encodings_that_editors_save(tmp_path, encodin
     path.write_bytes('{"id": "1", "question": "绿色工厂有多少家？"}\r\n'.encode(encoding))
 
     assert read_questions(path) == {"1": "绿色工厂有多少家？"}
+
+
+def test_read_all_queries_keeps_what_the_documents_do_not_answer(tmp_path):
+    """A question without gold is one to be refused, not one to be left out."""
+    path = write(
+        tmp_path / "q.jsonl",
+        {"id": "1", "question": "甲？", "gold_docs": ["d"]},
+        {"id": "2", "question": "乙？", "gold_docs": [], "answers": ["文件未提及"]},
+    )
+    assert [(q.query_id, q.gold_docs) for q in read_all_queries(path)] == [("1", ("d",)), ("2", ())]
+    assert read_queries(path).n_without_gold == 1
+    path = write(tmp_path / "twice.jsonl", *[{"id": "1", "question": "甲？"}] * 2)
+    with pytest.raises(EvaluationError, match="used twice"):
+        read_all_queries(path)

@@ -1,0 +1,228 @@
+"""The scores of answers, question by question and by kind of question; when to refuse, as well."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+from kgrag.errors import EvaluationError
+from kgrag.evaluation.experiment import ALL
+from kgrag.evaluation.overlap import OVERLAP
+from kgrag.evaluation.quoted import QUOTED
+from kgrag.evaluation.report import aligned
+from kgrag.files.whole_file import write_whole
+from kgrag.language.visible import json_line
+
+BACKED = ("back-P", "back-R", "num-P", "num-R", "num-cited")
+COSTS = ("calls", "prompt", "completion", "seconds")  # of a question; no shares
+# Titles of tables, and the measures in each.
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "wording": OVERLAP,
+    "citations": (*QUOTED, *BACKED),
+    "cost": ("refused", *COSTS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScores:
+    """One question, what was answered, and how good that is.
+
+    Attributes:
+        query_id: The question.
+        kind: Its group; may be empty.
+        question: As asked.
+        answerable: Whether the documents that were searched answer it, by its gold.
+        refused: Whether the answer is that nothing was found.
+        text: The answer.
+        citations: As `kgrag ask --json` gives them.
+        scores: By measure: shares in [0, 1], and those of `COSTS` in calls, tokens and seconds.
+            Those of wording, citations and numbers only of answerable questions; an answer that
+            refuses one of these has 0.
+        notes: Of the answer.
+    """
+
+    query_id: str
+    kind: str
+    question: str
+    answerable: bool
+    refused: bool
+    text: str
+    citations: tuple[Mapping[str, object], ...]
+    scores: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping: a line of the file that `--out` names."""
+        return {
+            "id": self.query_id,
+            "kind": self.kind,
+            "question": self.question,
+            "answerable": self.answerable,
+            "refused": self.refused,
+            "answer": self.text,
+            "citations": [dict(citation) for citation in self.citations],
+            "scores": dict(self.scores),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """How well a system tells what the documents do not answer.
+
+    Attributes:
+        unanswerable: Questions that they do not answer.
+        refused: Of these, told so.
+        answerable: The other questions.
+        wrongly_refused: Of these, told that nothing was found.
+    """
+
+    unanswerable: int
+    refused: int
+    answerable: int
+    wrongly_refused: int
+
+    @property
+    def precision(self) -> float | None:
+        """Return the share of refusals that are right; None where nothing was refused."""
+        n = self.refused + self.wrongly_refused
+        return self.refused / n if n else None
+
+    @property
+    def recall(self) -> float | None:
+        """Return the share of unanswerable questions that are refused; None without any."""
+        return self.refused / self.unanswerable if self.unanswerable else None
+
+    @property
+    def wrongly_refused_share(self) -> float | None:
+        """Return the share of answerable questions that are refused; None without any."""
+        return self.wrongly_refused / self.answerable if self.answerable else None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping of counts and shares."""
+        return {
+            "unanswerable": self.unanswerable,
+            "refused": self.refused,
+            "answerable": self.answerable,
+            "wrongly_refused": self.wrongly_refused,
+            "precision": self.precision,
+            "recall": self.recall,
+            "wrongly_refused_share": self.wrongly_refused_share,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReport:
+    """What was measured of a system's answers.
+
+    Attributes:
+        system: Its name.
+        rows: Every question, in the order given.
+        notes: What a reader should know: documents that are not held, answers that fell back.
+        compared: By criterion, how often this system's answer, the other's, or neither was found
+            better; empty where nothing was compared.
+    """
+
+    system: str
+    rows: tuple[AnswerScores, ...]
+    notes: tuple[str, ...] = ()
+    compared: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Return `all`, then the kinds of question in the order in which they appear."""
+        return [ALL, *dict.fromkeys(row.kind for row in self.rows if row.kind not in ("", ALL))]
+
+    def of_kind(self, kind: str) -> list[AnswerScores]:
+        """Return the questions of a kind, or `all`."""
+        return [row for row in self.rows if kind in (ALL, row.kind)]
+
+    def means(self, kind: str = ALL) -> dict[str, float]:
+        """Return the mean of each measure over the questions of a kind that have it."""
+        columns: dict[str, list[float]] = {}
+        for row in self.of_kind(kind):
+            for name, value in row.scores.items():
+                columns.setdefault(name, []).append(value)
+        return {name: fmean(column) for name, column in columns.items()}
+
+    @property
+    def abstention(self) -> Abstention:
+        """Return how well it refuses."""
+        other = [row.refused for row in self.rows if row.answerable]
+        none = [row.refused for row in self.rows if not row.answerable]
+        return Abstention(len(none), sum(none), len(other), sum(other))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping: means by kind, abstention, questions."""
+        return {
+            "system": self.system,
+            "groups": {
+                kind: {"n_queries": len(self.of_kind(kind)), "scores": self.means(kind)}
+                for kind in self.kinds
+            },
+            "abstention": self.abstention.to_dict(),
+            "compared": {name: dict(counts) for name, counts in self.compared.items()},
+            "notes": list(self.notes),
+            "queries": [row.to_dict() for row in self.rows],
+        }
+
+
+def answer_tables(report: AnswerReport) -> str:
+    """Return aligned tables, a row for each kind of question: shares in percent, costs as they are.
+
+    A measure that no question has is left out; a kind without it has `-`.
+    """
+    means = {kind: report.means(kind) for kind in report.kinds}
+    known = [name for columns in TABLES.values() for name in columns]
+    judged = [name for name in means[ALL] if name not in known]
+    tables = []
+    for title, columns in {**TABLES, "judged": tuple(judged)}.items():
+        shown = [name for name in columns if name in means[ALL]]
+        if shown:
+            rows = [
+                [kind, str(len(report.of_kind(kind))), *(_cell(name, of) for name in shown)]
+                for kind, of in means.items()
+            ]
+            tables.append(aligned([[title, "n", *shown], *rows]))
+    return "\n\n".join([*tables, *_in_words(report)])
+
+
+def _cell(name: str, means: Mapping[str, float]) -> str:
+    if name not in means:
+        return "-"
+    if name in COSTS:
+        return f"{means[name]:.2f}" if name in ("seconds", "calls") else f"{means[name]:.0f}"
+    return f"{100 * means[name]:.1f}"
+
+
+def _in_words(report: AnswerReport) -> list[str]:
+    """Return how it refuses, and what a comparison found, a line each."""
+    told = report.abstention
+    lines = [
+        f"refused: {told.refused} of {told.unanswerable} unanswerable "
+        f"(recall {_share(told.recall)}, precision {_share(told.precision)}), "
+        f"{told.wrongly_refused} of {told.answerable} others "
+        f"(wrongly: {_share(told.wrongly_refused_share)})"
+    ]
+    lines += [
+        f"{name}: " + ", ".join(f"{who} {count}" for who, count in counts.items())
+        for name, counts in report.compared.items()
+    ]
+    return ["\n".join(lines)]
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def write_answers(path: Path, report: AnswerReport) -> None:
+    """Write a line for each question to a `.jsonl` file, or the report whole to any other.
+
+    Raises:
+        EvaluationError: If the file cannot be written.
+    """
+    rows = [row.to_dict() for row in report.rows] if path.suffix == ".jsonl" else [report.to_dict()]
+    try:
+        write_whole(path, map(json_line, rows))
+    except OSError as exc:
+        raise EvaluationError(f"cannot write {path}: {exc}. Remedy: choose another place") from exc

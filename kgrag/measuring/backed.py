@@ -1,0 +1,135 @@
+"""Whether what an answer cites backs it, sentence by sentence and number by number, by rule."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from kgrag.generation.searched import NUMBER_MARK, Numbers, Searched
+from kgrag.generation.support import features_held, said_features
+from kgrag.language.answer_text import Statement, marks, statements
+from kgrag.results import Answer, Citation
+from kgrag.verification.checks import without_remarks
+
+# Of an item, whose line break a quote by rule has lost: …以下要求：1.符合…
+_ITEM = re.compile(r"(?<![\d.．])\d{1,2}[.．、](?=[^\d\s])")
+_BACKS = 0.5  # share of a sentence's words and numbers that what it cites must hold
+_ADDS = 0.02  # share that a citation must hold beyond the others of its sentence
+
+
+def plain_text(answer: Answer) -> str:
+    """Return the text of an answer without [n] and without remarks of the checks."""
+    text = without_remarks(answer.text)
+    pieces, reach = [], 0
+    for start, end, _ in marks(text):
+        pieces.append(text[reach:start])
+        reach = end
+    return "".join([*pieces, text[reach:]])
+
+
+def backing_scores(answer: Answer) -> dict[str, float]:
+    """Return `back-P` and `back-R`: citation precision and recall by support, in [0, 1].
+
+    As in ALCE (Gao et al. 2023, section 3), with a rule in the place of a model. What a sentence
+    cites backs it where the quotes with their titles and headings hold all its numbers, in
+    whatever writing, and half of its pairs of characters (words, in English). `back-R` is the share
+    of sentences that are backed, those without [n] among them that need one; `back-P` the share of
+    citations, each in each sentence, that stand in one that is backed, and back it alone or hold
+    some of it that the others do not. Both are 0 of an answer that cites nothing.
+
+    Args:
+        answer: As `ask` gives it.
+    """
+    sources = {c.number: _source(c) for c in answer.citations}
+    if not answer.found or not sources:
+        return {"back-P": 0.0, "back-R": 0.0}
+    told = [s for s in statements(without_remarks(answer.text)) if s.form == "claim"]
+    read = [_Sentence(s, sources) for s in told]
+    backed = [sentence.is_backed() for sentence in read]
+    useful = [sentence.is_useful(number) for sentence in read for number in sentence.cited]
+    return {"back-P": _share(useful), "back-R": _share(backed)}
+
+
+def number_scores(
+    answer: Answer, *, references: Sequence[str], spans: Sequence[str]
+) -> dict[str, float]:
+    """Return how right the numbers of an answer are, each in [0, 1], with their units normalised.
+
+    `num-cited` is the share of its numbers and dates that stand in what it cites (1 where it has
+    none). Where a reference has numbers besides those of the question, also `num-P`, the share of
+    its numbers that stand in the references, the gold spans or the question, and `num-R`, the share
+    of the numbers of the references that it has. An answer that found nothing has 0.
+
+    Args:
+        answer: As `ask` gives it.
+        references: Right answers in words.
+        spans: Texts of the gold spans.
+    """
+    asked = Numbers.of(answer.question)
+    wanted = _besides(Numbers.of("\n".join(references)), asked)
+    said = Numbers.of(_ITEM.sub("", plain_text(answer))) if answer.found else Numbers((), ())
+    cited = Numbers.of("\n".join(map(_text, answer.citations)))
+    scores = {"num-cited": _held(said, cited, asked) if answer.found else 0.0}
+    if _count(wanted):
+        gold = Numbers.of("\n".join((*references, *spans)))
+        scores["num-P"] = _held(said, gold, asked) if _count(_besides(said, asked)) else 0.0
+        scores["num-R"] = len(wanted.held_by(said)) / _count(wanted)
+    return scores
+
+
+class _Sentence:
+    """A sentence of an answer, and what its sources hold of it."""
+
+    def __init__(self, statement: Statement, sources: Mapping[int, Searched]) -> None:
+        said = _ITEM.sub("", statement.text)
+        self._features = said_features(said)
+        self.cited = [n for n in dict.fromkeys(statement.rests_on) if n in sources]
+        self._held = {n: features_held(said, "", sources[n]) for n in self.cited}
+
+    def is_backed(self) -> bool:
+        return self._backs(self.cited)
+
+    def is_useful(self, number: int) -> bool:
+        others = [n for n in self.cited if n != number]
+        more = self._share(self.cited) - self._share(others)
+        return self.is_backed() and (self._backs([number]) or more >= _ADDS)
+
+    def _backs(self, numbers: Sequence[int]) -> bool:
+        held = self._of(numbers)
+        figures = {f for f in self._features if f.startswith(NUMBER_MARK)}
+        return bool(numbers) and figures <= held and self._share(numbers) >= _BACKS
+
+    def _share(self, numbers: Sequence[int]) -> float:
+        return len(self._of(numbers)) / len(self._features) if self._features else 1.0
+
+    def _of(self, numbers: Sequence[int]) -> frozenset[str]:
+        return frozenset[str]().union(*(self._held[n] for n in numbers)) & self._features
+
+
+def _source(citation: Citation) -> Searched:
+    return Searched.of(_text(citation))
+
+
+def _text(citation: Citation) -> str:
+    return "\n".join((citation.title, *citation.heading_path, citation.quote))
+
+
+def _besides(numbers: Numbers, asked: Numbers) -> Numbers:
+    """Return the numbers that a question does not hold."""
+    held = numbers.held_by(asked)
+    return Numbers(
+        tuple(q for i, q in enumerate(numbers.quantities) if f"{NUMBER_MARK}{i}" not in held),
+        tuple(d for i, d in enumerate(numbers.dates) if f"{NUMBER_MARK}d{i}" not in held),
+    )
+
+
+def _held(said: Numbers, text: Numbers, asked: Numbers) -> float:
+    """Return the share of numbers that stand in a text or the question; 1 of none."""
+    n = _count(said)
+    return len(said.held_by(text) | said.held_by(asked)) / n if n else 1.0
+
+
+def _count(numbers: Numbers) -> int:
+    return len(numbers.quantities) + len(numbers.dates)
+
+
+def _share(values: Sequence[bool]) -> float:
+    return sum(values) / len(values) if values else 0.0

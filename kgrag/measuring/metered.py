@@ -1,0 +1,142 @@
+"""Chat models while answers are measured: counted by question, recorded, or played from a file."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from kgrag.errors import EvaluationError, ModelError
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request, Usage
+from kgrag.llm.models import Models
+from kgrag.llm.replay import Player, Recorder
+
+
+class Routed:
+    """The chat model of each stage as one: a request goes to that of its stage."""
+
+    def __init__(self, open_models: Callable[[], Models]) -> None:
+        """Keep where models come from; nothing is opened before the first request.
+
+        Args:
+            open_models: Called once.
+        """
+        self._open = open_models
+        self._models: Models | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the model that answers."""
+        return self._opened().model_name("answer")
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the answer of the stage's model; see `ChatModel.complete`."""
+        models = self._opened()
+        stage = request.stage if models.is_configured(request.stage) else "answer"
+        return models.of(stage).complete(request, on_text=on_text)
+
+    def _opened(self) -> Models:
+        with self._lock:
+            if self._models is None:
+                self._models = self._open()
+            return self._models
+
+
+class Metered:
+    """A chat model that counts calls and tokens since it was last asked for them.
+
+    Answers that were paid for before count as the others: it is told what a question takes.
+
+    Attributes:
+        failed: What went wrong since, oldest first.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._usage = Usage()
+        self.failed: list[ModelError] = []
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`."""
+        try:
+            completion = self._model.complete(request, on_text=on_text)
+        except ModelError as exc:
+            with self._lock:
+                self._calls += 1
+                self.failed.append(exc)
+            raise
+        used = completion.usage
+        with self._lock:
+            self._calls += 1
+            self._usage = Usage(
+                self._usage.prompt + used.prompt, self._usage.completion + used.completion
+            )
+        return completion
+
+    def taken(self) -> tuple[int, Usage]:
+        """Return calls and tokens since the last time, and begin anew."""
+        with self._lock:
+            told = self._calls, self._usage
+            self._calls, self._usage = 0, Usage()
+            self.failed = []
+        return told
+
+
+class Tape:
+    """The file from which answers of models are played, or in which they are recorded, if any."""
+
+    def __init__(self, *, record: Path | None = None, replay: Path | None = None) -> None:
+        """Open what is to be played.
+
+        Args:
+            record: A new file for what models answer.
+            replay: A file that was recorded.
+
+        Raises:
+            EvaluationError: If both are given, the new file is there already, or the other cannot
+                be read.
+        """
+        if record and replay:
+            raise EvaluationError("a run is either recorded or played: give --record or --replay")
+        if record and record.exists():
+            raise EvaluationError(
+                f"{record}: is there already. Remedy: name another file, or delete it; --replay "
+                "plays it"
+            )
+        self._record = record
+        self._lock: AbstractContextManager[object] = threading.Lock()
+        self.player = Player.read(replay) if replay else None
+
+    def around(self, model: ChatModel) -> ChatModel:
+        """Return the player, or a model that is recorded if the run is."""
+        if self.player is not None:
+            return self.player
+        if self._record is not None:
+            return Recorder(model, self._record, lock=self._lock)
+        return model
+
+    def check(self, place: str, *models: Metered | None) -> None:
+        """Raise what a player lacked since the last question.
+
+        Args:
+            place: The question, for the error.
+            models: That played.
+
+        Raises:
+            EvaluationError: If nothing was recorded for what one of them was asked.
+        """
+        lacking = [exc for model in models if model for exc in model.failed]
+        if self.player is not None and lacking:
+            raise EvaluationError(f"{place}: {lacking[0]}")
+
+    @property
+    def has_answers(self) -> bool:
+        """Return whether the file that is played holds answers to questions."""
+        return self.player is not None and any(r.stage == "answer" for r in self.player.unplayed)
