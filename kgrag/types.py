@@ -227,6 +227,7 @@ class Query:
         language: Of the question: that of prompts, answer and notes.
         named: Of the titles those without 《》, as worded, each with the ids of the documents that
             bear it; none of a document that is not held.
+        asked: The question as asked, where `text` is what it says in Chinese; else empty.
     """
 
     text: str
@@ -239,6 +240,12 @@ class Query:
     critical: str = ""
     language: Language = "zh"
     named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    asked: str = ""
+
+    @property
+    def question(self) -> str:
+        """Return the question as asked."""
+        return self.asked or self.text
 
     @property
     def quoting(self) -> str:

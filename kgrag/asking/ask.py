@@ -7,6 +7,7 @@ from kgrag.asking.attempts import Attempts
 from kgrag.asking.complete import complete
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
+from kgrag.asking.read_in_chinese import read_in_chinese
 from kgrag.asking.retrieve import LEFT_OUT
 from kgrag.asking.rows import as_answer, with_quotes
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
@@ -199,9 +200,9 @@ def _quoted(
         answer = quote(search, options.max_sentences).answer
     if listed is not None and not listed.rows:
         answer = replace(answer, notes=(*listed.notes, *answer.notes))
-    return mark(
-        replace(answer, checks=check(answer, cited_texts(answer.citations, documents=held)))
-    )
+    checks = check(answer, cited_texts(answer.citations, documents=held))
+    notes = (*read_in_chinese(query, knowledge.settings()), *answer.notes)
+    return mark(replace(answer, question=standing, checks=checks, notes=notes))
 
 
 class _Asking:

@@ -9,9 +9,9 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
 from kgrag.in_force import InForce
 from kgrag.results import Context, ScoredChunk
+from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.retrieval.named import with_documents
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.status import mark
@@ -87,7 +87,7 @@ class SearchContext:
     def query(self, question: str) -> Query:
         """Return a question as the rules read it, with the documents that it names."""
         settings = self.settings()
-        query = analyse(question, known_places=settings.known_places)
+        query = read(question, known_places=settings.known_places, chinese=settings.chinese)
         return with_documents(query, titles=settings.titles, store=self.store)
 
     def search(

@@ -80,7 +80,7 @@ def resolve(
         headings: By document.
         results: What the context was packed from, best first: tells which chunk holds a quote.
     """
-    question, latin = query.text, query.language == "en"
+    question, latin = query.question, query.language == "en"
     text, astray = normalise(draft.text, {p.number for p in context.passages})
     if not text or says_not_found(text):
         return Answer(question, not_found(query.language), (), False, draft.model, draft.notes)

@@ -82,7 +82,7 @@ def generate(
     if not context.passages:
         return Draft(not_found(query.language), model.name)
     places = {
-        "question": fence(query.text, label="question"),
+        "question": fence(query.question, label="question"),
         "passages": passages_block(context),
         "facts": facts_block(context.facts) or _NONE[query.language],
         "history": _conversation(history) or _NONE[query.language],

@@ -45,7 +45,7 @@ def integrate(query: Query, draft: Draft, context: Context, *, model: ChatModel)
         return draft
     request = Request(
         prompt("integrate", query.language).fill(
-            question=fence(query.text, label="question"),
+            question=fence(query.question, label="question"),
             answer=fence(draft.text, label="answer"),
             passage=passage_block(best),
             best=str(best.number),

@@ -47,7 +47,8 @@ def analyse_with_model(query: Query, *, model: ChatModel) -> Query:
     Raises:
         ModelError: If the model cannot be asked or gives nothing usable; search with `query`.
     """
-    messages = prompt("analysis", query.language).fill(question=fence(query.text, label="question"))
+    asked = fence(query.question, label="question")
+    messages = prompt("analysis", query.language).fill(question=asked)
     request = Request(messages, stage="analyse", schema=_SCHEMA, schema_name="analysis")
     keywords, critical = ask(model, request, _parse)
     return replace(query, keywords=keywords, critical=critical)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from kgrag.language.document_nodes import node_name
@@ -17,7 +17,7 @@ from kgrag.language.leading_region import leading_region
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import title_key, title_keys
 from kgrag.retrieval.plan import plan
-from kgrag.retrieval.query import analyse
+from kgrag.retrieval.query import analyse, like
 from kgrag.store.store import SearchedStore
 from kgrag.types import Document, Query
 
@@ -106,8 +106,8 @@ def with_documents(query: Query, *, titles: "HeldTitles", store: SearchedStore) 
     named = named or _cited(query.text, store)
     if not named:
         return query
-    read = analyse(query.text, known_places=query.places, named=named)
-    return replace(read, keywords=query.keywords, critical=query.critical, language=query.language)
+    named_too = analyse(query.text, known_places=query.places, named=named)
+    return like(query, named_too)
 
 
 def _cited(question: str, store: SearchedStore) -> dict[str, tuple[str, ...]]:

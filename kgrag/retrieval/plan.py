@@ -12,7 +12,7 @@ from itertools import pairwise, zip_longest
 from kgrag.language.facets import NATIONAL
 from kgrag.language.places import counted_places
 from kgrag.language.regions import regions_named
-from kgrag.retrieval.query import analyse, titles_in
+from kgrag.retrieval.query import analyse, like, titles_in
 from kgrag.types import Query
 
 _MOST = 6  # sides; a question that names more places is no comparison of them
@@ -119,7 +119,7 @@ def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
     asked = analyse(
         _left_out(query.text, title, named), known_places=query.places, named=dict(query.named)
     )
-    return replace(asked, keywords=query.keywords, critical=query.critical, language=query.language)
+    return like(query, asked)
 
 
 def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
@@ -183,14 +183,7 @@ def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
     text = _left_out(query.text, label, named)
     places = frozenset() if label == NATIONAL else frozenset({label})
     asked = analyse(text, known_places=places)
-    return replace(
-        asked,
-        places=places,
-        national=label == NATIONAL,
-        keywords=query.keywords,
-        critical=query.critical,
-        language=query.language,
-    )
+    return replace(like(query, asked), places=places, national=label == NATIONAL)
 
 
 def _left_out(text: str, label: str, named: Sequence[_Named]) -> str:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from kgrag.language.places import asks_nationally, question_places
@@ -40,6 +41,22 @@ def analyse(
         national=asks_nationally(remainder),
         language=question_language(question),
         named=tuple(told.items()),
+    )
+
+
+def like(query: Query, read: Query) -> Query:
+    """Return a part of a question, as read, with what is known of the whole.
+
+    Args:
+        query: The whole.
+        read: The part, as `analyse` gives it.
+    """
+    return replace(
+        read,
+        keywords=query.keywords,
+        critical=query.critical,
+        language=query.language,
+        asked=query.asked,
     )
 
 

@@ -35,6 +35,7 @@ class Settings:
         weak_encoder: Whether similarities are worth little, so that words must decide: with
             the stand-in, and for questions in a language that the encoder does not read.
         languages: Codes of the languages that the encoder reads well; empty for any.
+        chinese: Share of the documents whose title is Chinese, in [0, 1].
         places: Places that each document is about; documents about none are left out.
         known_places: All of these.
         cards: Every document without its text, by falling id.
@@ -50,6 +51,7 @@ class Settings:
     cosine_std: float = 0.08
     weak_encoder: bool = False
     languages: tuple[str, ...] = ()
+    chinese: float = 0.0
     places: Mapping[str, frozenset[str]] = field(default_factory=dict)
     known_places: frozenset[str] = frozenset()
     cards: tuple[Document, ...] = ()
@@ -84,6 +86,7 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         cosine_std=std,
         weak_encoder=meta.stand_in is True,
         languages=tuple(filter(None, meta.languages or ())),
+        chinese=sum(has_han(card.title) for card in cards) / max(1, len(cards)),
         places=places,
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
@@ -118,7 +121,7 @@ def for_language(settings: Settings, query: Query) -> Settings:
         settings: Of the knowledge base.
         query: The question; one without letters is of no language to an encoder.
     """
-    asked = query.language if query.language == "en" or has_han(query.text) else ""
+    asked = "zh" if has_han(query.text) else query.language if query.language == "en" else ""
     codes = (code.casefold() for code in settings.languages)
     read = {"zh" if code in _CHINESE else code[:2] for code in codes}  # zh-CN, ZH
     if not read or not asked or asked in read:

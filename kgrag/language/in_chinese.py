@@ -1,0 +1,230 @@
+"""An English question in the words of Chinese policies, by a word list that is ours.
+
+The list (`bilingual/*.txt`) was written from knowledge of the field, without any of the questions
+that it is measured on.
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import NamedTuple
+
+from kgrag.language.english_dates import dates_in
+from kgrag.language.regions import path, regions_named
+
+_TOKEN = re.compile(
+    r"\d+(?:,\d{3})*(?:\.\d+)?(?:%|[A-Za-z]+)?|[A-Za-z][A-Za-z0-9.]*(?:['’][A-Za-z]+)*|[;:,]"
+)
+_ACRONYM = re.compile(r"(?=.*[A-Z].*[A-Z0-9])[A-Z0-9][A-Za-z0-9.]*")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_LONGEST = 9  # words of an entry
+_NOTHING = "-"
+# Words that ask only where a clause begins: what may be done, when they are built.
+_LEADING = frozenset(("是否", "什么时候"))
+_SCALES: Mapping[str, int] = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+# Behind these stands what the words before them are said of: share of X is X 比重.
+_LINKS = frozenset(
+    (
+        "of",
+        "for",
+        "in",
+        "on",
+        "to",
+        "under",
+        "within",
+        "from",
+        "at",
+        "into",
+        "by",
+        "through",
+        "about",
+    )
+)
+_BREAKS = frozenset(("and", "or", "but", "if", "while", "than", ";", ":", ","))
+_LEVELS = frozenset(("province", "city", "municipality", "prefecture", "district", "county"))
+# What is asked of them is a figure, even where the question says only "what is".
+_FIGURES = re.compile(r"目标|比[重例率]|[率量]$|总量|强度|浓度|系数|达到|PUE|标准$|面积|规模")
+_WHAT = frozenset(["what", "what's"])
+_FILES = ("energy.txt", "nature.txt", "administration.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class InChinese:
+    """An English question in Chinese words.
+
+    Attributes:
+        text: Places, years, what is asked about, words of asking; blanks between.
+        terms: Of these the places and what is asked about.
+        others: Further Chinese terms for what it says, in order; may be empty.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+class _Entry(NamedTuple):
+    """What an entry of the list says: Chinese terms, and whether it is a place or a question."""
+
+    terms: tuple[str, ...]
+    kind: str
+
+
+def in_chinese(question: str) -> InChinese | None:
+    """Return an English question in Chinese words; None where the list has no word of it.
+
+    The longest entry counts, blind to case, hyphens and plurals. What stands behind of, for, in
+    comes before what it belongs to, as in Chinese; abbreviations stay, other words that the list
+    does not have are left out.
+
+    >>> in_chinese("What is the 2025 target for forest coverage in Jiangsu?").text
+    '江苏 到2025年 森林覆盖率 目标 多少'
+    >>> in_chinese("Who founded it?") is None
+    True
+    """
+    dates, rest = dates_in(question)
+    reading = _Reading()
+    tokens = _TOKEN.findall(rest)
+    folded = [_fold(token) for token in tokens]
+    at = 0
+    while at < len(tokens):
+        at += reading.take(tokens, folded, at)
+    return reading.concluded(dates)
+
+
+class _Reading:
+    """A question on its way into Chinese: what was read of it so far."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[str, ...]] = []
+        self._chains: list[list[list[str]]] = [[[]]]
+        self._asking: list[str] = []
+        self._others: list[str] = []
+        self._found = False
+        self._what = False
+
+    def take(self, tokens: Sequence[str], folded: Sequence[str], at: int) -> int:
+        """Read what begins at a token; return how many tokens that was."""
+        entries = _entries()
+        for length in range(min(_LONGEST, len(tokens) - at), 0, -1):
+            entry = entries.get(" ".join(folded[at : at + length]))
+            if entry is not None:
+                begins = at == 0 or folded[at - 1] in _BREAKS
+                if begins or entry.terms[0] not in _LEADING:
+                    self._add(entry)
+                is_place = entry.kind == "place"
+                after = at + length
+                return length + (is_place and after < len(tokens) and folded[after] in _LEVELS)
+        self._take_other(tokens[at], folded[at])
+        return 1
+
+    def _take_other(self, token: str, folded: str) -> None:
+        """Read a word that is not in the list."""
+        if folded in _LINKS:
+            self._chains[-1].append([])
+        elif folded in _BREAKS:
+            self._chains.append([[]])
+        elif folded in _WHAT:
+            self._what = True
+        elif folded in _SCALES:
+            self._scale(_SCALES[folded])
+        elif _ORDINAL.fullmatch(token):
+            return
+        elif token[0].isdigit() or _ACRONYM.fullmatch(token):
+            self._chains[-1][-1].append(token.replace(",", ""))
+            self._found = self._found or not token[0].isdigit()
+
+    def _add(self, entry: _Entry) -> None:
+        if entry.terms == (_NOTHING,):
+            return
+        first, *others = entry.terms
+        if entry.kind == "place":
+            self._places.append(entry.terms)
+        elif entry.kind == "asking":
+            self._asking.append(first)
+        else:
+            self._found = True
+            self._chains[-1][-1].append(first)
+            self._others += others
+
+    def _scale(self, scale: int) -> None:
+        """Write 5 million as 500万."""
+        words = self._chains[-1][-1]
+        if not words or not words[-1][0].isdigit():
+            return
+        number = float(words[-1]) * scale
+        for unit, name in ((10**8, "亿"), (10**4, "万"), (1, "")):
+            if number >= unit:
+                words[-1] = f"{number / unit:g}{name}"
+                return
+
+    def concluded(self, dates: Sequence[str]) -> InChinese | None:
+        """Return what was read, in Chinese order; None where that is nothing."""
+        places = _resolved(self._places)
+        said = [term for chain in self._chains for words in reversed(chain) for term in words]
+        said = list(dict.fromkeys(said))
+        if not self._found and not (places and self._asking):
+            return None
+        asking = list(dict.fromkeys(self._asking))
+        if self._what and not asking and any(map(_FIGURES.search, said)):
+            asking = ["多少"]
+        text = " ".join([*places, *dates, *said, *asking])
+        others = dict.fromkeys(term for term in self._others if term not in text)
+        return InChinese(text, (*places, *said), tuple(others))
+
+
+def _resolved(places: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return places by one name each: of those called alike the one inside another named."""
+    listed = list(places)
+    sure = {names[0] for names in listed if len(names) == 1}
+    found: list[str] = []
+    for names in listed:
+        inside = (
+            name
+            for name in names
+            if any(sure & _around(path(region)) for region in regions_named(name))
+        )
+        found.append(names[0] if len(names) == 1 else next(inside, names[0]))
+    return list(dict.fromkeys(found))
+
+
+def _around(names: Sequence[str]) -> set[str]:
+    return {region.short for name in names for region in regions_named(name)}
+
+
+@functools.cache
+def _entries() -> Mapping[str, _Entry]:
+    """Return the list: what an entry says by its folded words."""
+    found: dict[str, _Entry] = {}
+    for name, kind in (*((f, "term") for f in _FILES), ("places.txt", "place")):
+        found.update(_read(name, kind))
+    found.update(_read("asking.txt", "asking"))
+    return found
+
+
+def _read(name: str, kind: str) -> Iterator[tuple[str, _Entry]]:
+    folder = resources.files("kgrag.language").joinpath("bilingual")
+    for line in folder.joinpath(name).read_text(encoding="utf-8").splitlines():
+        english, is_entry, chinese = line.partition(" = ")
+        if is_entry and not line.startswith("#"):
+            entry = _Entry(tuple(chinese.strip().split("、")), kind)
+            for words in english.split(", "):
+                yield " ".join(map(_fold, _TOKEN.findall(words))), entry
+
+
+def _fold(token: str) -> str:
+    """Return a word in lower case, singular, in one spelling."""
+    word = token.lower().replace("’", "'").removesuffix("'s").rstrip(".")
+    for british, ours in (("isation", "ization"), ("programme", "program"), ("sulph", "sulf")):
+        word = word.replace(british, ours)
+    if word.endswith(("centre", "metre", "litre")):
+        word = f"{word[:-2]}er"
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
