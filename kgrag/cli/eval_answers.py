@@ -1,17 +1,26 @@
 """The command that measures answers: eval answers."""
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.ask import chosen_writer
 from kgrag.cli.options import EXISTING, FILE, json_option, kb_option, opened
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
     from kgrag.evaluation.answer_report import AnswerReport
+    from kgrag.evaluation.queries import GoldQuery
+    from kgrag.measuring.pairs import Told
+    from kgrag.measuring.run import RunModels
+
+_Progress = Callable[[str, int, int], None]
 
 
 @click.command()
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
     help="A model, or sentences quoted by rule; the model where one is configured or named.",
 )
 @click.option("--model", default="", help="Model that writes, at the configured endpoint.")
+@click.option("--judge", default="", help="Model that judges, at the endpoint of [llm.verify].")
+@click.option("--against", help="Preset, or answers of --out (.jsonl), to compare with by --judge.")
 @click.option("--without-gold", is_flag=True, help="Leave out what answers; refusing is right.")
 @click.option("--record", type=FILE, help="Keep what models answer in this new file.")
 @click.option("--replay", type=EXISTING, help="Play what was recorded; no model is asked.")
@@ -37,6 +48,8 @@ def answers(
     system: str | None,
     writer: str | None,
     model: str,
+    judge: str,
+    against: str | None,
     without_gold: bool,
     record: Path | None,
     replay: Path | None,
@@ -47,42 +60,103 @@ def answers(
 
     Of QUESTIONS each line has id and question; answers, gold_docs and gold_spans where there are.
     """
-    from kgrag.cli.ask import chosen_writer
     from kgrag.evaluation.queries import read_all_queries
-    from kgrag.measuring.answers import Asking, measure_answers
     from kgrag.measuring.metered import Tape
     from kgrag.measuring.run import run_models
 
+    if against and not judge:
+        raise click.UsageError("--against needs --judge: a model says which answer is better")
     queries = read_all_queries(questions)
     if not queries:
         raise EvaluationError(f"{questions}: holds no question. Remedy: one a line")
     tape = Tape(record=record, replay=replay)
+    asked_by = chosen_writer(writer)
     with ExitStack() as stack:
-        run = stack.enter_context(
-            run_models(ctx.obj, kb, writer=chosen_writer(writer), model=model, tape=tape)
-        )
+        models = run_models(ctx.obj, kb, writer=asked_by, model=model, judge=judge, tape=tape)
+        run = stack.enter_context(models)
         base = stack.enter_context(opened(ctx, kb, config=run.config, model=run.model))
         progress = stack.enter_context(progress_bar("eval"))
+        measuring = _Measuring(base, queries, run, progress, without_gold=without_gold)
+        reports = measuring.reports(system, against)
+    _give(reports, out, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Measuring:
+    """Questions, and who is asked."""
+
+    base: "KnowledgeBase"
+    queries: "Sequence[GoldQuery]"
+    run: "RunModels"
+    progress: _Progress
+    without_gold: bool
+
+    def reports(self, system: str | None, against: str | None) -> "list[AnswerReport]":
+        """Return the report of a system, and of another that it is compared with."""
+        from kgrag.measuring.pairs import read_told, told_of
+
+        report = self._of(system)
+        if not against:
+            return [report]
+        if Path(against).is_file():
+            return [self._compared(report, read_told(Path(against)), Path(against).name)]
+        other = self._of(against)
+        return [self._compared(report, told_of(other), other.system), other]
+
+    def _of(self, system: str | None) -> "AnswerReport":
+        from kgrag.measuring.answers import Asking, measure_answers
+
         asking = Asking(
             system=system,
-            writer=run.writer,
-            without_gold=without_gold,
-            model=run.model,
-            tape=tape,
+            writer=self.run.writer,
+            without_gold=self.without_gold,
+            model=self.run.model,
+            tape=self.run.tape,
         )
-        report = measure_answers(base, queries, asking, progress=progress)
-    _give(report, out, as_json=as_json)
+        if self.run.judge and not self.without_gold:
+            from kgrag.integrations.llama_index_judges import GrimEvaluators
+            from kgrag.measuring.judges import AnswerJudge
+
+            evaluators = GrimEvaluators(self.run.judge)
+            judge = AnswerJudge(self.base, self.run.judge, system=system, evaluators=evaluators)
+            asking = replace(asking, judge=judge, judge_model=self.run.judge)
+        return measure_answers(self.base, self.queries, asking, progress=self.progress)
+
+    def _compared(
+        self, report: "AnswerReport", others: "Mapping[str, Told]", other: str
+    ) -> "AnswerReport":
+        from kgrag.measuring.gold import Gold
+        from kgrag.measuring.pairs import compared
+
+        assert self.run.judge is not None
+        gold = Gold.of(self.queries, self.base.store)
+        return compared(
+            report,
+            others,
+            [(query, gold.references(query)) for query in self.queries],
+            other=other,
+            model=self.run.judge,
+            tape=self.run.tape,
+            progress=self.progress,
+        )
 
 
-def _give(report: "AnswerReport", out: Path | None, *, as_json: bool) -> None:
-    """Print a report and write its file."""
+def _give(reports: "list[AnswerReport]", out: Path | None, *, as_json: bool) -> None:
+    """Print reports and write the file of the first."""
     from kgrag.evaluation.answer_report import answer_tables, write_answers
 
+    report, *others = reports
     if out is not None:
         write_answers(out, report)
     if as_json:
-        print_json(report.to_dict())
+        also = {"against": others[0].to_dict()} if others else {}
+        print_json(report.to_dict() | also)
         return
-    echo_text(answer_tables(report))
-    for note in report.notes:
-        echo(f"note: {note}", err=True)
+    for one in reports:
+        if others:
+            echo(one.system)
+        echo_text(answer_tables(one))
+        for note in one.notes:
+            echo(f"note: {note}", err=True)
+        if one is not reports[-1]:
+            echo()

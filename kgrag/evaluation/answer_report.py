@@ -14,7 +14,7 @@ from kgrag.files.whole_file import write_whole
 from kgrag.language.visible import json_line
 
 BACKED = ("back-P", "back-R", "num-P", "num-R", "num-cited")
-COSTS = ("calls", "prompt", "completion", "seconds")  # of a question; no shares
+COSTS = ("calls", "prompt", "completion", "seconds", "judge-calls", "judge-tokens")  # no shares
 # Titles of tables, and the measures in each.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "wording": OVERLAP,
@@ -39,6 +39,8 @@ class AnswerScores:
             Those of wording, citations and numbers only of answerable questions; an answer that
             refuses one of these has 0.
         notes: Of the answer.
+        preferred: By criterion, which system's answer was found better, or `tie`; empty where it
+            was not compared.
     """
 
     query_id: str
@@ -50,6 +52,7 @@ class AnswerScores:
     citations: tuple[Mapping[str, object], ...]
     scores: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    preferred: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping: a line of the file that `--out` names."""
@@ -63,6 +66,7 @@ class AnswerScores:
             "citations": [dict(citation) for citation in self.citations],
             "scores": dict(self.scores),
             "notes": list(self.notes),
+            **({"preferred": dict(self.preferred)} if self.preferred else {}),
         }
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kgrag.api import KnowledgeBase
 from kgrag.asking.options import Writer
-from kgrag.errors import EvaluationError, KgragError
+from kgrag.errors import EvaluationError, KgragError, ModelError
 from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
 from kgrag.evaluation.overlap import OVERLAP, overlap_scores
 from kgrag.evaluation.queries import GoldQuery
@@ -75,23 +75,15 @@ def measure_answers(
     """
     gold = Gold.of(queries, base.store)
     system = asking.system or base.config.search.system
+    run = _Run(base, gold, asking)
     rows: list[AnswerScores] = []
-    fell_back = 0
     for number, query in enumerate(queries):
         if progress:
             progress(system, number, len(queries))
-        row, fallback = _measured(base, query, gold, asking)
-        rows.append(row)
-        fell_back += fallback
+        rows.append(run.measured(query))
     if progress:
         progress(system, len(queries), len(queries))
-    notes = []
-    if gold.missing:
-        shown = ", ".join(gold.missing[:5])
-        notes.append(f"{len(gold.missing)} gold documents are not held: {shown}")
-    if fell_back:
-        notes.append(f"{fell_back} answers were quoted by rule because the model could not answer")
-    return AnswerReport(system, tuple(rows), tuple(notes))
+    return AnswerReport(system, tuple(rows), tuple(run.notes()))
 
 
 def answer_scores(
@@ -112,56 +104,97 @@ def answer_scores(
     return scores | {name: told[name] for name in BACKED if name in told}
 
 
-def _measured(
-    base: KnowledgeBase, query: GoldQuery, gold: Gold, asking: Asking
-) -> tuple[AnswerScores, bool]:
-    """Return the scores of one question, and whether a model was to answer and could not."""
-    place = f"question {query.query_id}"
-    within = _without(query, gold) if asking.without_gold else None
-    begun = time.perf_counter()
-    try:
-        answer = base.ask(query.question, system=asking.system, writer=asking.writer, within=within)
-    except KgragError as exc:
-        raise EvaluationError(f"{place}: {exc}") from exc
-    seconds = time.perf_counter() - begun
-    if asking.tape:
-        asking.tape.check(place, asking.model)
-    scores: dict[str, float] = {}
-    answerable = bool(query.gold_docs) and not asking.without_gold
-    if answerable:
-        spans, references = gold.spans(query), gold.references(query)
-        scores = answer_scores(query, answer, references=references, spans=spans)
-    calls, usage = asking.model.taken() if asking.model else (0, None)
-    scores |= {"refused": float(not answer.found), "calls": float(calls)}
-    if usage:
-        scores |= {"prompt": float(usage.prompt), "completion": float(usage.completion)}
-    scores["seconds"] = seconds
-    if asking.judge and answerable:
-        scores |= _judged(query, answer, asking, place)
-    row = AnswerScores(
-        query.query_id,
-        query.kind,
-        query.question,
-        answerable,
-        not answer.found,
-        answer.text,
-        tuple(citation.to_dict() for citation in answer.citations),
-        scores,
-        answer.notes,
-    )
-    return row, answer.fallback
+class _Run:
+    """Asks one question after the other, and remembers what went wrong."""
+
+    def __init__(self, base: KnowledgeBase, gold: Gold, asking: Asking) -> None:
+        self._base = base
+        self._gold = gold
+        self._asking = asking
+        self._fell_back = 0
+        self._unjudged: list[str] = []
+
+    def measured(self, query: GoldQuery) -> AnswerScores:
+        """Return a question's answer with its scores."""
+        asking, place = self._asking, f"question {query.query_id}"
+        answer, seconds = self._asked(query, place)
+        answerable = bool(query.gold_docs) and not asking.without_gold
+        scores: dict[str, float] = {}
+        if answerable:
+            spans, references = self._gold.spans(query), self._gold.references(query)
+            scores = answer_scores(query, answer, references=references, spans=spans)
+        scores |= {"refused": float(not answer.found), **_cost(asking.model), "seconds": seconds}
+        if answerable and asking.judge:
+            scores |= self._judged(query, answer, asking.judge, place)
+        self._fell_back += answer.fallback
+        return AnswerScores(
+            query.query_id,
+            query.kind,
+            query.question,
+            answerable,
+            not answer.found,
+            answer.text,
+            tuple(citation.to_dict() for citation in answer.citations),
+            scores,
+            answer.notes,
+        )
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the figures should know."""
+        missing, told = self._gold.missing, []
+        if missing:
+            told.append(f"{len(missing)} gold documents are not held: {', '.join(missing[:5])}")
+        if self._fell_back:
+            told.append(
+                f"{self._fell_back} answers were quoted by rule because the model could not answer"
+            )
+        if self._unjudged:
+            told.append(f"{len(self._unjudged)} answers could not be judged: {self._unjudged[0]}")
+        return told
+
+    def _asked(self, query: GoldQuery, place: str) -> tuple[Answer, float]:
+        """Return the answer, and the seconds that it took."""
+        asking = self._asking
+        within = _without(query, self._gold) if asking.without_gold else None
+        begun = time.perf_counter()
+        try:
+            answer = self._base.ask(
+                query.question, system=asking.system, writer=asking.writer, within=within
+            )
+        except KgragError as exc:
+            raise EvaluationError(f"{place}: {exc}") from exc
+        seconds = time.perf_counter() - begun
+        if asking.tape:
+            asking.tape.check(place, asking.model)
+        return answer, seconds
+
+    def _judged(
+        self, query: GoldQuery, answer: Answer, judge: Judge, place: str
+    ) -> dict[str, float]:
+        """Return what a judge says, and what that took; nothing where it cannot be read."""
+        asking = self._asking
+        try:
+            found = dict(judge(query, answer))
+        except ModelError as exc:
+            found = {}
+            self._unjudged.append(f"{place}: {exc}")
+        if asking.tape:
+            asking.tape.check(place, asking.judge_model)
+        cost = _cost(asking.judge_model)
+        tokens = cost.get("prompt", 0.0) + cost.get("completion", 0.0)
+        return found | {"judge-calls": cost["calls"], "judge-tokens": tokens}
 
 
-def _judged(query: GoldQuery, answer: Answer, asking: Asking, place: str) -> dict[str, float]:
-    assert asking.judge is not None
-    try:
-        found = dict(asking.judge(query, answer))
-    except KgragError as exc:
-        raise EvaluationError(f"{place}: cannot be judged: {exc}") from exc
-    if asking.judge_model:
-        calls, usage = asking.judge_model.taken()
-        found |= {"judge-calls": calls, "judge-tokens": usage.prompt + usage.completion}
-    return found
+def _cost(model: Metered | None) -> dict[str, float]:
+    """Return calls and tokens since the last question; no tokens where there is no model."""
+    if model is None:
+        return {"calls": 0.0}
+    calls, usage = model.taken()
+    return {
+        "calls": float(calls),
+        "prompt": float(usage.prompt),
+        "completion": float(usage.completion),
+    }
 
 
 def _without(query: GoldQuery, gold: Gold) -> Filter | None:

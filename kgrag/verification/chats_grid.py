@@ -58,11 +58,9 @@ def chats_grid(
     silent: list[Attempt] = []  # attempts that found nothing, with references that hold nothing
 
     def check(attempt: Attempt) -> Assessment:
-        messages = prompt("self_check", language).fill(**material(question, attempt))
-        request = Request(messages, "verify", schema=_SCHEMA, schema_name="self_check")
         counted = Counted(examiner)
         try:
-            scores = ask(counted, request, _read)
+            scores = self_check(question, attempt, language=language, model=counted)
         except ModelError as exc:
             return unverified(exc, rank=(-1.0,), calls=counted.calls)
         mean = fmean(scores.values())
@@ -87,6 +85,27 @@ def chats_grid(
         )
 
     return improve("chats-grid", question, first, try_, check=check, budget=budget)
+
+
+def self_check(
+    question: str, attempt: Attempt, *, language: Language, model: ChatModel
+) -> dict[str, float]:
+    """Return the measures of `MEASURES`, each in [0, 1], in one call.
+
+    Chats-Grid, section III.C, criteria 1 to 4.
+
+    Args:
+        question: As asked.
+        attempt: The answer, and the context that it is held against.
+        language: Of the question.
+        model: Checks.
+
+    Raises:
+        ModelError: If it gives no scores.
+    """
+    messages = prompt("self_check", language).fill(**material(question, attempt))
+    request = Request(messages, "verify", schema=_SCHEMA, schema_name="self_check")
+    return ask(model, request, _read)
 
 
 def _read(data: Json) -> dict[str, float]:

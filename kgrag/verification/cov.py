@@ -159,6 +159,21 @@ def cov_two_stage(
     return improve("cov-two-stage", question, first, try_, check=check, budget=budget)
 
 
+def score(question: str, attempt: Attempt, *, language: Language, model: ChatModel) -> Verification:
+    """Return the scores and the judgement of CoV-RAG, Table 1, in one call; no question.
+
+    Args:
+        question: As asked.
+        attempt: The answer, and the references that it is held against.
+        language: Of the question.
+        model: Checks.
+
+    Raises:
+        ModelError: If it gives none.
+    """
+    return _asked(question, attempt, _COV_SCORES, language, model)
+
+
 def _read_scores(data: Json) -> Verification:
     """Return a verification without a revised question.
 
@@ -242,6 +257,14 @@ _REVISION_SCHEMA = scores_schema((), revised_question=_QUESTION)
 _Revise = Callable[[Attempt, Verification, Sequence[str]], Revision]
 
 
+def _asked(
+    question: str, attempt: Attempt, form: _Form, language: Language, model: ChatModel
+) -> Verification:
+    messages = prompt(form.name, language).fill(**material(question, attempt))
+    request = Request(messages, "verify", schema=form.schema, schema_name=form.name)
+    return ask(model, request, form.read)
+
+
 def _check(
     question: str, form: _Form, revise: _Revise, *, language: Language, model: ChatModel
 ) -> Callable[[Attempt], Assessment]:
@@ -249,10 +272,8 @@ def _check(
 
     def check(attempt: Attempt) -> Assessment:
         counted = Counted(model)
-        messages = prompt(form.name, language).fill(**material(question, attempt))
-        request = Request(messages, "verify", schema=form.schema, schema_name=form.name)
         try:
-            verification = ask(counted, request, form.read)
+            verification = _asked(question, attempt, form, language, counted)
         except ModelError as exc:
             return unverified(exc, rank=(_UNJUDGED, 0.0), calls=counted.calls)
 

@@ -197,3 +197,65 @@ def test_a_model_is_named_for_the_configured_endpoint(folder):
     done = run(folder, "eval", "answers", folder / "q.jsonl", "--model", "glm-4-plus")
     assert done.exit_code == 1
     assert "no endpoint is configured where a model 'glm-4-plus' could be asked" in done.stderr
+
+
+def judging(body):
+    """Answer as LlamaIndex's evaluators and a comparison want it; else by rule."""
+    said = "\n".join(message["content"] for message in body["messages"])
+    if "[RESULT]" in said:
+        return Reply("On the subject. [RESULT] 2")
+    if "YES" in said:
+        return Reply("YES")
+    if "first_quotes" in said or "第一个回答的引文" in said:
+        names = ("correctness", "citation", "truthfulness", "conciseness")
+        return Reply(json.dumps(dict.fromkeys(names, "1")))
+    return stand_in(body)
+
+
+def test_answers_are_judged_compared_recorded_and_played(folder, tmp_path):
+    """GRIM's four, Chats-Grid's, CoV-RAG's; a judge who always says the first gives ties."""
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    tape, out = tmp_path / "tape.jsonl", tmp_path / "bm25.jsonl"
+    measured(folder, "--system", "bm25", "--out", out)
+    with FakeServer(judging) as server:
+        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
+        (folder / "judge.toml").write_text(SETTINGS + model, "utf-8")
+        options = ("--writer", "quotes", "--judge", "examiner", "--against", out)
+        first = measured(folder, *options, "--record", tape, settings="judge.toml")
+        names = {request.body["model"] for request in server.requests}
+    assert names == {"examiner"}
+    scores = first["groups"]["number"]["scores"]
+    assert scores["grim:Resp-Ctxt-Qry"] == scores["grim:Loy"] == scores["grim:Resp-Qry"] == 1
+    assert scores["grim:Ctxt-Qry"] == 0.5  # 2 of 4 points
+    assert scores["grid:faithfulness"] == scores["cov:correctness"] == scores["cov:true"] == 1
+    assert scores["judge-calls"] == 6
+    assert scores["calls"] == 0
+    assert first["compared"]["correctness"] == {"grim": 0, "bm25.jsonl": 0, "tie": 3}
+    again = measured(folder, *options, "--replay", tape)
+    assert without_time(again) == without_time(first)
+
+    done = run(folder, "eval", "answers", folder / "q.jsonl", "--judge", "x", "--replay", tape)
+    assert done.exit_code == 0, done.output
+    assert "judged" in done.stdout
+    lacking = tmp_path / "short.jsonl"
+    lacking.write_text(tape.read_text("utf-8").split("\n")[0] + "\n", "utf-8")
+    done = run(folder, "eval", "answers", folder / "q.jsonl", "--judge", "x", "--replay", lacking)
+    assert done.exit_code == 1
+    assert "question q1: no answer was recorded" in done.stderr
+
+
+def test_two_systems_are_compared_by_a_judge_only(folder):
+    done = run(folder, "eval", "answers", folder / "q.jsonl", "--against", "bm25")
+    assert done.exit_code == 2
+    assert "--against needs --judge" in done.stderr
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    with FakeServer(judging) as server:
+        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
+        (folder / "pair.toml").write_text(SETTINGS + model, "utf-8")
+        report = measured(
+            folder,
+            *("--writer", "quotes", "--judge", "x", "--against", "bm25"),
+            settings="pair.toml",
+        )
+    assert report["against"]["system"] == "bm25"
+    assert sum(report["compared"]["citation"].values()) == 3
