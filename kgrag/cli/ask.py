@@ -23,13 +23,11 @@ from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_j
 from kgrag.errors import GarbledTextError, OutOfRangeError
 
 if TYPE_CHECKING:
+    from kgrag.asking.conversation import Reply
     from kgrag.asking.options import Writer
-    from kgrag.generation.follow_up import Turn
     from kgrag.results import Answer, Citation, Verdict
     from kgrag.retrieval.filter import Filter
 
-_END = ("/quit", "/exit", "退出")
-_NEW = ("/new", "重新开始")
 _HEADING = 30  # characters of a heading that are shown: some are whole provisions
 _SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
     {  # Chinese, English
@@ -140,7 +138,9 @@ def chat(
     as_of: str | None,
     within: "Filter | None",
 ) -> None:
-    """Answer questions that may lean on the ones before, a line each; /new forgets, /quit ends."""
+    """Answer questions that may lean on the ones before, a line each; /help tells how."""
+    from kgrag.asking.conversation import Conversation
+
     all_done = True
     _tell_what_is_ignored(ctx, writer, template or verify)
     with opened(ctx, kb) as base:
@@ -153,23 +153,22 @@ def chat(
             within=within,
             as_of=as_of,
         )
-        turns: list[Turn] = []
-        for question in _questions():
-            if question in _NEW:
-                turns = []
-                continue
+        talk = Conversation(
+            lambda line, turns: asking(line, history=turns, on_text=_stream(line)),
+            lambda: base.store,
+            leaf=lambda: base.sizes.children[-1],
+        )
+        for line in _questions():
             try:
-                answer = asking(question, history=turns, on_text=_stream(question))
+                reply = talk.reply(line)
             except (OutOfRangeError, GarbledTextError) as exc:  # the next one may be better
                 echo(f"kgrag: {exc}", err=True)
                 all_done = False
                 continue
-            if turns and answer.question != question:
-                echo(saying(question, "understood").format(answer.question), err=True)
-            print_answer(answer, explain=explain)
-            echo()
-            turns.append(_turn(answer))
-            all_done = all_done and is_done(answer)
+            if reply.ends:
+                break
+            _print_reply(line, reply, explain=explain)
+            all_done = all_done and (reply.answer is None or is_done(reply.answer))
     if not all_done:
         ctx.exit(1)
 
@@ -181,10 +180,15 @@ def _tell_what_is_ignored(ctx: click.Context, writer: str | None, option: str | 
         echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
 
 
-def _turn(answer: "Answer") -> "Turn":
-    from kgrag.generation.follow_up import Turn
-
-    return Turn(answer.question, answer.text)
+def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
+    """Print what is said to a line; what a question was taken for goes to stderr."""
+    if reply.understood:
+        echo(saying(line, "understood").format(reply.understood), err=True)
+    if reply.answer is not None:
+        print_answer(reply.answer, explain=explain)
+    elif reply.text:
+        echo_text(reply.text)
+    echo()
 
 
 def _questions() -> Iterator[str]:
@@ -195,13 +199,11 @@ def _questions() -> Iterator[str]:
         with suppress(ImportError):  # as on Windows
             import readline  # noqa: F401 - lets the line be edited
 
-        echo("questions, a line each; /new forgets what was said, /quit ends", err=True)
+        echo("questions, a line each; /help tells what else, /quit ends", err=True)
     while True:
         try:
             line = input("? " if sys.stdin.isatty() else "").strip().strip("\ufeff")
         except EOFError:
-            return
-        if line in _END:
             return
         if line:
             yield line

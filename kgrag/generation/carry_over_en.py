@@ -3,12 +3,15 @@
 import functools
 import re
 
+from kgrag.language.in_chinese import place_spans
 from kgrag.language.text import read_word_list
 
 _SWITCH = re.compile(
     r"(?:and\s+)?(?:what|how)\s+about\s+(?P<asked>.+?)[?.!\s]*"
     r"|and\s+(?:(?:for|in|by|of)\s+)?(?P<named>(?!(?:what|who|when|where|how|which|why|is|are|was"
-    r"|were|does|do|did|can|will)\b)[^\s?]+(?:\s+[^\s?]+){0,3})[?.!\s]*",
+    r"|were|does|do|did|can|will)\b)[^\s?]+(?:\s+[^\s?]+){0,3})[?.!\s]*"
+    r"|(?:please\s+)?(?:switch|change)(?:\s+(?:it|that))?\s+to\s+(?P<changed>.+?)[?.!\s]*"
+    r"|(?P<instead>[^\s?]+(?:\s+[^\s?]+){0,2})\s+instead[?.!\s]*",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“《]([^\"“”《》]{3,120})[\"”》]")
@@ -52,7 +55,8 @@ def complete(question: str, before: str, answer: str) -> str:
     """
     switch = _SWITCH.fullmatch(question.strip())
     if switch:
-        return _switched(switch["asked"] or switch["named"], before, answer)
+        other = next(filter(None, switch.groups()))
+        return _switched(re.sub(r"^(?:in|for|by|of)\s+", "", other), before, answer)
     if _QUOTED.search(question) or _NAME.search(question):
         return question
     subject = _subject(before, answer)
@@ -67,12 +71,31 @@ def complete(question: str, before: str, answer: str) -> str:
     return question
 
 
+def is_sure(question: str, before: str) -> bool:
+    """Return whether a follow-up asks for another place or year, and the question before has one.
+
+    Args:
+        question: The follow-up.
+        before: The question before it, complete.
+    """
+    switch = _SWITCH.fullmatch(question.strip())
+    if not switch or _QUOTED.search(before):
+        return False
+    other = re.sub(r"^(?:in|for|by|of)\s+", "", next(filter(None, switch.groups())))
+    if place_spans(other) == [(0, len(other))]:
+        return len(place_spans(before)) == 1
+    return _YEAR.fullmatch(other) is not None and len(_YEAR.findall(before)) == 1
+
+
 def _switched(other: str, before: str, answer: str) -> str:
     """Return the question before about something else of the same kind."""
     for kind in (_YEAR, _ARTICLE):
         named = kind.search(other)
         if named and kind.search(before):
             return kind.sub(named.group(), before, count=1)
+    places = place_spans(before)
+    if len(places) == 1 and place_spans(other) == [(0, len(other))]:
+        return before[: places[0][0]] + other + before[places[0][1] :]
     names = list(_NAME.finditer(before))
     if len(names) == 1 and other[:1].isupper() and not _ARTICLE.search(other):
         return before[: names[0].start()] + other + before[names[0].end() :]

@@ -6,9 +6,15 @@ import re
 from kgrag.language.places import question_places
 from kgrag.language.text import quoted_titles, read_word_list, words
 
+_ENDS = "？?。！! \t"
 _ASIDE = r"(?:那么|那|请问|而|还有|再说|另外|如果是|换成|换作)?[，, ]*"
 # 那浙江呢？ 2030年的呢？ 第二条怎么样？
-_SWITCH = re.compile(rf"{_ASIDE}(.{{1,24}}?)的?(?:呢|怎么样|又如何|又怎样)[？?。！]*")
+_SWITCH = re.compile(
+    # 换成河南, 改成2030年
+    r"(?:那么?|就|请|再|给我|把?[它这]?)*(?:换成|换作|改成|改为|改问)(?:一下)?(.{1,24}?)"
+    r"(?:的?(?:呢|吧|怎么样|又如何|又怎样|试试|看看|会怎样))?[？?。！]*"
+    rf"|{_ASIDE}(.{{1,24}}?)的?(?:呢|怎么样|又如何|又怎样)[？?。！]*"
+)
 _SUFFIX = r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?"
 _YEAR = re.compile(r"\d{4}年?|“?十[一二三四五六七]五”?(?:时期|期间)?")
 _YEAR_PHRASE = re.compile(rf"(?:到|在|至)?(?:{_YEAR.pattern})(?:底|末|前|以前)?[，,]?")
@@ -51,13 +57,45 @@ def complete(question: str, before: str, answer: str) -> str:
         return question
     switch = _SWITCH.fullmatch(question.strip())
     if switch:
-        return _switched(switch.group(1), before, answer)
+        return _switched(switch[1] or switch[2], before, answer)
+    if is_place_or_year(question):
+        return _switched(question.strip(_ENDS), before, answer)
     pronoun = _PRONOUN.match(question)
     if pronoun:
         return _named(question, pronoun, before, answer)
     if _place_spans(question) or not _is_general(question):
         return question
     return _with_subject(question, before, answer)
+
+
+def is_place_or_year(text: str) -> bool:
+    """Return whether a text is the name of a place, or a year, and no more.
+
+    >>> is_place_or_year("河南省？"), is_place_or_year("2030年"), is_place_or_year("河南的目标")
+    (True, True, False)
+    """
+    bare = text.strip(_ENDS)
+    return bool(bare) and (
+        _place_spans(bare) == [(0, len(bare))] or _YEAR_PHRASE.fullmatch(bare) is not None
+    )
+
+
+def is_sure(question: str, before: str) -> bool:
+    """Return whether a follow-up asks for another place or year, and the question before has one.
+
+    Then the rules need no model: 那浙江呢 after a question about one place, 2030年呢 about a year.
+
+    Args:
+        question: The follow-up.
+        before: The question before it, complete.
+    """
+    switch = _SWITCH.fullmatch(question.strip())
+    other = (switch[1] or switch[2] if switch else question).strip(_ENDS)
+    if not is_place_or_year(other) or quoted_titles(before):
+        return False
+    if _place_spans(other):
+        return len(_place_spans(before)) == 1
+    return len(_YEAR.findall(before)) == 1
 
 
 def _switched(other: str, before: str, answer: str) -> str:

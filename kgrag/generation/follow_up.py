@@ -32,8 +32,8 @@ class Turn:
 def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatModel) -> str:
     """Return a question that can be understood without the conversation before it.
 
-    One call, none without a history. Where the model gives nothing that can be used, or changes
-    the language, the rules of `carry_over` decide.
+    One call, none without a history, none where the rules are sure (`is_sure`). Where the model
+    gives nothing that can be used, or changes the language, the rules of `carry_over` decide.
 
     Args:
         question: The last one.
@@ -42,6 +42,8 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatMode
     """
     if not history or not question.strip():
         return question
+    if is_sure(question, history):
+        return carry_over(question, history)
     shown = "\n".join(
         f"Q: {turn.question[:_LONGEST]}\nA: {_cut(turn.answer)}" for turn in history[-_TURNS:]
     )
@@ -55,6 +57,31 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatMode
     rewritten = one_question(completion.text)
     same_language = question_language(rewritten) == question_language(question)
     return rewritten if same_language else carry_over(question, history)
+
+
+def is_sure(question: str, history: Sequence[Turn]) -> bool:
+    """Return whether the rules of `carry_over` surely say what a follow-up asks.
+
+    It asks for another place or another year (那浙江呢？ 换成2030年), and the question before it,
+    as the rules complete it, names one.
+
+    Args:
+        question: The last one.
+        history: The turns before it, oldest first.
+
+    >>> is_sure("那浙江呢？", [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")])
+    True
+    >>> is_sure("那浙江呢？", [Turn("吉林和江苏哪个高？", "吉林[1]。")])
+    False
+    """
+    if not history:
+        return False
+    before = carry_over(history[-1].question, history[:-1])
+    if question_language(question) != question_language(before):
+        return False
+    if question_language(question) == "en":
+        return carry_over_en.is_sure(question, before)
+    return carry_over_zh.is_sure(question, before)
 
 
 def carry_over(question: str, history: Sequence[Turn]) -> str:

@@ -94,6 +94,36 @@ def in_chinese(question: str) -> InChinese | None:
     return reading.concluded(dates)
 
 
+def place_spans(text: str) -> list[tuple[int, int]]:
+    """Return (start, end) of the places that an English text names, with Province or City.
+
+    >>> place_spans("targets of Jiangsu Province and Xi'an")
+    [(11, 27), (32, 37)]
+    """
+    tokens = list(_TOKEN.finditer(text))
+    folded = [_fold(token.group()) for token in tokens]
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while at < len(tokens):
+        length = next(
+            (
+                n
+                for n in range(min(_LONGEST, len(tokens) - at), 0, -1)
+                if (entry := _entries().get(" ".join(folded[at : at + n])))
+                and entry.kind == "place"
+            ),
+            0,
+        )
+        if length:
+            more = at + length < len(tokens) and folded[at + length] in _LEVELS
+            last = tokens[at + length - 1 + more].group()
+            end = tokens[at + length - 1 + more].end()
+            possessive = last.lower().endswith(("'s", "’s"))
+            spans.append((tokens[at].start(), end - 2 * possessive))
+        at += length or 1
+    return spans
+
+
 class _Reading:
     """A question on its way into Chinese: what was read of it so far."""
 

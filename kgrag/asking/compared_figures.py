@@ -1,0 +1,201 @@
+"""Compare the figures that answers of a conversation gave: which of two places has more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+
+from kgrag.asking.search_context import facts_in
+from kgrag.generation.extract import METHOD, quotes
+from kgrag.language.facets import document_facets
+from kgrag.language.places import question_places
+from kgrag.language.quantities import agree, quantities
+from kgrag.language.text import character_pairs
+from kgrag.qualifiers import Qualifiers
+from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.retrieval.bilingual import read
+from kgrag.store.store import Store
+from kgrag.types import Language
+
+_MOST_SIDES = 6
+_NO_FIGURE = frozenset(("年", "月", "日", "号", "期", "条", "章", "款", "岁", "时", "层", "级"))
+_SAME = 0.5  # of the pairs of an indicator's name that a question must have
+_CHANGE = 1.0  # what a change (提高5个百分点) counts less than a value
+_ALSO: Mapping[Language, str] = {
+    "zh": "{place}的文件里还有别的数字：{values}",
+    "en": "documents of {place} state other figures, too: {values}",
+}
+_SAID: Mapping[Language, tuple[str, str, str, str]] = {
+    "zh": (
+        "{first}更{more}：{figures}，相差{gap}。",
+        "两者相同：{figures}。",
+        "上面的回答里没有两个可以比较的数字；请把要比较的地方和指标写在一个问题里。",
+        "、",
+    ),
+    "en": (
+        "{first} has the {more} figure: {figures}; the difference is {gap}.",
+        "They are the same: {figures}.",
+        "The answers above hold no two figures to compare; name places and indicator in one"
+        " question.",
+        ", ",
+    ),
+}
+_MORE: Mapping[Language, tuple[str, str]] = {"zh": ("高", "低"), "en": ("higher", "lower")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """What an answer says of a place, and what else it says of the same."""
+
+    place: str
+    value: Decimal
+    unit: str
+    citation: Citation
+    others: tuple[Decimal, ...] = ()
+
+
+def compared(
+    answers: Sequence[Answer], store: Store, *, leaf: int, least: bool, language: Language
+) -> Answer | None:
+    """Return which of the places of the last answers has the larger figure; None where none do.
+
+    The places are those of the last question, where it names several, else those of the questions
+    before it, too. A figure is what was read of the cited sentences for the indicator that its
+    question names; where nothing was, the only number of a sentence. Units must be the same.
+
+    Args:
+        answers: Of the conversation, oldest first.
+        store: The knowledge base.
+        leaf: Size of the chunks that facts are tied to.
+        least: Whether the smaller one is asked for.
+        language: Of the reply.
+    """
+    figures: dict[str, _Figure] = {}
+    for answer in reversed(answers):
+        for figure in _figures(answer, store, leaf):
+            figures.setdefault(figure.place, figure)
+        if len(figures) > 1:
+            break
+    sides = list(figures.values())[:_MOST_SIDES]
+    if len(sides) < 2 or not all(agree(sides[0].unit, side.unit) for side in sides):
+        return None
+    return _answer(sides, least=least, language=language)
+
+
+def nothing_to_compare(language: Language) -> str:
+    """Return what is said where the answers hold no two figures."""
+    return _SAID[language][2]
+
+
+def _answer(sides: Sequence[_Figure], *, least: bool, language: Language) -> Answer:
+    ordered = sorted(sides, key=lambda side: side.value, reverse=not least)
+    citations = tuple(replace(side.citation, number=n) for n, side in enumerate(ordered, 1))
+    told, same, _, joint = _SAID[language]
+    figures = joint.join(
+        f"{s.place} {_shown(s.value, s.unit)}[{n}]" for n, s in enumerate(ordered, 1)
+    )
+    gap = abs(ordered[0].value - ordered[-1].value)
+    unit = {"zh": "个百分点", "en": " percentage points"}[language]
+    text = (told if gap else same).format(
+        first=ordered[0].place,
+        more=_MORE[language][least],
+        figures=figures,
+        gap=f"{gap:f}{unit}" if ordered[0].unit == "%" else _shown(gap, ordered[0].unit),
+    )
+    text = f"{text}\n{quotes(citations)}"
+    notes = tuple(
+        _ALSO[language].format(
+            place=s.place, values=joint.join(_shown(value, s.unit) for value in s.others)
+        )
+        for s in ordered
+        if s.others
+    )
+    return Answer("", text, citations, True, METHOD, notes=notes)
+
+
+def _shown(value: Decimal, unit: str) -> str:
+    """Return a value with its unit, large ones in 万 and 亿.
+
+    >>> _shown(Decimal(35000000), "千瓦"), _shown(Decimal("24.10"), "%")
+    ('3500万千瓦', '24.1%')
+    """
+    for scale, name in ((10**8, "亿"), (10**4, "万"), (1, "")):
+        if abs(value) >= scale or scale == 1:
+            return f"{(value / scale).normalize():f}{name}{unit}"
+    raise AssertionError  # the last scale always fits
+
+
+def _figures(answer: Answer, store: Store, leaf: int) -> Iterator[_Figure]:
+    """Yield the figure of each place that the question of an answer names."""
+    asked = read(answer.question, chinese=1.0)
+    cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
+    places = sorted(question_places(asked.text, ()), key=asked.text.find)
+    stated = _stated(answer.citations, store, leaf)
+    for place in places:
+        found: list[tuple[float, _Figure]] = []
+        for cited, told in zip(answer.citations, stated, strict=True):
+            card = cards.get(cited.doc_id)
+            about = set(document_facets(card.title, card.metadata).places) if card else set()
+            if place in about or place in cited.quote or (len(places) == 1 and not about):
+                read_of_it = _of_quote(asked.text, place, cited, told)
+                found += [read_of_it] if read_of_it else []
+        if found:
+            best, figure = max(found, key=lambda one: one[0])
+            alike = [f.value for score, f in found if score == best and f.unit == figure.unit]
+            yield replace(figure, others=tuple(v for v in alike if v != figure.value))
+
+
+def _stated(
+    citations: Sequence[Citation], store: Store, leaf: int
+) -> list[list[tuple[str, Qualifiers]]]:
+    """Return the targets (indicator, qualifiers) that were read of each citation."""
+    chunks = store.chunks(list(dict.fromkeys(c.chunk_id for c in citations)))
+    facts = facts_in([ScoredChunk(chunk, 1.0) for chunk in chunks], store, leaf=leaf)
+    return [
+        [
+            (e.qualifiers.subject or fact.subject.name, e.qualifiers)
+            for fact in facts
+            for e in fact.evidence
+            if e.qualifiers.kind == "target"
+            and e.doc_id == c.doc_id
+            and e.start < c.end
+            and c.start < e.end
+        ]
+        for c in citations
+    ]
+
+
+def _of_quote(
+    question: str, place: str, cited: Citation, told: Sequence[tuple[str, Qualifiers]]
+) -> tuple[float, _Figure] | None:
+    """Return the figure of a quote that is of what a question asks, and how sure that is."""
+    asked = set(character_pairs(question))
+    best: tuple[float, _Figure] | None = None
+    for name, q in told:
+        pairs = set(character_pairs(name))
+        score = len(pairs & asked) / max(1, len(pairs))
+        value = _decimal(q.value)
+        if score < _SAME or value is None or (q.year and "年" in question and _other(q, question)):
+            continue
+        score -= _CHANGE * (q.comparator in ("+", "-"))
+        if best is None or score > best[0]:
+            best = score, _Figure(place, value, q.unit, cited)
+    if best or told:
+        return best
+    numbers = [q for q in quantities(cited.quote) if q.unit and q.unit not in _NO_FIGURE]
+    if len(numbers) != 1 or len(numbers[0].values) != 1:
+        return None
+    return 0.0, _Figure(place, next(iter(numbers[0].values)), numbers[0].unit, cited)
+
+
+def _other(told: Qualifiers, question: str) -> bool:
+    """Return whether a figure is for another year than those that a question names."""
+    years = {question[i : i + 4] for i in range(len(question) - 4) if question[i + 4] == "年"}
+    years = {year for year in years if year.isdigit()}
+    return bool(years) and told.year not in years
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
