@@ -225,7 +225,7 @@ class AnswerConfig(_Switches):
         integrate: Whether a second call completes the answer from the best passage.
     """
 
-    max_sentences: Positive = 5
+    max_sentences: Positive = 7
     template: Template = "normal"
     context_tokens: Positive = 6000
     compress: Annotated[Amount, Le(1)] = 1.0

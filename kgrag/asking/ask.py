@@ -9,7 +9,7 @@ from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.read_in_chinese import read_in_chinese
 from kgrag.asking.retrieve import LEFT_OUT
-from kgrag.asking.rows import as_answer, with_quotes
+from kgrag.asking.rows import as_answer, with_quotes, without_rows
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
@@ -199,7 +199,7 @@ def _quoted(
     else:
         answer = quote(search, options.max_sentences).answer
     if listed is not None and not listed.rows:
-        answer = replace(answer, notes=(*listed.notes, *answer.notes))
+        answer = without_rows(answer, listed, query)
     checks = check(answer, cited_texts(answer.citations, documents=held))
     notes = (*read_in_chinese(query, knowledge.settings()), *answer.notes)
     return mark(replace(answer, question=standing, checks=checks, notes=notes))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from kgrag.generation.citation import citation
 from kgrag.generation.extract import METHOD
 from kgrag.generation.listed import Place
-from kgrag.language.answer_text import without_marks
+from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name, sentence_around, sentence_spans
@@ -19,6 +19,7 @@ from kgrag.types import Chunk, Document, Heading, Query
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _BEGINNING = 8  # characters by which a text is found again
+_MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 
 
@@ -132,6 +133,25 @@ def with_quotes(answer: Answer, found: Complete, quote: Callable[[str], Answer])
                 said = without_marks(" ".join(c.quote.split()))
                 lines.append(f"{place}：《{c.title}》：{said}[{len(cited)}]")
     return replace(answer, text="\n".join(lines), citations=tuple(cited))
+
+
+def without_rows(answer: Answer, found: Complete, query: Query) -> Answer:
+    """Return quotes as an answer where no figure was read, with notes that say so.
+
+    Quotes that do not name the figure that is asked for are no answer.
+
+    Args:
+        answer: Quotes.
+        found: Without rows.
+        query: The question.
+    """
+    about = normalize_name(found.about)
+    pairs = {about[i : i + 2] for i in range(len(about) - 1)}
+    least = _MOSTLY * len(pairs)
+    told = [normalize_name(f"{c.quote}{''.join(c.heading_path)}") for c in answer.citations]
+    if pairs and not any(sum(pair in text for pair in pairs) >= least for text in told):
+        answer = replace(answer, text=not_found(query.language), citations=(), found=False)
+    return replace(answer, notes=(*found.notes, *answer.notes))
 
 
 def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:

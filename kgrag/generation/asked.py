@@ -1,9 +1,23 @@
-"""What kind of thing a question asks for, and whether a sentence has one."""
+"""What kinds of things a question asks for, and whether a sentence has one."""
 
 import re
 from dataclasses import dataclass
 
+from kgrag.language.quantities import narrow
+
 _NUMBER = r"(?:\d[\d,.，．]*|[一二三四五六七八九十百千万两〇零]+)"
+_SCALE = r"(?:多|余|万|亿|千|百)*"
+# Classifiers that count the same things: 多少家企业 may be answered with 30个企业, not with 30人.
+_COUNTED = (
+    "家户个所间",
+    "座个处所站",
+    "辆台套部",
+    "人名位个",
+    "头只尾条匹",
+    "栋幢座",
+    "张份本枚",
+    "件项个",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +44,28 @@ def _kind(name: str, asks: str, has: str, *, weight: float = 0.1) -> Kind:
 # Tried in order; the first that fits is what is asked for. Units decide, so that 多少钱 is not
 # answered with a year.
 KINDS: tuple[Kind, ...] = (
+    *(
+        _kind(name, rf"(?:多少|几){_SCALE}(?:{asked})", rf"{stated}")
+        for name, asked, stated in (
+            ("energy", r"千瓦时|度电?|吨标准?煤", r"千瓦时|kwh|[万亿\d]度|标准?煤|吨"),
+            ("power", r"千瓦|兆瓦|吉瓦|瓦", r"(?i:千瓦|兆瓦|吉瓦|[kmg]w)(?!时|h)"),
+            ("mass", r"吨|公斤|千克", r"吨|千克|公斤"),
+            ("volume", r"立方米?|方", r"立方米|m3|m³|万方|亿方"),
+            ("length", r"公里|千米|米", r"公里|千米|米"),
+        )
+    ),
     _kind(
         "money",
-        r"多少(?:万|亿)?元|多少钱|补(?:贴|助)?多少|奖(?:励|补)?多少|资助.{0,4}多少|多少(?:奖|补)"
+        rf"多少{_SCALE}元|多少钱|(?:补贴?|补助|奖励?|奖补|资助|罚款?|花|收费|投资?|贷款?|能贷)[^，。？]{{0,4}}多少"
+        r"(?!家|个|人|户)|多少(?:奖|补)|[底单均]价[^，。？]{0,4}多少|给多少(?=[，。？?]|$)"
         r"|how much money",
-        rf"{_NUMBER}\s*(?:多|余)?\s*(?:万|亿|千)?\s*元|无偿|免费|\$",
+        rf"{_NUMBER}\s*{_SCALE}\s*元|[壹贰叁肆伍陆柒捌玖拾佰仟万]+元|无偿|免费|\$",
     ),
     _kind("age", r"多少岁|年龄|多大岁数", r"周?岁|年龄"),
     _kind(
         "share",
-        r"百分之几|百分之多少|百分比|几成|比例|比率|占比|百分点|几折|what (?:share|percentage)",
+        r"百分之几|百分之多少|百分比|几成|比例|比率|占比|百分点|几个点|几折"
+        r"|what (?:share|percentage)",
         rf"{_NUMBER}\s*[%％‰]|百分之|{_NUMBER}\s*个?百分点|{_NUMBER}\s*成(?!立|为|果|效|本|员)|全部",
     ),
     _kind(
@@ -76,6 +102,14 @@ KINDS: tuple[Kind, ...] = (
     ),
 )
 
+_BARE = ("number", "count")
+_NAMES = re.compile(
+    r"《[^》]*》|(?:19|20)\d\d\s*年?(?:\s*\d{1,2}\s*月)?(?:\s*\d{1,2}\s*[日号])?|\d{1,2}月\d{1,2}日|第\s*\d+\s*号"
+)
+_COUNTS = re.compile(
+    r"多少(?:万|亿|千|百)*([家户所间座处站辆台套人名位头只尾栋幢张份件项])|(?<!哪)几([座辆台头只])"
+)
+
 
 def asked_kind(question: str) -> Kind | None:
     """Return the kind of thing that a question asks for; None where it asks for any.
@@ -85,4 +119,47 @@ def asked_kind(question: str) -> Kind | None:
     >>> asked_kind("有哪些措施") is None
     True
     """
-    return next((kind for kind in KINDS if kind.asks.search(question)), None)
+    return next(iter(asked_kinds(question)), None)
+
+
+def asked_kinds(question: str) -> list[Kind]:
+    """Return the kinds of things that a question asks for, the one that decides first.
+
+    >>> [kind.name for kind in asked_kinds("哪个部门负责，一年补多少钱")]
+    ['money', 'agency']
+    """
+    found = [kind for kind in KINDS if kind.asks.search(question)]
+    if found and found[0].name == "number":
+        return [_count(question) or found[0]]
+    return [kind for kind in found if kind.name != "number"]
+
+
+def states_kind(text: str, kind: Kind) -> bool:
+    """Return whether a text holds the kind of thing that is asked for.
+
+    Years, dates and numbers of documents are none of the numbers asked for.
+
+    >>> kind = asked_kind("装机达到多大规模")
+    >>> states_kind("2021年10月，国务院印发《2030年前碳达峰行动方案》", kind)
+    False
+    """
+    text = narrow(text)
+    return kind.has.search(_NAMES.sub("", text) if kind.name in _BARE else text) is not None
+
+
+def _count(question: str) -> Kind | None:
+    """Return the kind of what is counted; None where a question counts nothing by a classifier.
+
+    几类 and 哪几座 may be answered by a list without a number.
+    """
+    match = _COUNTS.search(question)
+    if match is None:
+        return None
+    alike = "".join(
+        dict.fromkeys(c for group in _COUNTED if (match[1] or match[2]) in group for c in group)
+    )
+    return Kind(
+        "count",
+        _COUNTS,
+        re.compile(rf"{_NUMBER}\s*{_SCALE}\s*[{alike}]|全部|所有|[每各]个?[省市县区]"),
+    )

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgrag.embedding.embedder import Embedder
-from kgrag.generation.asked import asked_kind
+from kgrag.generation.answered import (
+    Scored,
+    asks_for_figure,
+    instead,
+    is_answered,
+    is_title_meant,
+    names_what_is_counted,
+)
+from kgrag.generation.asked import asked_kind, states_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
@@ -32,24 +40,10 @@ _LONGEST_MARKER = 5  # characters of the number before a heading: （十二）, 
 _SHORT_HEADING = 16  # characters of a heading that ends like a sentence
 _MOST_SENTENCES = 400  # encoded for one answer
 _CLOSE = 0.9  # of the best sentence's score, for another to be quoted, too
-_REACH = 0.8  # of the best score, within which what is asked for must be found
 _WORD_WEIGHT = 0.2  # of the share of the question's words in a sentence, beside its cosine
 _TITLE_WEIGHT = 0.3  # of naming a title that the question quotes
 _SECTION = 0.3  # of standing in the section that the question names
 _CHUNK_WEIGHT = 0.02  # of each point that its chunk lies behind the best one
-# Scores below which nothing supports an answer: questions on other subjects than the documents'.
-_SUPPORT = 0.55
-_SUPPORT_STAND_IN = 0.3
-_QUOTED = 0.5  # of that threshold, where the question quotes a title
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A sentence and how well it supports an answer; about a cosine, higher is better."""
-
-    sentence: Sentence
-    score: float
-
 
 # A line that says who can be asked, or when a document was signed and under which number.
 _IMPRINT = re.compile(
@@ -83,16 +77,16 @@ def quoted(
     documents: Mapping[str, Document],
     headings: Mapping[str, Sequence[Heading]],
     embedder: Embedder,
-    max_sentences: int = 5,
+    max_sentences: int = 7,
     facts: Sequence[Fact] = (),
 ) -> Quoted:
     """Return an answer made of sentences quoted from results, each with its citation.
 
     Sentences are ranked by their similarity to the question, the words that they share and
     whether they hold the kind of thing that is asked for: money, a share, a date, an agency.
-    Where the best of them falls below a threshold, none of the good ones holds what is asked
-    for, or none is about the place that is asked for, the answer says that these documents do
-    not tell.
+    Where they do not answer (`kgrag.generation.answered`), are of another year, or none is about
+    the place that is asked for, the answer says that these documents do not tell, and a note what
+    was found instead.
 
     Args:
         query: The question.
@@ -109,33 +103,51 @@ def quoted(
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
-    lists = asks_for_list(query.text)  # whose items may be headings
-    candidates = [
-        sentence
-        for sentence in _of_named_documents(sentences(results), titles, query)
-        if _about_asked_place(sentence, documents[sentence.doc_id], query)
-        and not _repeats(sentence.text, documents[sentence.doc_id].title)
-        and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
-        and not _is_imprint(sentence.text, query.text)
-    ]
     targets, asked = StatedTargets(facts), AskedFigure.of(query.text)
     listing = Listing(query, documents)
     scored = score_sentences(
         query,
-        candidates[:_MOST_SENTENCES],
+        _quotable(results, query, documents, headings)[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
-    if not _is_supported(scored, query, embedder):
-        return Quoted(Answer(query.text, not_found(query.language), (), False, METHOD))
     chosen = _choose(scored, query, titles, max_sentences)
+    other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = tuple(_cited(n, p, documents, headings) for n, p in enumerate(places, 1))
     text = quotes(citations)
-    notes = (counted, targets.note(chosen, asked, query.language))
-    told = Answer(query.text, text, citations, True, METHOD, notes=tuple(filter(None, notes)))
+    if (
+        (other_year and asks_for_figure(query.text))
+        or not is_answered(scored, query, embedder)
+        or not names_what_is_counted(
+            query.text, [c.quote for c in citations], listed=len(places) if counted else 0
+        )
+    ):
+        notes = tuple(filter(None, (other_year, *instead(scored, query, titles))))
+        nothing = Answer(query.text, not_found(query.language), (), False, METHOD, notes=notes)
+        return Quoted(nothing)
+    told = Answer(query.text, text, citations, True, METHOD, notes=(counted,) if counted else ())
     return Quoted(told, scored[0].score)
+
+
+def _quotable(
+    results: Sequence[ScoredChunk],
+    query: Query,
+    documents: Mapping[str, Document],
+    headings: Mapping[str, Sequence[Heading]],
+) -> list[Sentence]:
+    """Return the sentences that may be quoted: of what is asked for, saying something."""
+    titles = {doc_id: document.title for doc_id, document in documents.items()}
+    lists = asks_for_list(query.text)  # whose items may be headings
+    return [
+        sentence
+        for sentence in _of_named_documents(sentences(results), titles, query)
+        if _about_asked_place(sentence, documents[sentence.doc_id], query)
+        and not _repeats(sentence.text, titles[sentence.doc_id])
+        and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
+        and not _is_imprint(sentence.text, query.text)
+    ]
 
 
 def quotes(citations: Sequence[Citation]) -> str:
@@ -170,13 +182,13 @@ def _of_named_documents(
     leads_on = _CITING.search(query.remainder) and (kind is None or kind.name != "titles")
     if _NAMED_AFTER.search(query.quoting) or leads_on:
         return list(candidates)
-    named = {doc_id for _, doc_ids in query.named for doc_id in doc_ids}
-    own = [
-        s
-        for s in candidates
-        if s.doc_id in named or any(t in normalize_name(titles[s.doc_id]) for t in quoted)
-    ]
-    return own or list(candidates)
+    meant = {doc_id for _, doc_ids in query.named for doc_id in doc_ids}
+    meant.update(d for d in titles if any(is_title_meant(t, titles[d]) for t in query.titles))
+    own = [s for s in candidates if s.doc_id in meant]
+    if own or not quoted:
+        return own or list(candidates)
+    # What others say of a document that is not there may still answer.
+    return [s for s in candidates if any(title in normalize_name(s.text) for title in quoted)]
 
 
 def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> bool:
@@ -216,17 +228,6 @@ def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:
     return not _STOP.search(sentence.text) or len(sentence.text) <= _SHORT_HEADING
 
 
-def _is_supported(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
-    support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
-    if query.titles:  # the document is named: only the rest of the question is to be met
-        support *= _QUOTED
-    if not scored or scored[0].score < support:
-        return False
-    kind = asked_kind(query.text)
-    near = (s for s in scored if s.score >= _REACH * scored[0].score)
-    return kind is None or any(kind.has.search(s.sentence.text) for s in near)
-
-
 def score_sentences(
     query: Query,
     candidates: Sequence[Sentence],
@@ -259,7 +260,7 @@ def score_sentences(
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
     for sentence, passage, cosine in zip(candidates, passages, cosines, strict=True):
-        has = kind.weight if kind and kind.has.search(sentence.text) else 0.0
+        has = kind.weight if kind and states_kind(sentence.text, kind) else 0.0
         score = (
             float(cosine)
             + _WORD_WEIGHT * max(_share(each, passage) for each in sought)

@@ -59,18 +59,19 @@ def answer_by_sides(
     beside = set() if embedder.is_stand_in else _beside(told, _asked(query), embedder)
     silent = [side for side in sides if side in beside or not told[side].answer.found]
     if len(silent) == len(sides):
-        return Answer(query.text, not_found(query.language), (), False, METHOD)
+        instead = tuple(dict.fromkeys(note for side in sides for note in told[side].answer.notes))
+        return Answer(query.text, not_found(query.language), (), False, METHOD, notes=instead)
     lines: list[str] = []
     citations: list[Citation] = []
     notes: dict[str, None] = {}
     for label in sides:
         answer = told[label].answer
         if label in silent:
-            instead = [
+            beside_it = [
                 replace(c, number=len(citations) + n) for n, c in enumerate(_each(answer), 1)
             ]
-            lines.append(_missed(label, instead, query.language))
-            citations += instead
+            lines.append(_missed(label, beside_it, query.language))
+            citations += beside_it
             continue
         lines += [_LEAD[query.language].format(label), _numbered(answer.text, len(citations))]
         citations += [replace(c, number=len(citations) + c.number) for c in answer.citations]

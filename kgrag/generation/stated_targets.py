@@ -28,8 +28,8 @@ _COMPARED = re.compile(r"比\s*(?:19|20)\d\d|多出|相差|差多少|差距|相�
 _OTHER_STANDING = -0.03  # on a sentence's score: all its figures are of the other kind
 _OTHER_YEAR = -0.1  # none of its figures is for the year asked for
 _NOTES: Mapping[Language, str] = {
-    "zh": "所引数字是{stated}年的，未找到{asked}年的数字",
-    "en": "the figures quoted are for {stated}; none for {asked} was found",
+    "zh": "找到的是{stated}年的数字，未找到{asked}年的",
+    "en": "the figures found are for {stated}; none for {asked} was found",
 }
 
 
@@ -95,7 +95,7 @@ class StatedTargets:
         return loss
 
     def note(self, chosen: Sequence[Sentence], asked: AskedFigure, language: Language) -> str:
-        """Return what is to be said where no figure quoted is for the year asked for; else nothing.
+        """Return what is to be said where no figure found is for the year asked for; else nothing.
 
         Args:
             chosen: The sentences quoted.

@@ -64,7 +64,7 @@ def test_a_figure_of_another_year_gives_way():
 def test_an_answer_without_the_year_asked_for_says_so():
     """In the language of the question; where one is of that year, or has none, nothing is said."""
     asked = AskedFigure.of("2030年多少")
-    assert TARGETS.note([sentence(10, 20)], asked, "zh") == "所引数字是2025年的，未找到2030年的数字"
+    assert TARGETS.note([sentence(10, 20)], asked, "zh") == "找到的是2025年的数字，未找到2030年的"
     assert "2025" in TARGETS.note([sentence(10, 20)], asked, "en")
     assert TARGETS.note([sentence(10, 20), sentence(20, 30)], asked, "zh") == ""
     assert TARGETS.note([sentence(50, 60)], asked, "zh") == ""

@@ -1,0 +1,72 @@
+"""An answer is given only where what is asked for is there; else a note tells what is."""
+
+import pytest
+
+from kgrag.generation.answered import is_title_meant, names_what_is_counted
+from kgrag.language.answer_text import NOT_FOUND
+from tests.unit.generation.test_extract import ask
+
+SOLAR = (
+    "云岭省节能规划\n"
+    "一、主要目标\n"
+    "到2025年，全省建成光伏项目100个以上，节能20万吨标准煤。\n"
+    "二、保障措施\n"
+    "省财政厅牵头落实节能专项资金，遴选38家绿色工厂。"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_found"),
+    [
+        ("云岭省到2025年建成光伏项目多少个？", True),
+        ("云岭省到2025年光伏项目要装多少万千瓦？", False),
+        ("云岭省到2025年节能多少吨标准煤？", True),
+        ("云岭省的光伏项目一个补贴多少钱？", False),
+        ("《青川市节能规划》到2025年建成光伏项目多少个？", False),
+        ("《云岭省节能规划》到2025年建成光伏项目多少个？", True),
+        ("云岭省遴选的38家绿色工厂是哪些？", False),
+    ],
+)
+def test_a_question_is_answered_only_with_what_it_asks_for(question, is_found):
+    """The unit, the document and the names that are asked for must be there."""
+    found = ask(question, text=SOLAR)
+    assert found.found == is_found
+    assert bool(found.citations) == is_found
+    assert (found.text == NOT_FOUND) == (not is_found)
+
+
+def test_a_note_tells_what_was_found_instead():
+    """The nearest sentence with its document, and the document that is not there."""
+    nearest = ask("云岭省到2025年光伏项目要装多少万千瓦？", text=SOLAR).notes[-1]
+    assert nearest.startswith("最相近的是《云岭省节能规划》：“到2025年，全省建成光伏项目100个以上")
+    missing, *_ = ask("《青川市节能规划》到2025年建成光伏项目多少个？", text=SOLAR).notes
+    assert missing == "所引的《青川市节能规划》不在找到的文件中"
+
+
+@pytest.mark.parametrize(
+    ("quoted", "title", "is_meant"),
+    [
+        ("节能规划", "云岭省节能规划", True),
+        ("云岭省节能减排综合方案", "云岭省“十四五”节能减排综合工作方案", True),
+        ("江西省碳达峰实施方案", "青海省碳达峰实施方案", False),
+        ("循环经济促进法", "云岭省节能规划", False),
+    ],
+)
+def test_a_quoted_title_is_that_of_another_place_or_subject_or_not(quoted, title, is_meant):
+    """A title may be shortened; a place in it says whose document is meant."""
+    assert is_title_meant(quoted, title) == is_meant
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes", "listed", "is_named"),
+    [
+        ("遴选的38家企业有哪些", ["遴选38家企业。"], 0, False),
+        ("遴选的38家企业有哪些", ["甲公司、乙公司、丙公司、丁公司等。"], 0, True),
+        ("那五个项目是哪些", ["开展五个项目："], 6, True),
+        ("有哪些企业入选", ["遴选一批企业。"], 0, True),
+        ("遴选的38家企业有哪些", [], 0, True),
+    ],
+)
+def test_things_that_are_counted_are_named_or_not(question, quotes, listed, is_named):
+    """Their number alone is no list of them."""
+    assert names_what_is_counted(question, quotes, listed=listed) == is_named
