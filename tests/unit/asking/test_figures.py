@@ -136,7 +136,8 @@ def test_a_figure_that_none_states_is_said_to_be_none(base):  # noqa: F811
 
 def test_quotes_that_do_not_name_the_figure_asked_for_are_no_answer(base):  # noqa: F811
     """A sentence on another figure of the place is left out, and the notes say why."""
-    answer = base.ask("四川2025年用水总量控制目标是多少？")
+    answer = base.ask("云南2025年绿色工厂目标是多少？")
+    assert "未读出2025年绿色工厂目标：云南" in answer.notes
     assert not answer.found
     assert not answer.citations
 
