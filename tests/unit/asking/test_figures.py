@@ -134,14 +134,6 @@ def test_a_figure_that_none_states_is_said_to_be_none(base):  # noqa: F811
     )
 
 
-def test_quotes_that_do_not_name_the_figure_asked_for_are_no_answer(base):  # noqa: F811
-    """A sentence on another figure of the place is left out, and the notes say why."""
-    answer = base.ask("云南2025年绿色工厂目标是多少？")
-    assert "未读出2025年绿色工厂目标：云南" in answer.notes
-    assert not answer.found
-    assert not answer.citations
-
-
 def test_other_systems_know_no_tables(base):  # noqa: F811
     """The ablation leaves all of it out."""
     answer = base.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
