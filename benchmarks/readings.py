@@ -1,39 +1,48 @@
-"""What a model's reading of questions brings: keywords, what is critical, wordings, a passage.
+"""What a model's reading of questions brings: keywords, what is critical, wordings, and so on.
 
 The readings were written beforehand, from the questions alone; nothing is asked of a model here.
-Each combination of parts is searched as `kgrag ask` searches with a model that says the same.
+Each combination of parts goes the way of a model's answer: parsed, then searched as `kgrag ask`
+and `kgrag search --analyse` search with it.
 
 usage: python benchmarks/readings.py --kb KB --queries Q.jsonl --readings A.jsonl
            [--systems hybrid,grim] [--parts none,keywords,keywords+critical+wordings]
 
-Lines of A.jsonl: `id`, `keywords`, `synonyms` {keyword: [...]}, `critical`, `wordings`, `passage`;
-those of Q.jsonl are as `kgrag eval` reads them. The best 30 results are scored.
+Lines of A.jsonl: `id`, `keywords`, `synonyms` {keyword: [...]}, `critical`, `wordings`, `passage`,
+`sub_questions` [{question, place, document, year}]; those of Q.jsonl are as `kgrag eval` reads
+them. The best 30 results are scored.
 """
 
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 from kgrag.api import KnowledgeBase
+from kgrag.asking.options import AskOptions
+from kgrag.asking.retrieve import Understood
+from kgrag.asking.retrieve import search as search_read
 from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
 from kgrag.evaluation.run import from_ranking
 from kgrag.lookup import with_documents
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.several import retrieve_several
+from kgrag.retrieval.reading import reading_of
 from kgrag.retrieval.systems import preset
 
 _TOP_K = 30
-_KEYWORDS, _SYNONYMS, _IN_ALL = 8, 4, 24  # as `kgrag.retrieval.analysis` keeps them
 _WORDINGS = 2
-_PARTS = (
-    "none,keywords,critical,passage,wordings,keywords+critical,keywords+critical+wordings,"
-    "keywords+critical+wordings+passage"
+_OF = {
+    "keywords": ("keywords", "synonyms"),
+    "critical": ("critical",),
+    "wordings": ("wordings",),
+    "passage": ("passage",),
+    "parts": ("sub_questions",),
+}
+_ALL = "+".join(_OF)
+_PARTS = ",".join(
+    ["none", *_OF, *("+".join(p for p in _OF if p != left_out) for left_out in _OF), _ALL]
 )
 
 
@@ -68,28 +77,23 @@ def search(
 ) -> list[ScoredChunk]:
     """Return what a question finds with some parts of its reading."""
     knowledge = base._current.knowledge()
-    query = replace(
-        knowledge.query(question),
-        keywords=names(reading) if "keywords" in parts else (),
-        critical=reading["critical"] if "critical" in parts else "",
+    options = AskOptions.from_config(base.config, top_k=_TOP_K, writer="quotes")
+    kept = {name: reading[name] for part in parts for name in _OF.get(part, ())}
+    read = reading_of({"keywords": [], **kept}, question, wordings=_WORDINGS)
+    known = knowledge.settings()
+    understood = Understood(
+        read.told_to(
+            knowledge.query(question), known_places=known.known_places, chinese=known.chinese
+        ),
+        read.wordings,
+        read.passage,
+        (),
+        (),
     )
-    passage = reading["passage"] if "passage" in parts else ""
-    wordings = reading["wordings"][:_WORDINGS] if "wordings" in parts else []
-    further = [replace(knowledge.query(w), keywords=query.keywords) for w in wordings]
-    searches = [
-        knowledge.search(query, hypothetical=passage),
-        *(knowledge.search(worded) for worded in further),
-    ]
-    found = retrieve_several(preset(system), searches, top_k=_TOP_K)
+    found = search_read(
+        understood, knowledge=knowledge, pipeline=preset(system), options=options
+    ).results
     return with_documents(found, knowledge.store)
-
-
-def names(reading: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return keywords, then the first synonym of each, the second of each, and so on."""
-    keywords = reading["keywords"][:_KEYWORDS]
-    synonyms = [reading["synonyms"].get(keyword, [])[:_SYNONYMS] for keyword in keywords]
-    ordered = chain(keywords, *zip_longest(*synonyms, fillvalue=""))
-    return tuple(dict.fromkeys(name for name in ordered if name))[:_IN_ALL]
 
 
 if __name__ == "__main__":

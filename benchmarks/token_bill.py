@@ -3,7 +3,7 @@
 The model is a local server that answers as long as a thorough one does. Of a passage it states so
 many facts that they took 1,638 tokens for 1,000 characters in the form of objects, with their
 quotes and summaries, as measured of a large language model on four documents; the share of clauses
-that it takes is set on other documents than are counted. A question's analysis is one that a
+that it takes is set on other documents than are counted. A question's reading is one that a
 model wrote, where there is one; an answer has six cited sentences. Tokens are the server's own
 count, not the estimate that predictions rest on.
 
@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
@@ -113,7 +114,7 @@ def server(
     analyses: Mapping[str, str],
     note: Callable[[Mapping[str, object], Reply], object] = lambda *_: None,
 ) -> FakeServer:
-    """Return a server that reads as thoroughly, and has an analysis for each question.
+    """Return a server that reads as thoroughly, and has a reading for each question.
 
     Args:
         share: Of the clauses that are stated.
@@ -134,12 +135,20 @@ def server(
             asked = re.split(r",\s*", parts[1]) if parts else []
             return Reply(answer(text, asked, share, as_rows))
         found = next((a for q, a in analyses.items() if q in said), None)
-        if found and name_of(body) == "analysis":
+        if found and name_of(body) == "question":
             return Reply(found)
         cited = [] if name_of(body) else _NUMBERED.findall(said)[:_CITED]
         return Reply("".join(map(sentence, cited))) if cited else stand_in(body)
 
     return FakeServer(reply)
+
+
+def as_reading(read: Mapping[str, Any]) -> str:
+    """Return what a model wrote about a question in the form that is asked for."""
+    parts = ("critical", "wordings", "passage", "sub_questions")
+    keywords = [{"name": k, "synonyms": read["synonyms"].get(k, [])} for k in read["keywords"]]
+    told = {"keywords": keywords, **{part: read[part] for part in parts}}
+    return json.dumps(told, ensure_ascii=False)
 
 
 def sentence(numbered: Sequence[str]) -> str:
@@ -253,12 +262,7 @@ def main() -> None:
     if given.kb:
         lines = [json.loads(line) for line in given.queries.read_text("utf-8").splitlines()]
         read = {r["id"]: r for r in map(json.loads, given.readings.read_text("utf-8").splitlines())}
-        parts = ("keywords", "synonyms", "critical")
-        analyses = {
-            q["question"]: json.dumps({p: read[q["id"]][p] for p in parts}, ensure_ascii=False)
-            for q in lines
-            if q["id"] in read
-        }
+        analyses = {q["question"]: as_reading(read[q["id"]]) for q in lines if q["id"] in read}
         print()
         questions(given.kb, [q["question"] for q in lines][: given.questions], analyses)
 

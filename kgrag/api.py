@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 from kgrag.asking.ask import ask
 from kgrag.asking.current import Current
@@ -14,6 +14,7 @@ from kgrag.asking.models import reading_model
 from kgrag.asking.notes import answer_notes
 from kgrag.asking.options import AskOptions, Writer
 from kgrag.asking.search_context import SearchContext
+from kgrag.asking.searching import Analysis, Searching, Unread
 from kgrag.chat_models import ChatModels
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
@@ -21,7 +22,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.given import PlainEmbedder, checked
 from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.run import Run, run_of
+from kgrag.evaluation.run import Run
 from kgrag.generation.follow_up import Turn
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport
@@ -29,11 +30,9 @@ from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
-from kgrag.limits import checked_results, checked_text
-from kgrag.lookup import with_documents
+from kgrag.limits import checked_results
 from kgrag.repairing import repair
 from kgrag.results import Answer, ScoredChunk
-from kgrag.retrieval.analysis import analyse_with_model
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
     from kgrag.llm.chat import ChatModel
     from kgrag.llm.given import GivenModels
     from kgrag.llm.models import Models
-
-Analysis = Literal["rules", "model"]
 
 
 class KnowledgeBase(Stored):
@@ -269,7 +266,7 @@ class KnowledgeBase(Stored):
             question: In any words; titles in 《》 are taken exactly.
             system: Name of a preset; the configured one (`grim`) for None.
             top_k: Results at most; the configured number for None.
-            analysis: Who reads the question first: `rules`, or a `model`.
+            analysis: Who reads it first: `rules`, or a `model`, as for `ask`.
             within: Which documents are searched; all for None.
             as_of: 2022, 2022-03, 2022-03-05: without what was issued later, and what was in
                 force then comes first; None takes it from the question, or marks alone.
@@ -278,18 +275,20 @@ class KnowledgeBase(Stored):
             ConfigError: If there is no such preset, or no model is configured for `model`.
             ModelError: If the model fails.
             NotFoundError: If no document fits `within`, or was there at `as_of`.
-            ValueError: If `as_of` is no date.
         """
-        checked_text("question", question)
-        top_k = checked_results(top_k) or self.config.search.top_k
-        pipeline = self.system(system or self.config.search.system)
-        knowledge = self._knowledge.within(within).at(question, as_of)
-        query = knowledge.query(question)
-        if analysis == "model":
-            query = analyse_with_model(query, model=reading_model(self.models, self.config.verify))
-        search = knowledge.search(query)
-        found = knowledge.best(search, lambda n: pipeline.retrieve(search, top_k=n), top_k=top_k)
-        return with_documents(found, knowledge.store)
+        searching = self._searching(system, top_k, within, as_of)
+        return (searching.by_model if analysis == "model" else searching.by_rules)(question)
+
+    def _searching(
+        self, system: str | None, top_k: int | None, within: Filter | None, as_of: str | date | None
+    ) -> Searching:
+        return Searching(
+            lambda question: self._knowledge.within(within).at(question, as_of),
+            self.system(system or self.config.search.system),
+            checked_results(top_k) or self.config.search.top_k,
+            self.config,
+            lambda: self.models,
+        )
 
     def ask(
         self,
@@ -374,13 +373,16 @@ class KnowledgeBase(Stored):
         top_k: int,
         analysis: Analysis = "rules",
         as_of: str | date | None = None,
+        unread: Unread | None = None,
         progress: Progress | None = None,
     ) -> Run:
-        """Return the results of a system for each question: {id: results}; see `search`."""
-        checked_results(top_k)
-        search = partial(self.search, system=system, top_k=top_k, analysis=analysis, as_of=as_of)
+        """Return the results of a system for each question: {id: results}; see `search`.
+
+        With `unread`, one that a model cannot read is told, and searched by its own words.
+        """
         done = partial(progress, system) if progress else None
-        return run_of(questions, search, progress=done)
+        find = self._searching(system, top_k, None, as_of).run
+        return find(questions, analysis, unread=unread, progress=done)
 
     def evaluate(
         self,

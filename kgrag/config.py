@@ -198,7 +198,7 @@ class SearchConfig(_Switches):
         top_k: Results.
         expansions: Further wordings of a question that a model gives and that are searched,
             too; Chats-Grid finds 2 enough. 0 for none.
-        hyde: Whether to search with a passage that a model made up, too.
+        hyde: Whether to search with the passage that a model makes up, too.
         graph_query: Whether a model writes a query to the graph, too.
         local_copy: Of a server's knowledge base, in the user's cache folder. `auto`: a process
             that goes on asking makes one beside it, and deletes it when it ends. `on`: it stays,
@@ -208,7 +208,7 @@ class SearchConfig(_Switches):
     system: str = "grim"
     top_k: Positive = 10
     expansions: Count = 2
-    hyde: bool = False
+    hyde: bool = True
     graph_query: bool = False
     local_copy: LocalCopy = "auto"
 

@@ -211,6 +211,23 @@ class Mention(JsonReady):
 
 
 @dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """One of several questions that a question asks at once, as a model took them apart.
+
+    Attributes:
+        text: The question by itself.
+        place: Short name of the place that it is about, 全国 for the national level; may be empty.
+        document: Title that its answer may stand in, as the model supposes; may be empty.
+        year: 0 for none.
+    """
+
+    text: str
+    place: str = ""
+    document: str = ""
+    year: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A question as the retrievers read it.
 
@@ -228,6 +245,7 @@ class Query:
         named: Of the titles those without 《》, as worded, each with the ids of the documents that
             bear it; none of a document that is not held.
         asked: The question as asked, where `text` is what it says in Chinese; else empty.
+        sub_questions: Those that a model took it apart into; none where nobody did.
     """
 
     text: str
@@ -241,6 +259,7 @@ class Query:
     language: Language = "zh"
     named: tuple[tuple[str, tuple[str, ...]], ...] = ()
     asked: str = ""
+    sub_questions: tuple[SubQuestion, ...] = ()
 
     @property
     def question(self) -> str:

@@ -1,6 +1,6 @@
 """From a question to the chunks that it is answered from, with a model's help."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
@@ -13,10 +13,15 @@ from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.counting import Counted
 from kgrag.results import ScoredChunk, Step
-from kgrag.retrieval.analysis import analyse_with_model
-from kgrag.retrieval.expansion import expand, hypothetical
-from kgrag.retrieval.graph_query import GraphAnswer, ask_graph, chunks_of_rows, rows_as_text
+from kgrag.retrieval.graph_query import (
+    GraphAnswer,
+    Row,
+    ask_graph,
+    chunks_of_rows,
+    rows_as_text,
+)
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.reading import Reading, read_question
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.several import retrieve_several
 from kgrag.types import Query
@@ -25,6 +30,27 @@ LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
 _ROWS = 20  # of a graph query that an answer may draw from
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A question as models read it.
+
+    Attributes:
+        query: With what they said of it.
+        wordings: Further ones that are searched.
+        passage: Made up; empty for none.
+        rows: Of the query to the graph that one wrote.
+        steps: What was done, in order.
+        error: Why something was left out first; None where nothing was.
+    """
+
+    query: Query
+    wordings: tuple[str, ...]
+    passage: str
+    rows: Sequence[Row]
+    steps: tuple[Step, ...]
+    error: ModelError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +87,7 @@ def retrieve(
     options: AskOptions,
     models: QuestionModels,
 ) -> Retrieved:
-    """Return the chunks for a question that models read first, side by side.
+    """Return the chunks for a question that models read first.
 
     What a model fails at is left out and told: the question's own words always search. One call
     is kept for the answer.
@@ -78,39 +104,86 @@ def retrieve(
             behind the same endpoint; or if the encoder fails.
     """
     query = knowledge.query(question)
-    with _Readers(models) as readers:
-        analysed = readers.begin("analyse", lambda m: _analysed(query, m), query)
-        expanded = made_up = asked = None
-        if options.expansions:
-            expanded = readers.begin(
-                "expand", lambda m: _expanded(question, query, options, m), list[str]()
-            )
-        if options.hyde:
-            made_up = readers.begin("hyde", lambda m: _made_up(question, query, m), "")
+    understood = understand(query, knowledge=knowledge, options=options, models=models, kept=1)
+    return search(understood, knowledge=knowledge, pipeline=pipeline, options=options)
+
+
+def understand(
+    query: Query,
+    *,
+    knowledge: SearchContext,
+    options: AskOptions,
+    models: QuestionModels,
+    kept: int = 0,
+) -> Understood:
+    """Return what models say of a question, side by side; what fails is left out and told.
+
+    Args:
+        query: As read by rules.
+        knowledge: What is asked.
+        options: What models are asked for.
+        models: Of the question.
+        kept: Calls that are kept for what comes after.
+
+    Raises:
+        StoppedError: If the answer's model is behind an endpoint that is away.
+    """
+    nothing = GraphAnswer("", knowledge.graph.query_language)
+    with _Readers(models, kept) as readers:
+        read = readers.begin("analyse", lambda model: _read(query, options, model), Reading())
+        asked = None
         if options.graph_query and knowledge.doc_ids is None:  # a query reads all documents
-            nothing = GraphAnswer("", knowledge.graph.query_language)
             asked = readers.begin(
-                "graph query", lambda m: _queried(question, knowledge, m), nothing
+                "graph query", lambda model: _queried(query.question, knowledge, model), nothing
             )
-        analysis = analysed.result()
-        expansion = expanded.result() if expanded else None
-        imagined = made_up.result() if made_up else None
+        reading = read.result()
         found = asked.result() if asked else None
-    steps = _steps(filter(None, (analysis, expansion, imagined, found)), models)
-    query = analysis.value
-    wordings = expansion.value if expansion else []
-    passage = imagined.value if imagined else ""
-    rows = found.value.rows if found else ()
-    with stopped_after(steps):
+    done: list[_Reading[object]] = [reading, *filter(None, [found])]
+    steps = _steps(done, models)
+    known = knowledge.settings()
+    return Understood(
+        reading.value.told_to(query, known_places=known.known_places, chinese=known.chinese),
+        reading.value.wordings,
+        reading.value.passage if options.hyde else "",
+        found.value.rows if found else (),
+        steps,
+        next((one.error for one in done if one.error), None),
+    )
+
+
+def search(
+    understood: Understood,
+    *,
+    knowledge: SearchContext,
+    pipeline: Pipeline,
+    options: AskOptions,
+) -> Retrieved:
+    """Return the chunks for a question that was read.
+
+    Args:
+        understood: The question.
+        knowledge: What is asked.
+        pipeline: The retrieval preset.
+        options: How many chunks are wanted.
+
+    Raises:
+        StoppedError: If the encoder fails.
+    """
+    query = understood.query
+    with stopped_after(understood.steps):
         leaf = knowledge.settings().leaf
-        queried = chunks_of_rows(rows, knowledge.store, size=leaf)
-        own = knowledge.search(query, hypothetical=passage, queried=queried)
-        further = [knowledge.search(_reworded(query, w, knowledge)) for w in wordings]
+        queried = chunks_of_rows(understood.rows, knowledge.store, size=leaf)
+        own = knowledge.search(query, hypothetical=understood.passage, queried=queried)
+        further = [
+            knowledge.search(_reworded(query, wording, knowledge))
+            for wording in understood.wordings
+        ]
         results = knowledge.best(
             own, lambda n: retrieve_several(pipeline, [own, *further], top_k=n), top_k=options.top_k
         )
-    lines = rows_as_text(rows, _ROWS).splitlines()
-    return Retrieved(query, results, lines, (*steps, Step("retrieve", _shown(results, own))))
+    lines = rows_as_text(understood.rows, _ROWS).splitlines()
+    steps = (*understood.steps, Step("retrieve", _shown(results, own)))
+    return Retrieved(query, results, lines, steps)
 
 
 class _Readers:
@@ -119,10 +192,10 @@ class _Readers:
     Where the user stops it, it waits for none.
     """
 
-    def __init__(self, models: QuestionModels) -> None:
+    def __init__(self, models: QuestionModels, kept: int) -> None:
         self._models = models
-        self._left = models.left - 1
-        self._pool = ThreadPoolExecutor(4, thread_name_prefix="question")
+        self._left = models.left - kept
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="question")
 
     def __enter__(self) -> "_Readers":
         return self
@@ -171,22 +244,9 @@ def _steps(readings: Iterable[_Reading[object]], models: QuestionModels) -> tupl
     return steps
 
 
-def _analysed(query: Query, model: ChatModel) -> tuple[Query, str]:
-    read = analyse_with_model(query, model=model)
-    keywords = "、".join(read.keywords) or "none"
-    return read, f"keywords and synonyms: {keywords}\ncritical: {read.critical or 'none'}"
-
-
-def _expanded(
-    question: str, query: Query, options: AskOptions, model: ChatModel
-) -> tuple[list[str], str]:
-    wordings = expand(question, language=query.language, model=model, n=options.expansions)
-    return wordings, "\n".join(wordings) or "none"
-
-
-def _made_up(question: str, query: Query, model: ChatModel) -> tuple[str, str]:
-    text = hypothetical(question, language=query.language, model=model)
-    return text, text
+def _read(query: Query, options: AskOptions, model: ChatModel) -> tuple[Reading, str]:
+    reading = read_question(query, model=model, wordings=options.expansions)
+    return reading, reading.described()
 
 
 def _queried(question: str, knowledge: SearchContext, model: ChatModel) -> tuple[GraphAnswer, str]:

@@ -16,11 +16,12 @@ from kgrag.cli.options import (
     opened,
 )
 from kgrag.cli.printing import echo, print_json, progress_bar
-from kgrag.errors import EvaluationError
+from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from kgrag.api import Analysis, KnowledgeBase
+    from kgrag.api import KnowledgeBase
+    from kgrag.asking.searching import Analysis
     from kgrag.results import ScoredChunk
     from kgrag.retrieval.filter import Filter
     from kgrag.types import Fact
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--system", help="Retrieval preset; grim by default.")
 @click.option("--top-k", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--explain", is_flag=True, help="Say how each result came.")
-@click.option("--analyse", is_flag=True, help="Have a model read the question first.")
+@click.option("--analyse", is_flag=True, help="Have a model read each question first, as for ask.")
 @click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
 @click.option("--out", type=FILE, help="Run file that --batch writes.")
 @filter_options
@@ -89,11 +90,12 @@ def _run_batch(
     analysis: "Analysis",
     as_of: str | None,
 ) -> bool:
-    """Search for the questions of a file; return whether every line could be read."""
+    """Search for the questions of a file; return whether all were read, line and question."""
     from kgrag.evaluation.queries import read_questions
     from kgrag.evaluation.run import write_run
 
     refused: list[EvaluationError] = []
+    unread: dict[str, ModelError] = {}
     questions = read_questions(batch, refused=refused.append)
     for error in refused:
         echo(f"not searched: {error}", err=True)
@@ -106,12 +108,16 @@ def _run_batch(
             top_k=top_k,
             analysis=analysis,
             as_of=as_of,
+            unread=unread.__setitem__,
             progress=progress,
         )
     write_run(out, run)
+    for query_id, question in questions.items():
+        if question in unread:
+            echo(f"{query_id}: searched by its own words: {unread[question]}", err=True)
     empty = sum(not results for results in run.values())
     echo(f"{len(run)} questions to {out}, {empty} without results")
-    return not refused
+    return not refused and not unread
 
 
 def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: bool) -> None:

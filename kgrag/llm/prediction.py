@@ -20,8 +20,7 @@ _DEFAULTS = {
     "facts_rows": (20.0, 1.97),
     "summaries": (20.0, 0.3),
     "knowledge_rows": (30.0, 2.1),
-    "analysis": (135.0, 0.0),  # 180 questions read by a model: 130 on average, 213 at most
-    "expansions": (60.0, 0.0),  # the same: 56 and 89
+    "question": (240.0, 0.0),  # 180 questions read by a model: 241 on average, 455 at most
 }
 _DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short whatever is read
 

@@ -76,7 +76,10 @@ class Pipeline:
         """
         sides = plan(search.query) if self.planned else ()
         if sides:
-            found = {s.label: self._whole(search.asked(s.query), top_k=top_k) for s in sides}
+            found = {
+                s.label: self._whole(search.asked(s.query, alone=s.alone), top_k=top_k)
+                for s in sides
+            }
             return drop_nested(in_turn(found))[:top_k]
         return self.beside_cited(search, self._whole(search, top_k=top_k))[:top_k]
 

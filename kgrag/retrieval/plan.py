@@ -1,6 +1,7 @@
 """A comparison as a question for each side: 福建、河南各多少 asks for 福建 and for 河南.
 
-Sides are places, or documents whose titles are quoted.
+Sides are places, or documents whose titles are quoted. Where rules find none, they are the
+questions that a model took the question apart into.
 """
 
 import re
@@ -13,8 +14,9 @@ from kgrag.language.facets import NATIONAL
 from kgrag.language.places import counted_places
 from kgrag.language.regions import regions_named
 from kgrag.retrieval.query import analyse, like, titles_in
-from kgrag.types import Query
+from kgrag.types import Query, SubQuestion
 
+WHOLE = "the whole question"  # label of the first side where a model made the others
 _MOST = 6  # sides; a question that names more places is no comparison of them
 # By which a question sets the national level against a place.
 _COMPARES = re.compile(
@@ -48,12 +50,15 @@ class Side:
     """One side of a comparison.
 
     Attributes:
-        label: The place that it is about, 全国 for the national level; or the title quoted.
+        label: The place that it is about, 全国 for the national level; or the title quoted; or
+            what a model says that it is about.
         query: The question for it alone.
+        alone: Whether it is asked without what a model said of the whole question, but keywords.
     """
 
     label: str
     query: Query
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,13 @@ class _Named:
 
 
 def plan(query: Query) -> tuple[Side, ...]:
-    """Return the sides of a comparison, as the question names them; none for another question.
+    """Return the sides of a question, as it names them; none where it asks for one thing.
 
     Sides are quoted titles that words of comparison set against each other, else places that
     documents are about; a province that only says where a city lies is
     none. The national level is one only where words of comparison say so, as 国家级 and 国家政策
-    are in many a question.
+    are in many a question. Where rules find no sides, those that a model gave come behind the
+    question itself, as the model may be wrong.
 
     Args:
         query: As `kgrag.retrieval.query.analyse` reads it.
@@ -81,6 +87,10 @@ def plan(query: Query) -> tuple[Side, ...]:
     >>> plan(analyse("福建建多少家"))
     ()
     """
+    return _by_rule(query) or _by_reading(query)
+
+
+def _by_rule(query: Query) -> tuple[Side, ...]:
     if query.titles:
         return _documents(query)
     if len(query.places) + query.national < 2:
@@ -103,6 +113,31 @@ def asks_on(query: Query) -> bool:
     """
     asked = query.remainder
     return _CITED.search(asked) is not None and _ASKED_OF_IT.search(asked) is not None
+
+
+def _by_reading(query: Query) -> tuple[Side, ...]:
+    """Return the question and a side for each place, document and year of its sub-questions.
+
+    Several questions about the same are asked best as one, which the whole question is.
+    """
+    if asks_on(query):
+        return ()
+    sides: dict[str, Side] = {}
+    for sub in query.sub_questions:
+        title = f"《{sub.document}》" if sub.document else ""
+        label = " ".join(filter(None, (sub.place, title, str(sub.year or ""))))
+        if label:
+            sides.setdefault(label, Side(label, _by_itself(query, sub), alone=True))
+    whole = Side(WHOLE, replace(query, sub_questions=()))
+    return (whole, *sides.values()) if len(sides) > 1 else ()
+
+
+def _by_itself(query: Query, sub: SubQuestion) -> Query:
+    """Return a sub-question as read, with its place where it does not name it."""
+    national = sub.place == NATIONAL
+    named = "" if national or sub.place in sub.text else sub.place
+    asked = analyse(named + sub.text, known_places={sub.place, *query.places} - {"", NATIONAL})
+    return replace(like(query, asked), critical="", national=asked.national or national)
 
 
 def _documents(query: Query) -> tuple[Side, ...]:

@@ -83,8 +83,8 @@ class Search:
         query: The question as read.
         store: The knowledge base, or the documents of it that are searched.
         settings: How to search.
-        hypothetical: A passage that might answer, as `kgrag.retrieval.expansion.hypothetical`
-            gives it; only the vector uses it. Empty for none.
+        hypothetical: A passage that might answer, as `kgrag.retrieval.reading.Reading` has
+            it; only the vector uses it. Empty for none.
         queried: Chunks that a query to the graph found, as
             `kgrag.retrieval.graph_query.chunks_of_rows` gives them.
 
@@ -128,14 +128,19 @@ class Search:
         self._nearest: dict[tuple[NodeKind, int], dict[str, float]] = {}
         self._nearest_facts: dict[int, list[tuple[StatedTriple, float]]] = {}
 
-    def asked(self, query: Query) -> "Search":
-        """Return a search for another question, as one side of this one, in the same documents."""
+    def asked(self, query: Query, *, alone: bool = False) -> "Search":
+        """Return a search for another question, as one side of this one, in the same documents.
+
+        Args:
+            query: The other question.
+            alone: Whether the passage that might answer this one is none of the other's.
+        """
         return Search(
             with_documents(query, titles=self.settings.titles, store=self.store),
             store=self.store,
             embed=self._embed,
             settings=self.settings,
-            hypothetical=self.hypothetical,
+            hypothetical="" if alone else self.hypothetical,
             queried=self.queried,
             official=self.official,
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.plan import plan
+from kgrag.retrieval.plan import WHOLE, plan
 from kgrag.retrieval.ranking import drop_nested, in_turn
 from kgrag.retrieval.search import Search
 
@@ -24,7 +24,8 @@ def retrieve_several(
     Chats-Grid, section III: the expanded questions are searched as the question is. Their
     candidates are fused by reciprocal ranks, then go through the pipeline's postprocessors once,
     so that neighbours found by different wordings merge. Scores are fused ranks. A comparison is
-    asked for each side, as the question and each wording that names that side words it.
+    asked for each side, as the question and each wording that names that side words it; what is
+    asked as a whole, in every wording.
 
     Args:
         pipeline: What each wording is searched with.
@@ -43,11 +44,14 @@ def retrieve_several(
     if not sides:
         return pipeline.beside_cited(own, _fused(pipeline, searches, top_k=top_k))[:top_k]
     whole = replace(pipeline, planned=False)
-    reworded = [(search, {s.label: s.query for s in plan(search.query)}) for search in further]
+    reworded = [
+        (search, {WHOLE: search.query} | {s.label: s.query for s in plan(search.query)})
+        for search in further
+    ]
     found = {}
     for side in sides:
         others = [search.asked(of[side.label]) for search, of in reworded if side.label in of]
-        asked = [own.asked(side.query), *others]
+        asked = [own.asked(side.query, alone=side.alone), *others]
         found[side.label] = retrieve_several(whole, asked, top_k=top_k)
     return drop_nested(in_turn(found))[:top_k]
 

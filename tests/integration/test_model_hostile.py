@@ -97,6 +97,30 @@ def test_ask_comes_to_an_end(mode, healthy, tmp_path):
         assert hostile.leaks() == []
 
 
+@each_mode
+def test_search_gives_results_however_the_question_is_read(mode, healthy, tmp_path):
+    """Where it could not be read, by its own words; then the exit code and a line tell."""
+    kb, _ = healthy[mode.hostile]
+    questions, out = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
+    with scene(tmp_path / "scene", mode, in_this_process) as hostile:
+        shutil.copytree(kb, hostile.kb)
+        row = {"id": "q1", "question": question_of(mode)}
+        questions.write_text(json.dumps(row, ensure_ascii=False), "utf-8")
+        batch = ("search", "--batch", questions, "--out", out)
+        plain = hostile.kgrag(*batch)
+        (by_rules,) = map(json.loads, out.read_text("utf-8").splitlines())
+        said = hostile.kgrag(*batch, "--analyse")
+        (found,) = map(json.loads, out.read_text("utf-8").splitlines())
+        assert plain.code == 0
+        assert found["results"]
+        assert said.code in (0, 1), said.all
+        assert (said.code == 1) == ("q1: searched by its own words: " in said.stderr)
+        assert said.code == 0 or found == by_rules
+        assert "Traceback" not in said.all
+        assert len(hostile.server.requests) <= 3
+        assert hostile.leaks() == []
+
+
 DROPPED = replace(
     NAMED["connection dropped in the middle"],
     name="connection dropped in the middle of the answer",

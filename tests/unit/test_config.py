@@ -9,7 +9,8 @@ from kgrag.errors import ConfigError
 def test_programs_may_say_on_and_off():
     """As they had to; a text that is not empty would be true."""
     off: Any = "off"
-    assert SearchConfig(hyde=off, graph_query=cast("Any", "on")) == SearchConfig(graph_query=True)
+    said = SearchConfig(hyde=off, graph_query=cast("Any", "on"))
+    assert said == SearchConfig(hyde=False, graph_query=True)
     assert EmbeddingConfig(facts=off).facts is False
     assert AnswerConfig(integrate=off).integrate is False
 

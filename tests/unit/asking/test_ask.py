@@ -14,10 +14,13 @@ from kgrag.testing.scripted import ScriptedChat
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 RIGHT = "A省到2025年创建绿色工厂500家[1]。"
 
-ANALYSIS = json.dumps(
-    {"keywords": [{"name": "绿色工厂", "synonyms": ["绿色制造"]}], "critical": ""}
-)
-WORDINGS = json.dumps({"questions": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"]})
+READING = {
+    "keywords": [{"name": "绿色工厂", "synonyms": ["绿色制造"]}],
+    "critical": "",
+    "wordings": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"],
+    "passage": "到2025年，A省创建绿色工厂若干家。",
+    "sub_questions": [],
+}
 GOOD = json.dumps(
     {
         "reference_correctness": 0.9,
@@ -53,7 +56,7 @@ class Script:
 
     def __init__(self, away=(), **answers):
         self.away = away
-        self._answers = {"analysis": ANALYSIS, "expansions": WORDINGS, "cov": GOOD, **answers}
+        self._answers = {"question": json.dumps(READING), "cov": GOOD, **answers}
         self.asked = []
         self._lock = threading.Lock()
         self._model = ScriptedChat(self._answer)
@@ -105,17 +108,16 @@ def names(answer):
 
 
 def test_an_answer_is_written_cited_checked_and_verified(asked, script):
-    """Read the question in two ways at once, answer, verify."""
+    """Read the question in one call, answer, verify."""
     model = script(answer=RIGHT)
     answer = asked(model)
-    assert sorted(model.asked[:2]) == ["analysis", "expansions"]
-    assert model.asked[2:] == ["answer", "cov"]
+    assert model.asked == ["question", "answer", "cov"]
     assert answer.text == RIGHT
     assert "500家" in answer.citations[0].quote
     assert [check.supported for check in answer.checks] == [True]
     assert answer.verdict.passed
-    assert names(answer) == ["analyse", "expand", "retrieve", "generate", "verify", "used"]
-    assert [step.calls for step in answer.steps] == [1, 1, 0, 1, 1, 0]
+    assert names(answer) == ["analyse", "retrieve", "generate", "verify", "used"]
+    assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
 
 
 def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
@@ -148,7 +150,7 @@ def test_a_false_answer_is_asked_again_on_the_same_passages(asked, script):
         return RIGHT if len(prompts) > 1 else "A省创建绿色工厂500家[1]。"
 
     answer = asked(script(answer=answered, cov=[false, GOOD]))
-    assert names(answer)[2:] == ["retrieve", "generate", "verify", "answer again", "generate",
+    assert names(answer)[1:] == ["retrieve", "generate", "verify", "answer again", "generate",
                                  "verify", "used"]  # fmt: skip
     first, second = prompts
     assert second[:2] == first
@@ -191,7 +193,7 @@ def test_without_verification_nothing_more_is_asked(asked, script):
     """Offline checks are made all the same."""
     model = script(answer=RIGHT)
     answer = asked(model, verify="none")
-    assert model.asked[2:] == ["answer"]
+    assert model.asked[1:] == ["answer"]
     assert answer.verdict.passed
     assert answer.checks
 
@@ -214,7 +216,7 @@ def test_chats_grid_expands_rates_and_checks(asked, script):
         self_check=json.dumps(good),
     )
     answer = asked(model, verify="chats-grid")
-    assert model.asked[2:] == ["ratings", "answer", "self_check"]
+    assert model.asked[1:] == ["ratings", "answer", "self_check"]
     assert answer.verdict.passed
     rating = next(step for step in answer.steps if step.name == "rate")
     assert "dropped" in rating.detail
@@ -223,7 +225,7 @@ def test_chats_grid_expands_rates_and_checks(asked, script):
 
 def test_a_model_that_is_away_leaves_quotes_and_a_note(asked, script):
     """The reader gets an answer and learns why it is another."""
-    answer = asked(script(analysis=ModelUnavailableError("the endpoint cannot be reached")))
+    answer = asked(script(question=ModelUnavailableError("the endpoint cannot be reached")))
     assert answer.method == "extractive"
     assert answer.fallback
     assert "500家" in answer.text
@@ -233,7 +235,7 @@ def test_a_model_that_is_away_leaves_quotes_and_a_note(asked, script):
 
 def test_an_analysis_that_fails_is_left_out(asked, script):
     """The question's own words search; the answer is written all the same."""
-    answer = asked(script(analysis="不是JSON", answer=RIGHT))
+    answer = asked(script(question="不是JSON", answer=RIGHT))
     assert answer.text == RIGHT
     assert answer.steps[0].failed
     assert answer.steps[0].detail.startswith("left out: ")
@@ -244,10 +246,9 @@ def test_an_analysis_that_fails_is_left_out(asked, script):
 def test_words_of_a_model_are_not_taken_for_a_step_that_failed(asked, script):
     """A passage that it made up may begin as the detail of such a step does."""
     made_up = "left out: 到2025年，A省创建绿色工厂的目标已经写入实施方案，由各地分头落实。"
-    model = script(answer=RIGHT, analyse=made_up)
-    answer = asked(model, config=Config(search=SearchConfig(hyde=True)))
-    step = next(step for step in answer.steps if step.name == "hyde")
-    assert step.detail.startswith("left out: ")
+    model = script(answer=RIGHT, question=json.dumps(READING | {"passage": made_up}))
+    step, *_ = (answer := asked(model)).steps
+    assert made_up in step.detail
     assert not step.failed
     assert not any("left out" in note for note in answer.notes)
 
@@ -346,7 +347,7 @@ def test_what_was_done_before_rules_took_over_is_shown(asked, script):
     """Also what it took."""
     failed = script(answer=ModelOutputError("the answer is empty", kind="empty"))
     answer = asked(failed)
-    assert names(answer) == ["analyse", "expand", "retrieve", "fall back", "used"]
+    assert names(answer) == ["analyse", "retrieve", "fall back", "used"]
 
 
 def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(asked, script):
@@ -354,7 +355,7 @@ def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(as
     history = [Turn(QUESTION, RIGHT)]
     gone = script(
         analyse="到2025年，B省创建多少家绿色工厂？",
-        analysis=ModelUnavailableError("nobody answers"),
+        question=ModelUnavailableError("nobody answers"),
     )
     answer = asked(gone, question="那B省呢？", history=history)
     assert names(answer) == ["understand", "analyse", "fall back", "used"]
@@ -366,7 +367,7 @@ def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(as
 def test_steps_of_every_attempt_stand_in_order(asked, script):
     """Those of the first, then what the loop did, with those of later attempts among it."""
     model = script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD])
-    attempt = ["analyse", "expand", "retrieve", "generate"]
+    attempt = ["analyse", "retrieve", "generate"]
     told = names(asked(model))
     assert told == [*attempt, "verify", "revise", *attempt, "verify", "used"]
 
@@ -374,9 +375,11 @@ def test_steps_of_every_attempt_stand_in_order(asked, script):
 def test_a_further_attempt_that_stops_leaves_no_steps_of_its_own(asked, script):
     """The first answer stands; the verdict says why there is no other."""
     gone = ModelUnavailableError("nobody answers")
-    model = script(answer=["A省创建绿色工厂100家[1]。"], cov=[BAD], analysis=[ANALYSIS, gone])
+    model = script(
+        answer=["A省创建绿色工厂100家[1]。"], cov=[BAD], question=[json.dumps(READING), gone]
+    )
     answer = asked(model)
-    assert names(answer)[4:] == ["verify", "revise", "stop", "used"]
+    assert names(answer)[3:] == ["verify", "revise", "stop", "used"]
     assert "再次作答未成功：nobody answers" in answer.verdict.reason
 
 
@@ -390,7 +393,7 @@ def test_a_store_that_fails_while_verifying_does_not_lose_the_answer(asked, scri
 
 def test_a_model_that_fails_does_not_say_that_documents_hold_nothing(asked, script):
     """Nobody looked."""
-    away = script(analysis=ModelUnavailableError("away"))
+    away = script(question=ModelUnavailableError("away"))
     answer = asked(away, question="红烧肉怎么做好吃？")
     assert not answer.found
     assert answer.text.startswith("模型未能作答")

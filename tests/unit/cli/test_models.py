@@ -60,7 +60,6 @@ def test_ask_explain_shows_every_step_with_its_calls(folder):
     done = run(folder, "ask", "A省创建绿色工厂多少家？", "--kb", kb(folder), "--explain")
     for step in (
         "analyse (1 calls)",
-        "expand (1 calls)",
         "retrieve",
         "generate (1 calls)",
         "verify (1 calls)",
@@ -154,9 +153,9 @@ def test_stats_cost_says_when_no_model_was_asked(tmp_path):
 def test_prompts_prints_all_of_them_or_those_named(folder):
     """A person can read what a model is sent."""
     every = run(folder, "prompts").stdout
-    one = run(folder, "prompts", "analysis", "--language", "zh").stdout
+    one = run(folder, "prompts", "question", "--language", "zh").stdout
     assert "═══ cov (en)" in every
-    assert one.startswith("═══ analysis (zh)")
+    assert one.startswith("═══ question (zh)")
     assert "$question" in one
     unknown = run(folder, "prompts", "nothing")
     assert unknown.exit_code == 1

@@ -1,6 +1,6 @@
 """Several wordings of a question, with pipelines of fixed candidates."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -9,7 +9,7 @@ from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.several import retrieve_several
 from kgrag.retrieval.weighted_fusion import ReciprocalRankFusion, WeightedRetriever
-from kgrag.types import Query
+from kgrag.types import Query, SubQuestion
 from tests.fixtures.double import Double
 
 
@@ -113,7 +113,7 @@ def by_place(search):
 class Sided(Asked):
     """A search that may be asked for another question."""
 
-    def asked(self, query):
+    def asked(self, query, *, alone=False):
         """Ask the same store."""
         return Sided(self.store, query)
 
@@ -134,3 +134,29 @@ def test_a_comparison_is_asked_for_each_side_in_each_wording(store, wording, ids
     assert [r.via[0] for r in found[:2]] == ["asked for 福建", "asked for 河南"]
     whole = Pipeline((WeightedRetriever(by_place),), ReciprocalRankFusion())
     assert retrieve_several(whole, searches[:1], top_k=10) == []
+
+
+SUBS = (SubQuestion("目标", place="福建"), SubQuestion("目标", place="河南"))
+
+
+def test_what_a_model_took_apart_is_asked_beside_the_whole_question(store):
+    """The whole in every wording, each part by itself; a model may be wrong about the parts."""
+    own = replace(analyse("a:10:0 b:10:4"), sub_questions=SUBS)
+    pipeline = Pipeline((WeightedRetriever(parts),), ReciprocalRankFusion(), planned=True)
+    searches = [Sided(store, own), Sided(store, analyse("b:10:8"))]
+    found = retrieve_several(pipeline, searches, top_k=10)
+    assert [(r.chunk.chunk_id, r.via[0]) for r in found] == [
+        ("a:10:0", "asked for the whole question"),
+        ("a:10:8", "asked for 福建"),
+        ("b:10:0", "asked for 河南"),
+        ("b:10:4", "asked for the whole question"),
+        ("b:10:8", "asked for the whole question"),
+    ]
+    (whole,) = [r for r in found if r.chunk.chunk_id == "b:10:8"]
+    assert "also found by 《b:10:8》" in whole.via
+
+
+def parts(search):
+    """Find what is listed, and what is said of a place alone."""
+    said = {"福建目标": "a:10:8", "河南目标": "b:10:0"}.get(search.query.text)
+    return Ranking(((said, 1.0),), {said: "alone"}) if said else listed(search)
