@@ -150,6 +150,8 @@ class _Run:
             )
         if self._unjudged:
             told.append(f"{len(self._unjudged)} answers could not be judged: {self._unjudged[0]}")
+        if tape := self._asking.tape:
+            told += tape.notes()
         return told
 
     def _asked(self, query: GoldQuery, place: str) -> tuple[Answer, float]:

@@ -90,7 +90,11 @@ class Metered:
 
 
 class Tape:
-    """The file from which answers of models are played, or in which they are recorded, if any."""
+    """The file from which answers of models are played, or in which they are recorded, if any.
+
+    Attributes:
+        unrecorded: Calls of a recorded run that failed: where it is played, they are lacking.
+    """
 
     def __init__(self, *, record: Path | None = None, replay: Path | None = None) -> None:
         """Open what is to be played.
@@ -111,6 +115,7 @@ class Tape:
                 "plays it"
             )
         self._record = record
+        self.unrecorded = 0
         self._lock: AbstractContextManager[object] = threading.Lock()
         self.player = Player.read(replay) if replay else None
 
@@ -123,11 +128,11 @@ class Tape:
         return model
 
     def check(self, place: str, *models: Metered | None) -> None:
-        """Raise what a player lacked since the last question.
+        """Raise what a player lacked since the last question, or count what was not recorded.
 
         Args:
             place: The question, for the error.
-            models: That played.
+            models: That played, or were recorded.
 
         Raises:
             EvaluationError: If nothing was recorded for what one of them was asked.
@@ -135,6 +140,17 @@ class Tape:
         lacking = [exc for model in models if model for exc in model.failed]
         if self.player is not None and lacking:
             raise EvaluationError(f"{place}: {lacking[0]}")
+        if self._record is not None:
+            self.unrecorded += len(lacking)
+
+    def notes(self) -> list[str]:
+        """Return what who plays the file should know."""
+        if not self.unrecorded:
+            return []
+        return [
+            f"{self.unrecorded} calls failed and were not recorded: the recording cannot be played "
+            "to its end"
+        ]
 
     @property
     def has_answers(self) -> bool:

@@ -176,14 +176,17 @@ def test_a_recording_is_not_overwritten_and_not_played_at_once(folder, with_mode
     assert "give --record or --replay" in both.stderr
 
 
-def test_a_model_that_cannot_answer_is_told_and_its_questions_count(folder, with_model):
+def test_a_model_that_cannot_answer_is_told_and_its_questions_count(folder, tmp_path):
     """Quotes stand in; the table says how often."""
     with FakeServer(lambda _body: Reply("no such model", status=404)) as broken:
         model = f'[llm]\nbase_url = "{broken.base_url}"\nmodel = "gone"\n'
         (folder / "broken.toml").write_text(SETTINGS + model, "utf-8")
-        report = measured(folder, settings="broken.toml")
+        tape = tmp_path / "tape.jsonl"
+        report = measured(folder, "--record", tape, settings="broken.toml")
     assert len(report["queries"]) == 3
-    assert report["notes"] == ["3 answers were quoted by rule because the model could not answer"]
+    fell_back, unrecorded = report["notes"]
+    assert fell_back == "3 answers were quoted by rule because the model could not answer"
+    assert unrecorded.endswith("were not recorded: the recording cannot be played to its end")
 
 
 def test_a_model_is_named_for_the_configured_endpoint(folder):
