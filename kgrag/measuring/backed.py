@@ -11,6 +11,7 @@ from kgrag.verification.checks import without_remarks
 
 # Of an item, whose line break a quote by rule has lost: …以下要求：1.符合…
 _ITEM = re.compile(r"(?<![\d.．])\d{1,2}[.．、](?=[^\d\s])")
+_LEADS = re.compile(r"[^，,。；;:：\n]{0,6}[:：]")  # behind a count: 八项：, 七类行动：
 _BACKS = 0.5  # share of a sentence's words and numbers that what it cites must hold
 _ADDS = 0.02  # share that a citation must hold beyond the others of its sentence
 
@@ -54,9 +55,10 @@ def number_scores(
     """Return how right the numbers of an answer are, each in [0, 1], with their units normalised.
 
     `num-cited` is the share of its numbers and dates that stand in what it cites (1 where it has
-    none). Where a reference has numbers besides those of the question, also `num-P`, the share of
-    its numbers that stand in the references, the gold spans or the question, and `num-R`, the share
-    of the numbers of the references that it has. An answer that found nothing has 0.
+    none). Where a reference has numbers besides those of the question and the count of the items
+    that it lists (八项：…), also `num-P`, the share of its numbers that stand in references, gold
+    spans or the question, and `num-R`, the share of those numbers of the references that it has.
+    An answer that found nothing has 0.
 
     Args:
         answer: As `ask` gives it.
@@ -64,7 +66,7 @@ def number_scores(
         spans: Texts of the gold spans.
     """
     asked = Numbers.of(answer.question)
-    wanted = _besides(Numbers.of("\n".join(references)), asked)
+    wanted = _besides(_without_counts("\n".join(references)), asked)
     said = Numbers.of(_ITEM.sub("", plain_text(answer))) if answer.found else Numbers((), ())
     cited = Numbers.of("\n".join(map(_text, answer.citations)))
     scores = {"num-cited": _held(said, cited, asked) if answer.found else 0.0}
@@ -119,6 +121,13 @@ def _besides(numbers: Numbers, asked: Numbers) -> Numbers:
         tuple(q for i, q in enumerate(numbers.quantities) if f"{NUMBER_MARK}{i}" not in held),
         tuple(d for i, d in enumerate(numbers.dates) if f"{NUMBER_MARK}d{i}" not in held),
     )
+
+
+def _without_counts(text: str) -> Numbers:
+    """Return the numbers of a text but those in words that tell how many items follow a colon."""
+    found = Numbers.of(text)
+    kept = (q for q in found.quantities if not (q.is_word and _LEADS.match(text, q.end)))
+    return Numbers(tuple(kept), found.dates)
 
 
 def _held(said: Numbers, text: Numbers, asked: Numbers) -> float:

@@ -78,6 +78,13 @@ def test_numbers_of_items_are_no_claims():
     assert number_scores(told, references=[], spans=[]) == {"num-cited": 1.0}
 
 
+def test_the_count_of_items_that_a_gold_answer_lists_is_not_asked_for():
+    told = answer("培育园区，推广技术。[1]", "培育园区，推广技术。")
+    assert "num-R" not in number_scores(told, references=["两项措施：培育园区；推广技术"], spans=[])
+    assert number_scores(told, references=["一共八家企业"], spans=[])["num-R"] == 0
+    assert number_scores(told, references=["16个行业：炼化等"], spans=[])["num-R"] == 0
+
+
 def test_marks_and_remarks_are_no_part_of_the_wording():
     told = answer("创建绿色工厂600家。[1]〔引文中没有：600家〕", RIGHT)
     assert plain_text(told) == "创建绿色工厂600家。"
