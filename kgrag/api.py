@@ -95,8 +95,7 @@ class KnowledgeBase(Stored):
             location: A folder.
             create: Make a new one where there is none.
             config: Settings; the defaults for None.
-            embedder: Encoder; for None the one that the knowledge base was built with, or for
-                a new one the configured one. Its vectors may be lists of numbers.
+            embedder: Encoder, of arrays or lists; for None that of the base, else the configured.
             model: Chat model of every stage; for None those of the settings.
             systems: Retrieval pipelines by name, besides the presets.
 
@@ -268,8 +267,7 @@ class KnowledgeBase(Stored):
             top_k: Results at most; the configured number for None.
             analysis: Who reads it first: `rules`, or a `model`, as for `ask`.
             within: Which documents are searched; all for None.
-            as_of: 2022, 2022-03, 2022-03-05: without what was issued later, and what was in
-                force then comes first; None takes it from the question, or marks alone.
+            as_of: 2022, 2022-03: without what came later; None takes it from the question.
 
         Raises:
             ConfigError: If there is no such preset, or no model is configured for `model`.
@@ -302,6 +300,7 @@ class KnowledgeBase(Stored):
         history: Sequence[Turn] = (),
         within: Filter | None = None,
         as_of: str | date | None = None,
+        max_sentences: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """Return an answer with a citation for every sentence, or that there is none.
@@ -310,13 +309,13 @@ class KnowledgeBase(Stored):
             question: In any words; a follow-up question leans on `history`.
             system: Name of a preset; the configured one for None.
             top_k: Chunks that the answer may draw from.
-            writer: `model`, or `quotes` for sentences quoted by rule; for None the model where
-                one is configured.
+            writer: `model`, or `quotes` by rule; for None the model where one is configured.
             template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
             verify: How it is checked: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.
+            max_sentences: Quotes at most, of lists and tables, too; the configured number for None.
             on_text: Called with each piece of a model's first answer as it comes.
 
         Raises:
@@ -332,6 +331,7 @@ class KnowledgeBase(Stored):
             template=template,
             verify=verify,
             has_model=self.chat.has("answer"),
+            max_sentences=max_sentences,
         )
         knowledge = self._knowledge.within(within).at(question, as_of)
         found = ask(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.asking.attempts import Attempts
+from kgrag.asking.broken_numbers import with_broken_numbers
 from kgrag.asking.complete import complete
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
@@ -11,6 +12,7 @@ from kgrag.asking.read_in_chinese import read_in_chinese
 from kgrag.asking.retrieve import LEFT_OUT
 from kgrag.asking.rows import as_answer, with_quotes, without_rows
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.asking.shortened import shortened
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts
@@ -200,9 +202,10 @@ def _quoted(
         answer = quote(search, options.max_sentences).answer
     if listed is not None and not listed.rows:
         answer = without_rows(answer, listed, query)
+    answer = with_broken_numbers(shortened(replace(answer, question=standing), options.most_quotes))
     checks = check(answer, cited_texts(answer.citations, documents=held))
     notes = (*read_in_chinese(query, knowledge.settings()), *answer.notes)
-    return mark(replace(answer, question=standing, checks=checks, notes=notes))
+    return mark(replace(answer, checks=checks, notes=notes))
 
 
 class _Asking:
@@ -233,7 +236,8 @@ class _Asking:
         steps = (*before, *first.answer.steps, *verified.steps, used)
         notes = (*verified.answer.notes, *_left_out(steps))
         verdict = _with_checks(verified.verdict, verified.answer)
-        return mark(replace(verified.answer, verdict=verdict, steps=steps, notes=notes))
+        answer = replace(verified.answer, verdict=verdict, steps=steps, notes=notes)
+        return mark(with_broken_numbers(answer))
 
     def _verified(self, first: Attempt) -> Verified:
         """Return the best answer; nothing that a model does may lose the first one."""

@@ -34,7 +34,8 @@ class AskOptions:
         context_tokens: Longest context.
         compress: Share of each passage that is kept, in (0, 1].
         integrate: Whether the answer is completed from the best passage.
-        max_sentences: Quoted at most, where `writer` is `quotes`.
+        max_sentences: Quoted at most, where `writer` is `quotes`; lists and tables have more.
+        most_quotes: Of an answer made of quotes, lists and tables too; None for as many as it has.
         verify: Name of the method.
         max_rounds: Answers at most.
         max_calls: Calls at most.
@@ -56,6 +57,7 @@ class AskOptions:
     max_rounds: int
     max_calls: int
     timeout_s: float
+    most_quotes: int | None = None
 
     @classmethod
     def from_config(
@@ -68,6 +70,7 @@ class AskOptions:
         template: str | None = None,
         verify: str | None = None,
         has_model: bool | None = None,
+        max_sentences: int | None = None,
     ) -> Self:
         """Return the options that settings give, with what is said for one question.
 
@@ -79,6 +82,8 @@ class AskOptions:
             template: The configured one for None.
             verify: The configured method for None.
             has_model: Whether there is a model to write; whether settings name one for None.
+            max_sentences: Quotes at most, of lists and tables, too; as many as settings say of
+                sentences, and all of a list or table, for None.
 
         Raises:
             ConfigError: If there is no such template or method, a share is out of range, or
@@ -107,7 +112,8 @@ class AskOptions:
             context_tokens=config.answer.context_tokens,
             compress=config.answer.compress,
             integrate=config.answer.integrate,
-            max_sentences=config.answer.max_sentences,
+            max_sentences=checked_results(max_sentences) or config.answer.max_sentences,
+            most_quotes=max_sentences,
             verify=chosen,
             max_rounds=config.verify.max_rounds or METHODS[chosen].max_rounds,
             max_calls=config.verify.max_calls,

@@ -1,5 +1,6 @@
 """What is said of an English question on Chinese documents."""
 
+from kgrag.language.text import has_han
 from kgrag.retrieval.bilingual import is_foreign
 from kgrag.retrieval.settings import Settings
 from kgrag.types import Query
@@ -17,6 +18,6 @@ def read_in_chinese(query: Query, settings: Settings) -> tuple[str, ...]:
         query: The question.
         settings: Of the knowledge base.
     """
-    if query.asked:
+    if query.asked and has_han(query.text):
         return (_READ.format(query.text),)
     return (_UNREAD,) if is_foreign(query, settings.chinese) else ()

@@ -68,6 +68,11 @@ def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
                 type=click.Choice(get_args(VerifyMethod)),
                 help="How a model's answer is verified; cov by default.",
             ),
+            click.option(
+                "--max-sentences",
+                type=click.IntRange(1, 200),
+                help="Quotes at most, where rules answer; of lists and tables, too.",
+            ),
             click.option("--explain", is_flag=True, help="Show every step."),
             as_of_option(AS_OF_QUESTION),
         )
@@ -92,6 +97,7 @@ def ask(
     writer: str | None,
     template: str | None,
     verify: str | None,
+    max_sentences: int | None,
     explain: bool,
     as_of: str | None,
     top_k: int | None,
@@ -112,6 +118,7 @@ def ask(
             verify=verify,
             within=within,
             as_of=as_of,
+            max_sentences=max_sentences,
             on_text=None if as_json else _stream(question),
         )
     if as_json:
@@ -134,6 +141,7 @@ def chat(
     writer: str | None,
     template: str | None,
     verify: str | None,
+    max_sentences: int | None,
     explain: bool,
     as_of: str | None,
     within: "Filter | None",
@@ -152,6 +160,7 @@ def chat(
             verify=verify,
             within=within,
             as_of=as_of,
+            max_sentences=max_sentences,
         )
         talk = Conversation(
             lambda line, turns: asking(line, history=turns, on_text=_stream(line)),

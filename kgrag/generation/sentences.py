@@ -1,16 +1,19 @@
 """Cut retrieved chunks into the sentences that an answer may quote."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from kgrag.language.broken_numbers import broken_numbers
 from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
-_HALF_DECIMAL = re.compile(r"(?<![\d.])0\.[ \t]*$")  # 0. 75, with a blank that a scan left
+# A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
+_POINT = re.compile(r"(?<=[一-鿿”»)）])\.(?=[一-鿿“«])")
 # A line that begins a section or an item; what stands before it is complete without a mark.
 _BEGINS = re.compile(
     r"\s*(?:#{1,6}[ \t]|第[一二三四五六七八九十百\d]{1,4}[章节编][ \t\u3000]"
@@ -68,17 +71,26 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
     Together they cover the text.
     """
     spans: list[tuple[int, int]] = []
-    for start, end in sentence_spans(text):
+    broken = list(broken_numbers(text))
+    for start, end in _sentence_spans(text):
         before = text[spans[-1][0] : spans[-1][1]] if spans else ""
         if spans and (
             _runs_on(before, text[start:end])
             or _is_remark(before, text[start:end])
-            or (_HALF_DECIMAL.search(before) and text[start:end].lstrip()[:1].isdigit())
+            or any(a < start < b for a, b in broken)
         ):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield sentence spans; a point between two characters ends one where no 。 does."""
+    points = [m.end() for m in _POINT.finditer(text)] if "。" not in text else []
+    for start, end in sentence_spans(text):
+        inside = [at for at in points if start < at < end]
+        yield from pairwise([start, *inside, end])
 
 
 def _is_remark(before: str, text: str) -> bool:

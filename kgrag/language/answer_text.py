@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from kgrag.language.broken_numbers import broken_numbers
 from kgrag.language.text import sentence_spans
 from kgrag.types import Language
 
@@ -175,9 +176,14 @@ def statements(text: str) -> list[Statement]:
 
 
 def _mask(text: str) -> str:
-    """Return text with blanks of the same length for every [n] and what opens a line."""
+    """Return text for finding sentences, of the same length.
+
+    Blanks stand for every [n] and what opens a line, and before a number that a gap breaks.
+    """
     for pattern in (_PLAIN, _OPENING):
         text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    for start, end in broken_numbers(text):  # 0. 75 ends no sentence
+        text = text[:start] + "".join(text[start:end].split()).rjust(end - start) + text[end:]
     return text
 
 

@@ -144,6 +144,8 @@ class _Reading:
                 begins = at == 0 or folded[at - 1] in _BREAKS
                 if begins or entry.terms[0] not in _LEADING:
                     self._add(entry)
+                    if length == 1 and _ACRONYM.fullmatch(tokens[at]):
+                        self._others.append(tokens[at])
                 is_place = entry.kind == "place"
                 after = at + length
                 return length + (is_place and after < len(tokens) and folded[after] in _LEVELS)

@@ -11,6 +11,10 @@ from kgrag.types import Query
 # Shares of Chinese documents from which an English question is read in Chinese: beside its own
 # words, and in place of them.
 _SOME, _ALL = 0.1, 0.9
+# 0-9, A-Z, a-z, and the signs . % + -, each in its full width
+_LETTERS = (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+_WIDE = (*range(0xFF10, 0xFF1A), *_LETTERS, *map(ord, "．％＋－"))
+_NARROW = {c: c - 0xFEE0 for c in _WIDE}
 
 
 def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.0) -> Query:
@@ -19,6 +23,7 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
     Where all documents are Chinese, its Chinese words take the place of its own; its language
     stays that of answer and notes. Where some are English, Chinese words are looked for besides,
     as keywords. What the word list has no word of stays as it is (`kgrag.language.in_chinese`).
+    Full-width letters and digits are read as half-width ones in any language.
 
     Args:
         question: In any words.
@@ -30,7 +35,7 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
     >>> read("What is the forest coverage target of Fujian?", chinese=0.5).keywords
     ('福建', '森林覆盖率', '目标')
     """
-    own = analyse(question, known_places=known_places)
+    own = analyse(narrow_words(question), known_places=known_places)
     said = in_chinese(question) if chinese >= _SOME and is_latin(question) else None
     if said is None:
         return own
@@ -38,6 +43,17 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
         return replace(own, keywords=(*said.terms, *said.others))
     query = analyse(said.text, known_places=known_places)
     return replace(query, keywords=said.others, language=own.language, asked=own.text)
+
+
+def narrow_words(text: str) -> str:
+    """Return a text with its full-width letters, digits and signs of numbers narrowed.
+
+    Marks stay, and the length does.
+
+    >>> narrow_words("２０２５年ＰＵＥ（１．３％）")
+    '2025年PUE（1.3%）'
+    """
+    return text.translate(_NARROW)
 
 
 def is_foreign(query: Query, chinese: float) -> bool:

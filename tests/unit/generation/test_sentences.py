@@ -72,3 +72,18 @@ def test_joined_spans_keep_a_decimal_that_a_scan_broke():
         "共10.",
         " 另有规定。",
     ]
+
+
+def test_points_end_sentences_where_no_other_mark_does():
+    """Some scans have points for 。; numbers and abbreviations stay whole."""
+    text = "一是提升发展的品质和水平.二是推动生态价值实现,占比达到3.5个百分点.三是加强组织领导."
+    pieces = [text[start:end] for start, end in joined_spans(text)]
+    assert pieces[0] == "一是提升发展的品质和水平."
+    assert len(pieces) == 3
+    assert len(joined_spans(f"{text}。")) == 1
+
+
+def test_a_number_that_a_gap_breaks_stays_whole():
+    """0. 75 and 83. 3% are one number."""
+    text = "2021年度配额总量为0. 75亿吨，占全部的83. 3%，其余另行分配。"
+    assert joined_spans(text) == [(0, len(text))]
