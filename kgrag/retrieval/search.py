@@ -31,6 +31,9 @@ _LEAST_REST = 6  # characters that a title needs besides its place
 # Weight of a keyword's word that the question does not have; its own words weigh 1
 # (benchmarks/decisions.md).
 _EXPANDED = 0.5
+# Weight of a made-up passage beside the question, which is 1: it may be of something else
+# (benchmarks/decisions.md).
+_PASSAGE = 0.6
 
 
 Detail = TypeVar("Detail")
@@ -184,9 +187,9 @@ class Search:
         was best (benchmarks/decisions.md), and fewer questions are cut at the encoder's limit.
 
         In official terms the question is another text, whose vector is averaged in: where a
-        wording meant something else, the question's own keeps half. So is that of a hypothetical
-        passage: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance Labels (HyDE),
-        2022, eq. 8, with one passage.
+        wording meant something else, the question's own keeps half. So is, with less weight, that
+        of a hypothetical passage: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance
+        Labels (HyDE), 2022, eq. 8, with one passage, which weighs as much there.
         """
         asked = wordings(self.query.text) if self.official else [self.query.text]
         texts = [" ".join(filter(None, (text, self.query.critical))) for text in asked]
@@ -194,7 +197,8 @@ class Search:
         vector: Vector = vectors[0] if len(vectors) == 1 else _mean(vectors)
         if not self.hypothetical:
             return vector
-        return _mean([vector, self._embed().embed([self.hypothetical], "passage")[0]])
+        passage = self._embed().embed([self.hypothetical], "passage")[0]
+        return _mean([vector, np.float32(_PASSAGE) * passage])
 
     def deepen(self, depth: int) -> None:
         """Have each route give at least `depth` hits."""
