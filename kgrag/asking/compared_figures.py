@@ -1,5 +1,6 @@
 """Compare the figures that answers of a conversation gave: which of two places has more."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -19,6 +20,8 @@ from kgrag.types import Language
 _MOST_SIDES = 6
 _NO_FIGURE = frozenset(("年", "月", "日", "号", "期", "条", "章", "款", "岁", "时", "层", "级"))
 _SAME = 0.5  # of the pairs of an indicator's name that a question must have
+_ALIKE = 0.5  # of the pairs of two questions that ask the same of two places
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _CHANGE = 1.0  # what a change (提高5个百分点) counts less than a value
 _ALSO: Mapping[Language, str] = {
     "zh": "{place}的文件里还有别的数字：{values}",
@@ -59,8 +62,9 @@ def compared(
     """Return which of the places of the last answers has the larger figure; None where none do.
 
     The places are those of the last question, where it names several, else those of the questions
-    before it, too. A figure is what was read of the cited sentences for the indicator that its
-    question names; where nothing was, the only number of a sentence. Units must be the same.
+    before it, too, as long as they ask the same of another place. A figure is what was read of
+    the cited sentences for the indicator that its question names; where nothing was, the only
+    number of a sentence. Units must be the same.
 
     Args:
         answers: Of the conversation, oldest first.
@@ -71,14 +75,32 @@ def compared(
     """
     figures: dict[str, _Figure] = {}
     for answer in reversed(answers):
+        if not _asks_the_same(answer.question, answers[-1].question):
+            break
         for figure in _figures(answer, store, leaf):
             figures.setdefault(figure.place, figure)
-        if len(figures) > 1:
+        if len(figures) != 1:  # the last answer has none, or there are enough
             break
     sides = list(figures.values())[:_MOST_SIDES]
     if len(sides) < 2 or not all(agree(sides[0].unit, side.unit) for side in sides):
         return None
     return _answer(sides, least=least, language=language)
+
+
+def _asks_the_same(question: str, other: str) -> bool:
+    """Return whether two questions are one but for places: 江苏的目标, 福建的目标."""
+    (years, said), (other_years, other_said) = map(_without_places, (question, other))
+    return years == other_years and len(said & other_said) >= _ALIKE * len(said | other_said)
+
+
+def _without_places(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the years that a question names, and the character pairs of what else it says."""
+    text = read(question, chinese=1.0).text
+    for place in sorted(question_places(text, ()), key=len, reverse=True):
+        text = re.sub(rf"{re.escape(place)}[省市区县]?", " ", text)
+    years = frozenset(_YEAR.findall(text))
+    pieces = _YEAR.sub(" ", text).split()
+    return years, frozenset(pair for piece in pieces for pair in character_pairs(piece))
 
 
 def nothing_to_compare(language: Language) -> str:

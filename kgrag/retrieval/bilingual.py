@@ -11,9 +11,9 @@ from kgrag.types import Query
 # Shares of Chinese documents from which an English question is read in Chinese: beside its own
 # words, and in place of them.
 _SOME, _ALL = 0.1, 0.9
-# 0-9, A-Z, a-z, and the signs . % + -, each in its full width
+# 0-9, A-Z, a-z, and the signs . %, each in its full width
 _LETTERS = (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
-_WIDE = (*range(0xFF10, 0xFF1A), *_LETTERS, *map(ord, "．％＋－"))
+_WIDE = (*range(0xFF10, 0xFF1A), *_LETTERS, *map(ord, "．％"))
 _NARROW = {c: c - 0xFEE0 for c in _WIDE}
 
 

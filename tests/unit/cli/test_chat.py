@@ -70,6 +70,20 @@ def test_what_holds_no_two_figures_is_not_compared(base):
     assert reply.startswith("上面的回答里没有两个可以比较的数字")
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "红烧肉怎么做？",  # the last answer has no figure
+        "到2025年福建的森林覆盖率达到多少？",  # of another indicator
+        "到2030年福建的非化石能源消费比重目标是多少？",  # of another year
+    ],
+)
+def test_figures_of_other_things_are_not_compared(base, between):
+    """However near they stand in the conversation."""
+    (*_, reply), _ = replies(base, ONE, between, "哪个更高？")
+    assert reply.startswith("上面的回答里没有两个可以比较的数字")
+
+
 def test_place_and_year_are_replaced_in_follow_ups_on_follow_ups(base):
     """An answer that was refused in between is leaned on by its question."""
     said, told = replies(base, ONE, "那广东呢", "换成江苏", "2030年呢")
