@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kgrag.generation.asked import asked_kinds
 from kgrag.generation.compress import GAP, compress
-from kgrag.generation.fact_lines import fact_line, fact_lines, row_lines, take_lines
+from kgrag.generation.fact_lines import WIDEST, fact_lines, row_lines, take_lines
 from kgrag.generation.render import facts_block, passage_block, passages_block
 from kgrag.language.headings import HeadingTree
 from kgrag.language.text import words
@@ -14,7 +15,6 @@ from kgrag.types import Document, Fact, Heading, Query
 _FACTS_SHARE = 0.15  # of the budget, at most
 _SHARES = (0.8, 0.6, 0.4, 0.25, 0.15, 0.08)  # tried in turn on a first passage that is too long
 _SHORTEST = 20  # characters of a sentence that is cut; less says nothing
-_WIDEST = 99  # stands for any [n] where its length is not known yet
 
 Count = Callable[[str], int]
 
@@ -73,7 +73,7 @@ class _Shown:
         """Return the tokens of pieces as a model reads them, with the blank line behind each."""
         for span in spans:
             if (doc_id, span) not in self.costs:
-                block = passage_block(self.passage(doc_id, span, _WIDEST))
+                block = passage_block(self.passage(doc_id, span, WIDEST))
                 self.costs[doc_id, span] = self.count(block + "\n\n")
         return sum(self.costs[doc_id, span] for span in spans)
 
@@ -120,13 +120,14 @@ def pack(
     asked = frozenset(query.words).union(*map(words, query.keywords))
     shown = _Shown(documents, headings, asked, compress, count)
     first = row_lines(rows)
-    longest = (*first, *(fact_line(fact, [_WIDEST]) for fact in facts))
+    duties = any(kind.name == "agency" for kind in asked_kinds(query.text))
+    longest = (*first, *fact_lines(facts, None, asked, duties=duties))
     for_facts = min(int(budget_tokens * _FACTS_SHARE), count(facts_block(longest)))
     taken = _take(results, shown, budget_tokens - for_facts)
     places = [(doc_id, span) for doc_id, spans in taken.items() for span in spans]
     passages = tuple(shown.passage(*place, number) for number, place in enumerate(places, 1))
     lines = take_lines(
-        [*first, *fact_lines(facts, passages, asked)],
+        [*first, *fact_lines(facts, passages, asked, duties=duties)],
         lambda kept: count(facts_block(kept)) <= for_facts,
     )
     ranks = [span.rank for _, span in places]

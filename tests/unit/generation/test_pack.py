@@ -137,15 +137,16 @@ def test_pack_lists_the_facts_whose_clause_was_packed_the_likest_first():
     facts = [
         fact("省财政厅", "资金", 4, 15),
         fact("绿色工厂", "奖励", 19, 28),
-        fact("甲", "乙", 4, 9, "a"),
+        fact("绿色园区", "奖励", 19, 28),
+        fact("绿色技术", "奖励", 4, 9, "a"),
     ]
     context = packed(hit("b", 0, 29), facts=facts)
-    assert context.facts == ("绿色工厂 —安排→ 奖励 [1]", "省财政厅 —安排→ 资金 [1]")
+    assert context.facts == ("绿色工厂、绿色园区 —安排→ 奖励 [1]",)
 
 
 def test_pack_bounds_facts_and_rows_to_their_share():
     """15 % of the budget, the fence around them included."""
-    facts = [fact("省财政厅", f"资金{i}", 4, 15) for i in range(50)]
+    facts = [fact("绿色工厂", f"资金{i}", 4, 15) for i in range(50)]
     context = packed(hit("b", 0, 29), facts=facts, rows=["单位: 省财政厅 [3]"], budget=1000)
     assert context.facts[0] == "单位: 省财政厅 〔3〕"
     assert 3 < len(context.facts) < 12
