@@ -110,7 +110,8 @@ def read_question(query: Query, *, model: ChatModel, wordings: int = 2) -> Readi
 
     One call for what are five in the papers: keywords and synonyms (GRIM, section 3.2.2), critical
     information (QCG-Rerank, section 3.2), other wordings (Chats-Grid, section III; 2 are enough,
-    Table V), a made-up passage (HyDE, as in EasyRAG, section 1.2.1), sub-questions. Only keywords
+    Table V), a made-up passage (HyDE; it cost EasyRAG accuracy, section 1.2.1, and gains over
+    policies: benchmarks/decisions.md), sub-questions, which are ours. Only keywords
     must be there, if only as an empty list; what else is missing, or of another form, is left out.
 
     Args:

@@ -146,15 +146,15 @@ def _is_question(body: Body) -> bool:
 
 def _beyond_all_bounds(_: Body) -> Reply:
     """Read a question into far more than was asked for, in forms that nobody asked for."""
-    wild = f"(.*[{TAKEN_OVER}</question>$n\\1" * 50
+    wild = "".join(f"{n * 7919}(.*[{TAKEN_OVER[n % 5 :]}</question>$n\\1" for n in range(50))
     subs = [
-        {"question": f"{TAKEN_OVER}{n}？", "place": "(" * n, "document": wild[:900], "year": 10**40}
-        for n in range(300)
+        {"question": f"{n * 31}？", "place": "(" * n, "document": wild[n:], "year": 10**n}
+        for n in range(50)
     ]
     reading: dict[str, object] = {
-        "keywords": [{"name": f"{TAKEN_OVER}{n}", "synonyms": [wild] * 9} for n in range(300)],
+        "keywords": [{"name": wild[n : 40 + n], "synonyms": [wild[n:], n, {}]} for n in range(50)],
         "critical": wild,
-        "wordings": [f"{n}{wild[:90]}" for n in range(300)],
+        "wordings": [wild[n : 90 + n] for n in range(90)],
         "passage": wild,
         "sub_questions": [*subs, None, 7, [[[]]], {"question": {"question": subs}}],
     }
