@@ -107,7 +107,7 @@ def ask(
     """Answer a question; every sentence cites document, section and place."""
     if not question.strip():
         raise click.UsageError("the question is empty")
-    _tell_what_is_ignored(ctx, writer, template or verify)
+    _tell_what_is_ignored(ctx, writer, template or verify, max_sentences)
     with opened(ctx, kb) as base:
         answer = base.ask(
             question,
@@ -150,7 +150,7 @@ def chat(
     from kgrag.asking.conversation import Conversation
 
     all_done = True
-    _tell_what_is_ignored(ctx, writer, template or verify)
+    _tell_what_is_ignored(ctx, writer, template or verify, max_sentences)
     with opened(ctx, kb) as base:
         asking = partial(
             base.ask,
@@ -182,11 +182,15 @@ def chat(
         ctx.exit(1)
 
 
-def _tell_what_is_ignored(ctx: click.Context, writer: str | None, option: str | None) -> None:
-    """Say so where an option is for models only and none will write."""
+def _tell_what_is_ignored(
+    ctx: click.Context, writer: str | None, option: str | None, max_sentences: int | None
+) -> None:
+    """Say so where an option is for models only and none will write, or the other way round."""
     configured = ctx.obj.model_of("answer").is_configured
     if option and (writer == "quotes" or not (writer or configured)):
         echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
+    if max_sentences and writer != "quotes" and (writer or configured):
+        echo("note: --max-sentences is for answers by rule; a model writes this one", err=True)
 
 
 def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
