@@ -11,6 +11,7 @@ from kgrag.results import ScoredChunk
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
+_LONGEST_REMARK = 160  # characters before and behind the mark that cuts a remark in brackets
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 # A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
 _POINT = re.compile(r"(?<=[一-鿿”»)）])\.(?=[一-鿿“«])")
@@ -77,6 +78,7 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
         if spans and (
             _runs_on(before, text[start:end])
             or _is_remark(before, text[start:end])
+            or _is_open(before, text[start:end])
             or any(a < start < b for a, b in broken)
         ):
             spans[-1] = (spans[-1][0], end)
@@ -91,6 +93,15 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     for start, end in sentence_spans(text):
         inside = [at for at in points if start < at < end]
         yield from pairwise([start, *inside, end])
+
+
+def _is_open(before: str, text: str) -> bool:
+    """Return whether a bracket stays open between two pieces: （牵头单位：甲局；配合单位：乙局）."""
+    opened = before.rfind("（", -_LONGEST_REMARK)
+    if opened < 0 or "）" in before[opened:]:
+        return False
+    closed = text.find("）", 0, _LONGEST_REMARK)
+    return closed >= 0 and "（" not in text[:closed]
 
 
 def _is_remark(before: str, text: str) -> bool:

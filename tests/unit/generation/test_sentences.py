@@ -87,3 +87,16 @@ def test_a_number_that_a_gap_breaks_stays_whole():
     """0. 75 and 83. 3% are one number."""
     text = "2021年度配额总量为0. 75亿吨，占全部的83. 3%，其余另行分配。"
     assert joined_spans(text) == [(0, len(text))]
+
+
+def test_a_remark_in_brackets_is_not_cut_where_it_parts_its_organs():
+    """（牵头单位：…；配合单位：…） says together who does what; a bracket never closed joins nothing."""
+    text = (
+        "推广综合智慧能源服务。（牵头单位：省发展改革委；配合单位：省能源局）\n开展试点示范工作。"
+    )
+    assert [text[a:b] for a, b in joined_spans(text)] == [
+        "推广综合智慧能源服务。（牵头单位：省发展改革委；配合单位：省能源局）\n",
+        "开展试点示范工作。",
+    ]
+    open_bracket = "加强能源管理（其中重点单位全部建档；开展能源审计工作；落实节能措施。"
+    assert len(joined_spans(open_bracket)) == 3
