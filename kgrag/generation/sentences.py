@@ -96,7 +96,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_open(before: str, text: str) -> bool:
-    """Return whether a bracket stays open between two pieces: （牵头单位：甲局；配合单位：乙局）."""
+    """Return whether a bracket stays open between two pieces: （牵头：甲局；配合：乙局）."""
     opened = before.rfind("（", -_LONGEST_REMARK)
     if opened < 0 or "）" in before[opened:]:
         return False

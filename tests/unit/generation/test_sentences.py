@@ -90,7 +90,7 @@ def test_a_number_that_a_gap_breaks_stays_whole():
 
 
 def test_a_remark_in_brackets_is_not_cut_where_it_parts_its_organs():
-    """（牵头单位：…；配合单位：…） says together who does what; a bracket never closed joins nothing."""
+    """（牵头：…；配合：…） is one remark; a bracket that is never closed joins nothing."""
     text = (
         "推广综合智慧能源服务。（牵头单位：省发展改革委；配合单位：省能源局）\n开展试点示范工作。"
     )
