@@ -1,7 +1,7 @@
 """An English question in the words of Chinese policies, by a word list that is ours.
 
-The list (`bilingual/*.txt`) was written from knowledge of the field, then extended with an eye on 40
-of the questions that it is measured on (benchmarks/labels/README.md).
+The list (`bilingual/*.txt`) was written from knowledge of the field, then extended with an eye on
+40 of the questions that it is measured on (benchmarks/labels/README.md).
 """
 
 import functools
