@@ -21,6 +21,10 @@ _QUOTED = 0.5  # of that threshold, where the question quotes a title
 # places; chosen on questions of which some have no answer (`benchmarks/decisions.md`).
 _SURE = 0.8
 _LIKE = 0.58
+# Other subjects than the documents': the place that a question names is in their titles, and its
+# sentences score by that alone.
+_WEAK = 0.68
+_UNLIKE = 0.5
 _MOST_COMPARED = 6  # sentences
 _PHYSICAL = ("energy", "power", "mass", "volume", "length", "area")
 _FIGURES = frozenset((*_PHYSICAL, "money", "age", "share", "duration", "date", "number", "count"))
@@ -47,9 +51,10 @@ class Scored:
 def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
     """Return whether sentences answer a question.
 
-    The best must score enough; where a figure, a date or an agency is asked for, one of the good
-    ones must hold it, in the unit that is asked for. The sentence of a figure must score well or be
-    like the question: the share of other things, of the same place, answers nothing.
+    The best must score enough, or one of the good ones be like the question without its places;
+    where a figure, a date or an agency is asked for, one of the good ones must hold it, in the unit
+    that is asked for. The sentence of a figure must score well or be like the question: the share
+    of other things, of the same place, answers nothing.
 
     Args:
         scored: Best first; may be empty.
@@ -61,12 +66,16 @@ def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> b
         support *= _QUOTED
     if not scored or scored[0].score < support:
         return False
-    kinds = asked_kinds(query.text)
+    measured = not (embedder.is_stand_in or query.titles)
     near = [s for s in scored if s.score >= _REACH * scored[0].score]
+    weak = measured and near[0].score <= _WEAK
+    if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
+        return False
+    kinds = asked_kinds(query.text)
     held = [s for s in near if any(states_kind(s.sentence.text, kind) for kind in kinds)]
     if not kinds or not held:
         return not kinds
-    if embedder.is_stand_in or query.titles or kinds[0].name not in _FIGURES:
+    if not measured or kinds[0].name not in _FIGURES:
         return True
     return held[0].score > _SURE or _likeness(held[:_MOST_COMPARED], query, embedder) > _LIKE
 

@@ -1,9 +1,20 @@
 """An answer is given only where what is asked for is there; else a note tells what is."""
 
+import numpy as np
 import pytest
 
-from kgrag.generation.answered import is_title_meant, names_what_is_counted
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.generation.answered import (
+    Scored,
+    is_answered,
+    is_title_meant,
+    names_what_is_counted,
+)
+from kgrag.generation.sentences import Sentence
 from kgrag.language.answer_text import NOT_FOUND
+from kgrag.results import ScoredChunk
+from kgrag.retrieval.query import analyse
+from kgrag.types import Chunk
 from tests.unit.generation.test_extract import ask
 
 SOLAR = (
@@ -70,3 +81,40 @@ def test_a_quoted_title_is_that_of_another_place_or_subject_or_not(quoted, title
 def test_things_that_are_counted_are_named_or_not(question, quotes, listed, is_named):
     """Their number alone is no list of them."""
     assert names_what_is_counted(question, quotes, listed=listed) == is_named
+
+
+class Alike(HashEmbedder):
+    """Finds every sentence as like a question as it is told, and is no stand-in."""
+
+    is_stand_in = False
+
+    def __init__(self, cosine):
+        super().__init__()
+        self._cosine = cosine
+
+    def embed(self, texts, task):
+        """Return vectors of two dimensions."""
+        one = (1.0, 0.0) if task == "query" else (self._cosine, (1 - self._cosine**2) ** 0.5)
+        return np.array([one] * len(texts))
+
+
+@pytest.mark.parametrize(
+    ("question", "score", "cosine", "answers"),
+    [
+        ("云岭省的红烧肉怎么做", 0.65, 0.45, False),  # only the place is of the documents
+        ("云岭省怎么推进节能", 0.65, 0.6, True),
+        ("云岭省怎么推进节能", 0.9, 0.45, True),
+        ("云岭省的红烧肉怎么做", 0.5, 0.9, False),
+        ("云岭省建成多少个光伏项目", 0.75, 0.5, False),  # of something else, it seems
+        ("云岭省建成多少个光伏项目", 0.75, 0.7, True),
+        ("云岭省建成多少个光伏项目", 0.85, 0.5, True),
+        ("云岭省建成多少吨光伏", 0.95, 0.9, False),
+    ],
+)
+def test_a_sentence_answers_by_its_score_or_by_its_likeness(question, score, cosine, answers):
+    """The place in a title raises the score of all its sentences."""
+    text = "到2025年，全省建成光伏项目100个以上。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
+    query = analyse(question, known_places=["云岭"])
+    assert is_answered(scored, query, Alike(cosine)) == answers
