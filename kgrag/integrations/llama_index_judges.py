@@ -1,6 +1,8 @@
 """LlamaIndex: kgrag's chat models behind its LLM interface, and its evaluators as judges."""
 
+import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from kgrag.errors import ModelError
@@ -13,6 +15,7 @@ with needs_extra("llama-index", "judging by LlamaIndex's evaluators"):
         AnswerRelevancyEvaluator,
         BaseEvaluator,
         ContextRelevancyEvaluator,
+        EvaluationResult,
         FaithfulnessEvaluator,
         RelevancyEvaluator,
     )
@@ -121,9 +124,18 @@ class GrimEvaluators:
         scores = {}
         for name, evaluator in self._evaluators.items():
             try:
-                found = evaluator.evaluate(query=question, response=answer, contexts=found_for)
+                found = _evaluated(evaluator, question, answer, found_for)
             except ValueError as exc:  # of a score that is no number, such as 1.2.3
                 raise ModelError(f"LlamaIndex could not judge {name}: {exc}") from exc
             if found.score is not None and not found.invalid_result:
                 scores[name] = min(1.0, max(0.0, float(found.score)))
         return scores
+
+
+def _evaluated(
+    evaluator: BaseEvaluator, question: str, answer: str, contexts: Sequence[str]
+) -> EvaluationResult:
+    """Return what an evaluator gives, in an event loop that is closed, whoever runs one here."""
+    judging = evaluator.aevaluate(query=question, response=answer, contexts=contexts)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, judging).result()
