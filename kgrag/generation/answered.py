@@ -9,7 +9,7 @@ from kgrag.generation.asked import asked_kinds, states_kind
 from kgrag.generation.sentences import Sentence
 from kgrag.language.leading_region import leading_region
 from kgrag.language.quantities import han_numeral
-from kgrag.language.text import normalize_name
+from kgrag.language.text import is_latin, normalize_name
 from kgrag.types import Language, Query
 
 _REACH = 0.8  # of the best score, within which what is asked for must be found
@@ -17,6 +17,8 @@ _REACH = 0.8  # of the best score, within which what is asked for must be found
 _SUPPORT = 0.55
 _SUPPORT_STAND_IN = 0.3
 _QUOTED = 0.5  # of that threshold, where the question quotes a title
+# The four below are cosines of this encoder over Chinese text, and count there alone.
+_ENCODER = "bge-small-zh"
 # A figure answers where its sentence scores so much, or is so much like the question without its
 # places; chosen on questions of which some have no answer (`benchmarks/decisions.md`).
 _SURE = 0.8
@@ -54,7 +56,8 @@ def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> b
     The best must score enough, or one of the good ones be like the question without its places;
     where a figure, a date or an agency is asked for, one of the good ones must hold it, in the unit
     that is asked for. The sentence of a figure must score well or be like the question: the share
-    of other things, of the same place, answers nothing.
+    of other things, of the same place, answers nothing. Likeness counts with the encoder that it
+    was measured with, over Chinese questions that quote no title.
 
     Args:
         scored: Best first; may be empty.
@@ -66,7 +69,7 @@ def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> b
         support *= _QUOTED
     if not scored or scored[0].score < support:
         return False
-    measured = not (embedder.is_stand_in or query.titles)
+    measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
     near = [s for s in scored if s.score >= _REACH * scored[0].score]
     weak = measured and near[0].score <= _WEAK
     if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
@@ -101,13 +104,15 @@ def names_what_is_counted(question: str, quotes: Sequence[str], *, listed: int =
     False
     >>> names_what_is_counted("那三个城市是哪些", ["甲市、乙市、丙市"])
     True
+    >>> names_what_is_counted("那两个阶段是什么", ["第一阶段是甲。", "第二阶段是乙。"])
+    True
     """
     counted = _COUNT.search(question)
     if not counted or not quotes:
         return True
     number = int(counted[1]) if counted[1].isdigit() else int(han_numeral(counted[1]) or 0)
     named = max(listed, *(1 + quote.count("、") for quote in quotes))
-    return named >= min(number, _LEAST_NAMED)
+    return number <= len(quotes) or named >= min(number, _LEAST_NAMED)
 
 
 def _likeness(held: Sequence[Scored], query: Query, embedder: Embedder) -> float:

@@ -73,6 +73,7 @@ def test_a_quoted_title_is_that_of_another_place_or_subject_or_not(quoted, title
     [
         ("遴选的38家企业有哪些", ["遴选38家企业。"], 0, False),
         ("遴选的38家企业有哪些", ["甲公司、乙公司、丙公司、丁公司等。"], 0, True),
+        ("那三个阶段是什么", ["第一阶段是甲。", "第二阶段是乙。", "第三阶段是丙。"], 0, True),
         ("那五个项目是哪些", ["开展五个项目："], 6, True),
         ("有哪些企业入选", ["遴选一批企业。"], 0, True),
         ("遴选的38家企业有哪些", [], 0, True),
@@ -87,9 +88,9 @@ class Alike(HashEmbedder):
     """Finds every sentence as like a question as it is told, and is no stand-in."""
 
     is_stand_in = False
-
     def __init__(self, cosine):
         super().__init__()
+        self.name = "bge-small-zh:00:00"
         self._cosine = cosine
 
     def embed(self, texts, task):
@@ -118,3 +119,15 @@ def test_a_sentence_answers_by_its_score_or_by_its_likeness(question, score, cos
     scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
     query = analyse(question, known_places=["云岭"])
     assert is_answered(scored, query, Alike(cosine)) == answers
+
+
+def test_another_encoder_has_other_cosines():
+    """What was measured with one says nothing of another: its figures are not refused."""
+    text = "到2025年，全省建成光伏项目100个以上。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), 0.75)]
+    query = analyse("云岭省建成多少个光伏项目", known_places=["云岭"])
+    other = Alike(0.3)
+    assert not is_answered(scored, query, other)
+    other.name = "text-embedding-3-small"
+    assert is_answered(scored, query, other)
