@@ -88,6 +88,7 @@ class Alike(HashEmbedder):
     """Finds every sentence as like a question as it is told, and is no stand-in."""
 
     is_stand_in = False
+
     def __init__(self, cosine):
         super().__init__()
         self.name = "bge-small-zh:00:00"
