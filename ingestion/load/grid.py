@@ -1,0 +1,185 @@
+"""Tables as lines of text: cells with spans become full rows, rows become Markdown.
+
+The one place where a table of any format is written. Where cells go follows the table model of
+the HTML standard, section 4.9.12.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgrag.ingestion.load.cell_text import one_line
+from kgrag.ingestion.load.table_header import guess_header
+from kgrag.language.table_rows import delimiter_line, row_line
+
+LONGEST_LABEL = 200  # characters; what is longer is text, and stands once
+# Beyond these no one has drawn a table by hand; spans count no more.
+_MOST_SLOTS = 1_000_000
+_MOST_CHARACTERS = 20_000_000
+_MOST_COLUMNS = 1000  # as the HTML standard bounds a span
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell and how far it reaches.
+
+    Attributes:
+        text: Its text, which may hold line breaks.
+        row_span: Rows that it covers, from 1; what goes beyond the table is cut.
+        col_span: Columns that it covers, from 1.
+    """
+
+    text: str
+    row_span: int = 1
+    col_span: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table whose every slot holds the text of the cell that covers it.
+
+    Attributes:
+        rows: Equally long; each text on one line, merged cells repeat theirs.
+        cells: For every slot which cell covers it, as a number; -1 where none does.
+        numbers: For every row which of the given rows it is, from 0.
+    """
+
+    rows: list[list[str]]
+    cells: list[list[int]]
+    numbers: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    text: str
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = None) -> list[str]:
+    r"""Return a table as lines: header row, delimiter row, then a line for each row of the body.
+
+    Labels over all columns above the header (表1 …, 单位：亿元) and below the last row (注：…) are
+    lines of their own. Rows and columns without a word are left out. Several header rows become
+    one: in each column the distinct labels from top to bottom. A table with one column is lines
+    without bars.
+
+    Args:
+        rows: Cells from top to bottom, each row from left to right; a string is a cell without
+            spans. A row that is too short gets empty cells.
+        n_header: How many rows from the top are header, labels over all columns counted; None to
+            guess.
+
+    >>> table_lines([["指标", Cell("目标", col_span=2)], ["", "2020年", "2025年"], ["产值", "1"]])
+    ['| 指标 | 目标 2020年 | 目标 2025年 |', '| --- | --- | --- |', '| 产值 | 1 |  |']
+    """
+    grid = fill(rows)
+    if not grid.rows:
+        return []
+    if len(grid.rows[0]) == 1:
+        return [row[0] for row in grid.rows if row[0]]
+    first, last = _frame(grid)
+    above = [row[0] for row in grid.rows[:first]]
+    below = [row[0] for row in grid.rows[last:]]
+    kept = [j for j in range(len(grid.rows[0])) if any(row[j] for row in grid.rows[first:last])]
+    body = [[row[j] for j in kept] for row in grid.rows[first:last]]
+    cells = [[row[j] for j in kept] for row in grid.cells[first:last]]
+    told = sum(number < (n_header or 0) for number in grid.numbers[first:last])
+    n = told if 0 < told < len(body) else guess_header(body, cells)
+    columns = zip(*body[:n], strict=True)
+    header = [" ".join(dict.fromkeys(label for label in column if label)) for column in columns]
+    return [*above, row_line(header), delimiter_line(len(header)), *map(row_line, body[n:]), *below]
+
+
+def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:
+    """Return the grid of a table; rows and columns in which no text begins are left out.
+
+    A span of 65535 adds nothing: it ends where the table does. A text of more than
+    `LONGEST_LABEL` characters is no label and stands in the first slot of its cell alone.
+
+    Args:
+        rows: As `table_lines` takes them.
+    """
+    placed = [cell for cell in _place(rows) if cell.text]
+    tops = sorted({cell.top for cell in placed})
+    lefts = sorted({cell.left for cell in placed})
+    areas = [_area(cell, tops, lefts) for cell in placed]
+    if _is_too_large(placed, areas, len(tops) * len(lefts)):
+        return _without_spans(rows)
+    texts = [[""] * len(lefts) for _ in tops]
+    cells = [[-1] * len(lefts) for _ in tops]
+    for number, (cell, (top, bottom, left, right)) in enumerate(zip(placed, areas, strict=True)):
+        for i in range(top, bottom):
+            for j in range(left, right):
+                if cells[i][j] < 0:  # where spans overlap, the upper cell stands
+                    cells[i][j] = number
+                    repeats = len(cell.text) <= LONGEST_LABEL or (i, j) == (top, left)
+                    texts[i][j] = cell.text if repeats else ""
+    return Grid(texts, cells, tops)
+
+
+def _place(rows: Sequence[Sequence[Cell | str]]) -> list[_Placed]:
+    """Return every cell with the rows and columns that it covers, spans cut at the table's end."""
+    placed: list[_Placed] = []
+    hanging: list[_Placed] = []  # cells that reach down into the next row, from left to right
+    for top, row in enumerate(rows):
+        here: list[_Placed] = []
+        column = i = 0
+        for cell in row:
+            cell = Cell(cell) if isinstance(cell, str) else cell
+            while i < len(hanging) and hanging[i].left <= column:
+                column = max(column, hanging[i].right)
+                i += 1
+            right = column + min(max(cell.col_span, 1), _MOST_COLUMNS)
+            bottom = min(top + max(cell.row_span, 1), len(rows))
+            here.append(_Placed(one_line(cell.text), top, bottom, column, right))
+            column = right
+        placed += here
+        hanging = sorted(
+            (cell for cell in (*hanging, *here) if cell.bottom > top + 1),
+            key=lambda cell: cell.left,
+        )
+    return placed
+
+
+def _area(cell: _Placed, tops: list[int], lefts: list[int]) -> tuple[int, int, int, int]:
+    """Return (top, bottom, left, right) among the rows and columns that are kept."""
+    return (
+        bisect_left(tops, cell.top),
+        bisect_left(tops, cell.bottom),
+        bisect_left(lefts, cell.left),
+        bisect_left(lefts, cell.right),
+    )
+
+
+def _is_too_large(
+    placed: list[_Placed], areas: list[tuple[int, int, int, int]], n_slots: int
+) -> bool:
+    n_characters = 0
+    for cell, (top, bottom, left, right) in zip(placed, areas, strict=True):
+        if len(cell.text) <= LONGEST_LABEL:
+            n_characters += len(cell.text) * (bottom - top) * (right - left)
+    return n_slots > _MOST_SLOTS or n_characters > _MOST_CHARACTERS
+
+
+def _without_spans(rows: Sequence[Sequence[Cell | str]]) -> Grid:
+    """Return the cells in their rows, as they come, on as many columns as most rows have."""
+    texts = [[one_line(c if isinstance(c, str) else c.text) for c in row] for row in rows]
+    numbers = [i for i, row in enumerate(texts) if any(row)]
+    widths = sorted(len(texts[i]) for i in numbers)
+    width = min(widths[len(widths) // 2], _MOST_SLOTS // len(numbers)) or 1
+    kept = [
+        [*texts[i][: width - 1], " ".join(t for t in texts[i][width - 1 :] if t)] for i in numbers
+    ]
+    filled = [[*row, *[""] * (width - len(row))] for row in kept]
+    return Grid(filled, [[-1] * width for _ in filled], numbers)
+
+
+def _frame(grid: Grid) -> tuple[int, int]:
+    """Return (first, end) of the rows between labels over all columns, at least one."""
+    across = [len(set(cells)) == 1 and cells[0] >= 0 for cells in grid.cells]
+    if all(across):
+        return 0, len(across)
+    return across.index(False), len(across) - across[::-1].index(False)

@@ -1,0 +1,87 @@
+r"""Rows of tables in a document's text: Markdown rows with a bar at either end.
+
+`| 指标 | 2025年 |`, then `| --- | --- |`, then a line for every row of the body. A bar in a cell is
+written `\|`, an empty cell is `|  |`. Whoever writes or reads such rows does it by this module.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+
+CELL_MARK = " | "
+_BAR = re.compile(r"(?<!\\)\|")
+_DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
+
+
+def row_line(cells: Iterable[str]) -> str:
+    r"""Return a row as a line of text; every cell keeps its place, also an empty one.
+
+    Args:
+        cells: Each on one line.
+
+    >>> row_line(["指标", "", "甲|乙"])
+    '| 指标 |  | 甲\\|乙 |'
+    """
+    return "| " + CELL_MARK.join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def delimiter_line(n_columns: int) -> str:
+    """Return the line below a header row.
+
+    >>> delimiter_line(2)
+    '| --- | --- |'
+    """
+    return row_line(["---"] * n_columns)
+
+
+def is_row(line: str) -> bool:
+    """Return whether a line is a table's row: a bar at either end, the delimiter row too.
+
+    >>> is_row("| 指标 | 2025年 |"), is_row("甲 | 乙")
+    (True, False)
+    """
+    line = line.strip()
+    return len(line) > 2 and line[0] == "|" and line[-1] == "|" and not line.endswith("\\|")
+
+
+def is_delimiter(line: str) -> bool:
+    """Return whether a line is what parts a table's header from its body.
+
+    >>> is_delimiter("| --- | :-: |"), is_delimiter("| - 5 | 甲 |"), is_delimiter("---")
+    (True, False, False)
+    """
+    line = line.strip()
+    return "|" in line and _DELIMITER.fullmatch(line) is not None
+
+
+def cell_spans(line: str) -> list[tuple[int, int]]:
+    """Return (start, end) of every cell in a row's line, blanks around it left out.
+
+    An empty cell gives an empty span. The bars at the ends may be missing.
+
+    >>> cell_spans("| 甲 |  | 乙 |")
+    [(2, 3), (6, 6), (9, 10)]
+    """
+    bars = [bar.start() for bar in _BAR.finditer(line)]
+    if not bars or line[: bars[0]].strip():
+        bars.insert(0, -1)
+    if line[bars[-1] + 1 :].strip() or len(bars) == 1:
+        bars.append(len(line))
+    spans = []
+    for before, after in pairwise(bars):
+        inner = line[before + 1 : after]
+        start = before + 1 + len(inner) - len(inner.lstrip())
+        bare = inner.strip()
+        # An empty cell stands behind the blank that follows its bar.
+        start = start if bare else min(before + 2, after)
+        spans.append((start, start + len(bare)))
+    return spans
+
+
+def cells_of(line: str) -> list[str]:
+    r"""Return the cells of a row's line as they were before they were written.
+
+    >>> cells_of(r"|  | 甲\|乙 |")
+    ['', '甲|乙']
+    """
+    return [line[a:b].replace("\\|", "|") for a, b in cell_spans(line)]
