@@ -53,7 +53,7 @@ def prepare(
     """
     curation = curation or Curation()
     document = curation.corrected(described(document), formerly=formerly)
-    headings = structure(document.text)
+    headings = structure(document.text, document.segments)
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
     resolver = resolver_of(document, curation)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kgrag.types import Heading
+from kgrag.types import Heading, Segment
 
 _CN = "一二三四五六七八九十百零〇两"
 _MAX_HEADING = 60  # characters; a longer line is a paragraph that begins with a number
@@ -29,26 +29,40 @@ _RUN_IN_END = re.compile(r"[。：:；;！？]")
 _BLANKS = re.compile(r"\s+")
 
 
-def structure(text: str) -> list[Heading]:
+def structure(text: str, segments: Sequence[Segment] = ()) -> list[Heading]:
     r"""Return the headings of a document in text order, levels counted from 1 without gaps.
 
     A heading is a line, or the first sentence of a paragraph, that begins with a marker of the
     nesting (章/节/条, 一、 （一） 1. （1）, 专栏, 附件) or with Markdown's #. Lines of a table of
     contents (dot leaders, page number at the end) are left out.
 
+    Args:
+        text: The document's text.
+        segments: Of the document: a paragraph with a level is a heading, as its format states.
+            A numbered one keeps the place that its number gives it.
+
     >>> [(h.level, h.text) for h in structure("一、总体要求\n（一）目标。到2025年。")]
     [(1, '一、总体要求'), (2, '（一）目标')]
     """
     found: list[tuple[int, int, int, str]] = []
+    stated = {segment.start: segment.level for segment in segments if segment.level}
     offset = 0
     for line in text.splitlines(keepends=True):
-        heading = _heading_of_line(line)
+        level = stated.get(offset + len(line) - len(line.lstrip()), 0)
+        heading = _stated(line, level) if level else _heading_of_line(line)
         if heading is not None:
             rank, start, end = heading
             title = _BLANKS.sub(" ", line[start:end]).strip().lstrip("#").strip()
             found.append((rank, offset + start, offset + end, title))
         offset += len(line)
     return _with_dense_levels(found)
+
+
+def _stated(line: str, level: int) -> tuple[int, int, int] | None:
+    """Return (rank, start, end) of a line that its format calls a heading."""
+    start = len(line) - len(line.lstrip())
+    marker = _rank(line.strip())
+    return (marker[0] if marker else level), start, start + len(line.strip())
 
 
 def _heading_of_line(line: str) -> tuple[int, int, int] | None:

@@ -360,6 +360,6 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     for document in (*found.failures, *documents):
         if isinstance(document, Failure):
             raise IngestionError(f"{document.file}: {document.reason}")
-        chunks = chunk(document, structure(document.text), sizes)
+        chunks = chunk(document, structure(document.text, document.segments), sizes)
         for passage in passages(chunks, sizes=sizes, most_chars=settings.passage_chars):
             yield from planned_requests(passage, document, settings=settings)

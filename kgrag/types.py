@@ -23,12 +23,15 @@ class Segment:
         end: Offset after the last character; `end > start`.
         kind: What is counted: pages of a PDF, paragraphs of a Word or HTML file, lines of text.
         number: 1-based.
+        level: Of a heading that the format states (a style of Word, h1 to h6): 1 is the
+            outermost; 0 for everything else.
     """
 
     start: int
     end: int
     kind: SegmentKind
     number: int
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from kgrag.store.decisions import Decision
+from kgrag.store.texts import segment_rows
 from kgrag.types import Chunk, Document, Entity, Evidence, Heading, Summary
 from kgrag.vectors.vector import Vector
 
@@ -30,7 +31,7 @@ def document_record(document: Document, fingerprint: str, headings: Sequence[Hea
         "warnings": list(document.warnings),
         "properties": dict(sorted(document.properties.items())),
         "metadata": document.metadata.to_record(),
-        "segments": [[s.start, s.end, s.kind, s.number] for s in document.segments],
+        "segments": segment_rows(document.segments),
         "headings": [[h.start, h.end, h.level, h.text] for h in headings],
         "text": document.text,
     }

@@ -1,12 +1,13 @@
-"""Metadata and qualifiers as the texts that both stores keep."""
+"""Segments, metadata and qualifiers as the texts that both stores keep."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from kgrag.language.regions import path, regions_named
 from kgrag.metadata import SILENT, Metadata
 from kgrag.qualifiers import NONE, Qualifiers
+from kgrag.types import Segment
 
 NOTHING = "{}"  # of metadata or qualifiers that say nothing
 
@@ -14,6 +15,20 @@ NOTHING = "{}"  # of metadata or qualifiers that say nothing
 def to_json(value: object) -> str:
     """Return compact JSON with sorted keys: the same value gives the same text."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def segment_rows(segments: Iterable[Segment]) -> list[list[str | int]]:
+    """Return segments as `Segment(*row)` takes them, without a level where none is stated.
+
+    >>> segment_rows([Segment(0, 2, "paragraph", 1, 2), Segment(3, 9, "paragraph", 2)])
+    [[0, 2, 'paragraph', 1, 2], [3, 9, 'paragraph', 2]]
+    """
+    return [
+        [s.start, s.end, s.kind, s.number, s.level]
+        if s.level
+        else [s.start, s.end, s.kind, s.number]
+        for s in segments
+    ]
 
 
 def metadata_text(metadata: Metadata) -> str:

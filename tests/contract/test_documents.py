@@ -6,6 +6,7 @@ import pytest
 
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.store.contents import Counts, SourceState
+from kgrag.types import Segment
 
 TEXT = "到2025年建成绿色工厂500家。\n推进工业节能降碳，完善标准体系。"
 
@@ -36,6 +37,19 @@ def test_documents_come_in_the_order_asked_without_those_not_held(store, make):
     assert [d.doc_id for d in store.documents()] == ["d-a", "d-b", "d-c"]
     assert [d.doc_id for d in store.document_cards(["d-c", "d-x", "d-a"])] == ["d-c", "d-a"]
     assert store.documents([]) == []
+
+
+def test_paragraphs_keep_the_level_that_their_format_states(store, make):
+    """Whatever the level: none is 0."""
+    bundle = make.bundle("a", TEXT)
+    segments = (Segment(0, 16, "paragraph", 1, 2), Segment(17, 20, "paragraph", 2))
+    put(store, replace(bundle, document=replace(bundle.document, segments=segments)))
+
+    assert [s.level for s in store.documents(["d-a"])[0].segments] == [2, 0]
+    assert next(r for r in store.export() if r["record"] == "document")["segments"] == [
+        [0, 16, "paragraph", 1, 2],
+        [17, 20, "paragraph", 2],
+    ]
 
 
 def test_documents_of_any_text_come_back(store, make):

@@ -19,7 +19,7 @@ from kgrag.store.neo4j.typed_write import (
     said_in,
     write_typed,
 )
-from kgrag.store.texts import to_json
+from kgrag.store.texts import segment_rows, to_json
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -275,7 +275,7 @@ def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: s
         labels=base.readable("Document"),
         properties=properties,
         headings=to_json([(h.start, h.end, h.level, h.text) for h in bundle.headings]),
-        segments=to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
+        segments=to_json(segment_rows(document.segments)),
     )
     _show_file(tx, document.doc_id)
     return str(properties["node_id"])

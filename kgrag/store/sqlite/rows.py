@@ -8,7 +8,7 @@ from kgrag.language.text import normalize_name
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.reconcile import Affected
 from kgrag.store.sqlite.statements import run, run_each
-from kgrag.store.texts import metadata_text, qualifiers_text, to_json
+from kgrag.store.texts import metadata_text, qualifiers_text, segment_rows, to_json
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 
@@ -35,7 +35,7 @@ def _document_row(document: Document, fingerprint: str) -> tuple[str | int, ...]
         len(document.text),
         to_json(list(document.warnings)),
         to_json(dict(document.properties)),
-        to_json([(s.start, s.end, s.kind, s.number) for s in document.segments]),
+        to_json(segment_rows(document.segments)),
         document.text,
         metadata_text(document.metadata),
         node_id(document.title, document.metadata),

@@ -2,6 +2,7 @@ import pytest
 
 from kgrag.ingestion.structure import structure
 from kgrag.language.headings import HeadingTree
+from kgrag.types import Segment
 
 TEXT = """云岭省节能规划
 一、总体要求
@@ -95,3 +96,10 @@ def test_heading_path_when_a_piece_opens_with_headings_holds_them_all():
         "1.钢铁行业",
     )
     assert HeadingTree(TEXT, headings).path(0, 5) == ()
+
+
+def test_a_paragraph_that_its_format_calls_a_heading_is_one():
+    """Numbered headings keep the place of their number; others have the level stated."""
+    text = "节能\n一、目标\n到2025年达到三成。"
+    segments = (Segment(0, 2, "paragraph", 1, 1), Segment(3, 7, "paragraph", 2, 1))
+    assert [(h.level, h.text) for h in structure(text, segments)] == [(1, "节能"), (2, "一、目标")]
