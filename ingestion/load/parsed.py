@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 
 from kgrag.types import Segment, SegmentKind
 
@@ -67,8 +68,15 @@ def line_segments(text: str) -> tuple[Segment, ...]:
     return tuple(Segment(a, b, "line", n) for n, a, b in numbered_lines(text))
 
 
-def join_blocks(blocks: Iterable[str], kind: SegmentKind) -> tuple[str, tuple[Segment, ...]]:
+def join_blocks(
+    blocks: Iterable[str], kind: SegmentKind, levels: Iterable[int] = ()
+) -> tuple[str, tuple[Segment, ...]]:
     r"""Return the blocks that are not blank on lines of their own, and a segment for each.
+
+    Args:
+        blocks: In order.
+        kind: What the segments are.
+        levels: Of the headings that the format states, a number for each block; 0 is none.
 
     >>> join_blocks(["甲", " ", "乙"], "paragraph")[0]
     '甲\n乙'
@@ -76,10 +84,10 @@ def join_blocks(blocks: Iterable[str], kind: SegmentKind) -> tuple[str, tuple[Se
     parts: list[str] = []
     segments: list[Segment] = []
     start = 0
-    for block in blocks:
+    for block, level in zip(blocks, chain(levels, repeat(0)), strict=False):
         part = block.strip()
         if part:
-            segments.append(Segment(start, start + len(part), kind, len(parts) + 1))
+            segments.append(Segment(start, start + len(part), kind, len(parts) + 1, level))
             parts.append(part)
             start += len(part) + 1
     return "\n".join(parts), tuple(segments)

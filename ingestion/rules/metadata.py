@@ -25,6 +25,7 @@ _IN_BRACKETS = re.compile(r"[（(][^（）()]*(征求意见稿|送审稿|草案|
 _ENDED = re.compile(
     r"(?:时效性|有效性|效力状态|文件状态)[】\]]?[:：]?(?:已)?(失效|废止)|^[（(【\[](?:已)?(失效|废止)[）)】\]]"
 )
+_NO_LONGER = re.compile(r"(?:已|全文)*(失效|废止)")
 # Ends of titles that `document_kinds` does not list.
 _KIND = re.compile(
     r"(决议|指导原则|通报|公报|公示|请示|答复|会议纪要|纪要|倡议书|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
@@ -96,7 +97,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
         level=governed.level,
         regions=governed.regions,
         recipients=tuple(filter(None, _CLAUSES.split(document.recipients))),
-        status=_status(document, body, notice, stated.get("status", "")),
+        status=_status(document, body, notice, stated=stated, page=page),
         notice=notice,
         inferred=_inferred(issuers, governed, suggested, page_day=dates.of_page and not known),
     )
@@ -120,7 +121,9 @@ def _days(
     told |= {
         k: v for k in told if not told[k] and k != "issued" and (v := iso_date(page.get(k, "")))
     }
-    return told
+    # A page's box is kept up where a document's life is made longer or shorter.
+    life = {k: iso_date(page.get(k, "")) for k in ("effective", "expires") if k not in stated}
+    return told | {k: day for k, day in life.items() if day}
 
 
 def document_kind(title: str) -> str:
@@ -205,15 +208,24 @@ def _place(name: str) -> Governed:
     return Governed(regions, region.level) if region else Governed((), "国家")
 
 
-def _status(document: DocumentLines, title: str, notice: str, stated: str) -> tuple[str, ...]:
+def _status(
+    document: DocumentLines,
+    title: str,
+    notice: str,
+    *,
+    stated: Mapping[str, str],
+    page: Mapping[str, str],
+) -> tuple[str, ...]:
     """Return the words that limit a document: in its title, the lines around it, the page's box."""
-    if stated:
-        return tuple(piece for piece in _MARKS.split(stated) if piece)
+    if "status" in stated:
+        return tuple(piece for piece in _MARKS.split(stated["status"]) if piece)
     found = [word for word in _STATUS if word in title or (word != "草案" and word in notice)]
     for line in document.lines[:_TITLE_LINES]:
         if len(line) < _SHORT:
             found += [match[1] for match in _IN_BRACKETS.finditer(line)]
             found += [match[1] or match[2] for match in _ENDED.finditer(line)]
+    if match := _NO_LONGER.fullmatch(page.get("status", "")):
+        found.append(match[1])
     return tuple(dict.fromkeys(found))
 
 

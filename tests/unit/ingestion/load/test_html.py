@@ -5,6 +5,7 @@ import pytest
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.html import read_html
 from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.rules.metadata import read_metadata
 
 SENTENCE = "为了推动全社会节约能源，提高能源利用效率，制定本办法。"
 
@@ -150,3 +151,145 @@ def test_read_html_when_it_is_hardly_a_page(text):
         text = ""
 
     assert text in ("", SENTENCE)
+
+
+def test_read_html_when_blocks_are_never_closed():
+    """Hundreds of open blocks lose nothing; thousands are read flat, and a warning says so."""
+    some = read(page("".join(f"<div><p>第{i}段，内容。</p>" for i in range(600))))
+    many = read(page("".join(f"<div><p>第{i}段，内容。</p>" for i in range(3000))))
+
+    assert some.text.count("\n") == 599
+    assert some.warnings == ()
+    assert many.text.count("\n") == 2999
+    assert many.warnings == ("its blocks are nested too deeply, and were read without nesting",)
+
+
+def test_read_html_when_inline_tags_are_nested_deeply():
+    """Tags within a line may nest as deeply as a careless editor leaves them."""
+    assert lines(f"<p>{'<font>' * 1500}{SENTENCE}</p>") == [SENTENCE]
+
+
+def test_read_html_when_lists_are_numbered():
+    """Numbers of lists are written out as a browser counts; an item that says its own keeps it."""
+    body = (
+        f"<p>{SENTENCE}</p><ol><li>建设电站，共三座。</li><li value='5'>改造管网，共五处。</li>"
+        "<li>关停锅炉，共九台。<ol type='a'><li>燃煤的，先关。</li></ol></li></ol>"
+        "<ol><li>1.已有编号，不再加。</li></ol><ul><li>没有编号，也不加。</li></ul>"
+    )
+
+    assert lines(body)[1:] == [
+        "1. 建设电站，共三座。",
+        "5. 改造管网，共五处。",
+        "6. 关停锅炉，共九台。",
+        "a. 燃煤的，先关。",
+        "1.已有编号，不再加。",
+        "没有编号，也不加。",
+    ]
+
+
+def test_read_html_when_characters_are_raised_or_lowered():
+    """10 to the fourth is not 104; a fraction keeps its line; boxes say whether they are ticked."""
+    body = (
+        "<p>年产3.5×10<sup>4</sup>吨，减排CO<sub>2</sub>两成，见注<sup>[1]</sup>。</p>"
+        "<p>强度为<math><mfrac><mi>A</mi><mi>B</mi></mfrac></math>，按年计算。</p>"
+        "<p><input type='checkbox' checked>主动公开，<input type='checkbox'>依申请公开。</p>"
+    )
+
+    assert lines(body) == [
+        "年产3.5×10⁴吨，减排CO₂两成，见注[1]。",
+        "强度为(A)/(B)，按年计算。",
+        "☑主动公开，☐依申请公开。",
+    ]
+
+
+BOX = (
+    "<ul class='basic'><li><span>文　号：</span> 云政发〔2022〕3 号 </li>"
+    "<li><span>实施日期：</span> 2022年03月05日 </li>"
+    "<li><span>失效日期：</span> 2029年03月04日 </li>"
+    "<li><span>文件状态：</span><script>say('有效')</script></li></ul>"
+)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        BOX,
+        "<table><tr><td>文号</td><td>云政发〔2022〕3号</td><td>施行日期</td><td>2022-03-05</td>"
+        "</tr><tr><td>失效日期：</td><td>2029-03-04</td><td>时效性：</td><td></td></tr></table>",
+        "<div style='display:none'>发文字号：云政发〔2022〕3号 生效日期：2022.3.5"
+        " 失效日期：2029.3.4</div>",
+    ],
+)
+def test_read_html_when_an_official_box_stands_beside_the_article(box):
+    """Number and dates of the box are properties, and a document's dates follow it."""
+    parsed = read(page(f"{box}<div>{f'<p>{SENTENCE}</p>' * 20}</div>"))
+    metadata = read_metadata(parsed.text, title="节能办法", properties=parsed.properties)
+
+    assert parsed.text == "\n".join([SENTENCE] * 20)
+    assert metadata.number == "云政发〔2022〕3号"
+    assert (metadata.effective, metadata.expires) == ("2022-03-05", "2029-03-04")
+
+
+def test_read_metadata_when_the_box_made_a_documents_life_longer():
+    """The box of the page holds over 有效期五年 in the text."""
+    parsed = read(page(f"{BOX}<p>{SENTENCE}本办法自2022年3月5日起施行，有效期五年。</p>"))
+
+    found = read_metadata(parsed.text, title="节能办法", properties=parsed.properties)
+
+    assert found.expires == "2029-03-04"
+
+
+def test_read_html_when_a_box_says_that_it_ended():
+    """时效性：失效 is the document's status."""
+    parsed = read(page(f"<p>索引号：A-1 时效性：已失效</p><div>{f'<p>{SENTENCE}</p>' * 6}</div>"))
+
+    found = read_metadata(parsed.text, title="节能办法", properties=parsed.properties)
+
+    assert found.status == ("失效",)
+
+
+def test_read_html_when_news_only_tell_when_they_came():
+    """Time and source above a text are no official box."""
+    parsed = read(page(f"<p>发布时间：2022-03-05 来源：云岭日报</p><p>{SENTENCE * 3}</p>"))
+
+    assert set(parsed.properties) == {"encoding"}
+
+
+def test_read_html_when_the_end_stands_in_blocks_beside():
+    """Signature, date and attachments set beside the main block belong to it; the rest does not."""
+    body = (
+        "<div class='wrap'><div class='no'>云政发〔2022〕3号</div>"
+        f"<div class='text'>{f'<p>{SENTENCE}</p>' * 9}</div>"
+        "<div class='sign'><p>云岭省人民政府办公厅</p><p>2022年3月5日</p></div>"
+        "<div class='files'><p>附件：</p><p>1.重点任务分工表.docx</p></div>"
+        "<div>附件1 重点任务分工<p>甲市负责实施，乙市配合。</p></div></div>"
+        "<div><p>上一篇：关于节水的通知，已经印发。</p><p>附件：别的文件，不是这里的。</p></div>"
+    )
+
+    assert lines(body) == [
+        "云政发〔2022〕3号",
+        *[SENTENCE] * 9,
+        "云岭省人民政府办公厅",
+        "2022年3月5日",
+        "附件：",
+        "1.重点任务分工表.docx",
+        "附件1 重点任务分工",
+        "甲市负责实施，乙市配合。",
+    ]
+
+
+@pytest.mark.parametrize("declared", ["gb2312", "iso-8859-1", "big5", "windows-1252"])
+def test_read_html_when_the_declared_charset_is_wrong(declared):
+    """UTF-8 is read as that whatever the page declares, and so is plain Chinese in GBK."""
+    source = f"<html><head><meta charset='{declared}'></head><body><p>{SENTENCE * 3}</p></body>"
+    gbk = source.replace(declared, "iso-8859-1")
+
+    assert read(source).text == SENTENCE * 3
+    assert read(gbk, "gb18030").text == SENTENCE * 3
+
+
+def test_read_html_when_headings_are_tagged():
+    """The levels of h1 to h6 are kept with their paragraphs."""
+    parsed = read(page(f"<h2>工作目标</h2><p>{SENTENCE}</p><h3>近期</h3><p>{SENTENCE}</p>"))
+
+    assert [segment.level for segment in parsed.segments] == [2, 0, 3, 0]
