@@ -50,6 +50,7 @@ THIRD_PARTY = {
     "json_repair": ("kgrag.llm.json_text",),
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.html",
+             "kgrag.ingestion.load.html_article", "kgrag.ingestion.load.html_lines",
              "kgrag.ingestion.load.numbering"),
     "neo4j": ("kgrag.integrations.*", "kgrag.store.neo4j", "kgrag.store.neo4j.*"),
     "neo4j_graphrag": ("kgrag.integrations.*",),
