@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.docx_tables import frame_cells, word_table_lines
 from kgrag.ingestion.load.numbering import Numbering, paragraph_number, read_numbering
-from kgrag.ingestion.load.parsed import Parsed, join_blocks, join_cells, replace_unusable
+from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.language.text import normalize_name
 
@@ -64,7 +65,7 @@ class _Reading:
 def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a Word file's text: a paragraph or table row a line, in the order of the body.
 
-    Cells are joined by ` | `, a merged cell stands once, a row without text gives nothing.
+    Tables are Markdown rows, see `grid.table_lines`.
     Numbers of automatic lists are written out. Text boxes follow the paragraph that they hang
     on, foot- and endnotes come last; headers, footers, comments, deleted text and the generated
     table of contents (it repeats the headings) are left out. The title is what the first lines
@@ -203,29 +204,12 @@ def _hidden(run: "Element") -> bool:
 
 
 def _table_blocks(table: "Element", reading: _Reading) -> Iterator[str]:
-    for row in _inside(table, "tr"):
-        cells = list(_inside(row, "tc"))
-        if len(cells) == 1:
-            # A frame around text, or a heading across the table: its lines stay lines.
-            yield from _body_blocks(cells[0], reading)
-        else:
-            shown = [cell for cell in cells if not _continues(cell)]
-            yield join_cells([" ".join(_body_blocks(cell, reading)) for cell in shown])
-
-
-def _inside(parent: "Element", tag: str) -> Iterator["Element"]:
-    """Yield rows or cells, also those that a content control wraps."""
-    for child in parent:
-        if child.tag == _W + tag:
-            yield child
-        elif child.tag in _WRAPPERS:
-            yield from _inside(child, tag)
-
-
-def _continues(cell: "Element") -> bool:
-    """Tell whether a cell is the lower part of one merged downwards."""
-    merge = cell.find(f"{_W}tcPr/{_W}vMerge")
-    return merge is not None and merge.get(_W + "val", "continue") == "continue"
+    frame = frame_cells(table)
+    if frame is None:
+        yield from word_table_lines(table, lambda cell: _body_blocks(cell, reading))
+        return
+    for cell in frame:
+        yield from _body_blocks(cell, reading)
 
 
 def _notes(document: "WordDocument", reading: _Reading) -> list[str]:

@@ -27,11 +27,13 @@ class Cell:
         text: Its text, which may hold line breaks.
         row_span: Rows that it covers, from 1; what goes beyond the table is cut.
         col_span: Columns that it covers, from 1.
+        column: Where it begins, from 0; None for the next free column of its row.
     """
 
     text: str
     row_span: int = 1
     col_span: int = 1
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +65,14 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
 
     Labels over all columns above the header (表1 …, 单位：亿元) and below the last row (注：…) are
     lines of their own. Rows and columns without a word are left out. Several header rows become
-    one: in each column the distinct labels from top to bottom. A table with one column is lines
-    without bars.
+    one: in each column the distinct labels from top to bottom. What has one column or one row is
+    no table: it gives lines without bars.
 
     Args:
         rows: Cells from top to bottom, each row from left to right; a string is a cell without
             spans. A row that is too short gets empty cells.
-        n_header: How many rows from the top are header, labels over all columns counted; None to
-            guess.
+        n_header: How many rows from the top are header at least, labels over all columns counted;
+            None to guess.
 
     >>> table_lines([["指标", Cell("目标", col_span=2)], ["", "2020年", "2025年"], ["产值", "1"]])
     ['| 指标 | 目标 2020年 | 目标 2025年 |', '| --- | --- | --- |', '| 产值 | 1 |  |']
@@ -85,9 +87,11 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
     below = [row[0] for row in grid.rows[last:]]
     kept = [j for j in range(len(grid.rows[0])) if any(row[j] for row in grid.rows[first:last])]
     body = [[row[j] for j in kept] for row in grid.rows[first:last]]
+    if len(body) == 1:
+        return [*above, " ".join(text for text in body[0] if text), *below]
     cells = [[row[j] for j in kept] for row in grid.cells[first:last]]
     told = sum(number < (n_header or 0) for number in grid.numbers[first:last])
-    n = told if 0 < told < len(body) else guess_header(body, cells)
+    n = guess_header(body, cells, at_least=told if told < len(body) else 1)
     columns = zip(*body[:n], strict=True)
     header = [" ".join(dict.fromkeys(label for label in column if label)) for column in columns]
     return [*above, row_line(header), delimiter_line(len(header)), *map(row_line, body[n:]), *below]
@@ -113,10 +117,10 @@ def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:
     for number, (cell, (top, bottom, left, right)) in enumerate(zip(placed, areas, strict=True)):
         for i in range(top, bottom):
             for j in range(left, right):
-                if cells[i][j] < 0:  # where spans overlap, the upper cell stands
-                    cells[i][j] = number
-                    repeats = len(cell.text) <= LONGEST_LABEL or (i, j) == (top, left)
-                    texts[i][j] = cell.text if repeats else ""
+                # Where spans overlap, the lower cell stands: no cell's beginning is covered.
+                cells[i][j] = number
+                repeats = len(cell.text) <= LONGEST_LABEL or (i, j) == (top, left)
+                texts[i][j] = cell.text if repeats else ""
     return Grid(texts, cells, tops)
 
 
@@ -132,6 +136,7 @@ def _place(rows: Sequence[Sequence[Cell | str]]) -> list[_Placed]:
             while i < len(hanging) and hanging[i].left <= column:
                 column = max(column, hanging[i].right)
                 i += 1
+            column = column if cell.column is None else cell.column
             right = column + min(max(cell.col_span, 1), _MOST_COLUMNS)
             bottom = min(top + max(cell.row_span, 1), len(rows))
             here.append(_Placed(one_line(cell.text), top, bottom, column, right))

@@ -13,7 +13,9 @@ _YEAR = re.compile(r"(?:19|20)\d\d\s*年?(?:[（(].{1,8}[)）]|.{0,6})")
 _UNIT = re.compile(r"[（(][^（）()]{1,12}[)）]")
 
 
-def guess_header(rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]]) -> int:
+def guess_header(
+    rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]], *, at_least: int = 1
+) -> int:
     """Return how many rows from the top are header: the first, and more only on evidence.
 
     A row counts as header if it holds no values and cells of the row above reach into it or are
@@ -23,11 +25,12 @@ def guess_header(rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]]) 
     Args:
         rows: Texts, equally many in each row.
         cells: For each text the number of its cell; slots of one cell have the same number.
+        at_least: What is known of it.
 
     >>> guess_header([["指标", "目标"], ["", "2025年"], ["产值", "5"]], [[0, 1], [2, 3], [4, 5]])
     2
     """
-    n = 1
+    n = max(at_least, 1)
     while n < min(len(rows) - 1, _MOST_ROWS) and _goes_on(rows, cells, n):
         n += 1
     return n

@@ -56,13 +56,13 @@ def test_read_docx_keeps_the_order_of_paragraphs_and_tables():
 
     parsed = read(document)
 
-    assert parsed.text == "一、目标\n甲 | 乙\n丙 | 丁\n二、任务"
+    assert parsed.text == "一、目标\n| 甲 | 乙 |\n| --- | --- |\n| 丙 | 丁 |\n二、任务"
     assert [parsed.text[s.start : s.end] for s in parsed.segments] == parsed.text.split("\n")
-    assert [s.number for s in parsed.segments] == [1, 2, 3, 4]
+    assert [s.number for s in parsed.segments] == [1, 2, 3, 4, 5]
 
 
 def test_read_docx_when_cells_are_merged():
-    """A merged cell stands once, across or down; a row without text gives nothing."""
+    """A merged cell repeats its text, across or down; a row without text gives nothing."""
     document = docx.Document()
     table = document.add_table(rows=4, cols=3)
     table.cell(0, 0).merge(table.cell(0, 1)).text = "跨列"
@@ -71,7 +71,9 @@ def test_read_docx_when_cells_are_merged():
     table.cell(1, 1).text, table.cell(1, 2).text = "1", "2"
     table.cell(2, 1).text, table.cell(2, 2).text = "3", "4"
 
-    assert read(document).text == "跨列 | 丙\n跨行 | 1 | 2\n3 | 4"
+    assert read(document).text == (
+        "| 跨列 | 跨列 | 丙 |\n| --- | --- | --- |\n| 跨行 | 1 | 2 |\n| 跨行 | 3 | 4 |"
+    )
 
 
 def test_read_docx_when_a_table_is_a_frame():
@@ -79,10 +81,13 @@ def test_read_docx_when_a_table_is_a_frame():
     document = docx.Document()
     cell = document.add_table(rows=1, cols=1).cell(0, 0)
     cell.text = "专栏1 主要指标"
-    inner = cell.add_table(rows=1, cols=2)
-    inner.cell(0, 0).text, inner.cell(0, 1).text = "风电", "700"
+    inner = cell.add_table(rows=2, cols=2)
+    inner.cell(0, 0).text, inner.cell(0, 1).text = "指标", "2025年"
+    inner.cell(1, 0).text, inner.cell(1, 1).text = "风电", "700"
 
-    assert read(document).text == "专栏1 主要指标\n风电 | 700"
+    assert read(document).text == (
+        "专栏1 主要指标\n| 指标 | 2025年 |\n| --- | --- |\n| 风电 | 700 |"
+    )
 
 
 def test_read_docx_leaves_out_headers_and_footers():

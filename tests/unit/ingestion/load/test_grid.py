@@ -128,9 +128,10 @@ def test_table_lines_when_rows_below_hold_values_or_text():
     assert table_lines(words)[2] == "| 甲局 | 规划 | 管理 |"
 
 
-def test_table_lines_when_there_is_one_column():
-    """One column is a frame around text, not a table."""
+def test_table_lines_when_there_is_one_column_or_row():
+    """One column is a frame around text, one row a line: no tables."""
     assert table_lines([["专栏1"], ["重点工程"]]) == ["专栏1", "重点工程"]
+    assert table_lines([["抄送：甲局", "", "1月1日印发"]]) == ["抄送：甲局 1月1日印发"]
     assert table_lines([]) == []
 
 
@@ -162,7 +163,7 @@ def test_fill_when_spans_are_absurd():
 
 
 def test_fill_when_spans_overlap():
-    """A slot that two cells claim keeps the upper one's text."""
+    """A slot that two cells claim keeps the lower one's text."""
     rows = fill([["甲", Cell("乙", row_span=2)], [Cell("丙", col_span=2), "丁"]]).rows
 
-    assert rows == [["甲", "乙", ""], ["丙", "乙", "丁"]]
+    assert rows == [["甲", "乙", ""], ["丙", "丙", "丁"]]
