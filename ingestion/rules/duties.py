@@ -65,7 +65,8 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
         return []
     spots = _spots(flat, headings or structure(text))
     first_leads = _FIRST_LEADS.search(flat.text) is not None
-    places = sorted(_read(flat, spots, first_leads), key=lambda p: p.start)
+    places = [*_read(flat, spots, first_leads), *_of_rows(text, flat, first_leads)]
+    places.sort(key=lambda p: p.start)
     taken = [(p.start, p.end) for p in places]
     places += [
         _Place(s.start, s.end, Roles(s.holders, s.deadline), s.task, IN_SENTENCES)
@@ -99,9 +100,14 @@ def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -
             held = _led(held)
         yield _Place(start, end, held, task_before(flat.text, start, since, headings))
         since = end
-    for row in duty_rows(flat.text):
+
+
+def _of_rows(text: str, flat: Unwrapped, first_leads: bool) -> Iterator[_Place]:
+    """Yield what rows of tables state; they are read with their blanks."""
+    for row in duty_rows(text):
         held = _led(row.roles) if first_leads and not row.roles.led else row.roles
-        yield _Place(row.start, row.end, held, row.task)
+        start = bisect.bisect_left(flat.offsets, row.start)
+        yield _Place(start, bisect.bisect_left(flat.offsets, row.end), held, row.task)
 
 
 def _led(held: Roles) -> Roles:

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.duty_roles import COLUMN, Roles, role_of_label, roles
 from kgrag.ingestion.rules.duty_tasks import lead
+from kgrag.language.table_rows import cells_of, is_delimiter
 
 _LONGEST_CELL = 700  # characters that are read
 _TASK = re.compile(r"任务|内容|事项|措施|项目|工作|举措|工程|指标|名称|目标")
 _DUE = re.compile(r"(?:完成|办结)?(?:时限|期限|时间|时间节点|进度)(?:要求)?$|年限$")
+_LINE = re.compile(r"[^\r\n]+")
+_BLANKS = re.compile(r"[\s\ufeff\u200b]+")
+_BETWEEN_ORGANS = re.compile(r"(?<=[委厅局部办院署室]) (?=[一-鿿]{2,12}[委厅局部办院署室](?:[ 、，；]|$))")
 _NUMBER = re.compile(r"[\d一二三四五六七八九十（）().、．]*|-+|:?-+:?")
 
 
@@ -37,21 +41,34 @@ def duty_rows(text: str) -> Iterator[DutyRow]:
         text: Paragraphs and rows, each on a line; cells stand between bars.
     """
     columns: _Columns | None = None
-    task, start = "", 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        cells = text[start:end].split("|") if "|" in text[start:end] else []
+    task = ""
+    for line in _LINE.finditer(text):
+        written = cells_of(line[0]) if "|" in line[0] else []
+        cells = [_bare(cell) for cell in written]
         if not cells:
             columns, task = None, ""
-        elif head := _columns(cells):
+        elif head := _columns([_label(cell) for cell in written]):
             columns, task = head, ""
-        elif columns:
+        elif columns and not is_delimiter(line[0]):
             task = _task(cells, columns) or task
             held = _roles(cells, columns)
             if held.holders and task:
-                yield DutyRow(start, end, held, task)
-        start = end + 1
+                yield DutyRow(*line.span(), held, task)
+
+
+def _label(cell: str) -> str:
+    """Return the label of a column: of two that a header joined, the one of organs.
+
+    >>> _label("责任单位 牵头单位"), _label("责 任 单 位")
+    ('牵头单位', '责任单位')
+    """
+    whole, last = _BLANKS.sub("", cell), cell.split()[-1:]
+    return last[0] if not COLUMN.fullmatch(whole) and last and COLUMN.fullmatch(last[0]) else whole
+
+
+def _bare(cell: str) -> str:
+    """Return a cell without blanks; where one parts two organs, a mark does it: 甲局 乙局."""
+    return _BLANKS.sub("", _BETWEEN_ORGANS.sub("、", cell))
 
 
 def _columns(cells: list[str]) -> _Columns | None:

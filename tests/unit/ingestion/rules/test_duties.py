@@ -271,3 +271,33 @@ def test_the_competent_bodies_of_places_are_somebody():
     """各市相关主管部门, but not 各有关部门."""
     text = "建立台账。（责任单位：省工信厅，各市相关主管部门，各有关部门）"
     assert [organ for _, organ, _ in read(text)] == ["省工信厅", "各市相关主管部门"]
+
+
+TASKS = (
+    "| 序号 | 重点任务 | 责任单位 牵头单位 | 责任单位 配合单位 | 完成时限 |\n"
+    "| --- | --- | --- | --- | --- |\n"
+    "| 1 | 工业节能改造 | 市工信局 | 市财政局 市水利局 | 2025年底 |\n"
+    "| 2 | 推广绿色建筑 | 市住建局 |  | 持续推进 |\n"
+)
+
+
+def test_duties_of_a_table_in_markdown():
+    """Bars at the ends shift no column, the delimiter is no row, a blank parts two organs."""
+    assert read(TASKS) == [
+        ("牵头", "市工信局", "工业节能改造"),
+        ("配合", "市财政局", "工业节能改造"),
+        ("配合", "市水利局", "工业节能改造"),
+        ("牵头", "市住建局", "推广绿色建筑"),
+    ]
+    found = duties(TASKS)
+    assert [f.qualifiers.deadline for f in found] == ["2025年底"] * 3 + ["持续推进"]
+    assert TASKS[found[0].start : found[0].end].startswith("| 1 | 工业节能改造 |")
+
+
+def test_duties_of_a_table_whose_first_cells_are_empty():
+    """An empty first cell keeps its place, the task is that of the row above."""
+    text = "| 任务 | 责任单位 | 时限 |\n| --- | --- | --- |\n| 节能 | 市工信局 | 2025年 |\n"
+    assert read(text + "|  | 市财政局 | 2026年 |\n") == [
+        ("负责", "市工信局", "节能"),
+        ("负责", "市财政局", "节能"),
+    ]
