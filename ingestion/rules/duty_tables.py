@@ -13,7 +13,9 @@ _TASK = re.compile(r"任务|内容|事项|措施|项目|工作|举措|工程|指
 _DUE = re.compile(r"(?:完成|办结)?(?:时限|期限|时间|时间节点|进度)(?:要求)?$|年限$")
 _LINE = re.compile(r"[^\r\n]+")
 _BLANKS = re.compile(r"[\s\ufeff\u200b]+")
-_BETWEEN_ORGANS = re.compile(r"(?<=[委厅局部办院署室]) (?=[一-鿿]{2,12}[委厅局部办院署室](?:[ 、，；]|$))")
+_BETWEEN_ORGANS = re.compile(
+    r"(?<=[委厅局部办院署室]) (?=[一-鿿]{2,12}[委厅局部办院署室](?:[ 、，；]|$))"
+)
 _NUMBER = re.compile(r"[\d一二三四五六七八九十（）().、．]*|-+|:?-+:?")
 
 

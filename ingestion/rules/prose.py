@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.load.parsed import CELL_MARK
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
+from kgrag.language.table_rows import cell_spans, cells_of, holds_row
 from kgrag.types import Heading
 
 # Full-width ASCII that a page's font left as the code points of its GB 2312 bytes: ꎬ for ，.
@@ -26,6 +26,8 @@ _TWO_VALUES = re.compile(r"[一-鿿)）%％][ \t]*\d+(?:\.\d+)?[%％]?[ \t]+[≥
 _BINDING = re.compile(r"约束性|预期性|导向性")
 _SENTENCE = re.compile(r"[。,，;；]")
 _LONGEST_SENTENCE = 800
+_SHORTEST_IN_CELL = 12  # characters; shorter are labels and values
+_IN_CELL = re.compile(r"[，,。；;]|到20\d\d年")
 _BLANK = re.compile(r"\s")
 _PIECE = re.compile(r"[^\s(〔\[【《]+|\s+|[(〔\[【《]")
 _NUMBER = re.compile(r"\d|百分之|十[一二三四五]五|[一二三四五六七八九十百千][万亿成]")
@@ -84,7 +86,7 @@ class Passage:
 def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
     """Yield the paragraphs that hold numbers, in order, each followed by what it says in brackets.
 
-    Lines that a page broke are joined; rows of tables (cells with ` | `) are left out.
+    Lines that a page broke are joined; of tables only cells with sentences are given.
 
     Args:
         text: The document.
@@ -112,12 +114,15 @@ def legible(text: str) -> str:
 def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of the paragraphs; none goes over the edge of a heading's line."""
     at = end = -1
+    above: list[str] = []  # the cells of the row before
     for match in _LINE.finditer(text):
         line = match[0].strip()
-        if not line or CELL_MARK in line or _is_row(line):
+        if not line or holds_row(line) or _is_row(line):
             if at >= 0:
                 yield at, end
             at = -1
+            row, above = above, cells_of(match[0]) if holds_row(line) else []
+            yield from _sentences_of_cells(match, row) if above else ()
             continue
         start = match.start() + match[0].index(line[0])
         goes_on = (
@@ -138,6 +143,19 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
             at += _LONGEST_PARAGRAPH
     if at >= 0:
         yield at, end
+
+
+def _sentences_of_cells(row: re.Match[str], above: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of a row's cells that hold sentences, as a column of tasks does.
+
+    What repeats the cell above it was read there.
+    """
+    repeated = set(above)
+    for start, end in cell_spans(row[0]):
+        cell = row[0][start:end]
+        if len(cell) >= _SHORTEST_IN_CELL and _IN_CELL.search(cell) and cell not in repeated:
+            repeated.add(cell)
+            yield row.start() + start, row.start() + end
 
 
 def _is_row(line: str) -> bool:

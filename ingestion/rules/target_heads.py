@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from kgrag.ingestion.load.parsed import CELL_MARK
 from kgrag.ingestion.rules.target_times import PERIODS
+from kgrag.language.table_rows import holds_row
 from kgrag.qualifiers import Standing
 
 YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
@@ -76,7 +76,7 @@ class Heads:
                 self.columns, self._idle = found, 0
         if at != len(line):
             self._head = ""
-        if CELL_MARK in line or self._idle > IDLE_LINES:
+        if holds_row(line) or self._idle > IDLE_LINES:
             self.columns = None
         self._idle += 1
         return at

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kgrag.ingestion.load.parsed import CELL_MARK
 from kgrag.ingestion.rules.prose import legible
 from kgrag.ingestion.rules.target_heads import YEAR
 from kgrag.ingestion.rules.target_patterns import UNIT_NAMES
+from kgrag.ingestion.rules.target_times import PERIODS
 from kgrag.ingestion.rules.target_values import Value, values
 from kgrag.language.quantities import narrow
+from kgrag.language.table_rows import cells_of, holds_row, is_delimiter
 from kgrag.qualifiers import Standing
 
 _LINE = re.compile(r"[^\r\n]+")
@@ -39,6 +40,20 @@ ATTRIBUTE = r"约束性|预期性|引导性|指导性|导向性|引领性|参考
 _TOKEN = re.compile(rf"{NUMBER}|{NOTHING}")
 _UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
 _MOST_COLUMNS = 10
+_LONGEST_HEAD, _LONGEST_CAPTION = 24, 40  # characters
+_CAPTION_LINES = 3
+_PLAN = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?")
+_PLAN_AIM = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?(?:时期|期间|期?末)?(?:规划)?目标")
+_UNIT_ABOVE = re.compile(r"单位:\s*([^\s,，;；、()]{1,8})\)?$")
+_AIM_ALONE = re.compile(r"(?:规划|预期)?目标值?|规划值")
+# Of several years together, which no column of a year is.
+_OVER_YEARS = re.compile(
+    r"(?:19|20)\d\d年?[-—–~至到]+(?:19|20)?\d\d|年均|增速|增长率|增幅|[较比]\d{4}"
+)
+_PART_NAME = re.compile(
+    r"(?:其中)?:?(?:总量|总数|总额|数量|规模|面积|占比|比重|比例|增速|增长率?|年均增长|城镇|农村|乡村|城市)"
+)
+_NO = re.compile(r"^(?:\d{1,2}|[一二三四五六七八九十]+)[.、]?(?=[^\d])")
 _DONE = re.compile(r"现状|实际|完成|基期|基数|现值")
 _AIM = re.compile(r"目标|规划|预期")
 
@@ -86,6 +101,7 @@ class _Header:
     binding: int
     years: tuple[tuple[int, str, Standing], ...]
     n: int
+    for_all: str = ""  # the unit that a line above the table names
 
 
 def table_cells(lines: Sequence[Line]) -> list[Cell]:
@@ -110,16 +126,35 @@ def lines_of(text: str) -> list[Line]:
 def _of_cells(lines: Sequence[Line]) -> Iterator[Cell]:
     """Yield from tables whose cells the loader marked."""
     header: _Header | None = None
+    caption: list[str] = []
     for line in lines:
-        if CELL_MARK not in line.text:
+        if not holds_row(line.text):
             header = None
+            caption = [*caption[1 - _CAPTION_LINES :], line.text]
             continue
-        cells = [cell.strip() for cell in line.text.strip("| ").split(CELL_MARK)]
-        heading = _header(cells)
+        cells = cells_of(line.text)
+        heading = _header(cells, _told_above(caption))
         if heading:
             header = heading
-        elif header and len(cells) == header.n:
+        elif header and len(cells) == header.n and not is_delimiter(line.text):
             yield from _row(header, cells, line.start, line.end)
+
+
+def _told_above(lines: Sequence[str]) -> tuple[str, str]:
+    """Return the year in which a caption's plan ends, and the unit that holds for all columns.
+
+    >>> _told_above(["表1 “十四五”主要指标", "单位:亿元"])
+    ('2025', '亿元')
+    """
+    year = unit = ""
+    for line in lines:
+        if len(line) > _LONGEST_CAPTION:
+            year = unit = ""
+            continue
+        plan, named = _PLAN.search(line), _UNIT_ABOVE.search(line)
+        year = PERIODS[plan[1]] if plan and "指标" in line else year
+        unit = named[1] if named else unit
+    return year, unit
 
 
 def _of_single_cells(lines: Sequence[Line]) -> Iterator[Cell]:
@@ -143,23 +178,31 @@ def _of_single_cells(lines: Sequence[Line]) -> Iterator[Cell]:
         i = j
 
 
-def _header(cells: Sequence[str]) -> _Header | None:
+def _header(cells: Sequence[str], above: tuple[str, str] = ("", "")) -> _Header | None:
+    """Return which column holds what; None for a row that is no header.
+
+    Args:
+        cells: Of the row.
+        above: As `_told_above` gives it: of a column that names no year, and no unit.
+    """
     name = unit = binding = -1
     years: list[tuple[int, str, Standing]] = []
     for i, cell in enumerate(cells):
         bare = "".join(cell.split())
-        year = YEAR.search(bare)
-        if year and len(bare) <= 16:
+        year = YEAR.search(_PLAN_AIM.sub(lambda plan: f"{PERIODS[plan[1]]}年目标", bare))
+        if len(bare) <= _LONGEST_HEAD and year and not _OVER_YEARS.search(bare):
             years.append((i, year[1], _standing(bare)))
-        elif _NAME_HEAD.fullmatch(bare) and name < 0:
-            name = i
+        elif _NAME_HEAD.fullmatch(bare) and (name < 0 or bare == "".join(cells[i - 1].split())):
+            name = i  # of a label over two columns the inner one
         elif bare in ("单位", "计量单位"):
             unit = i
         elif bare.endswith(("属性", "性质", "类型")) and len(bare) <= 6:
             binding = i
+        elif above[0] and _AIM_ALONE.fullmatch(bare):
+            years.append((i, above[0], "planned"))
     if name < 0 or not years:
         return None
-    return _Header(name, unit, binding, tuple(years), len(cells))
+    return _Header(name, unit, binding, tuple(years), len(cells), above[1])
 
 
 def _standing(head: str) -> Standing:
@@ -169,20 +212,30 @@ def _standing(head: str) -> Standing:
 
 
 def _row(header: _Header, cells: Sequence[str], start: int, end: int) -> Iterator[Cell]:
-    name = "".join(cells[header.name].split()).removeprefix("其中:")
+    name = _name(header, cells)
     unit = cells[header.unit] if header.unit >= 0 else ""
     inside = _UNIT_IN_NAME.search(name)
     if inside and not unit:
         unit = inside[1]
         name = name[: inside.start()]
-    name = re.sub(r"^(?:\d{1,2}|[一二三四五六七八九十]+)[.、]?(?=[^\d])", "", name).strip(":*#△")
+    name = _NO.sub("", name).strip(":*#△")
     if len(name) < 2 or not re.search(r"[一-鿿]{2}", name) or len(name) > 60:
         return
     binding = cells[header.binding] if header.binding >= 0 else ""
+    unit = unit or header.for_all
     for i, year, standing in header.years:
         value = cell_value("".join(cells[i].split()), unit)
         if value:
             yield Cell(name, *value, year, standing, _binding(binding), start, end)
+
+
+def _name(header: _Header, cells: Sequence[str]) -> str:
+    """Return the name of a row, that of the cell before it ahead of what is a part: 城镇."""
+    name = "".join(cells[header.name].split())
+    before = "".join(cells[header.name - 1].split()) if header.name else ""
+    if _PART_NAME.fullmatch(name) and len(before) > 3 and before != name:
+        return _NO.sub("", before) + name.removeprefix("其中").removeprefix(":")
+    return name.removeprefix("其中:")
 
 
 def _binding(cell: str) -> str:

@@ -44,6 +44,15 @@ def is_row(line: str) -> bool:
     return len(line) > 2 and line[0] == "|" and line[-1] == "|" and not line.endswith("\\|")
 
 
+def holds_row(line: str) -> bool:
+    """Return whether a line is a table's row, also one that others wrote without outer bars.
+
+    >>> holds_row("甲 | 乙"), holds_row("|甲|乙|"), holds_row("甲|乙")
+    (True, True, False)
+    """
+    return CELL_MARK in line or is_row(line)
+
+
 def is_delimiter(line: str) -> bool:
     """Return whether a line is what parts a table's header from its body.
 
