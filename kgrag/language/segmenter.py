@@ -1,13 +1,13 @@
 """Chinese word segmentation: jieba's search mode, word for word, several times as fast."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    pass
+from kgrag.errors import ModelError
+from kgrag.files.cache_folder import cache_folder
 
 # As in jieba 0.42: runs of these are segmented, what stands between them is given as it is.
 _RUN = re.compile(r"([\u4e00-\u9fd5a-zA-Z0-9+#&._%\-]+)")
@@ -44,8 +44,10 @@ class Segmenter:
 
         import jieba
 
-        jieba.setLogLevel(logging.WARNING)
+        jieba.setLogLevel(logging.CRITICAL)  # that nothing could be kept is no news
         tokenizer = jieba.Tokenizer()
+        # Not in the folder for temporary files: there, another user's file is in the way.
+        tokenizer.tmp_dir = _own_folder()
         tokenizer.initialize()
         for word in added:
             tokenizer.add_word(word)
@@ -129,3 +131,16 @@ def _by_model(run: str) -> tuple[str, ...]:
     from jieba import finalseg
 
     return tuple(finalseg.cut(run))
+
+
+def _own_folder() -> str:
+    """Return where jieba keeps its dictionary as it reads it fast; a place without files if none.
+
+    There it is read anew each time, in about a second.
+    """
+    try:
+        folder = cache_folder() / "jieba"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, ModelError):
+        return os.devnull
+    return str(folder)

@@ -1,4 +1,5 @@
 import logging
+import tempfile
 
 import jieba
 import pytest
@@ -65,3 +66,19 @@ def test_of_equally_likely_paths_the_longest_word_wins():
     equal = Segmenter({"甲": 2, "乙": 2, "甲乙": 1}, 4)  # 2/4 · 2/4 = 1/4
     assert equal.segment("甲乙") == ["甲乙"]
     assert Segmenter({"甲": 3, "乙": 3, "甲乙": 1}, 4).segment("甲乙") == ["甲", "乙"]
+
+
+def test_a_file_of_another_user_in_the_temporary_folder_is_in_nobodys_way(
+    tmp_path, monkeypatch, caplog
+):
+    """Jieba's dictionary is kept in kgrag's own folder, and where that cannot be, nowhere."""
+    (tmp_path / "jieba.cache").mkdir()  # as a file that may be neither read nor replaced
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "own"))
+    assert Segmenter.from_jieba().segment("绿色工厂")
+    assert (tmp_path / "own" / "jieba" / "jieba.cache").is_file()
+
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "file"))
+    assert Segmenter.from_jieba().segment("绿色工厂")
+    assert not caplog.records
