@@ -1,18 +1,23 @@
 """Read the files of a batch and tell which documents are new, changed, known or copies."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kgrag.config import IngestConfig
 from kgrag.errors import IngestionError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Sidecars, Source, fingerprint, load_all
 from kgrag.ingestion.load.statement import stated_digest
-from kgrag.ingestion.prepare import prepare
+from kgrag.ingestion.prepare import completed
 from kgrag.ingestion.report import Outcome, Status
+from kgrag.ingestion.workers.pool import Pool
+from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.language.visible import shown_path
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
@@ -32,6 +37,29 @@ class PreparedDocument:
     source: str
     outcome: Outcome
     bundle: DocumentBundle | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A file or record of a run, before it is decided what becomes of it.
+
+    Attributes:
+        number: Of the file, from 0.
+        source: The file; None for a record.
+        doc_id: Of the file.
+        content_hash: Of the file.
+        record: The record; None for a file.
+        failure: Why there is neither.
+        task: How it is being read; None where that seemed not to be needed.
+    """
+
+    number: int
+    source: Source | None = None
+    doc_id: str = ""
+    content_hash: str = ""
+    record: Document | None = None
+    failure: Failure | None = None
+    task: Task | None = None
 
 
 class ChangeDetector:
@@ -76,50 +104,125 @@ class ChangeDetector:
         self.waiting = 0
 
     def read(self, source: Source) -> Iterator[PreparedDocument | Outcome]:
-        """Yield what a file holds, ready to be stored, or what became of it."""
-        stated: Mapping[str, str] = {}
-        if source.media_type != "jsonl":
+        """Yield what a file holds, ready to be stored, or what became of it.
+
+        It is read in this process.
+        """
+        for _, item in self.read_all([source], self.pool(IngestConfig(), alone=True)):
+            yield item
+
+    def read_all(
+        self, sources: Iterable[Source], pool: Pool
+    ) -> Generator[tuple[int, PreparedDocument | Outcome], None, None]:
+        """Yield what files hold, each with the number of its file, in their order.
+
+        Files are read ahead; what becomes of each is decided in their order, so that it is the
+        same for any number of processes.
+
+        Args:
+            sources: The files.
+            pool: Reads them; it is closed at the end.
+        """
+        asked: deque[tuple[_Asked, Future[Made] | None]] = deque()
+        with closing(pool):
+            for ask in self._asked(sources, pool.max_bytes):
+                asked.append((ask, pool.submit(ask.task) if ask.task else None))
+                if len(asked) > pool.ahead:
+                    yield self._settled(*asked.popleft(), pool)
+            while asked:
+                yield self._settled(*asked.popleft(), pool)
+
+    def pool(self, limits: IngestConfig, *, alone: bool = False) -> Pool:
+        """Return what reads files for this run.
+
+        Args:
+            limits: Of time, memory, size and processes.
+            alone: Read in this process, without limits of time and memory.
+        """
+        setting = Setting(limits.max_bytes, self._sizes, self._curation)
+        return Pool(setting, limits, alone=alone)
+
+    def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:
+        """Yield what is to be read of files; as far as the run has come, it may be less later."""
+        for number, source in enumerate(sources):
+            if source.media_type == "jsonl":
+                for record in load_all(source, max_bytes=max_bytes):
+                    yield self._asked_record(number, record)
+                continue
             try:
-                doc_id, content_hash = fingerprint(source)
+                doc_id, content_hash = fingerprint(source, max_bytes=max_bytes)
             except IngestionError as exc:
                 reason = str(exc).removeprefix(f"{source.name}: ")
-                yield Outcome(source.name, "failed", detail=reason)
-                return
-            stated = self._stated(source, doc_id)
-            wanted = self._wanted(content_hash, source.media_type or "", stated)
-            known = self._known(source.name, doc_id, wanted)
-            if known is not None:
-                yield known
-                return
-        for document in load_all(source, stated=stated):
-            if isinstance(document, Failure):
-                yield Outcome(document.file, "failed", detail=document.reason)
-            else:
-                yield self._ready(document)
+                yield _Asked(number, failure=Failure(source.name, reason))
+                continue
+            ask = _Asked(number, source=source, doc_id=doc_id, content_hash=content_hash)
+            task, wanted = self._wanted_file(ask)
+            yield ask if self._covers(doc_id, wanted) else replace(ask, task=task)
 
-    def _ready(self, document: Document) -> PreparedDocument | Outcome:
-        clash = self._clash(document)
-        if clash is not None:
-            return Outcome(document.file, "failed", document.doc_id, clash)
-        wanted = self._wanted_of(document)
-        known = self._known(document.file, document.doc_id, wanted)
+    def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
+        if isinstance(record, Failure):
+            return _Asked(number, failure=record)
+        task = Task(document=record, formerly=self._doc_of.get(_absolute(record.file), ""))
+        held = self._covers(record.doc_id, self._wanted_of(record))
+        return _Asked(number, record=record, task=None if held else task)
+
+    def _settled(
+        self, ask: _Asked, making: "Future[Made] | None", pool: Pool
+    ) -> tuple[int, PreparedDocument | Outcome]:
+        """Return what becomes of a file or record, now that those before it are decided."""
+        if ask.failure:
+            return ask.number, Outcome(ask.failure.file, "failed", detail=ask.failure.reason)
+        if ask.record:
+            file, doc_id = ask.record.file, ask.record.doc_id
+            wanted = self._wanted_of(ask.record)
+            task = Task(document=ask.record, formerly=self._doc_of.get(_absolute(file), ""))
+            clash = self._clash(ask.record)
+            if clash is not None:
+                return ask.number, Outcome(file, "failed", doc_id, clash)
+        else:
+            task, wanted = self._wanted_file(ask)
+            file, doc_id = task.name, ask.doc_id
+        known = self._known(file, doc_id, wanted)
         if known is not None:
-            return known
+            return ask.number, known
+        if making is None or task != ask.task:
+            making = pool.submit(task)
+        made = making.result()
+        if isinstance(made, Failure):
+            return ask.number, Outcome(made.file, "failed", detail=made.reason)
+        if isinstance(made, Document):
+            raise TypeError("a file was read only, and nothing was made of it")
+        return ask.number, self._ready(made)
+
+    def _wanted_file(self, ask: _Asked) -> tuple[Task, Fingerprint]:
+        """Return how a file is to be read, and what it is to be known by."""
+        source = ask.source or Source(Path())
+        stated = dict(self._stated(source, ask.doc_id))
+        formerly = self._doc_of.get(_absolute(source.name), "")
+        task = Task(source.path, source.within, stated, formerly=formerly)
+        return task, self._wanted(ask.content_hash, source.media_type or "", stated)
+
+    def _ready(self, made: DocumentBundle) -> PreparedDocument:
+        document = made.document
+        wanted = self._wanted_of(document)
         source = _absolute(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
-        bundle = prepare(
-            document,
+        bundle = completed(
+            made,
             fingerprint=wanted,
             held=held,
             sizes=self._sizes,
             store=self._store,
             curation=self._curation,
-            formerly=self._doc_of.get(source, ""),
         )
         self._note(source, document.doc_id, wanted)
         outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)
         return PreparedDocument(source, outcome, bundle)
+
+    def _covers(self, doc_id: str, wanted: Fingerprint) -> bool:
+        held = self._held.get(doc_id)
+        return held is not None and held.covers(wanted)
 
     def _known(
         self, file: str, doc_id: str, wanted: Fingerprint

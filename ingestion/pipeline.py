@@ -7,15 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgrag.config import IngestConfig
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.load import Discovery, Sidecars, discover
+from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.workers.pool import is_small
 from kgrag.language.visible import shown_path
 from kgrag.store.store import Store
 
@@ -38,6 +40,7 @@ def ingest(
     enricher: "Enricher | None" = None,
     progress: Progress | None = None,
     follow_links: bool = False,
+    limits: IngestConfig = IngestConfig(),  # noqa: B008 - frozen
 ) -> IngestReport:
     """Take files and folders into a store; return what became of each file.
 
@@ -55,6 +58,7 @@ def ingest(
         progress: Called with (file, files done, files in all): without models before each
             file, with them as documents are done or waited for; and at the end.
         follow_links: As for `discover`.
+        limits: Of time, memory and size for each file, and how many are read at once.
 
     Raises:
         StoreError: If the store itself fails; what was stored before stays.
@@ -67,7 +71,7 @@ def ingest(
     detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     outcomes += store_all(
-        _read_all(found, detector, None if enricher else progress),
+        _read_all(found, detector, None if enricher else progress, limits),
         n_files=len(found.sources),
         store=store,
         embedder=embedder,
@@ -91,6 +95,7 @@ def survey(
     sizes: ChunkSizes,
     model: str = "",
     follow_links: bool = False,
+    limits: IngestConfig = IngestConfig(),  # noqa: B008 - frozen
 ) -> Iterator[PreparedDocument | Outcome]:
     """Yield what `ingest` would make of files and folders.
 
@@ -102,12 +107,13 @@ def survey(
         sizes: Chunk sizes.
         model: `Enricher.identity`; empty for a run without models.
         follow_links: As for `discover`.
+        limits: As for `ingest`.
     """
     found = discover(paths, follow_links=follow_links)
     sidecars = Sidecars(found.sidecars)
     yield from _not_read(found, sidecars)
     detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
-    for _, item in _read_all(found, detector, None):
+    for _, item in _read_all(found, detector, None, limits):
         yield item
 
 
@@ -179,13 +185,19 @@ def _not_read(found: Discovery, sidecars: Sidecars) -> list[Outcome]:
 
 
 def _read_all(
-    found: Discovery, detector: ChangeDetector, progress: Progress | None
+    found: Discovery, detector: ChangeDetector, progress: Progress | None, limits: IngestConfig
 ) -> "Generator[Numbered, None, None]":
-    for number, source in enumerate(found.sources):
+    pool = detector.pool(limits, alone=is_small(found.sources))
+    with closing(detector.read_all(_told(found.sources, progress), pool)) as read:
+        yield from read
+
+
+def _told(sources: Sequence[Source], progress: Progress | None) -> Iterator[Source]:
+    """Yield files, and tell of each as it is begun."""
+    for number, source in enumerate(sources):
         if progress:
-            progress(source.name, number, len(found.sources))
-        for item in detector.read(source):
-            yield number, item
+            progress(source.name, number, len(sources))
+        yield source
 
 
 def _detector(store: Store, *, sizes: ChunkSizes, model: str, sidecars: Sidecars) -> ChangeDetector:

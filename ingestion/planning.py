@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgrag.config import IngestConfig
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.pipeline import chunks_to_embed, survey
 from kgrag.ingestion.report import Outcome, Plan
@@ -30,6 +31,7 @@ class PlanBuilder:
         vectors: VectorSet,
         enricher: "Enricher | None",
         follow_links: bool,
+        limits: IngestConfig,
     ) -> None:
         """Note what would be run; nothing is read yet. See `kgrag.ingestion.pipeline.ingest`."""
         self._paths = paths
@@ -38,6 +40,7 @@ class PlanBuilder:
         self._vectors = vectors
         self._enricher = enricher
         self._follow_links = follow_links
+        self._limits = limits
         self._outcomes: list[Outcome] = []
         self._n_chunks = 0
         self._n_passages = 0
@@ -51,6 +54,7 @@ class PlanBuilder:
             sizes=self._sizes,
             model=self._enricher.identity if self._enricher else "",
             follow_links=self._follow_links,
+            limits=self._limits,
         ):
             if isinstance(item, Outcome):
                 self._outcomes.append(item)

@@ -52,28 +52,75 @@ def prepare(
         formerly: Id of the document that its file held before.
     """
     curation = curation or Curation()
+    made = derive(document, sizes=sizes, curation=curation, formerly=formerly)
+    return completed(
+        made, fingerprint=fingerprint, held=held, sizes=sizes, store=store, curation=curation
+    )
+
+
+def derive(
+    document: Document, *, sizes: ChunkSizes, curation: Curation, formerly: str = ""
+) -> DocumentBundle:
+    """Return what rules make of a document, without a fingerprint; no store is asked.
+
+    Args:
+        document: As loaded.
+        sizes: Chunk sizes.
+        curation: What people decided.
+        formerly: Id of the document that its file held before.
+    """
     document = curation.corrected(described(document), formerly=formerly)
     headings = structure(document.text, document.segments)
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
     resolver = resolver_of(document, curation)
     facts, mentions = knowledge_by_rule(document, headings, leaves, resolver)
+    return DocumentBundle(
+        document=document,
+        fingerprint="",
+        headings=headings,
+        chunks=chunks,
+        facts=facts,
+        mentions=mentions,
+    )
+
+
+def completed(
+    made: DocumentBundle,
+    *,
+    fingerprint: Fingerprint,
+    held: Fingerprint | None,
+    sizes: ChunkSizes,
+    store: Store,
+    curation: Curation,
+) -> DocumentBundle:
+    """Return what rules made of a document with what is kept of it, and its fingerprint.
+
+    Args:
+        made: As `derive` gives it.
+        fingerprint: Of its content and the settings.
+        held: That of the document of this id in the store; None where there is none.
+        sizes: Chunk sizes.
+        store: Asked for what was imported or read by a model before.
+        curation: What people decided.
+    """
+    document = made.document
     kept: Extraction = ([], [], [])
     if held is not None and _text_of(document.doc_id, store) == document.text:
-        kept = kept_knowledge(document.doc_id, chunks, leaves, store, resolver)
+        leaves = [c for c in made.chunks if c.size == sizes.leaf]
+        resolver = resolver_of(document, curation)
+        kept = kept_knowledge(document.doc_id, made.chunks, leaves, store, resolver)
         # What a model read stays, and the fingerprint says so. Not where passages failed: their
         # positions were among the old chunks, and the next run with a model reads it again.
         if not fingerprint.model and not held.failed:
             fingerprint = replace(fingerprint, model=held.model)
     kept_facts, kept_mentions, summaries = kept
-    return DocumentBundle(
-        document=document,
+    return replace(
+        made,
         fingerprint=str(fingerprint),
-        headings=headings,
-        chunks=chunks,
         summaries=summaries,
-        facts=[*facts, *kept_facts],
-        mentions=[*mentions, *kept_mentions],
+        facts=[*made.facts, *kept_facts],
+        mentions=[*made.mentions, *kept_mentions],
     )
 
 

@@ -61,6 +61,30 @@ class ChunkConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class IngestConfig:
+    """Table `[ingest]`: files are read in processes of their own, within limits.
+
+    Attributes:
+        workers: Files that are read beside each other; 0 takes as many as there are processors.
+        parse_seconds: Seconds that a file may take to be read, and as long again for what rules
+            make of it. Where pages are pictures, each page may take so long.
+        parse_memory_mb: Memory in MB (2^20 bytes) of a process that reads files; kept to on
+            Linux.
+        max_file_mb: The largest file in MB (10^6 bytes) that is read.
+    """
+
+    workers: Annotated[Count, Le(1000)] = 0
+    parse_seconds: Annotated[Positive, Le(86_400)] = 120
+    parse_memory_mb: Annotated[int, Ge(128), Le(1 << 20), "a whole number of 128 or more"] = 768
+    max_file_mb: Annotated[Positive, Le(100_000)] = 200
+
+    @property
+    def max_bytes(self) -> int:
+        """The largest file in bytes."""
+        return self.max_file_mb * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddingConfig(_Switches):
     """Table `[embedding]`: the encoder, and what is encoded.
 
@@ -260,6 +284,7 @@ class Config:
     """
 
     chunks: ChunkConfig = ChunkConfig()
+    ingest: IngestConfig = IngestConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     llm: ModelConfig = ModelConfig()
     extract: ExtractConfig = ExtractConfig()

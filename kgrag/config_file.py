@@ -15,6 +15,7 @@ from kgrag.config import (
     Config,
     EmbeddingConfig,
     ExtractConfig,
+    IngestConfig,
     ModelConfig,
     SearchConfig,
     VerifyConfig,
@@ -26,6 +27,7 @@ FILE_NAME = "kgrag.toml"
 
 _TABLES = {
     "chunks": ChunkConfig,
+    "ingest": IngestConfig,
     "embedding": EmbeddingConfig,
     "llm": ModelConfig,
     "extract": ExtractConfig,

@@ -116,6 +116,7 @@ class Intake:
                 enricher=enricher,
                 progress=progress,
                 follow_links=follow_links,
+                limits=self.config.ingest,
             )
         self._note_unread(report, paths)
         return self._finished(report, progress, began)
@@ -184,6 +185,7 @@ class Intake:
                 vectors=self.vectors,
                 enricher=enricher,
                 follow_links=follow_links,
+                limits=self.config.ingest,
             )
             if enricher is None:
                 for _ in planned.bundles():
@@ -343,20 +345,18 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
         IngestionError: If the file cannot.
     """
     from kgrag.ingestion.chunk import chunk
-    from kgrag.ingestion.load import Failure, Sidecars, discover, load_all
+    from kgrag.ingestion.load import Failure, Sidecars, discover
     from kgrag.ingestion.passages import passages
     from kgrag.ingestion.reading import planned_requests
     from kgrag.ingestion.structure import structure
+    from kgrag.ingestion.workers.reading import read_within
 
     settings = extract_settings(config)
     sizes = configured_sizes(config.chunks)
     found = discover([file])
     sidecars = Sidecars()
-    documents = (
-        document
-        for source in found.sources
-        for document in load_all(source, stated=sidecars.stated(source.path))
-    )
+    sources = ((source, sidecars.stated(source.path)) for source in found.sources)
+    documents = read_within(sources, config.ingest)
     for document in (*found.failures, *documents):
         if isinstance(document, Failure):
             raise IngestionError(f"{document.file}: {document.reason}")

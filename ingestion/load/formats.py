@@ -120,6 +120,8 @@ def _guarded(plugin: Plugin, read: Reader) -> Reader:
             if str(exc).startswith(f"{name}: "):
                 raise
             raise IngestionError(f"{name}: {exc}") from exc
+        except MemoryError:  # told of by who limits it
+            raise
         except (Exception, SystemExit) as exc:
             _log.info("%s: %s could not read it", name, plugin, exc_info=exc)
             raise IngestionError(f"{name}: {plugin} could not read it: {told(exc)}") from exc

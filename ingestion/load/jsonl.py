@@ -13,6 +13,8 @@ from kgrag.ingestion.load.source import Failure, Source
 from kgrag.ingestion.load.title import guess_title
 from kgrag.types import Document
 
+# Records are read line by line, and no document comes near this; what it unpacks to is held twice.
+_MOST_LINE_BYTES = 32_000_000
 _REMEDY = 'each line must be {"id": ..., "title": ..., "text": ...}'
 
 
@@ -25,7 +27,7 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
 
     Args:
         source: The file.
-        max_bytes: The longest line that is read.
+        max_bytes: The longest line that is read, and never one of more than 32 MB.
 
     Raises:
         IngestionError: The file cannot be opened or holds no record.
@@ -35,7 +37,7 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
     number = 0
     try:
         with Utf8Lines(open_regular(source.path, within=source.within)) as lines:
-            for number, line in _numbered(lines, max_bytes):
+            for number, line in _numbered(lines, min(max_bytes, _MOST_LINE_BYTES)):
                 yield _record(file, number, line, first_line)
     except OSError as exc:
         raise IngestionError(f"{file}: cannot be read: {exc.strerror}") from exc
@@ -63,7 +65,8 @@ def _record(
 ) -> Document | Failure:
     place = f"{file}:{number}"
     if line is None:
-        return Failure(place, "the line is too long; raise the size limit or split the text")
+        said = "the line is too long: more than 32 MB, or than ingest.max_file_mb"
+        return Failure(place, f"{said}; split the text")
     try:
         values = read_foreign(line)
     except ValueError as exc:

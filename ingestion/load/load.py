@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from kgrag.config import IngestConfig
 from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
 from kgrag.ingestion.load.formats import Reader, plugin_reader
@@ -15,7 +16,8 @@ from kgrag.ingestion.load.statement import stated_title
 from kgrag.language.visible import shown_path
 from kgrag.types import Document
 
-DEFAULT_MAX_BYTES = 200_000_000
+DEFAULT_MAX_BYTES = IngestConfig().max_bytes
+_BLOCK = 1 << 20
 
 
 # The readers are imported when a file needs them: docx, lxml and PDFium take time to load.
@@ -141,25 +143,35 @@ def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[
     Raises:
         IngestionError: The file cannot be read, is empty or too large.
     """
-    content_hash = hashlib.sha256(_read_bytes(source, max_bytes)).hexdigest()
+    hashed = hashlib.sha256()
+    for block in _blocks(source, max_bytes):
+        hashed.update(block)
+    content_hash = hashed.hexdigest()
     return document_id(shown_path(source.path.name), content_hash), content_hash
 
 
 def _read_bytes(source: Source, max_bytes: int) -> bytes:
+    return b"".join(_blocks(source, max_bytes))
+
+
+def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:
+    """Yield a file's bytes; no more than are allowed, though it may grow meanwhile."""
+    size = 0
     try:
         with open_regular(source.path, within=source.within) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > max_bytes:
-                raise IngestionError(
-                    f"{source.name}: has {size:,} bytes, more than {max_bytes:,}; raise the "
-                    "limit or split it"
-                )
-            data = file.read(max_bytes)
+            told = os.fstat(file.fileno()).st_size
+            while told <= max_bytes and size <= max_bytes and (block := file.read(_BLOCK)):
+                size += len(block)
+                yield block
     except OSError as exc:
         raise IngestionError(f"{source.name}: cannot be read: {exc.strerror}") from exc
-    if not data:
+    if max(size, told) > max_bytes:
+        raise IngestionError(
+            f"{source.name}: has {max(size, told):,} bytes, more than {max_bytes:,}; raise "
+            "ingest.max_file_mb, or split it"
+        )
+    if not size:
         raise IngestionError(f"{source.name}: is empty (0 bytes); check that it was copied whole")
-    return data
 
 
 def _one_record(source: Source, max_bytes: int) -> Document:

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     help="Ask again for the passages that a model could not read, of PATHS or of all documents.",
 )
 @click.option("--follow-links", is_flag=True, help="Follow links that lead out of a folder.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    envvar="KGRAG_WORKERS",
+    show_envvar=True,
+    help="Read N files at once; as many as there are processors by default.",
+)
 @json_option
 @click.pass_context
 def ingest(
@@ -49,6 +57,7 @@ def ingest(
     no_model: bool,
     retry_failed: bool,
     follow_links: bool,
+    workers: int | None,
     as_json: bool,
 ) -> None:
     """Take files and folders in; running it again does what is missing or changed.
@@ -58,6 +67,8 @@ def ingest(
     """
     _check_usage(paths, dry_run, sample, no_model, retry_failed)
     model: Use = "none" if no_model else "auto"
+    if workers is not None:
+        ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=workers))
     if dry_run:
         _plan(ctx, paths, kb, model, sample, follow_links, as_json)
         return
@@ -177,10 +188,11 @@ def _print_import(report: "ImportReport") -> None:
 @click.pass_context
 def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
     """Print a file's text as it would be taken in; needs no knowledge base."""
-    from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
+    from kgrag.ingestion.load import Failure, Sidecars, Source
+    from kgrag.ingestion.workers.reading import read_within
 
     failed = False
-    for item in load_all(Source(file), stated=Sidecars().stated(file)):
+    for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest):
         if isinstance(item, Failure):
             failed = True
             echo(f"failed: {item.file}: {item.reason}", err=True)

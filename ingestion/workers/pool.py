@@ -1,0 +1,116 @@
+"""Several processes that read files beside each other, or none where it is not worth one."""
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+
+from kgrag.config import IngestConfig
+from kgrag.ingestion.load import Failure, Source
+from kgrag.ingestion.workers.task import Made, Setting, Task, made_of
+from kgrag.ingestion.workers.worker import Worker
+
+_PLAIN = ("txt", "md", "jsonl")  # read by kgrag alone, in time that grows with their length
+_FEW_BYTES = 100_000  # of plain files: read sooner than a process is there
+_AHEAD = 3  # files for each process that may be read and wait for their turn
+
+
+class Pool:
+    """Reads files in processes that start as they are needed; they end with `close`."""
+
+    def __init__(self, setting: Setting, limits: IngestConfig, *, alone: bool = False) -> None:
+        """Start nothing yet.
+
+        Args:
+            setting: What is the same for all files.
+            limits: Of time, memory, and the number of processes.
+            alone: Read in this process, without limits of time and memory.
+        """
+        self._setting = setting
+        self._limits = limits
+        self._alone = alone
+        self._n = n_workers(limits)
+        self._executor = ThreadPoolExecutor(self._n, "read") if not alone else None
+        self._own = threading.local()  # each thread has a process of its own
+        self._lock = threading.Lock()
+        self._workers: set[Worker] = set()
+        self._is_closed = False
+
+    @property
+    def max_bytes(self) -> int:
+        """The largest file that is read."""
+        return self._setting.max_bytes
+
+    @property
+    def ahead(self) -> int:
+        """How many files may be asked for before the first is taken."""
+        return 0 if self._alone else _AHEAD * self._n
+
+    def submit(self, task: Task) -> "Future[Made]":
+        """Have a file read; files that were asked for first are begun first."""
+        if self._executor is not None:
+            return self._executor.submit(self._read, task)
+        done: Future[Made] = Future()
+        try:
+            done.set_result(made_of(task, self._setting))
+        except MemoryError:
+            done.set_result(Failure(task.name, "needs more memory than there is; split it"))
+        return done
+
+    def close(self) -> None:
+        """End all processes at once; what was asked for and not taken is lost."""
+        with self._lock:
+            self._is_closed = True
+            for worker in self._workers:
+                worker.kill()
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+        for worker in self._workers:
+            worker.end()
+
+    def _read(self, task: Task) -> Made:
+        worker: Worker | None = getattr(self._own, "worker", None)
+        if worker is None:
+            worker = self._begun()
+        made = worker.read(task)
+        if not worker.goes_on:
+            worker.end()
+            with self._lock:
+                self._workers.discard(worker)
+            self._own.worker = None
+        return made
+
+    def _begun(self) -> Worker:
+        if self._is_closed:
+            raise CancelledError
+        worker = Worker(self._setting, self._limits)
+        with self._lock:
+            self._workers.add(worker)
+            if self._is_closed:
+                worker.kill()
+        self._own.worker = worker
+        return worker
+
+
+def n_workers(limits: IngestConfig) -> int:
+    """Return how many processes read files: as many as set, else one for each processor."""
+    if limits.workers:
+        return limits.workers
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def is_small(sources: Sequence[Source]) -> bool:
+    """Return whether files are so few and plain that no process is worth its start."""
+    left = _FEW_BYTES
+    for source in sources:
+        if source.media_type not in _PLAIN:
+            return False
+        try:
+            left -= source.path.stat().st_size
+        except OSError:
+            continue
+        if left < 0:
+            return False
+    return True
