@@ -1,48 +1,35 @@
-"""Word files: paragraphs and tables in the order of the body, list numbers written out."""
+"""Word files: paragraphs and tables in the order of the body, as they are shown."""
 
-import io
 import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.docx_tables import frame_cells, word_table_lines
-from kgrag.ingestion.load.numbering import Numbering, paragraph_number, read_numbering
+from kgrag.ingestion.load.numbering import paragraph_number, read_numbering
 from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
+from kgrag.ingestion.load.word.headings import read_styles, style_of
+from kgrag.ingestion.load.word.package import NotWordError, W, WordPackage, open_package
+from kgrag.ingestion.load.word.pictures import diagram_lines
+from kgrag.ingestion.load.word.reading import Block, Line, Reading, field_marks
+from kgrag.ingestion.load.word.runs import read_line
 from kgrag.language.text import normalize_name
 
 if TYPE_CHECKING:
-    from docx.document import Document as WordDocument
     from lxml.etree import _Element as Element
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# A small zip can unpack to terabytes; a real Word file's text does not come near this.
-_MAX_UNPACKED = 1_000_000_000
-
-# Deleted or moved-away text, the sound under a character, and a second copy of the same shape.
-_LEFT_OUT = {_W + "del", _W + "moveFrom", _W + "rt", _W + "pPr", _MC + "Fallback"}
-_CHARACTERS: dict[str, str] = {
-    _W + "tab": "\t",
-    _W + "br": "\n",
-    _W + "cr": "\n",
-    _W + "noBreakHyphen": "-",
-    _W + "softHyphen": "",
-}
 _JUNK_TITLE = re.compile(
     r"(?:无标题|未命名|新建|文档|附件|untitled|document|microsoft word|normal|title|template)"
     r"[\s\d.\-_()（）]*.{0,12}",
     re.IGNORECASE,
 )
-
-
-_WRAPPERS = {_W + tag for tag in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")}
+_WRAPPERS = {W + tag for tag in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")}
+_ELSEWHERE = {W + "altChunk", W + "subDoc"}
 _GENERATORS = {
     "python-docx",
     "administrator",
@@ -51,33 +38,31 @@ _GENERATORS = {
     "microsoft office user",
     "apache poi",
 }
-
-
-@dataclass(slots=True)
-class _Reading:
-    numbering: Numbering
-    contents_styles: frozenset[str]
-    n_boxes: int = 0
-    n_contents: int = 0
-    note_ids: list[tuple[str, str]] = field(default_factory=list)
+_CONTENTS_LINE = re.compile(r"[\t .…·]+[\dIVXLivxl]+\s*")
+_CHAPTER = re.compile(r"第.{1,5}[编篇章节部分条]")
+_MARKS = re.compile(r"\[(?:图片|图表|嵌入对象)[^\]]*\]")
+_NOTES = ("footnote", "endnote")
 
 
 def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a Word file's text: a paragraph or table row a line, in the order of the body.
 
     Tables are Markdown rows, see `grid.table_lines`.
-    Numbers of automatic lists are written out. Text boxes follow the paragraph that they hang
-    on, foot- and endnotes come last; headers, footers, comments, deleted text and the generated
-    table of contents (it repeats the headings) are left out. The title is what the first lines
-    give, else the file's title property, if it says something.
+    Paragraphs of heading styles or outline levels carry their level. Numbers of automatic lists,
+    raised and lowered characters and formulas are written out; a picture leaves `[图片]` where
+    it stands, a note its number. Text boxes follow the paragraph that they hang on, foot- and
+    endnotes come last; headers, footers, comments, deleted text and the generated table of
+    contents (it repeats the headings) are left out. The title is what the first lines give,
+    else the file's title property, if it says something. Macros are not looked at.
 
     Args:
-        data: The whole file.
+        data: The whole file: .docx, .docm or their templates, transitional or strict.
         name: The file, for messages.
         stem: The title where neither text nor properties name one.
 
     Raises:
-        IngestionError: It is damaged, locked with a password, or no Word file.
+        IngestionError: It is damaged, locked with a password, no Word file, larger than a text
+            can be, or holds nothing but pictures.
     """
     if data.startswith(_OLE_MAGIC):
         raise IngestionError(
@@ -85,92 +70,137 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
             "take the password away and save it as .docx"
         )
     try:
-        _check_size(data, name)
-        return _read(data, stem)
-    except _damage() as exc:
+        return _read(open_package(data, name), stem)
+    except (NotWordError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError,
+            NotImplementedError, RecursionError) as exc:  # fmt: skip
         raise IngestionError(
             f"{name}: is damaged or no Word file ({exc}); open it in Word and save it again"
         ) from exc
 
 
-def _damage() -> tuple[type[Exception], ...]:
-    """Return what python-docx lets through of zip, XML and its own look-ups in a bad file."""
-    from docx.exceptions import PythonDocxError
-    from docx.opc.exceptions import OpcError
-    from lxml.etree import LxmlError
-
-    own = (PythonDocxError, OpcError, LxmlError, zipfile.BadZipFile, zlib.error)
-    # RuntimeError: an encrypted entry, or nesting beyond any document.
-    return (
-        *own,
-        LookupError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        OSError,
-        RuntimeError,
-        EOFError,
+def _read(package: WordPackage, stem: str) -> Parsed:
+    root = package.tree(package.main)
+    body = None if root is None else root.find(W + "body")
+    if body is None:
+        raise NotWordError(f"{package.main} holds no text")
+    notes = _note_elements(package)
+    styles = next(iter(package.related("styles")), None)
+    reading = Reading(
+        package,
+        read_numbering(next(iter(package.related("numbering")), None), styles),
+        read_styles(styles),
+        field_marks(body),
+        frozenset(key for key, note in notes.items() if "".join(note.itertext(W + "t")).strip()),
     )
-
-
-def _check_size(data: bytes, name: str) -> None:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        unpacked = sum(info.file_size for info in archive.infolist())
-    if unpacked > _MAX_UNPACKED:
+    blocks = [*_body_blocks(body, reading), *_note_blocks(notes, reading)]
+    if reading.pictures and not _MARKS.sub("", "".join(block.text for block in blocks)).strip():
         raise IngestionError(
-            f"{name}: unpacks to {unpacked:,} bytes, more than {_MAX_UNPACKED:,}; split it"
+            f"{package.name}: its text is a picture ({len(reading.pictures)} in it, and no "
+            "letters); save the original as text, or export it as PDF and read that with OCR"
         )
+    return _parsed(blocks, reading, package, stem)
 
 
-def _read(data: bytes, stem: str) -> Parsed:
-    import docx
-
-    document = docx.Document(io.BytesIO(data))
-    contents = frozenset(
-        style.style_id for style in document.styles if (style.name or "").lower().startswith("toc ")
-    )
-    reading = _Reading(read_numbering(document), contents)
-    blocks = list(_body_blocks(document.element.body, reading))
-    notes = _notes(document, reading)
+def _parsed(blocks: list[Block], reading: Reading, package: WordPackage, stem: str) -> Parsed:
+    blocks = [block for block in blocks if block.text.strip()]
     # One pass over all, so that the warning counts the whole file.
-    clean, warnings = replace_unusable("\x01".join((*blocks, *notes)))
+    clean, warnings = replace_unusable("\x01".join(block.text for block in blocks))
     text, segments = join_blocks(clean.split("\x01"), "paragraph")
-    properties = document.core_properties
-    author = properties.author or ""
+    properties = package.properties()
+    author = properties.get("creator", "")
     return Parsed(
         text=text,
-        title=find_title(text) or _property_title(properties.title) or guess_title(text, stem),
-        segments=segments,
-        warnings=(*warnings, *_warnings(reading, len(notes))),
+        title=find_title(text) or _property_title(properties.get("title"))
+        or guess_title(text, stem),
+        segments=tuple(
+            replace(segment, level=block.level)
+            for segment, block in zip(segments, blocks, strict=True)
+        ),
+        warnings=(*warnings, *_warnings(reading)),
         properties={"author": author} if author.lower() not in _GENERATORS | {""} else {},
-    )
+    )  # fmt: skip
 
 
-def _body_blocks(parent: "Element", reading: _Reading) -> Iterator[str]:
+def _body_blocks(parent: "Element", reading: Reading) -> Iterator[Block]:
     for child in parent:
-        if child.tag == _W + "p":
+        if child.tag == W + "p":
             yield from _paragraph_blocks(child, reading)
-        elif child.tag == _W + "tbl":
+        elif child.tag == W + "tbl":
+            yield from _pending(reading)
             yield from _table_blocks(child, reading)
         elif child.tag in _WRAPPERS:
             yield from _body_blocks(child, reading)
+        elif child.tag in _ELSEWHERE:
+            reading.counts["elsewhere"] += 1
+    if parent.tag not in _WRAPPERS:
+        yield from _pending(reading)
 
 
-def _paragraph_blocks(paragraph: "Element", reading: _Reading) -> Iterator[str]:
-    style_of = paragraph.find(f"{_W}pPr/{_W}pStyle")
-    style = None if style_of is None else style_of.get(_W + "val")
-    if style in reading.contents_styles:
-        reading.n_contents += 1
+def _pending(reading: Reading) -> Iterator[Block]:
+    """Yield text that waits for a next paragraph where there is none."""
+    text, reading.pending = reading.pending, ""
+    yield from map(Block, text.split("\n"))
+
+
+def _paragraph_blocks(paragraph: "Element", reading: Reading) -> Iterator[Block]:
+    style = style_of(paragraph)
+    in_contents = reading.in_contents
+    line = read_line(paragraph, reading)
+    text = line.text
+    if _is_contents(line, text, style, reading, in_contents=in_contents or reading.in_contents):
+        reading.counts["contents"] += 1
         return
-    boxes: list[Element] = []
-    text = "".join(_pieces(paragraph, reading, boxes))
-    # Counted also where there is no text: Word shows such a number and goes on from it.
-    label = reading.numbering.label(*paragraph_number(paragraph), style)
-    if text.strip():
-        yield from _with_label(label, text).split("\n")
-    for box in boxes:
-        reading.n_boxes += 1
+    if paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None:
+        # The mark at its end is deleted: it goes on in the next paragraph, under whose style.
+        reading.pending += text
+        text = ""
+    else:
+        # Counted also where there is no text: Word shows such a number and goes on from it.
+        label = reading.numbering.label(*paragraph_number(paragraph), style)
+        text, reading.pending = reading.pending + text, ""
+        if text.strip():
+            yield from _lines(_with_label(label, text), reading.styles.level(paragraph))
+    yield from _hanging(line, reading)
+
+
+def _hanging(line: Line, reading: Reading) -> Iterator[Block]:
+    """Yield the texts of the boxes and diagrams that hang on a paragraph."""
+    relations, reading.diagrams = reading.diagrams, []
+    for relation in relations:
+        found = reading.package.relations.get(relation)
+        root = None if found is None else reading.package.tree(found.path)
+        lines = [] if root is None else list(diagram_lines(root))
+        reading.counts["diagram"] += 1
+        yield from map(Block, lines)
+    for box in line.boxes:
+        reading.counts["box"] += 1
         yield from _body_blocks(box, reading)
+
+
+def _is_contents(
+    line: Line, text: str, style: str | None, reading: Reading, *, in_contents: bool
+) -> bool:
+    """Tell whether a paragraph is a line of a generated table of contents."""
+    if style in reading.styles.contents:
+        return True
+    return in_contents and (line.links_to_heading or bool(_CONTENTS_LINE.search(text, 1)))
+
+
+def _lines(text: str, level: int) -> Iterator[Block]:
+    """Yield the lines of a paragraph; a heading is one line, however it is broken."""
+    parts = [part.strip() for part in text.split("\n")]
+    if not level:
+        yield from map(Block, parts)
+        return
+    joined = ""
+    for part in filter(None, parts):
+        is_tight = joined and not _CHAPTER.fullmatch(joined) and _is_wide(joined[-1] + part[0])
+        joined += ("" if is_tight or not joined else " ") + part
+    yield Block(joined, level)
+
+
+def _is_wide(pair: str) -> bool:
+    return all("\u3000" <= character <= "\u9fff" or character > "\uff00" for character in pair)
 
 
 def _with_label(label: str, text: str) -> str:
@@ -181,56 +211,38 @@ def _with_label(label: str, text: str) -> str:
     return label + ("" if label[-1] in "、）．，：" else " ") + text
 
 
-def _pieces(element: "Element", reading: _Reading, boxes: list["Element"]) -> Iterator[str]:
-    for child in element:
-        tag = child.tag
-        if tag in (_W + "t", _M + "t"):
-            yield child.text or ""
-        elif tag in _CHARACTERS:
-            yield _CHARACTERS[tag]
-        elif tag == _W + "txbxContent":
-            boxes.append(child)
-        elif tag in (_W + "footnoteReference", _W + "endnoteReference"):
-            reading.note_ids.append((tag, child.get(_W + "id", "")))
-        elif tag in _LEFT_OUT or (tag == _W + "r" and _hidden(child)):
-            continue
-        else:
-            yield from _pieces(child, reading, boxes)
-
-
-def _hidden(run: "Element") -> bool:
-    vanish = run.find(f"{_W}rPr/{_W}vanish")
-    return vanish is not None and vanish.get(_W + "val", "1") not in ("0", "false", "off")
-
-
-def _table_blocks(table: "Element", reading: _Reading) -> Iterator[str]:
+def _table_blocks(table: "Element", reading: Reading) -> Iterator[Block]:
     frame = frame_cells(table)
     if frame is None:
-        yield from word_table_lines(table, lambda cell: _body_blocks(cell, reading))
+        lines = word_table_lines(
+            table, lambda cell: (block.text for block in _body_blocks(cell, reading))
+        )
+        yield from map(Block, lines)
         return
     for cell in frame:
         yield from _body_blocks(cell, reading)
 
 
-def _notes(document: "WordDocument", reading: _Reading) -> list[str]:
-    """Return the foot- and endnotes that the text refers to, in that order."""
-    from docx.opc.constants import RELATIONSHIP_TYPE
-    from docx.oxml.parser import parse_xml
-
-    kinds = {
-        RELATIONSHIP_TYPE.FOOTNOTES: _W + "footnote",
-        RELATIONSHIP_TYPE.ENDNOTES: _W + "endnote",
+def _note_elements(package: WordPackage) -> dict[tuple[str, str], "Element"]:
+    """Return the foot- and endnotes by the tag of the reference and the id."""
+    return {
+        (f"{W}{kind}Reference", note.get(W + "id", "")): note
+        for kind in _NOTES
+        for root in package.related(kind + "s")
+        for note in root.findall(W + kind)
     }
-    texts: dict[tuple[str, str], str] = {}
-    for relation in document.part.rels.values():
-        tag = kinds.get(relation.reltype)
-        if tag is None or relation.is_external:
-            continue
-        for note in parse_xml(relation.target_part.blob).findall(tag):
-            key = (tag + "Reference", note.get(_W + "id", ""))
-            texts[key] = " ".join(_body_blocks(note, reading)).strip()
-    wanted = list(reading.note_ids)
-    return [f"[{i}] {texts[key]}" for i, key in enumerate(wanted, 1) if texts.get(key)]
+
+
+def _note_blocks(notes: dict[tuple[str, str], "Element"], reading: Reading) -> Iterator[Block]:
+    """Yield the notes that the text refers to, in that order, each once."""
+    met: set[tuple[str, str]] = set()
+    while len(met) < len(reading.note_numbers):  # a note may refer to a further one
+        for key, number in list(reading.note_numbers.items()):
+            if key not in met:
+                met.add(key)
+                reading.field_marks = field_marks(notes[key])
+                texts = [block.text.strip() for block in _body_blocks(notes[key], reading)]
+                yield Block(f"[{number}] " + " ".join(filter(None, texts)))
 
 
 def _property_title(title: str | None) -> str:
@@ -240,14 +252,25 @@ def _property_title(title: str | None) -> str:
     return "" if re.search(r"\.(?:docx?|wps|pdf|txt)$", clean, re.IGNORECASE) else clean
 
 
-def _warnings(reading: _Reading, n_notes: int) -> list[str]:
-    facts: list[tuple[int, Callable[[int], str]]] = [
-        (reading.n_boxes, lambda n: f"{n} text box(es) put after the paragraph they hang on"),
-        (reading.n_contents, lambda n: f"generated table of contents left out ({n} lines)"),
-        (n_notes, lambda n: f"{n} note(s) put at the end of the text"),
-    ]
-    found = [say(n) for n, say in facts if n]
+def _warnings(reading: Reading) -> list[str]:
+    facts: list[tuple[str, Callable[[int], str]]] = [
+        ("box", lambda n: f"{n} text box(es) put after the paragraph they hang on"),
+        ("diagram", lambda n: f"{n} diagram(s): their texts put after the paragraph, as lines"),
+        ("contents", lambda n: f"generated table of contents left out ({n} lines)"),
+        ("picture", lambda n: f"{n} picture(s), marked [图片]: text in them is not read"),
+        ("chart", lambda n: f"{n} chart(s), marked [图表]: their figures are not read"),
+        ("formula", lambda n: f"{n} formula(s) of an old equation editor, marked [公式]: not read"),
+        ("object", lambda n: f"{n} embedded file(s), marked [嵌入…]: not read"),
+        ("elsewhere", lambda n: f"{n} document(s) inserted whole (altChunk, subdocument) are not "
+                                "read; open the file in Word and save it again"),
+    ]  # fmt: skip
+    found = [say(reading.counts[kind]) for kind, say in facts if reading.counts[kind]]
+    if reading.note_numbers:
+        found.append(f"{len(reading.note_numbers)} note(s) put at the end of the text")
     if reading.numbering.unknown:
         names = ", ".join(sorted(reading.numbering.unknown))
         found.append(f"list numbers written as digits for want of a rule: {names}")
+    if reading.unknown_symbols:
+        names = ", ".join(sorted(reading.unknown_symbols)[:5])
+        found.append(f"symbols without a Unicode character, written as \ufffd: {names}")
     return found

@@ -23,6 +23,9 @@ MEDIA_TYPES = {
     ".xhtml": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".docm": "docx",
+    ".dotx": "docx",
+    ".dotm": "docx",
     ".jsonl": "jsonl",
 }
 _OWN = frozenset(suffix.removeprefix(".") for suffix in MEDIA_TYPES)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from docx.document import Document as WordDocument
     from lxml.etree import _Element as Element
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -170,9 +169,13 @@ class Numbering:
         return write(n)
 
 
-def read_numbering(document: "WordDocument") -> Numbering:
-    """Return the lists that a Word file defines; without any, every label is empty."""
-    root = _numbering_root(document)
+def read_numbering(root: "Element | None", styles: "Element | None") -> Numbering:
+    """Return the lists that a Word file defines; without any, every label is empty.
+
+    Args:
+        root: `w:numbering`, or None where the file has none.
+        styles: `w:styles`, likewise.
+    """
     if root is None:
         return Numbering({}, {}, {})
     abstracts = {a.get(_W + "abstractNumId", ""): a for a in root.findall(_W + "abstractNum")}
@@ -191,18 +194,7 @@ def read_numbering(document: "WordDocument") -> Numbering:
             by_style[num_id, _value(lvl, "pStyle") or ""] = i
         restarts[num_id] = _overrides(num, levels)
         lists[num_id] = (abstract_id, levels)
-    return Numbering(lists, restarts, _style_numbers(document, by_style))
-
-
-def _numbering_root(document: "WordDocument") -> "Element | None":
-    from docx.opc.constants import RELATIONSHIP_TYPE
-
-    # `part.numbering_part` would make a numbering part where there is none.
-    for relation in document.part.rels.values():
-        if relation.reltype == RELATIONSHIP_TYPE.NUMBERING and not relation.is_external:
-            element: Element | None = getattr(relation.target_part, "element", None)
-            return element
-    return None
+    return Numbering(lists, restarts, _style_numbers(styles, by_style))
 
 
 def _overrides(num: "Element", levels: dict[int, Level]) -> dict[int, int]:
@@ -229,10 +221,12 @@ def _level(lvl: "Element") -> Level:
 
 
 def _style_numbers(
-    document: "WordDocument", by_style: Mapping[tuple[str, str], int]
+    root: "Element | None", by_style: Mapping[tuple[str, str], int]
 ) -> dict[str, tuple[str, int]]:
     """Return the list and level of every style, inherited from the style it is based on."""
-    styles = {s.get(_W + "styleId", ""): s for s in document.styles.element.findall(_W + "style")}
+    if root is None:
+        return {}
+    styles = {s.get(_W + "styleId", ""): s for s in root.findall(_W + "style")}
     found = {}
     for style_id in styles:
         at, seen = style_id, set[str]()

@@ -12,7 +12,6 @@ from kgrag.language.visible import shown_path
 _REMEDIES = {
     ".doc": "save it as .docx",
     ".wps": "save it as .docx",
-    ".docm": "save it as .docx",
     ".rtf": "save it as .docx",
     ".odt": "save it as .docx",
     ".ofd": "export it as PDF",

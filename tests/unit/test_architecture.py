@@ -42,7 +42,6 @@ OPEN = {0, 1, 11}
 # Who may import what is not ours.
 THIRD_PARTY = {
     "click": ("kgrag.cli.*",),
-    "docx": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.numbering"),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "huggingface_hub": ("kgrag.embedding.download", "kgrag.embedding.pull"),
@@ -50,6 +49,7 @@ THIRD_PARTY = {
     "json_repair": ("kgrag.llm.json_text",),
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.docx_tables",
+             "kgrag.ingestion.load.word.*",
              "kgrag.ingestion.load.html", "kgrag.ingestion.load.html_article",
              "kgrag.ingestion.load.html_lines", "kgrag.ingestion.load.html_tables",
              "kgrag.ingestion.load.numbering"),

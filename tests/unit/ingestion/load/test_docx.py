@@ -11,6 +11,7 @@ from docx.oxml import parse_xml
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.docx import read_docx
 from kgrag.ingestion.load.parsed import Parsed
+from tests.fixtures.word_files import field, paragraph, run, word_file
 
 NS = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
@@ -268,7 +269,7 @@ def test_read_docx_when_there_are_footnotes():
 
     parsed = read_docx(data, name="a.docx", stem="a")
 
-    assert parsed.text == "甲乙\n[1] 前注\n[2] 后注"
+    assert parsed.text == "甲[1]乙[2]\n[1] 前注\n[2] 后注"
     assert parsed.warnings == ("2 note(s) put at the end of the text",)
 
 
@@ -363,9 +364,72 @@ def test_read_docx_when_the_file_is_old_or_locked():
         read_docx(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, name="a.docx", stem="a")
 
 
-def test_read_docx_when_it_unpacks_to_too_much(monkeypatch):
-    """A small file that would fill the memory is refused before it is unpacked."""
-    monkeypatch.setattr("kgrag.ingestion.load.docx._MAX_UNPACKED", 1000)
+def raw(body: str, **more) -> Parsed:
+    """Read a body in a file that python-docx would not write."""
+    return read_docx(word_file(body, **more), name="a.docx", stem="stem")
 
-    with pytest.raises(IngestionError, match="unpacks to"):
-        read(docx.Document())
+
+def test_read_docx_when_paragraphs_are_headings():
+    """Their segments carry the level, their lines are one; other paragraphs carry none."""
+    document = docx.Document()
+    document.add_paragraph("关于节能的通知", style="Title")
+    document.add_heading("第一章\n总则", 1)
+    document.add_paragraph("为了节能，制定本办法。")
+    document.add_heading("适用\n范围", 2)
+
+    parsed = read(document)
+
+    assert parsed.text == "关于节能的通知\n第一章 总则\n为了节能，制定本办法。\n适用范围"
+    assert [segment.level for segment in parsed.segments] == [0, 1, 0, 2]
+
+
+def test_read_docx_when_a_paragraph_mark_is_deleted():
+    """Two paragraphs that a tracked change joined are one, under the style of the second."""
+    deleted = '<w:rPr><w:del w:id="1" w:author="a"/></w:rPr>'
+    body = paragraph("到2030年，", deleted) + paragraph("达到500家。")
+
+    assert raw(body).text == "到2030年，达到500家。"
+    assert raw(paragraph("末段", deleted)).text == "末段"
+
+
+def test_read_docx_when_the_contents_list_has_no_style():
+    """A contents field is left out by its links and page numbers; what follows it is not."""
+    entry = "<w:hyperlink w:anchor='_Toc1'>" + run("一、目标") + "</w:hyperlink>"
+    whole = field(' TOC \\o "1-3" ', f"{entry}</w:p><w:p>" + run("二、任务\t3"))
+    body = f"<w:p>{whole}</w:p>" + paragraph("一、目标") + paragraph("正文")
+
+    parsed = raw(body)
+
+    assert parsed.text == "一、目标\n正文"
+    assert parsed.warnings == ("generated table of contents left out (2 lines)",)
+
+
+def test_read_docx_when_a_contents_field_spans_the_text():
+    """A contents field that ends too late does not take the text with it."""
+    whole = field(" TOC ", run("一、目标\t1") + "</w:p>" + paragraph("正文很长。") + "<w:p>")
+
+    assert raw(f"<w:p>{whole}</w:p>").text == "正文很长。"
+
+
+def test_read_docx_when_documents_are_inserted_whole():
+    """What Word would take in on opening is said to be missing."""
+    parsed = raw(paragraph("正文") + '<w:altChunk r:id="x"/>')
+
+    assert parsed.text == "正文"
+    assert "altChunk" in parsed.warnings[0]
+
+
+def test_read_docx_when_it_is_one_picture():
+    """A scan in a Word file is refused with the reason."""
+    body = '<w:p><w:r><w:drawing><a:blip r:embed="a.png"/></w:drawing></w:r></w:p>'
+
+    with pytest.raises(IngestionError, match=r"a\.docx: its text is a picture.*OCR"):
+        raw(body, files={"a.png": b"x"})
+
+
+def test_read_docx_when_text_would_multiply():
+    """A note that is referred to again and again stands once."""
+    mark = '<w:r><w:footnoteReference w:id="1"/></w:r>'
+    note = f'<w:footnote w:id="1">{paragraph("注" * 1000)}</w:footnote>'
+
+    assert len(raw(f"<w:p>{mark * 500}</w:p>", parts={"footnotes": note}).text) < 4000

@@ -1,0 +1,1 @@
+"""What a Word file says besides its letters: parts, headings, fields, formulas, symbols, notes."""

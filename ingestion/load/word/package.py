@@ -1,0 +1,165 @@
+"""The parts of a Word file: a zip of XML, opened within bounds, strict as transitional."""
+
+import io
+import posixpath
+import re
+import zipfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from kgrag.errors import IngestionError
+from kgrag.ingestion.load.zip_directory import check_directory
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_DC = "{http://purl.org/dc/elements/1.1/}"
+# ISO/IEC 29500 names its strict forms apart; they mean the same.
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/")
+# A tree takes up to 200 bytes for each tag and attribute, so these keep it under 0.7 GB. A
+# thousand pages of a real Word file are about 20 MB and 500,000 tags.
+MAX_BYTES = 60_000_000
+MAX_TAGS = 3_000_000
+MAX_PICTURE_BYTES = 50_000_000
+
+
+class NotWordError(Exception):
+    """A file that is no Word file, or a damaged one; the text says what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What one part says of another: the kind (`styles`, `image`) and the path in the zip."""
+
+    kind: str
+    path: str
+
+
+@dataclass(slots=True)
+class WordPackage:
+    """An open Word file.
+
+    Attributes:
+        name: The file, for messages.
+        main: Path of the part that holds the text.
+        relations: Of the main part by id; those that lead out of the file are left out.
+        n_bytes: Unpacked size of the parts that were read as trees.
+        n_tags: Their tags and attributes.
+    """
+
+    name: str
+    archive: zipfile.ZipFile
+    entries: dict[str, zipfile.ZipInfo]
+    main: str = ""
+    relations: dict[str, Relation] = field(default_factory=dict)
+    n_bytes: int = 0
+    n_tags: int = 0
+
+    def tree(self, path: str) -> "Element | None":
+        """Return a part's root element; None if there is no such part.
+
+        Raises:
+            IngestionError: It is larger than a Word file's text can be.
+            NotWordError: It is no XML, or the zip is damaged here.
+        """
+        from lxml import etree
+
+        info = self.entries.get(path.lower())
+        if info is None:
+            return None
+        self.n_bytes += info.file_size
+        self._bound(self.n_bytes, MAX_BYTES, "bytes unpacked", path)
+        data = self._bytes(info)
+        self.n_tags += data.count(b"<") + data.count(b'="') + data.count(b"='")
+        self._bound(self.n_tags, MAX_TAGS, "tags and attributes", path)
+        data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True,
+            remove_pis=True,
+        )  # fmt: skip
+        try:
+            root: Element = etree.fromstring(data, parser)
+        except etree.LxmlError as exc:
+            raise NotWordError(f"{path}: {exc}") from exc
+        return root
+
+    def related(self, kind: str) -> "list[Element]":
+        """Return the roots of the parts that the main part names by a kind, e.g. `styles`."""
+        paths = [relation.path for relation in self.relations.values() if relation.kind == kind]
+        return [root for path in paths if (root := self.tree(path)) is not None]
+
+    def picture(self, relation_id: str) -> bytes | None:
+        """Return the bytes of a picture; None where there is none or it is too large."""
+        relation = self.relations.get(relation_id)
+        info = self.entries.get(relation.path.lower()) if relation else None
+        if info is None or info.file_size > MAX_PICTURE_BYTES:
+            return None
+        return self._bytes(info)
+
+    def properties(self) -> dict[str, str]:
+        """Return what the file's properties say: `title` and `creator`, where they do."""
+        try:
+            root = self.tree("docProps/core.xml")
+        except NotWordError:  # of no weight for the text
+            return {}
+        found = {} if root is None else {key: root.findtext(_DC + key) for key in _PROPERTIES}
+        return {key: text.strip() for key, text in found.items() if text and text.strip()}
+
+    def _bound(self, n: int, limit: int, noun: str, path: str) -> None:
+        if n > limit:
+            raise IngestionError(
+                f"{self.name}: has {n:,} {noun} up to {path}, more than {limit:,}; split the file"
+            )
+
+    def _bytes(self, info: zipfile.ZipInfo) -> bytes:
+        try:
+            with self.archive.open(info) as part:
+                return part.read(info.file_size)
+        except RuntimeError as exc:  # an encrypted entry
+            raise NotWordError(f"{info.filename}: {exc}") from exc
+
+
+_PROPERTIES = ("title", "creator")
+
+
+def open_package(data: bytes, name: str) -> WordPackage:
+    """Return a Word file's parts; nothing but the list of them is read.
+
+    Args:
+        data: The whole file.
+        name: The file, for messages.
+
+    Raises:
+        NotWordError: It is no zip, or no part of it holds a Word text.
+        IngestionError: Its list of parts is larger than a Word file's can be.
+    """
+    check_directory(data, name)
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except zipfile.BadZipFile as exc:
+        raise NotWordError(str(exc)) from exc
+    # Some writers part folders by a backslash, some differ in capitals from what they refer to.
+    entries = {info.filename.replace("\\", "/").lower(): info for info in archive.infolist()}
+    package = WordPackage(name, archive, entries)
+    top = _relations(package, "").values()
+    package.main = next((r.path for r in top if r.kind == "officeDocument"), "word/document.xml")
+    if package.main.lower() not in entries:
+        raise NotWordError("no part holds a text")
+    package.relations = _relations(package, package.main)
+    return package
+
+
+def _relations(package: WordPackage, path: str) -> dict[str, Relation]:
+    folder, file = posixpath.split(path)
+    root = package.tree(posixpath.join(folder, "_rels", f"{file}.rels"))
+    found = {}
+    for child in () if root is None else root:
+        target = child.get("Target", "")
+        if child.get("TargetMode") == "External" or not target:
+            continue
+        place = posixpath.normpath(posixpath.join("/", folder, unquote(target))).lstrip("/")
+        found[child.get("Id", "")] = Relation(child.get("Type", "").rpartition("/")[2], place)
+    return found

@@ -1,0 +1,207 @@
+"""The text of one paragraph of a Word file as it is shown."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from kgrag.ingestion.load.raised import Script
+from kgrag.ingestion.load.word.fields import shown_without_result
+from kgrag.ingestion.load.word.formulas import M, formula
+from kgrag.ingestion.load.word.headings import script_of
+from kgrag.ingestion.load.word.package import W
+from kgrag.ingestion.load.word.pictures import diagram_relation, marks
+from kgrag.ingestion.load.word.reading import LEFT_OUT, Field, Line, Reading
+from kgrag.ingestion.load.word.symbols import (
+    NOT_TICKED,
+    TICKED,
+    UNKNOWN,
+    is_symbol_font,
+    symbol,
+)
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+_CHARACTERS: dict[str, str] = {
+    W + "tab": "\t",
+    W + "ptab": "\t",
+    W + "br": "\n",
+    W + "cr": "\n",
+    W + "noBreakHyphen": "-",
+    W + "softHyphen": "",
+}
+_OFF = ("0", "false", "off")
+
+
+def read_line(paragraph: "Element", reading: Reading) -> Line:
+    """Return a paragraph's text, with what hangs on it.
+
+    Results of fields are text, their instructions are not; tracked insertions are text, deletions
+    are not; notes leave their number in brackets, pictures a mark.
+
+    Args:
+        paragraph: `w:p`.
+        reading: The state of the file; fields, notes and counts are taken down there.
+    """
+    line = Line()
+    _walk(paragraph, reading, line, "")
+    return line
+
+
+def _walk(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    for child in element:
+        tag = child.tag
+        handle = _HANDLERS.get(tag)
+        if handle is not None:
+            handle(child, reading, line, script)
+        elif tag in _CHARACTERS:
+            _add(_CHARACTERS[tag], reading, line)
+        elif tag not in LEFT_OUT:
+            _walk(child, reading, line, script)
+
+
+def _add(text: str, reading: Reading, line: Line, script: Script = "") -> None:
+    if reading.is_shown:
+        line.add(text, script)
+
+
+def _run(run: "Element", reading: Reading, line: Line, script: Script) -> None:
+    properties = run.find(W + "rPr")
+    if properties is None:
+        _walk(run, reading, line, script)
+        return
+    vanish = properties.find(W + "vanish")
+    if vanish is not None and vanish.get(W + "val", "1") not in _OFF:
+        _marks_of_fields(run, reading, line)
+        return
+    own = script_of(run)
+    if not own and properties.find(W + "vertAlign") is None:
+        style = properties.find(W + "rStyle")
+        own = "" if style is None else reading.styles.scripts.get(style.get(W + "val", ""), "")
+    _walk(run, reading, line, cast("Script", own))
+
+
+def _marks_of_fields(run: "Element", reading: Reading, line: Line) -> None:
+    """Take down where fields begin and end in a hidden run; its text is not shown."""
+    for mark in run.iter(W + "fldChar", W + "instrText"):
+        (_field_mark if mark.tag == W + "fldChar" else _instruction)(mark, reading, line, "")
+
+
+def _text(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    text = element.text or ""
+    font = _font(element.getparent())
+    if is_symbol_font(font) or any("\ue000" <= c <= "\uf8ff" for c in text):
+        text = "".join(_glyph(character, font, reading) for character in text)
+    _add(text, reading, line, script)
+
+
+def _glyph(character: str, font: str, reading: Reading) -> str:
+    code = ord(character)
+    if "\ue000" <= character <= "\uf8ff" or (code <= 0xFF and is_symbol_font(font)):
+        return _known(symbol(font, code), font, code, reading)
+    return character
+
+
+def _known(character: str, font: str, code: int, reading: Reading) -> str:
+    if character == UNKNOWN:
+        reading.unknown_symbols.add(f"{font or 'font not named'} {code:04X}")
+    return character
+
+
+def _font(run: "Element | None") -> str:
+    fonts = None if run is None else run.find(f"{W}rPr/{W}rFonts")
+    return "" if fonts is None else fonts.get(W + "ascii") or fonts.get(W + "hAnsi") or ""
+
+
+def _symbol(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    font, code = element.get(W + "font", ""), element.get(W + "char", "")
+    try:
+        number = int(code, 16)
+    except ValueError:
+        number = 0
+    _add(_known(symbol(font, number), font, number, reading), reading, line, script)
+
+
+def _field_mark(mark: "Element", reading: Reading, line: Line, script: Script) -> None:
+    if mark not in reading.field_marks:
+        return
+    kind = mark.get(W + "fldCharType")
+    if kind == "begin":
+        reading.open_fields.append(Field(mark))
+    elif reading.open_fields:
+        innermost = reading.open_fields[-1]
+        if kind == "separate":
+            innermost.in_result = True
+        elif kind == "end":
+            reading.open_fields.pop()
+            _add(shown_without_result(innermost), reading, line, script)
+
+
+def _instruction(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    if reading.open_fields and not reading.open_fields[-1].in_result:
+        reading.open_fields[-1].instruction += element.text or ""
+
+
+def _link(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    if element.get(W + "anchor", "").startswith("_Toc"):
+        line.links_to_heading = True
+    _walk(element, reading, line, script)
+
+
+def _note(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    key = (element.tag, element.get(W + "id", ""))
+    if key in reading.noted and reading.is_shown:
+        number = reading.note_numbers.setdefault(key, len(reading.note_numbers) + 1)
+        line.add(f"[{number}]")
+
+
+def _control(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    state = element.find(f"{W}sdtPr/{_W14}checkbox/{_W14}checked")
+    if state is None:
+        _walk(element, reading, line, script)
+    else:
+        is_ticked = state.get(_W14 + "val", "1") not in _OFF
+        _add(TICKED if is_ticked else NOT_TICKED, reading, line)
+
+
+def _shape(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    for kind, mark, relation in marks(element):
+        reading.counts[kind] += 1
+        if relation:
+            reading.pictures.append(relation)
+        _add(mark, reading, line)
+    diagram = diagram_relation(element)
+    if diagram:
+        reading.diagrams.append(diagram)
+    _walk(element, reading, line, script)
+
+
+def _box(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    line.boxes.append(element)
+
+
+def _formula(element: "Element", reading: Reading, line: Line, script: Script) -> None:
+    text = formula(element).strip()
+    before = line.pieces[-1].text if line.pieces else ""
+    # Formulas of one paragraph stand on lines of their own.
+    if element.getparent().tag == M + "oMathPara" and before and not before.endswith("\n"):
+        text = "\n" + text
+    _add(text, reading, line)
+
+
+_HANDLERS: dict[str, Callable[["Element", Reading, Line, Script], None]] = {
+    W + "r": _run,
+    W + "t": _text,
+    W + "sym": _symbol,
+    W + "fldChar": _field_mark,
+    W + "instrText": _instruction,
+    W + "hyperlink": _link,
+    W + "footnoteReference": _note,
+    W + "endnoteReference": _note,
+    W + "sdt": _control,
+    W + "drawing": _shape,
+    W + "pict": _shape,
+    W + "object": _shape,
+    W + "txbxContent": _box,
+    M + "oMath": _formula,
+}
