@@ -118,7 +118,8 @@ def missing_claims(
     A number may be written otherwise (1,000 = 一千, 百分之十 = 10 %, 3万 = 30000), and agencies
     by a short name. No claims are: names (but places), years and dates that the question holds;
     numbers of list items; a difference or sum of numbers of the answer that stand in the text; a
-    count of items that the answer lists, or of the months between two that it names.
+    count of items that the answer lists, or of the months between two that it names; the end of
+    so many years from a day, where the text holds both.
 
     Args:
         sentence: Without [n] and bullets.
@@ -138,6 +139,7 @@ def missing_claims(
         (date.start, sentence[date.start : date.end])
         for date in dates(sentence)
         if not (source.has_date(date) or asked.has_date(date))
+        and not _ends_a_period(sentence, date, source)
     ]
     found += [
         (name.start, name.written)
@@ -250,6 +252,31 @@ def _counts_months(sentence: str, quantity: Quantity) -> bool:
     months |= {year * 12 + int(v) for q in quantities(sentence) if q.unit == "月" for v in q.values}
     spans = {abs(a - b) for a in months for b in months}
     return any(value in spans or value - 1 in spans for value in quantity.values)
+
+
+def _ends_a_period(sentence: str, end: Date, source: Source) -> bool:
+    """Return whether a date ends years from a day on: 2021年10月8日起，有效期5年，至2026年10月."""
+    years = {
+        int(value)
+        for quantity in quantities(sentence)
+        if quantity.unit == "年"
+        and source.has_number(quantity, sentence[quantity.start : quantity.end])
+        for value in quantity.values
+        if 0 < value < 100
+    }
+    for begin in dates(sentence):
+        if not (begin.day and end.year - begin.year in years and source.has_date(begin)):
+            continue
+        if end.month == begin.month and end.day in (0, begin.day, begin.day - 1):
+            return True
+        # From the first of a month on, to the last of the month before.
+        if (
+            begin.day == 1
+            and (end.month % 12) + 1 == begin.month
+            and end.day in (0, 28, 29, 30, 31)
+        ):
+            return True
+    return False
 
 
 def _related(unit: str, other: str) -> bool:

@@ -291,3 +291,28 @@ def test_missing_claims_leave_steps_and_keep_articles():
     assert missing("第九条") == ("九条",)
     assert missing("（九）条件") == ()
     assert missing("（9条）") == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("自2021年10月8日起实施，有效期5年，到2026年10月", ()),
+        ("自2021年10月8日起实施，有效期5年，到2026年10月7日", ()),
+        ("自2021年10月8日起实施，有效期5年，到2027年10月", ("2027年10月",)),
+        ("自2021年10月8日起实施，有效期5年，到2026年12月", ("2026年12月",)),
+        ("自2021年10月8日起实施，有效期6年，到2027年10月", ("6年", "2027年10月")),
+        ("自2021年10月9日起实施，有效期5年，到2026年10月", ("2021年10月9日", "2026年10月")),
+    ],
+)
+def test_missing_claims_leave_the_end_of_years_from_a_day(sentence, expected):
+    """Where the text holds the day and the years, the end is computed from them."""
+    text = "本办法自2021年10月8日起施行，有效期5年。"
+
+    assert missing(sentence, text=text) == expected
+
+
+def test_missing_claims_leave_the_day_before_the_first():
+    """Five years from the first of March end with February."""
+    text = "本办法自2021年3月1日起施行，有效期5年。"
+
+    assert missing("2021年3月1日起5年，到2026年2月28日", text=text) == ()

@@ -37,6 +37,7 @@ def test_names_are_titles_agencies_places_plans_and_codes(sentence, expected):
         "安装100KW设备，部分完成",
         "委托第三方，局面稳定，厅长批准",
         "建成县级示范，城区和矿区，高新区",
+        "不存在否决项才签署意见",
     ],
 )
 def test_names_are_not_found_in_common_words(sentence):
@@ -71,6 +72,7 @@ def test_names_in_english_about_a_chinese_text_are_codes_only():
     [
         ("省发展和改革委员会", "省发改委"),
         ("工业和信息化厅", "工信厅"),
+        ("省经济和信息厅", "省经信厅"),
         ("住房城乡建设部", "住建部"),
         ("中国人民银行", "人民银行"),
         ("Ｐ Ｍ2.5", "pm2.5"),
