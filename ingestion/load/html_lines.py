@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from kgrag.ingestion.load.html_article import BLOCK_TAGS
-from kgrag.ingestion.load.parsed import join_cells
+from kgrag.ingestion.load.html_tables import html_table_lines
 from kgrag.ingestion.load.raised import lowered, raised
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ def page_lines(element: "HtmlElement") -> list[PageLine]:
         if isinstance(piece, int):
             end()
             level = piece
+        elif isinstance(piece, _Row):
+            end()
+            lines.append(PageLine(str(piece)))
         else:
             pieces.append(piece)
     end()
@@ -89,7 +92,7 @@ def _pieces(root: "HtmlElement", *, by_cell: bool = False) -> Iterator[str | int
     for event, element in walk:
         tag = element.tag
         if event == "start":
-            leaf = None if by_cell and tag == "tr" else _leaf(element)
+            leaf = None if by_cell and tag == "table" else _leaf(element)
             if leaf is not None:
                 walk.skip_subtree()
                 yield from leaf
@@ -114,8 +117,9 @@ def _leaf(element: "HtmlElement") -> list[str | int] | None:
     tag = element.tag
     if tag == "br":
         return [0]
-    if tag == "tr":
-        return _row(element)
+    if tag == "table":
+        rows = html_table_lines(element, texts_by_cell)
+        return None if rows is None else [0, *(_Row(row) for row in rows if row), 0]
     if tag in ("sup", "sub"):
         text = clean(element.text_content())
         return [raised(text) if tag == "sup" else lowered(text)]
@@ -138,11 +142,10 @@ def _separate(text: str) -> Iterator[str | int]:
         yield line
 
 
-def _row(row: "HtmlElement") -> list[str | int]:
-    cells = [cell for cell in row if cell.tag in ("td", "th")]
-    if len(cells) == 1:
-        return [0, *_pieces(cells[0]), 0]
-    return [0, join_cells(" ".join(line.text for line in page_lines(cell)) for cell in cells), 0]
+class _Row(str):
+    """A line of a table, whose blanks stay as they are."""
+
+    __slots__ = ()
 
 
 class _Lists:

@@ -73,7 +73,12 @@ def test_read_html_when_there_is_a_table():
         "<tr><td> </td><td></td></tr><tr><td><p>风电</p><p>装机</p></td><td>700</td></tr></table>"
     )
 
-    assert lines(f"<p>{SENTENCE}</p>{table}") == [SENTENCE, "指标 | 2025年", "风电 装机 | 700"]
+    assert lines(f"<p>{SENTENCE}</p>{table}") == [
+        SENTENCE,
+        "| 指标 | 2025年 |",
+        "| --- | --- |",
+        "| 风电装机 | 700 |",
+    ]
 
 
 def test_read_html_when_a_table_is_the_layout():
