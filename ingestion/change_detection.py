@@ -18,7 +18,7 @@ from kgrag.ingestion.prepare import completed
 from kgrag.ingestion.report import Outcome, Status
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
-from kgrag.language.visible import shown_path
+from kgrag.language.visible import place_shown, shown_path
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Document
@@ -272,7 +272,7 @@ class ChangeDetector:
         Copies are one document: else each would undo what is stated of another in every run.
         """
         own = shown_path(source.path.absolute())
-        places = {name: Path(name) for name in self._sources_of[doc_id]} | {own: source.path}
+        places = {name: place_shown(name) for name in self._sources_of[doc_id]} | {own: source.path}
         stated = (self._sidecars.stated(places[name]) for name in sorted(places))
         return next(filter(None, stated), {})
 

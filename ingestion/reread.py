@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
@@ -11,6 +10,7 @@ from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
+from kgrag.language.visible import place_shown
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Document
@@ -25,9 +25,9 @@ def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
     """
     for name in sources:
         path, _, record = name.rpartition("#")
-        source = Source(Path(name))
+        source = Source(place_shown(name))
         if record and not source.path.exists():
-            source = Source(Path(path), record)
+            source = Source(place_shown(path), record)
         if source.media_type is None or not source.path.is_file():
             continue
         for item in load_all(source, stated=Sidecars().stated(source.path)):

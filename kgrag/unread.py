@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
+from kgrag.language.visible import place_shown
 
 UNREAD = f"{NOTE}unread"  # key of the note that holds them
 MOST_UNREAD = 1000
@@ -82,8 +83,8 @@ def _around(one: Unread) -> set[Path]:
 
 def _file(one: Unread) -> Path:
     """Return the file of a source, or of the part of one."""
-    whole = Path(one.source)
+    whole = place_shown(one.source)
     if os.path.exists(whole):  # noqa: PTH110 - as above
         return whole
     part = _LINE.sub("", one.source)
-    return Path(part if part != one.source else one.source.rpartition("#")[0] or one.source)
+    return place_shown(part if part != one.source else one.source.rpartition("#")[0] or one.source)

@@ -155,6 +155,7 @@ class _Walk:
     sidecars: list[Source] = field(default_factory=list)
     # Real paths: a file that is reached twice is read once, a folder that links back ends there.
     seen: set[Path] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
 
     def begin(self, path: Path) -> None:
         """Enter a file or folder that was given."""
@@ -222,9 +223,14 @@ class _Walk:
         return False
 
     def _add(self, source: Source, real: Path) -> None:
-        if real not in self.seen:
-            self.seen.add(real)
-            self.sources.append(source)
+        if real in self.seen:
+            return
+        self.seen.add(real)
+        if source.name in self.named:  # one name in UTF-8, and the same in GBK
+            self._fail(source.path, "another file here has this name in other bytes; rename one")
+            return
+        self.named.add(source.name)
+        self.sources.append(source)
 
     def _fail(self, path: Path, reason: str) -> None:
         self.failures.append(Failure(shown_path(path), reason))

@@ -12,7 +12,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import MappingProxyType
 
 # What most text is made of, and never hidden: ASCII, and Chinese with its marks. The rest is
@@ -30,6 +30,8 @@ _SHAPELESS = re.compile(
 # Chinese characters that Unicode has added since this Python was made.
 _HAN_TO_COME = range(0x20000, 0x3FFFE)
 _HALF = re.compile("[\ud800-\udfff]")  # half a character, or a byte that was not decoded
+_NAMES = re.compile("[^/]+")
+_CHINESE_MARK = re.compile(r"[\u2014\u2018-\u201d\u2026\u3001-\u3017\uff01-\uff5e]")
 _LIKENESS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys("“”„«»″", '"'),
@@ -155,18 +157,75 @@ def shown_path(path: str | PurePath) -> str:
     r"""Return a path as a text that every store and file can hold.
 
     A name that is not in the system's encoding is read as UTF-8, which most are; where it is not
-    that either, its bytes are shown as \\x escapes.
+    that, as GBK, which names from Chinese archives of Windows are; where that is no Chinese
+    either, its bytes are shown as \\x escapes.
 
     >>> shown_path("a/\udcc4\udce3.txt")
-    'a/\\xc4\\xe3.txt'
+    'a/你.txt'
+    >>> shown_path("a/\udcff.txt")
+    'a/\\xff.txt'
     """
     text = str(path)
     if not _HALF.search(text):
         return text
+    return _NAMES.sub(lambda part: _shown_name(part[0]), text)
+
+
+def _shown_name(name: str) -> str:
+    if not _HALF.search(name):
+        return name
     try:
-        return os.fsencode(text).decode("utf-8")
-    except UnicodeError:
-        return _HALF.sub(_shown, text)
+        data = os.fsencode(name)
+    except UnicodeError:  # half a character of UTF-16
+        return _HALF.sub(_shown, name)
+    for encoding in ("utf-8", "gbk"):
+        try:
+            read = data.decode(encoding)
+        except UnicodeError:
+            continue
+        # Most bytes can be read as GBK; what is Chinese has characters of everyday use.
+        if encoding == "utf-8" or _is_chinese(read):
+            return read
+    return _HALF.sub(_shown, name)
+
+
+def _is_chinese(name: str) -> bool:
+    """Say whether a name is of ASCII, Chinese marks, and characters most of which are frequent."""
+    n_frequent = n_rare = 0
+    for character in name:
+        if character.isascii() or _CHINESE_MARK.match(character):
+            continue
+        try:
+            first, *_ = character.encode("gb2312")
+        except UnicodeError:
+            return False
+        n_frequent += 0xB0 <= first <= 0xD7  # the first level of GB 2312, by frequency
+        n_rare += 0xD8 <= first <= 0xF7
+        if not 0xB0 <= first <= 0xF7:
+            return False
+    return n_frequent > n_rare
+
+
+def place_shown(shown: str) -> Path:
+    """Return the path that is shown so; as it is shown where there is none.
+
+    Args:
+        shown: As `shown_path` gives it.
+    """
+    whole = Path(shown)
+    if os.path.exists(whole):  # noqa: PTH110 - names may be none that a system has
+        return whole
+    at = Path(whole.anchor)
+    for part in whole.parts[1 if whole.anchor else 0 :]:
+        below = at / part
+        if not os.path.exists(below):  # noqa: PTH110
+            try:
+                names = [name for name in os.listdir(at) if _HALF.search(name)]  # noqa: PTH208
+            except (OSError, ValueError):
+                return whole
+            below = next((at / name for name in sorted(names) if shown_path(name) == part), below)
+        at = below
+    return at if os.path.exists(at) else whole  # noqa: PTH110
 
 
 def is_unicode(encoding: str) -> bool:

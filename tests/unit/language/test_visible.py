@@ -121,7 +121,12 @@ def test_json_holds_what_json_does_not_know():
 def test_a_path_is_a_text_that_can_be_stored():
     """Bytes that are no character are shown; what is UTF-8 after all is read as that."""
     assert shown_path("docs/甲.txt") == "docs/甲.txt"
-    assert shown_path(os.fsdecode(b"docs/\xb1\xb1.txt")) == r"docs/\xb1\xb1.txt"
+    assert shown_path(os.fsdecode(b"docs/\xb1\xb1.txt")) == "docs/北.txt"  # in GBK
+    assert shown_path(os.fsdecode("濮阳市（2025年）通知—1.doc".encode("gbk"))) == (
+        "濮阳市（2025年）通知—1.doc"
+    )
+    assert shown_path(os.fsdecode("甲/".encode() + b"\xb1\xb1/\xff")) == "甲/北/\\xff"
+    assert shown_path(os.fsdecode("résumé.txt".encode("latin-1"))) == r"r\xe9sum\xe9.txt"
     # as Python gives names where the system's encoding is ASCII
     assert shown_path("甲.txt".encode().decode("ascii", "surrogateescape")) == "甲.txt"
     assert shown_path("a\ud800.txt") == r"a\ud800.txt"  # half a character, as Windows allows
