@@ -139,7 +139,7 @@ class ChangeDetector:
             limits: Of time, memory, size and processes.
             alone: Read in this process, without limits of time and memory.
         """
-        setting = Setting(limits.max_bytes, self._sizes, self._curation)
+        setting = Setting(limits.max_bytes, self._sizes, self._curation, limits.ocr)
         return Pool(setting, limits, alone=alone)
 
     def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:

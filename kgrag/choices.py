@@ -7,6 +7,7 @@ EmbeddingProvider = Literal["jina", "siliconflow", "dashscope", "openai", "vllm"
 JsonMode = Literal["schema", "object", "none"]
 ExtractCalls = Literal["combined", "separate", "facts", "summaries"]
 ExtractFacts = Literal["free", "schema", "both"]
+Ocr = Literal["auto", "off"]
 LocalCopy = Literal["auto", "on", "off"]
 Template = Literal["normal", "focused", "markdown", "steps"]
 VerifyMethod = Literal["cov", "cov-paper", "cov-two-stage", "chats-grid", "none"]

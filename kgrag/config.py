@@ -18,6 +18,7 @@ from kgrag.choices import (
     ExtractFacts,
     JsonMode,
     LocalCopy,
+    Ocr,
     Template,
     VerifyMethod,
 )
@@ -71,12 +72,15 @@ class IngestConfig:
         parse_memory_mb: Memory in MB (2^20 bytes) of a process that reads files; kept to on
             Linux.
         max_file_mb: The largest file in MB (10^6 bytes) that is read.
+        ocr: Whether pages and files that are pictures are read by text recognition: `auto` where
+            the extra `ocr` is installed, or `off`.
     """
 
     workers: Annotated[Count, Le(1000)] = 0
     parse_seconds: Annotated[Positive, Le(86_400)] = 120
     parse_memory_mb: Annotated[int, Ge(128), Le(1 << 20), "a whole number of 128 or more"] = 768
     max_file_mb: Annotated[Positive, Le(100_000)] = 200
+    ocr: Ocr = "auto"
 
     @property
     def max_bytes(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol, cast
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.ocr.engine import is_installed
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.plugins import Plugin, by_name, find, told
 from kgrag.types import Segment
@@ -23,6 +24,7 @@ MEDIA_TYPES = {
     ".xhtml": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), "picture"),
     ".docm": "docx",
     ".dotx": "docx",
     ".dotm": "docx",
@@ -64,7 +66,8 @@ def media_type_of(suffix: str) -> str | None:
         PluginError: If two plugins read such files.
     """
     if suffix in MEDIA_TYPES:
-        return MEDIA_TYPES[suffix]
+        media_type = MEDIA_TYPES[suffix]
+        return None if media_type == "picture" and not is_installed() else media_type
     plugin = _plugin(suffix.removeprefix("."))
     return plugin.name if plugin else None
 

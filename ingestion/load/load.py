@@ -51,12 +51,19 @@ def _pdf() -> Reader:
     return read_pdf
 
 
+def _picture() -> Reader:
+    from kgrag.ingestion.load.picture import read_picture_file
+
+    return read_picture_file
+
+
 _READERS: dict[str, Callable[[], Reader]] = {
     "txt": _plain,
     "md": _markdown,
     "html": _html,
     "docx": _docx,
     "pdf": _pdf,
+    "picture": _picture,
 }
 
 

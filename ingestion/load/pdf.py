@@ -1,12 +1,13 @@
 """PDF files: the text layer page by page, lines put together again into paragraphs."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import Line, reflow
+from kgrag.ingestion.load.scanned import Recognised, recognised, why_unread
 from kgrag.ingestion.load.title import find_title, guess_title
 
 if TYPE_CHECKING:
@@ -42,15 +43,19 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             document = pypdfium2.PdfDocument(data)
             try:
                 pages = [list(_lines(document, i)) for i in range(len(document))]
+                unread = [i for i, lines in enumerate(pages, 1) if not lines]
+                pictures = dict(recognised(document, unread))
             finally:
                 document.close()
         except pypdfium2.PdfiumError as exc:
             raise IngestionError(f"{name}: {_remedy(str(exc))}") from exc
+    for number, found in pictures.items():
+        pages[number - 1] = found.lines
     empty = [i for i, lines in enumerate(pages, 1) if not lines]
     if len(empty) == len(pages):
         raise IngestionError(
-            f"{name}: none of its {len(pages)} pages has a text layer; scanned pages cannot be "
-            "read yet: run the file through OCR (text recognition comes with another extra)"
+            f"{name}: none of its {len(pages)} pages has a text layer, and they cannot be read as "
+            f"pictures: {why_unread() or 'no text is found in them; scan them at 200 to 300 dpi'}"
         )
     text, segments = reflow(pages)
     text, warnings = replace_unusable(text)
@@ -58,7 +63,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         text=text,
         title=find_title(text) or guess_title(text, stem),
         segments=segments,
-        warnings=(*warnings, *_no_layer(empty)),
+        warnings=(*warnings, *_recognised(pictures), *_no_layer(empty)),
     )
 
 
@@ -68,8 +73,19 @@ def _remedy(message: str) -> str:
     return f"is damaged or no PDF ({message}); open it and save it again"
 
 
+def _recognised(pictures: Mapping[int, Recognised]) -> list[str]:
+    """Return what has to be said of pages that were read as pictures."""
+    if not pictures:
+        return []
+    n = len(pictures)
+    which = f"page {next(iter(pictures))}" if n == 1 else f"{n} pages"
+    said = f"{which} without a text layer read as {'a picture' if n == 1 else 'pictures'}"
+    return [said, *(warning for found in pictures.values() for warning in found.warnings)]
+
+
 def _no_layer(empty: list[int]) -> list[str]:
-    found = [f"page {n} has no text layer" for n in empty[:_MAX_LISTED]]
+    why = why_unread() or "no text is found in its picture"
+    found = [f"page {n} has no text layer; {why}" for n in empty[:_MAX_LISTED]]
     if len(empty) > _MAX_LISTED:
         found.append(f"{len(empty) - _MAX_LISTED} more pages have no text layer")
     return found

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kgrag.language.table_rows import is_row
 from kgrag.types import Segment
 
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
@@ -128,6 +129,7 @@ def _columns(pages: Sequence[Sequence[Line]]) -> list[_Column]:
 
 def _edges(lines: Sequence[Line]) -> tuple[float, float]:
     """Return where most lines end and, of these, where the leftmost begin."""
+    lines = [line for line in lines if not is_row(line.text)] or lines
     if not lines:
         return 0.0, 0.0
     size = statistics.median(line.height for line in lines)
@@ -148,6 +150,8 @@ def _between(previous: Line, line: Line, column: _Column) -> str:
 
 
 def _continues(previous: Line, line: Line, column: _Column) -> bool:
+    if is_row(previous.text) or is_row(line.text):
+        return False
     size = max(previous.height, line.height)
     if abs(previous.height - line.height) > 0.25 * size:
         return False  # another type size: a heading or a note

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
+from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
 from kgrag.language.visible import shown_path
 
 _REMEDIES = {
@@ -25,11 +26,7 @@ _REMEDIES = {
     ".zip": "unpack it first",
     ".rar": "unpack it first",
     ".7z": "unpack it first",
-    ".png": "scanned pages cannot be read yet",
-    ".jpg": "scanned pages cannot be read yet",
-    ".jpeg": "scanned pages cannot be read yet",
-    ".tif": "scanned pages cannot be read yet",
-    ".tiff": "scanned pages cannot be read yet",
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), NOT_INSTALLED),
 }
 
 SIDECARS = ("metadata.csv", "metadata.jsonl")  # tell of the files beside them

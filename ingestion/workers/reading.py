@@ -26,7 +26,7 @@ def read_within(
         if source.media_type is None or source.media_type == "jsonl":  # bounded line by line
             yield from load_all(source, stated=stated, max_bytes=limits.max_bytes)
             continue
-        pool = Pool(Setting(limits.max_bytes), limits, alone=is_small([source]))
+        pool = Pool(Setting(limits.max_bytes, ocr=limits.ocr), limits, alone=is_small([source]))
         with closing(pool):
             made = pool.submit(Task(source.path, source.within, dict(stated))).result()
         if isinstance(made, Document | Failure):

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kgrag.choices import Ocr
 from kgrag.errors import IngestionError, KgragError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.load import Failure, Source, load
+from kgrag.ingestion.load.ocr.choice import ocr_is
 from kgrag.ingestion.load.progress import page_done
 from kgrag.ingestion.prepare import derive
 from kgrag.language.visible import shown_path
@@ -50,11 +52,13 @@ class Setting:
         max_bytes: The largest file that is read.
         sizes: Chunk sizes; None where a file is only read, and nothing made of it.
         curation: What people decided.
+        ocr: Whether pictures are read, as `ingest.ocr` says.
     """
 
     max_bytes: int
     sizes: ChunkSizes | None = None
     curation: Curation = field(default_factory=Curation)
+    ocr: Ocr = "auto"
 
 
 Made = DocumentBundle | Document | Failure
@@ -91,5 +95,6 @@ def made_of(task: Task, setting: Setting) -> Made:
 
 def _loaded(task: Task, setting: Setting) -> Document:
     source = Source(task.path or Path(), within=task.within)
-    document = load(source, stated=task.stated, max_bytes=setting.max_bytes)
+    with ocr_is(setting.ocr):
+        document = load(source, stated=task.stated, max_bytes=setting.max_bytes)
     return replace(document, properties=dict(document.properties))  # of a kind that travels

@@ -22,8 +22,8 @@ _MAGIC = (
     (b"PK\x03\x04", "a zip archive or an Office file", "give it its own ending, e.g. .docx"),
     (b"\xd0\xcf\x11\xe0", "an old Office file", "save it as .docx"),
     (b"{\\rtf", "rich text", "save it as .docx"),
-    (b"\x89PNG", "an image", "scanned pages cannot be read yet"),
-    (b"\xff\xd8\xff", "an image", "scanned pages cannot be read yet"),
+    (b"\x89PNG", "an image", "name it as the picture that it is, e.g. .png"),
+    (b"\xff\xd8\xff", "an image", "name it as the picture that it is, e.g. .png"),
 )
 _EXPECTED = re.compile(r"[\t\n\r -~\u3000-\u303f\u4e00-\u9fff\uff00-\uffef‐-‧−—·〇]")
 _BROKEN_OFF = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")  # a character of UTF-8

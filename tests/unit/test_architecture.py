@@ -41,7 +41,9 @@ OPEN = {0, 1, 11}
 
 # Who may import what is not ours.
 THIRD_PARTY = {
+    "PIL": ("kgrag.ingestion.load.ocr.*",),
     "click": ("kgrag.cli.*",),
+    "cv2": ("kgrag.ingestion.load.ocr.*",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "huggingface_hub": ("kgrag.embedding.download", "kgrag.embedding.pull"),
@@ -67,7 +69,8 @@ THIRD_PARTY = {
     "platformdirs": ("kgrag.files.cache_folder",),
     "annotated_types": ("kgrag.config",),
     "pydantic": ("kgrag.config_file",),
-    "pypdfium2": ("kgrag.ingestion.load.pdf",),
+    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.scanned"),
+    "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.overlap",),
     # not third-party, but as much of an adapter's concern
     "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.llm.calls", "kgrag.store.sqlite.*"),
@@ -78,9 +81,10 @@ THIRD_PARTY = {
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_load", "kgrag.embedding.transformers_network"),
 }  # fmt: skip
-HEAVY = {"docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml", "networkx", "nltk",
-         "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic", "pypdfium2",
-         "rouge_score", "tantivy", "tokenizers", "torch", "transformers"}  # fmt: skip
+HEAVY = {"PIL", "cv2", "docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml",
+         "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",
+         "pypdfium2", "rapidocr", "rouge_score", "tantivy", "tokenizers", "torch",
+         "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,154 @@
+"""Text detection and recognition by RapidOCR, with the models that its package brings."""
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from kgrag.extras import needs_extra
+from kgrag.ingestion.load.ocr.page_text import Quad
+
+if TYPE_CHECKING:
+    from kgrag.ingestion.load.ocr.page_text import Picture
+
+NOT_INSTALLED = "pip install 'kgrag[ocr]' has scanned pages and pictures read"
+# The detector finds lines of body text on a page of this many pixels as well as on one of 2000,
+# which is what RapidOCR takes, in half the time; lines are read at the page's full resolution.
+_DETECTION_SIDE = 1440
+_NARROWEST = 4  # pixels: nothing smaller is a character
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a piece of a page says.
+
+    Attributes:
+        text: Without blanks at the ends.
+        confidence: Mean over its characters, from 0 to 1.
+        characters: Of each character of `text`, from 0 to 1.
+    """
+
+    text: str
+    confidence: float
+    characters: tuple[float, ...]
+
+
+def is_installed() -> bool:
+    """Return whether the packages of the extra `ocr` are there; nothing is imported."""
+    return find_spec("rapidocr") is not None and find_spec("cv2") is not None
+
+
+def engine_version() -> str:
+    """Return what tells the results of one version of the models from those of another."""
+    return f"rapidocr {version('rapidocr')} PP-OCRv6 small, {_DETECTION_SIDE}"
+
+
+class Engine:
+    """The models, loaded once a process; one page at a time.
+
+    The models are those in RapidOCR's package, so that nothing is fetched: a detector and a
+    recogniser of PP-OCRv6 and a classifier of upside-down lines.
+    """
+
+    def __init__(self, detect: Any, recognise: Any) -> None:
+        self._detect = detect
+        self._recognise = recognise
+        self._lock = threading.Lock()
+
+    @classmethod
+    def load(cls) -> "Engine":
+        """Load the models.
+
+        Raises:
+            MissingDependencyError: If the extra `ocr` is not installed.
+        """
+        with needs_extra("ocr", "reading scanned pages and pictures"):
+            from rapidocr import RapidOCR
+        shared = {
+            "Global.log_level": "critical",
+            "Global.text_score": 0.0,
+            "EngineConfig.onnxruntime.intra_op_num_threads": _threads(),
+        }
+        detect = RapidOCR(params={**shared, "Global.max_side_len": _DETECTION_SIDE})
+        recognise = RapidOCR(params={**shared, "Global.use_preprocess_img": False})
+        return cls(detect, recognise)
+
+    def lines(self, picture: "Picture") -> list[Quad]:
+        """Return the four corners of every line of text, in pixels, from the top left clockwise.
+
+        Args:
+            picture: Grey or colour, shape (height, width) or (height, width, 3), 8 bits.
+        """
+        boxes = self._call(self._detect, _colour(picture), use_det=True).boxes
+        return [] if boxes is None else [Quad(*map(tuple, quad)) for quad in boxes.tolist()]
+
+    def read(self, pieces: Sequence["Picture"]) -> list[Read]:
+        """Return what pieces of a page say, each one line of text.
+
+        Args:
+            pieces: As for `lines`; one that is too small says nothing.
+        """
+        return [self._read(piece) for piece in pieces]
+
+    def upside_down(self, pieces: Sequence["Picture"]) -> float:
+        """Return the share of lines that stand on their heads, as the classifier sees them.
+
+        Args:
+            pieces: Lines of text; may be empty.
+        """
+        labels = [
+            label
+            for piece in pieces
+            for label, _ in self._call(self._recognise, _colour(piece), use_cls=True).cls_res
+        ]
+        return sum(label == "180" for label in labels) / len(labels) if labels else 0.0
+
+    def _read(self, piece: "Picture") -> Read:
+        if min(piece.shape[:2]) < _NARROWEST:
+            return Read("", 0.0, ())
+        found = self._call(self._recognise, _colour(piece), use_rec=True)
+        text = found.txts[0]
+        confidences = tuple(float(c) for c in found.word_results[0].confs)
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        return Read(text.strip(), float(found.scores[0]), confidences[start:end])
+
+    def _call(
+        self,
+        model: Any,
+        picture: "Picture",
+        *,
+        use_det: bool = False,
+        use_cls: bool = False,
+        use_rec: bool = False,
+    ) -> Any:
+        with self._lock:  # a call's options stay on the model
+            return model(
+                picture,
+                use_det=use_det,
+                use_cls=use_cls,
+                use_rec=use_rec,
+                return_word_box=use_rec,
+            )
+
+
+@cache
+def loaded() -> Engine:
+    """Return the process's engine, its models loaded at the first call."""
+    return Engine.load()
+
+
+def _colour(picture: "Picture") -> "Picture":
+    """Return a picture with three channels, as the models want it."""
+    import numpy as np
+
+    return picture if picture.ndim == 3 else np.repeat(picture[:, :, None], 3, axis=2)
+
+
+def _threads() -> int:
+    """Return how many threads the models take: `OMP_NUM_THREADS`, as others do; -1 for all."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return int(told) if told.isdecimal() and int(told) else -1

@@ -1,0 +1,281 @@
+"""A page picture in, what it says out: the order of the steps, and picture files opened."""
+
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kgrag.errors import IngestionError
+from kgrag.extras import needs_extra
+from kgrag.ingestion.load.ocr.engine import Engine, Read, engine_version, loaded
+from kgrag.ingestion.load.ocr.kept import kept_page
+from kgrag.ingestion.load.ocr.order import in_reading_order
+from kgrag.ingestion.load.ocr.page_text import (
+    NUMBER_DOUBT,
+    Box,
+    PageText,
+    Piece,
+    Quad,
+    RuledCell,
+    RuledTable,
+)
+from kgrag.ingestion.load.ocr.rulings import RuledGrid, find_grids
+from kgrag.ingestion.load.ocr.seals import without_seals
+from kgrag.ingestion.load.ocr.upright import lies_on_its_side, skew_of, straightened
+from kgrag.ingestion.load.ocr.widths import as_printed
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from kgrag.ingestion.load.ocr.page_text import Picture
+
+_STEPS = "1"  # raise it when these steps come out differently: kept pages are read again
+_MOST_PIXELS = 60_000_000  # A3 at 400 dpi has 31 million
+_LARGEST_SIDE = 3600  # pixels; A4 at 300 dpi has 3508, and more adds nothing
+_NUMBER = re.compile(r"\d+(?:[.,．，]\d+)*[％%]?")
+_UNREADABLE = 0.3  # mean confidence below which marks are no text
+_OVER_SEAL = 0.9  # a piece over a seal must be read so surely, or is the seal's own
+_NO_LINE = Quad((0, 0), (30, 0), (30, 30), (0, 30))  # of a page without text
+_TRIED = 4  # of these are read both ways where a classifier has them upside down
+_LOOKED_AT = 12  # lines, the longest, that tell whether a page stands on its head
+
+
+def read_page(picture: "Picture", *, engine: Engine | None = None) -> PageText:
+    """Return what a page picture says, in reading order.
+
+    The page is straightened (up to 5 degrees), turned upright by quarters, rid of red seals, and
+    its ruled tables are rebuilt. What was read is kept by the picture's content and the models'
+    version in the user's cache folder, so that a page is read once.
+
+    Args:
+        picture: 8 bits a channel: grey, shape (height, width), or red, green and blue, shape
+            (height, width, 3). Body text should be 20 to 60 pixels high, as at 150 to 400 dpi.
+        engine: The models; None for the process's own, whose results are kept.
+
+    Raises:
+        MissingDependencyError: If the extra `ocr` is not installed.
+    """
+    if engine is not None:
+        return _read(picture, engine)
+    return kept_page(picture, f"{engine_version()}, {_STEPS}", lambda: _read(picture, loaded()))
+
+
+def open_pictures(data: bytes) -> Iterator["Picture"]:
+    """Yield the pages of a picture file: one, or as many as a TIFF has.
+
+    Args:
+        data: A PNG, JPEG, TIFF, BMP or WebP.
+
+    Raises:
+        IngestionError: If it is damaged, no picture, or too large.
+        MissingDependencyError: If the extra `ocr` is not installed.
+    """
+    import io
+    import warnings
+
+    with needs_extra("ocr", "reading pictures"):
+        import PIL.Image
+        from PIL import ImageOps, ImageSequence
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Pillow thinks large is bounded below
+            with PIL.Image.open(io.BytesIO(data)) as file:
+                for frame in ImageSequence.Iterator(file):
+                    if frame.width * frame.height > _MOST_PIXELS:
+                        raise IngestionError(
+                            f"has {frame.width} x {frame.height} pixels, more than "
+                            f"{_MOST_PIXELS:,}; scan it at 300 dpi, or cut it into pages"
+                        )
+                    yield _as_array(ImageOps.exif_transpose(frame))
+    except (OSError, ValueError, SyntaxError, EOFError, PIL.Image.DecompressionBombError) as exc:
+        raise IngestionError(
+            f"is damaged or no picture ({exc}); open it and save it again"
+        ) from exc
+
+
+def read_picture(data: bytes) -> list[str]:
+    """Return the lines of text in a picture file, tables as Markdown rows; may be empty.
+
+    Args:
+        data: A PNG, JPEG, TIFF, BMP or WebP, such as one inside a Word file.
+
+    Raises:
+        IngestionError: If it is damaged, no picture, or too large.
+        MissingDependencyError: If the extra `ocr` is not installed.
+    """
+    from kgrag.ingestion.load.ocr.lines import page_lines
+    from kgrag.ingestion.load.reflow import reflow
+
+    pages = [page_lines(read_page(picture), scale=1.0) for picture in open_pictures(data)]
+    return [line for line in reflow(pages)[0].split("\n") if line]
+
+
+def _as_array(image: "Image.Image") -> "Picture":
+    """Return a picture of Pillow's on white, with three channels, not needlessly large."""
+    import numpy as np
+    import PIL.Image
+
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        values = np.asarray(image, dtype=float)
+        span = max(float(values.max() - values.min()), 1.0)
+        image = PIL.Image.fromarray(((values - values.min()) * (255 / span)).astype(np.uint8))
+    if "A" in image.getbands() or "transparency" in image.info:
+        image = image.convert("RGBA")
+        paper = PIL.Image.new("RGBA", image.size, "white")
+        image = PIL.Image.alpha_composite(paper, image)
+    image = image.convert("RGB")
+    longest = max(image.size)
+    if longest > _LARGEST_SIDE:
+        image.thumbnail((_LARGEST_SIDE, _LARGEST_SIDE))
+    return np.asarray(image, dtype=np.uint8)
+
+
+def _read(picture: "Picture", engine: Engine) -> PageText:
+    grey, seals = without_seals(picture)
+    skew = skew_of(grey)
+    upright, quads, turned = _upright(straightened(grey, skew), engine)
+    grids, page = find_grids(upright, statistics.median(q.box.height for q in quads or [_NO_LINE]))
+    if grids:  # beside rules a detector overlooks single digits
+        quads = engine.lines(page)
+    if seals and (turned or skew):  # seals are few: looked up again rather than reckoned
+        _, seals = without_seals(_quarters(straightened(picture, skew), turned))
+    pieces = _recognised(page, _split(quads, grids), engine)
+    pieces = [piece for piece in pieces if not _of_a_seal(piece, seals)]
+    tables, rest = _tables(page, grids, pieces, engine)
+    height, width = page.shape
+    blocks = in_reading_order(rest, tables, width=width)
+    return PageText(tuple(blocks), width, height, turned, skew, len(seals))
+
+
+def _upright(grey: "Picture", engine: Engine) -> tuple["Picture", list[Quad], int]:
+    """Return a page turned upright, its lines of text, and the quarter turns clockwise."""
+
+    def looked_at(turned: int) -> tuple["Picture", list[Quad], int]:
+        page = _quarters(grey, turned)
+        return page, engine.lines(page), turned
+
+    found = looked_at(0)
+    if lies_on_its_side(found[1]):
+        found = looked_at(1)
+    page, quads, turned = found
+    longest = sorted(quads, key=lambda quad: -quad.box.width)[:_LOOKED_AT]
+    pieces = [_cut(page, quad.box) for quad in longest]
+    return looked_at(turned + 2) if _on_its_head(pieces, engine) else found
+
+
+def _on_its_head(pieces: Sequence["Picture"], engine: Engine) -> bool:
+    """Return whether lines stand on their heads: the classifier says so, and reading agrees."""
+    if engine.upside_down(pieces) <= 0.5:
+        return False
+
+    def sure(pieces: Sequence["Picture"]) -> float:
+        return sum(read.confidence for read in engine.read(pieces))
+
+    few = pieces[:_TRIED]
+    return sure([_quarters(piece, 2) for piece in few]) > sure(few)
+
+
+def _quarters(picture: "Picture", turned: int) -> "Picture":
+    """Return a picture turned clockwise by quarters."""
+    import numpy as np
+
+    return np.ascontiguousarray(np.rot90(picture, -turned))
+
+
+def _split(quads: Sequence[Quad], grids: Sequence[RuledGrid]) -> list[Box]:
+    """Return the boxes of lines, cut where a ruling line runs through them."""
+    boxes: list[Box] = []
+    for quad in quads:
+        box = quad.box
+        grid = next((grid for grid in grids if grid.box.holds(box.middle)), None)
+        boxes += _cut_at_rules(box, grid) if grid else [box]
+    return boxes
+
+
+def _cut_at_rules(box: Box, grid: RuledGrid) -> Iterator[Box]:
+    _, y = box.middle
+    for cell in grid.cells:
+        place = grid.cell_box(cell)
+        part = Box(max(box.left, place.left), box.top, min(box.right, place.right), box.bottom)
+        if place.top <= y < place.bottom and part.width > 0.25 * box.height:
+            yield part
+
+
+def _recognised(page: "Picture", boxes: Sequence[Box], engine: Engine) -> list[Piece]:
+    reads = engine.read([_cut(page, box) for box in boxes])
+    return [
+        _piece(read, box)
+        for read, box in zip(reads, boxes, strict=True)
+        if read.text and read.confidence >= _UNREADABLE
+    ]
+
+
+def _piece(read: Read, box: Box) -> Piece:
+    doubtful = tuple(
+        found[0]
+        for found in _NUMBER.finditer(read.text)
+        if min(read.characters[found.start() : found.end()], default=1.0) < NUMBER_DOUBT
+    )
+    return Piece(as_printed(read.text), box, round(read.confidence, 4), doubtful)
+
+
+def _of_a_seal(piece: Piece, seals: Sequence[Box]) -> bool:
+    """Return whether a piece is what is left of a seal's own characters."""
+    over = any(seal.holds(piece.box.middle) for seal in seals)
+    return over and piece.confidence < _OVER_SEAL
+
+
+def _tables(
+    page: "Picture", grids: Sequence[RuledGrid], pieces: Sequence[Piece], engine: Engine
+) -> tuple[list[RuledTable], list[Piece]]:
+    """Return tables with their text, and the pieces outside them."""
+    tables: list[RuledTable] = []
+    rest = list(pieces)
+    for grid in grids:
+        inside = [piece for piece in rest if grid.box.holds(piece.box.middle)]
+        cells = tuple(_filled(page, grid, cell, inside, engine) for cell in grid.cells)
+        if sum(bool(cell.pieces) for cell in cells) >= 2:
+            tables.append(RuledTable(grid.box, cells))
+            rest = [piece for piece in rest if piece not in inside]
+    return tables, rest
+
+
+def _filled(
+    page: "Picture", grid: RuledGrid, cell: RuledCell, pieces: Sequence[Piece], engine: Engine
+) -> RuledCell:
+    place = grid.cell_box(cell)
+    own = [piece for piece in pieces if place.holds(piece.box.middle)]
+    if not own:  # a digit by itself is easily overlooked
+        ink = _ink(page, place)
+        own = _recognised(page, [ink], engine) if ink else []
+    rows = in_reading_order(own, (), width=page.shape[1])
+    flat = (piece for row in rows if not isinstance(row, RuledTable) for piece in row)
+    return replace(cell, pieces=tuple(flat))
+
+
+def _ink(page: "Picture", place: Box) -> Box | None:
+    """Return where there are marks the size of a character inside a cell."""
+    import numpy as np
+
+    inner = Box(place.left + 4, place.top + 4, place.right - 4, place.bottom - 4)
+    if min(inner.width, inner.height) < 8:
+        return None
+    part = _cut(page, inner)
+    paper = int(np.percentile(part, 90))
+    ys, xs = np.nonzero(part < paper - 80)
+    if len(ys) < 12:
+        return None
+    left, right, top, bottom = (int(v) for v in (xs.min(), xs.max(), ys.min(), ys.max()))
+    if bottom - top < 8:
+        return None
+    return Box(
+        inner.left + left - 5, inner.top + top - 4, inner.left + right + 6, inner.top + bottom + 5
+    )
+
+
+def _cut(page: "Picture", box: Box) -> "Picture":
+    height, width = page.shape[:2]
+    left, top = max(0, int(box.left)), max(0, int(box.top))
+    right, bottom = min(width, round(box.right) + 1), min(height, round(box.bottom) + 1)
+    return page[top:bottom, left:right]
