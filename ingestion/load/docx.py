@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.docx_tables import frame_cells, word_table_lines
+from kgrag.ingestion.load.libreoffice import OLE, as_docx, is_old_word
 from kgrag.ingestion.load.numbering import paragraph_number, read_numbering
 from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
@@ -22,7 +23,6 @@ from kgrag.language.text import normalize_name
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-_OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _JUNK_TITLE = re.compile(
     r"(?:无标题|未命名|新建|文档|附件|untitled|document|microsoft word|normal|title|template)"
     r"[\s\d.\-_()（）]*.{0,12}",
@@ -64,10 +64,12 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
         IngestionError: It is damaged, locked with a password, no Word file, larger than a text
             can be, or holds nothing but pictures.
     """
-    if data.startswith(_OLE_MAGIC):
+    if is_old_word(data):  # under a new name
+        data = as_docx(data, suffix="doc", name=name)
+    elif data.startswith(OLE):
         raise IngestionError(
-            f"{name}: is an old or password-protected Word file; open it in Word, "
-            "take the password away and save it as .docx"
+            f"{name}: is locked with a password; open it in Word, take the password away and "
+            "save it as .docx"
         )
     try:
         return _read(open_package(data, name), stem)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from kgrag.config import IngestConfig
@@ -45,6 +46,12 @@ def _docx() -> Reader:
     return read_docx
 
 
+def _office(suffix: str) -> Reader:
+    from kgrag.ingestion.load.libreoffice import office_reader
+
+    return office_reader(_docx(), suffix)
+
+
 def _pdf() -> Reader:
     from kgrag.ingestion.load.pdf import read_pdf
 
@@ -62,6 +69,7 @@ _READERS: dict[str, Callable[[], Reader]] = {
     "md": _markdown,
     "html": _html,
     "docx": _docx,
+    **{suffix: partial(_office, suffix) for suffix in ("doc", "wps", "rtf", "odt")},
     "pdf": _pdf,
     "picture": _picture,
 }

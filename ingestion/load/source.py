@@ -11,10 +11,6 @@ from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
 from kgrag.language.visible import shown_path
 
 _REMEDIES = {
-    ".doc": "save it as .docx",
-    ".wps": "save it as .docx",
-    ".rtf": "save it as .docx",
-    ".odt": "save it as .docx",
     ".ofd": "export it as PDF",
     ".caj": "export it as PDF",
     ".xls": "save the sheet as .docx or .txt",

@@ -51,9 +51,9 @@ def test_load_when_there_is_no_text(tmp_path, name, text):
 
 
 def test_load_when_the_format_is_unknown(tmp_path):
-    """An old Word file is refused with the way out."""
-    with pytest.raises(UnsupportedFormatError, match=r"save it as \.docx"):
-        load(write(tmp_path / "a.doc", "x"))
+    """A format that no loader reads is refused with the way out."""
+    with pytest.raises(UnsupportedFormatError, match="export it as PDF"):
+        load(write(tmp_path / "a.caj", "x"))
 
 
 def test_load_when_the_file_is_too_large(tmp_path):

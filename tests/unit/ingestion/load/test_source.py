@@ -51,25 +51,25 @@ def test_discover_when_a_hidden_file_is_asked_for(tmp_path):
 
 def test_discover_when_a_folder_holds_other_files(tmp_path):
     """Files without a loader are listed apart, with the remedy where there is one."""
-    touch(tmp_path, "old.doc", "table.xlsx", "README")
+    touch(tmp_path, "old.caj", "table.xlsx", "README")
 
     found = discover([tmp_path])
 
     assert found.sources == ()
     reasons = {s.path.name: s.reason for s in found.skipped}
-    assert set(reasons) == {"old.doc", "table.xlsx", "README"}
-    assert "save it as .docx" in reasons["old.doc"]
+    assert set(reasons) == {"old.caj", "table.xlsx", "README"}
+    assert "export it as PDF" in reasons["old.caj"]
     assert "without an ending" in reasons["README"]
 
 
 def test_discover_when_paths_given_are_bad(tmp_path):
     """A missing or unsupported path is an entry among the failures; the rest goes on."""
-    touch(tmp_path, "old.doc", "good.txt")
+    touch(tmp_path, "old.caj", "good.txt")
 
-    found = discover([tmp_path / "none", tmp_path / "old.doc", tmp_path / "good.txt"])
+    found = discover([tmp_path / "none", tmp_path / "old.caj", tmp_path / "good.txt"])
 
     assert names(found) == ["good.txt"]
-    assert [f.file for f in found.failures] == [str(tmp_path / "none"), str(tmp_path / "old.doc")]
+    assert [f.file for f in found.failures] == [str(tmp_path / "none"), str(tmp_path / "old.caj")]
     assert all(isinstance(f, Failure) and f.reason for f in found.failures)
 
 
@@ -207,7 +207,7 @@ def test_source_names_its_record():
     """A record is shown as path#id, and the ending decides the type in either case."""
     assert Source(Path("c.jsonl"), "7").name == "c.jsonl#7"
     assert Source(Path("a.DOCX")).media_type == "docx"
-    assert Source(Path("a.doc")).media_type is None
+    assert Source(Path("a.caj")).media_type is None
 
 
 def test_sidecar_files_are_no_documents(tmp_path):

@@ -1,0 +1,160 @@
+"""Old Word files, WPS, RTF and OpenDocument: LibreOffice makes a .docx of them, which is read."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from kgrag.errors import IngestionError
+from kgrag.ingestion.load.formats import Reader
+from kgrag.ingestion.load.parsed import Parsed
+
+PROGRAM_VARIABLE = "KGRAG_SOFFICE"
+_PROGRAMS = ("soffice", "libreoffice")
+_TIME_S = 100.0  # less than ingest.parse_seconds by default, so that this is what is said
+_MAX_OUTPUT = 200_000_000
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Names of streams in an OLE file's directory are written in UTF-16.
+_LOCKED = "EncryptedPackage".encode("utf-16-le")
+_OLD_WORD = "WordDocument".encode("utf-16-le")
+# A profile of its own: no macro runs, nothing linked is fetched, whatever the user's own allows.
+_PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry">
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting">
+<prop oor:name="DisableMacrosExecution" oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting">
+<prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>3</value></prop></item>
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting">
+<prop oor:name="BlockUntrustedRefererLinks" oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Writer/Content/Update">
+<prop oor:name="Link" oor:op="fuse"><value>2</value></prop></item>
+</oor:items>
+"""
+
+
+def is_old_word(data: bytes) -> bool:
+    """Tell whether bytes are an old binary Word file, whatever its name says."""
+    return data.startswith(OLE) and _OLD_WORD in data and _LOCKED not in data
+
+
+def is_locked(data: bytes) -> bool:
+    """Tell whether bytes are a .docx that is locked with a password."""
+    return data.startswith(OLE) and _LOCKED in data
+
+
+def office_reader(read_docx: Reader, suffix: str) -> Reader:
+    """Return a reader of files that LibreOffice opens.
+
+    Args:
+        read_docx: Reads what comes of it.
+        suffix: Of the files, without dot, e.g. `doc`: tells LibreOffice what they are.
+    """
+
+    def read(data: bytes, *, name: str, stem: str) -> Parsed:
+        made = as_docx(data, suffix=suffix, name=name)
+        parsed = read_docx(made, name=name, stem=stem)
+        said = f"read through LibreOffice, from .{suffix}"
+        return replace(parsed, warnings=(*parsed.warnings, said))
+
+    return read
+
+
+def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> bytes:
+    """Return a file as LibreOffice saves it as .docx.
+
+    Args:
+        data: The whole file.
+        suffix: Without dot.
+        name: The file, for messages.
+        time_s: Seconds that LibreOffice may take; then it is ended, and what it started.
+
+    Raises:
+        IngestionError: LibreOffice is not there, cannot open the file, or takes too long.
+    """
+    program = _program()
+    if program is None:
+        raise IngestionError(
+            f"{name}: .{suffix} files are read through LibreOffice, which is not found; install "
+            f"it (or name its soffice in {PROGRAM_VARIABLE}), or save the file as .docx"
+        )
+    if is_locked(data):
+        raise IngestionError(f"{name}: is locked with a password; take it away and save it again")
+    with tempfile.TemporaryDirectory(prefix="kgrag-office-") as folder:
+        made = _converted(program, Path(folder), data, suffix, name, time_s)
+        size = made.stat().st_size if made.is_file() else 0
+        if not size:
+            raise IngestionError(
+                f"{name}: LibreOffice cannot open it; it is damaged, locked, or no .{suffix} file"
+            )
+        if size > _MAX_OUTPUT:
+            raise IngestionError(
+                f"{name}: comes to {size:,} bytes as .docx, more than {_MAX_OUTPUT:,}; split it"
+            )
+        return made.read_bytes()
+
+
+def _program() -> str | None:
+    stated = os.environ.get(PROGRAM_VARIABLE)
+    if stated:
+        return shutil.which(stated)
+    return next((path for name in _PROGRAMS if (path := shutil.which(name))), None)
+
+
+def _converted(
+    program: str, folder: Path, data: bytes, suffix: str, name: str, time_s: float
+) -> Path:
+    source, profile, out = folder / f"in.{suffix}", folder / "profile", folder / "out"
+    source.write_bytes(data)
+    (profile / "user").mkdir(parents=True)
+    (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE, "utf-8")
+    command = [
+        program, f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore",
+        "--nolockcheck", "--nodefault", "--convert-to", "docx:MS Word 2007 XML",
+        "--outdir", str(out), str(source),
+    ]  # fmt: skip
+    try:
+        # In the group of this process: who ends this one ends it, too.
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env={**os.environ, "HOME": str(folder)},
+        )  # fmt: skip
+    except OSError as exc:
+        raise IngestionError(f"{name}: {program} cannot be started: {exc.strerror}") from exc
+    try:
+        process.wait(time_s)
+    except subprocess.TimeoutExpired as exc:
+        raise IngestionError(
+            f"{name}: LibreOffice took more than {time_s:g} s; save it as .docx"
+        ) from exc
+    finally:
+        _end(process)
+    return out / "in.docx"
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and all that it has started."""
+    if process.poll() is not None:
+        return
+    for pid in (*_descendants(process.pid), process.pid):
+        with suppress(ProcessLookupError):
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    """Return the processes below one; none where the system does not tell."""
+    try:
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    pairs = [tuple(map(int, line.split())) for line in listed.splitlines() if line.strip()]
+    found = [pid]
+    for parent in found:
+        found += [child for child, above in pairs if above == parent and child not in found]
+    return found[1:]
