@@ -1,5 +1,6 @@
 """A small PDF writer for Chinese text: the font's name stands in the file, not the font."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 PAGE_WIDTH, PAGE_HEIGHT = 595, 842
@@ -76,20 +77,94 @@ def break_lines(text: str, first: float, rest: float) -> list[str]:
     return lines
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Text at a place of a page.
+
+    Attributes:
+        x: Where it begins, in points from the left.
+        y: Its base line, in points from below.
+        text: Of one line.
+        size: In points.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A straight line from one point to another."""
+
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+
+
+def write_drawn(pages: Sequence[Sequence[Words | Stroke]], *, media: str = "0 0 595 842") -> bytes:
+    """Return a PDF whose pages have text and lines where they are told.
+
+    Args:
+        pages: What stands on each, in the order in which it is written.
+        media: The page's sides: left, bottom, right, top.
+    """
+    return _document([_drawn(page) for page in pages], title="drawn", media=media)
+
+
+def ruled(
+    rows: Sequence[Sequence[str]], *, x: float, y: float, widths: Sequence[float], height: float
+) -> list[Words | Stroke]:
+    """Return a table with all its rulings; a line feed in a cell begins another line.
+
+    Args:
+        rows: Cells, as many in each row as there are widths.
+        x: Its left side, in points.
+        y: Its upper side.
+        widths: Of the columns.
+        height: Of every row.
+    """
+    xs = [x + sum(widths[:i]) for i in range(len(widths) + 1)]
+    ys = [y - i * height for i in range(len(rows) + 1)]
+    marks: list[Words | Stroke] = [Stroke(xs[0], at, xs[-1], at) for at in ys]
+    marks += [Stroke(at, ys[-1], at, ys[0]) for at in xs]
+    for row, top in zip(rows, ys, strict=False):
+        for cell, left in zip(row, xs, strict=False):
+            for i, line in enumerate(cell.split("\n")):
+                marks.append(Words(left + 3, top - 13 - 12 * i, line))
+    return marks
+
+
+def _drawn(marks: Sequence[Words | Stroke]) -> bytes:
+    parts = []
+    for m in marks:
+        if isinstance(m, Stroke):
+            parts.append(b"%.1f %.1f m %.1f %.1f l S" % (m.x, m.y, m.to_x, m.to_y))
+        else:
+            at = (m.size, m.x, m.y, _hex(m.text))
+            parts.append(b"BT /F1 %d Tf 1 0 0 1 %.1f %.1f Tm <%s> Tj ET" % at)
+    return b"\n".join(parts)
+
+
 def write_pdf(blocks: list[Block], *, title: str) -> bytes:
     """Return a PDF of the blocks with numbered pages; the same blocks give the same bytes."""
-    pages = _pages(blocks)
+    streams = [_content(page) for page in _pages(blocks)]
+    return _document(streams, title=title, media=f"0 0 {PAGE_WIDTH} {PAGE_HEIGHT}")
+
+
+def _document(streams: Sequence[bytes], *, title: str, media: str) -> bytes:
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", *_FONT]
     page_ids = []
-    for page in pages:
-        stream = _content(page)
+    for stream in streams:
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R "
-            b"/Resources << /Font << /F1 3 0 R >> >> >>" % (PAGE_WIDTH, PAGE_HEIGHT, len(objects))
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [%s] /Contents %d 0 R "
+            b"/Resources << /Font << /F1 3 0 R >> >> >>" % (media.encode(), len(objects))
         )
         page_ids.append(b"%d 0 R" % len(objects))
-    objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(pages), b" ".join(page_ids))
+    objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(page_ids), b" ".join(page_ids))
     objects.append(b"<< /Title <feff%s> >>" % _hex(title))
     return _file(objects)
 

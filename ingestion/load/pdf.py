@@ -1,32 +1,77 @@
 """PDF files: the text layer page by page, lines put together again into paragraphs."""
 
 import threading
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.page_lines import LITTLE_TEXT, page_items
+from kgrag.ingestion.load.page_tables import Item, Table
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
-from kgrag.ingestion.load.reflow import Line, reflow
+from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.scanned import Recognised, recognised, why_unread
+from kgrag.ingestion.load.text_layer import is_garbage
 from kgrag.ingestion.load.title import find_title, guess_title
-
-if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfTextPage
 
 # PDFium keeps state of its own between calls and may not be entered by two threads at once.
 _PDFIUM = threading.Lock()
-# PDFium's marks for a hyphen at a line's end.
-_HYPHENS = {0x02, 0xFFFE}
-# Between the columns of a table there is more room than between words, in characters.
-_COLUMN_GAP = 1.5
-_MAX_LISTED = 8
+_MOST_LISTED = 8
+# A file ends with this mark; a few bytes may follow it.
+_END = b"%%EOF"
+_AFTER_END = 2048
+# A page of little text that pictures cover for this share is a picture.
+_MOSTLY = 0.4
+_NO_TEXT = (
+    "has a text layer that is no readable text",
+    "have a text layer that is no readable text",
+)
+_A_PICTURE = ("is mostly a picture, which is not read", "are mostly pictures, which are not read")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """What the text layers of pages are like; pages by number, from 1.
+
+    Attributes:
+        sizes: Characters of every page.
+        empty: Pages without a layer.
+        garbage: Pages whose layer is no readable text.
+        drawn: Pages of little text that are mostly a picture.
+    """
+
+    sizes: list[int]
+    empty: list[int]
+    garbage: list[int]
+    drawn: list[int]
+
+    @classmethod
+    def of(cls, pages: Sequence[tuple[list[Item], float]]) -> "_Layers":
+        """Return it of pages: what stands on each, and which share of it pictures cover."""
+        layers = cls([], [], [], [])
+        for number, (items, share) in enumerate(pages, 1):
+            text = page_text(items)
+            layers.sizes.append(len(text))
+            if not text:
+                layers.empty.append(number)
+            elif is_garbage(text):
+                layers.garbage.append(number)
+            elif share >= _MOSTLY and len(text) < LITTLE_TEXT:
+                layers.drawn.append(number)
+        return layers
+
+    @property
+    def unreadable(self) -> list[int]:
+        """Return the pages that say more as pictures, if they say anything."""
+        return sorted((*self.empty, *self.garbage, *self.drawn))
 
 
 def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a PDF's text layer: a paragraph a line, with a segment for every page.
 
     Line breaks inside paragraphs, page numbers that stand alone and the gaps that PDFium puts
-    between Chinese and digits are taken out. Pages without a text layer are named in a warning.
+    between Chinese and digits are taken out. Tables, with rulings or set in columns, become rows
+    of Markdown, over page ends as well. Pages without a text layer, with one that is no text, or
+    that are a picture are named in a warning; so is a file whose end is missing.
 
     Args:
         data: The whole file.
@@ -34,24 +79,30 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         stem: The title where the text names none.
 
     Raises:
-        IngestionError: It is damaged, locked with a password, or has no text layer at all.
+        IngestionError: It is damaged, cut short so that no page is left, locked with a password,
+            or has no text layer at all.
     """
     import pypdfium2
 
+    is_cut = len(data) - data.rfind(_END) > _AFTER_END if _END in data else True
     with _PDFIUM:
         try:
             document = pypdfium2.PdfDocument(data)
             try:
-                pages = [list(_lines(document, i)) for i in range(len(document))]
-                unread = [i for i, lines in enumerate(pages, 1) if not lines]
-                pictures = dict(recognised(document, unread))
+                found = [page_items(document, i) for i in range(len(document))]
+                layers = _Layers.of(found)
+                pictures = dict(recognised(document, layers.unreadable))
             finally:
                 document.close()
         except pypdfium2.PdfiumError as exc:
-            raise IngestionError(f"{name}: {_remedy(str(exc))}") from exc
-    for number, found in pictures.items():
-        pages[number - 1] = found.lines
-    empty = [i for i, lines in enumerate(pages, 1) if not lines]
+            raise IngestionError(f"{name}: {_remedy(str(exc), is_cut=is_cut)}") from exc
+    pages = [items for items, _ in found]
+    for number, page in list(pictures.items()):
+        if number in layers.garbage or len(page_text(page.lines)) > layers.sizes[number - 1]:
+            pages[number - 1] = list(page.lines)
+        else:
+            del pictures[number]
+    empty = [i for i in layers.empty if i not in pictures]
     if len(empty) == len(pages):
         raise IngestionError(
             f"{name}: none of its {len(pages)} pages has a text layer, and they cannot be read as "
@@ -63,13 +114,22 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         text=text,
         title=find_title(text) or guess_title(text, stem),
         segments=segments,
-        warnings=(*warnings, *_recognised(pictures), *_no_layer(empty)),
+        warnings=(
+            *warnings,
+            *(["the file's end is missing or damaged: pages may be missing"] if is_cut else []),
+            *_recognised(pictures),
+            *_no_layer(empty),
+            *_listed([i for i in layers.garbage if i not in pictures], *_NO_TEXT),
+            *_listed([i for i in layers.drawn if i not in pictures], *_A_PICTURE),
+        ),
     )
 
 
-def _remedy(message: str) -> str:
+def _remedy(message: str, *, is_cut: bool) -> str:
     if "password" in message.lower():
         return "is locked with a password; open it, print it to a new PDF without one"
+    if is_cut:
+        return f"is damaged: cut short, or no PDF ({message}); copy or download it again"
     return f"is damaged or no PDF ({message}); open it and save it again"
 
 
@@ -79,63 +139,28 @@ def _recognised(pictures: Mapping[int, Recognised]) -> list[str]:
         return []
     n = len(pictures)
     which = f"page {next(iter(pictures))}" if n == 1 else f"{n} pages"
-    said = f"{which} without a text layer read as {'a picture' if n == 1 else 'pictures'}"
+    said = f"{which} without readable text read as {'a picture' if n == 1 else 'pictures'}"
     return [said, *(warning for found in pictures.values() for warning in found.warnings)]
 
 
 def _no_layer(empty: list[int]) -> list[str]:
     why = why_unread() or "no text is found in its picture"
-    found = [f"page {n} has no text layer; {why}" for n in empty[:_MAX_LISTED]]
-    if len(empty) > _MAX_LISTED:
-        found.append(f"{len(empty) - _MAX_LISTED} more pages have no text layer")
+    found = [f"page {n} has no text layer; {why}" for n in empty[:_MOST_LISTED]]
+    if len(empty) > _MOST_LISTED:
+        found.append(f"{len(empty) - _MOST_LISTED} more pages have no text layer")
     return found
 
 
-def _lines(document: "PdfDocument", index: int) -> Iterator[Line]:
-    """Yield the lines of a page that are not blank, with where they begin and end across it."""
-    page = document[index]
-    text_page = page.get_textpage()
-    try:
-        start = 0
-        codes = _codes(text_page)
-        for i, code in enumerate([*codes, 0x0A]):
-            if code in (0x0A, 0x0D):
-                line = _line(text_page, codes, start, i)
-                if line:
-                    yield line
-                start = i + 1
-    finally:
-        text_page.close()
-        page.close()
+def page_text(items: Sequence[Item]) -> str:
+    """Return the text of a page, lines and rows of tables on lines of their own."""
+    lines = []
+    for item in items:
+        lines += [" ".join(row) for row in item.rows] if isinstance(item, Table) else [item.text]
+    return "\n".join(lines)
 
 
-def _codes(text_page: "PdfTextPage") -> list[int]:
-    from pypdfium2 import raw
-
-    return [raw.FPDFText_GetUnicode(text_page, i) for i in range(text_page.count_chars())]
-
-
-def _line(text_page: "PdfTextPage", codes: list[int], start: int, end: int) -> Line | None:
-    shown = [i for i in range(start, end) if codes[i] > 0x20 and not chr(codes[i]).isspace()]
-    if not shown:
-        return None
-    text = _text(text_page, codes, shown)
-    left, bottom, _, top = text_page.get_charbox(shown[0], loose=True)
-    _, _, right, _ = text_page.get_charbox(shown[-1], loose=True)
-    return Line(text, left, right, max(top - bottom, 1.0))
-
-
-def _text(text_page: "PdfTextPage", codes: list[int], shown: list[int]) -> str:
-    """Return the characters that are shown, with one blank, or a tab between columns, in gaps."""
-    out = bytearray()
-    for i, (before, at) in enumerate(zip([shown[0], *shown], shown, strict=False)):
-        if i and at > before + 1:
-            _, bottom, end, top = text_page.get_charbox(before, loose=True)
-            start, _, _, _ = text_page.get_charbox(at, loose=True)
-            out += ("\t" if start - end > _COLUMN_GAP * (top - bottom) > 0 else " ").encode(
-                "utf-16-le"
-            )
-        # Beyond the basic plane a character may come whole or as two surrogates.
-        code = ord("-") if codes[at] in _HYPHENS else codes[at]
-        out += chr(code).encode("utf-16-le", "surrogatepass")
-    return out.decode("utf-16-le", "replace")
+def _listed(pages: list[int], one: str, many: str) -> list[str]:
+    found = [f"page {n} {one}" for n in pages[:_MOST_LISTED]]
+    if len(pages) > _MOST_LISTED:
+        found.append(f"{len(pages) - _MOST_LISTED} more pages {many}")
+    return found

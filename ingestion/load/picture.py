@@ -2,9 +2,10 @@
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.ocr import doubts, open_pictures, page_lines, read_page
+from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.progress import page_done
-from kgrag.ingestion.load.reflow import Line, reflow
+from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.scanned import why_unread
 from kgrag.ingestion.load.title import find_title, guess_title
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kgrag.ingestion.load.page_tables import Item, Line, Table, expand
 from kgrag.language.table_rows import is_row
 from kgrag.types import Segment
 
@@ -32,23 +33,6 @@ _LEADERS = re.compile(r"[.．·…]{5,}\s*[（(]?\d*[）)]?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a page.
-
-    Attributes:
-        text: Without blanks at the ends.
-        left: Where its first character begins, in points from the page's left edge.
-        right: Where its last character ends.
-        height: Of its first character, in points: about one character's width in Chinese.
-    """
-
-    text: str
-    left: float
-    right: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Column:
     """Where running text stands: its edges, and whether paragraphs are indented."""
 
@@ -57,19 +41,20 @@ class _Column:
     indented: bool
 
 
-def reflow(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[Segment, ...]]:
+def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
     """Return the text of pages, a paragraph a line, and a segment for each page with text.
 
     A line is joined to the one before it if that one reaches the right edge and this one begins
     at the left edge and, where paragraphs are not indented, the one before has no sentence end
     and this one does not open like a heading. A line that opens with a closing mark, or follows
     a comma, is joined anyway. A paragraph goes on over a page break. Page numbers that stand
-    alone at the top or bottom, and lines that most pages repeat there, are dropped.
+    alone at the top or bottom, and lines that most pages repeat there, are dropped. A table
+    becomes a line for each of its rows, and stands on each page with the rows that begin there.
 
     Args:
-        pages: The lines of each page, from the top; pages may be empty.
+        pages: The lines and tables of each page, from the top; pages may be empty.
     """
-    kept = _without_furniture(pages)
+    kept = expand(_without_furniture(pages))
     columns = _columns(kept)
     parts: list[str] = []
     segments: list[Segment] = []
@@ -79,7 +64,7 @@ def reflow(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[Segment, ...]]:
         start = length
         for i, line in enumerate(page):
             mark = "" if previous is None else _between(previous, line, column)
-            text = _GAP.sub("", line.text)
+            text = line.text if line.stands == "row" else _GAP.sub("", line.text)
             if i == 0:
                 start += len(mark)
             parts += (mark, text)
@@ -90,20 +75,27 @@ def reflow(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[Segment, ...]]:
     return "".join(parts), tuple(segments)
 
 
-def _without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+def _without_furniture(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
     """Drop page numbers and running heads, at the ends of pages only: inside they are values."""
     kept = [list(page) for page in pages]
     for end in (0, -1):
         for page in kept:
-            if page and _PAGE_NUMBER.fullmatch(page[end].text):
+            if page and _PAGE_NUMBER.fullmatch(_text_at(page, end)):
                 del page[end]
-        heads = Counter(_bare(page[end].text) for page in kept if page)
+        heads = Counter(_bare(_text_at(page, end)) for page in kept if page)
         n_pages = sum(heads.values())
         for page in kept:
-            n = heads[_bare(page[end].text)] if page else 0
+            text = _bare(_text_at(page, end)) if page else ""
+            n = heads[text] if page and isinstance(page[end], Line) else 0
             if n >= 3 and n * 10 >= n_pages * 6:
                 del page[end]
     return kept
+
+
+def _text_at(page: Sequence[Item], end: int) -> str:
+    """Return the text of a page's first or last line, or nothing of a table."""
+    item = page[end]
+    return "" if isinstance(item, Table) else item.text
 
 
 def _bare(text: str) -> str:
@@ -113,6 +105,7 @@ def _bare(text: str) -> str:
 
 def _columns(pages: Sequence[Sequence[Line]]) -> list[_Column]:
     """Return the column of each page; a page of few lines takes the file's."""
+    pages = [[line for line in page if line.stands != "row"] for page in pages]
     whole = _edges([line for page in pages for line in page])
     edges = [_edges(page) if len(page) >= _MIN_LINES else whole for page in pages]
     n_starts = n_indented = 0
@@ -150,6 +143,8 @@ def _between(previous: Line, line: Line, column: _Column) -> str:
 
 
 def _continues(previous: Line, line: Line, column: _Column) -> bool:
+    if previous.stands in ("alone", "row") or line.stands != "running":
+        return False
     if is_row(previous.text) or is_row(line.text):
         return False
     size = max(previous.height, line.height)

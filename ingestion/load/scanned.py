@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kgrag.ingestion.load.ocr import doubts, is_off, page_lines, read_page
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED, is_installed
+from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.progress import page_done
-from kgrag.ingestion.load.reflow import Line
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

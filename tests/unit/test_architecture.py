@@ -69,7 +69,8 @@ THIRD_PARTY = {
     "platformdirs": ("kgrag.files.cache_folder",),
     "annotated_types": ("kgrag.config",),
     "pydantic": ("kgrag.config_file",),
-    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.scanned"),
+    "pypdfium2": ("kgrag.ingestion.load.page_lines", "kgrag.ingestion.load.page_tables.*",
+                  "kgrag.ingestion.load.pdf", "kgrag.ingestion.load.scanned"),
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.overlap",),
     # not third-party, but as much of an adapter's concern

@@ -1,7 +1,7 @@
 """Pages that are pictures, read by text recognition: lines and ruled tables in reading order.
 
-The way is that of common notebooks for documents: recognition page by page, then, where a model
-that sees is configured, what was recognised is refined beside the page's picture into Markdown.
+As the notebook for documents does (document-ocr-notebook: `DocumentAI.run_ocr`,
+`get_content_by_page`), page by page. Its refinement by a model that sees is not built.
 """
 
 from kgrag.ingestion.load.ocr.choice import is_off, ocr_is

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kgrag.ingestion.load.grid import Cell, table_lines
 from kgrag.ingestion.load.ocr.page_text import DOUBT, PageText, Piece, RuledTable
 from kgrag.ingestion.load.ocr.widths import Quotes
-from kgrag.ingestion.load.reflow import Line
+from kgrag.ingestion.load.page_tables import Line
 
 _COLUMN_GAP, _WORD_GAP = 1.5, 0.6  # between pieces of a row, in line heights
 _SAME_SIZE = 0.28  # of the usual height of a line: marks without ascenders make boxes lower

@@ -60,7 +60,7 @@ def test_a_scanned_pdf_is_read():
 
     parsed = read_pdf(saved("PDF"), name="a.pdf", stem="a")
     assert bare(LINE) in bare(parsed.text)
-    assert "without a text layer" in parsed.warnings[0]
+    assert "without readable text" in parsed.warnings[0]
 
 
 @needs_ocr

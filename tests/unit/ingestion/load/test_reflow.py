@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.ingestion.load.reflow import Line, reflow
+from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.reflow import reflow
 
 SIZE = 10.0
 LEFT, RIGHT = 100.0, 300.0

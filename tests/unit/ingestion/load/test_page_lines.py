@@ -1,0 +1,224 @@
+"""Pages with tables: rulings, columns, captions, notes, and what is no table."""
+
+import pytest
+
+from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.pdf import read_pdf
+from scripts.pdf_writer import Stroke, Words, ruled, write_drawn
+
+PROSE = "为贯彻落实决策部署，加快推进重点领域节能降碳，提升能源利用效率，制定本方案"
+HEADER = ["指标", "单位", "2020年", "2025年"]
+ROWS = [
+    HEADER,
+    ["森林覆盖率", "%", "", "24.1"],
+    ["能耗强度", "吨", "0.52", ""],
+    ["水耗", "立方米", "31", "28"],
+]
+WIDTHS = [150, 80, 80, 80]
+
+
+def read(*pages: list[Words | Stroke]) -> Parsed:
+    """Read a PDF of pages that are drawn."""
+    return read_pdf(write_drawn(pages), name="a.pdf", stem="stem")
+
+
+def lines(*pages: list[Words | Stroke]) -> list[str]:
+    """Return the lines of such a PDF."""
+    return read(*pages).text.split("\n")
+
+
+def table(rows: list[list[str]] = ROWS, y: float = 640, height: float = 20):
+    """Return a table with rulings."""
+    return ruled(rows, x=80, y=y, widths=WIDTHS[: len(rows[0])], height=height)
+
+
+def columns(rows: list[list[str]], y: float = 640, step: float = 130):
+    """Return a table without rulings."""
+    return [
+        Words(80 + step * j, y - 18 * i, cell)
+        for i, row in enumerate(rows)
+        for j, cell in enumerate(row)
+        if cell
+    ]
+
+
+def test_read_pdf_when_a_ruled_table_has_empty_cells():
+    """An empty cell keeps its place; caption and unit stand before the rows, notes after them."""
+    found = lines(
+        [
+            Words(80, 760, PROSE + "。"),
+            Words(200, 680, "表1 主要指标"),
+            Words(400, 660, "单位：见表"),
+            *table(),
+            Words(80, 540, "注：数据为预期值，"),
+            Words(80, 525, "不含离岛。"),
+            Words(80, 510, "资料来源：云岭省统计局。"),
+        ]
+    )
+
+    assert found == [
+        PROSE + "。",
+        "表1主要指标",
+        "单位：见表",
+        "| 指标 | 单位 | 2020年 | 2025年 |",
+        "| --- | --- | --- | --- |",
+        "| 森林覆盖率 | % |  | 24.1 |",
+        "| 能耗强度 | 吨 | 0.52 |  |",
+        "| 水耗 | 立方米 | 31 | 28 |",
+        "注：数据为预期值，不含离岛。",
+        "资料来源：云岭省统计局。",
+    ]
+
+
+def test_read_pdf_when_cells_are_merged_over_rows():
+    """A label whose cell has no ruling inside stands in every row that the cell covers."""
+    rows = [["类别", "指标", "目标"], ["", "产值", "12"], ["经济", "税收", "7"], ["", "增速", "5%"]]
+    drawn = [m for m in table(rows) if not isinstance(m, Stroke) or m.y != m.to_y]
+    drawn += [Stroke(80, y, 390, y) for y in (640, 620, 560)]
+    drawn += [Stroke(230, y, 310, y) for y in (600, 580)]
+    drawn += [Stroke(230, y, 390, y) for y in (600, 580)]
+
+    assert lines(drawn)[2:] == [
+        "| 经济 | 产值 | 12 |",
+        "| 经济 | 税收 | 7 |",
+        "| 经济 | 增速 | 5% |",
+    ]
+
+
+def test_read_pdf_when_outer_sides_are_not_drawn():
+    """A table without lines at its left, right and top is read as with them."""
+    drawn = [
+        m
+        for m in table()
+        if not isinstance(m, Stroke) or not (m.x == m.to_x in (80, 470) or m.y == m.to_y == 640)
+    ]
+
+    assert lines(drawn) == lines(table())
+
+
+def test_read_pdf_when_cells_wrap():
+    """Lines of a cell are one text."""
+    rows = [["任务", "单位"], ["推进重点用能单位\n节能改造", "省财政厅、省\n水利厅"]]
+
+    assert lines(table(rows, height=30))[-1] == "| 推进重点用能单位节能改造 | 省财政厅、省水利厅 |"
+
+
+def test_read_pdf_when_only_columns_are_ruled():
+    """Rows that no ruling parts are told by their figures, line by line."""
+    rows = [["地区", "产量"], ["甲市\n乙市\n丙市", "120\n340\n560"]]
+
+    assert lines(table(rows, height=50))[2:] == [
+        "| 甲市 | 120 |",
+        "| 乙市 | 340 |",
+        "| 丙市 | 560 |",
+    ]
+
+
+def test_read_pdf_when_a_table_has_three_rulings():
+    """Lines above the header, below it and below the last row are enough for one."""
+    drawn = [Stroke(80, y, 540, y) for y in (655, 636, 580)]
+
+    assert lines(columns(ROWS) + drawn) == [
+        "| 指标 | 单位 | 2020年 | 2025年 |",
+        "| --- | --- | --- | --- |",
+        "| 森林覆盖率 | % |  | 24.1 |",
+        "| 能耗强度 | 吨 | 0.52 |  |",
+        "| 水耗 | 立方米 | 31 | 28 |",
+    ]
+
+
+def test_read_pdf_when_a_table_has_no_rulings():
+    """Figures in columns below a header are a table; one that is empty keeps its place."""
+    found = lines([Words(80, 760, PROSE + "。"), *columns(ROWS), Words(80, 540, PROSE + "。")])
+
+    assert found[0] == found[-1] == PROSE + "。"
+    assert found[1:-1] == lines(table())
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["发布日期：", "2021.08.27"], ["实施日期：", "2021.09.01"], ["文号：", "12"]],
+        [["第一章 总则", "1"], ["第二章 目标", "4"], ["第三章 任务", "9"], ["第四章 保障", "15"]],
+        [["云岭省财政厅", "云岭省水利厅"], ["云岭省司法厅", "云岭省教育厅"], ["甲市", "乙市"]],
+        [[PROSE[:18], PROSE[18:34]], [PROSE[:18], PROSE[18:34]], [PROSE[:18], "到2025年14%。"]],
+    ],
+    ids=["names and values", "contents", "signatures", "two columns"],
+)
+def test_read_pdf_when_columns_are_no_table(rows):
+    """What merely stands side by side has no rows of Markdown."""
+    assert not any(line.startswith("|") for line in lines(columns(rows, step=220)))
+
+
+def test_read_pdf_when_a_frame_stands_around_text():
+    """A box of one column is text in its place; a line below words is no table."""
+    box = ruled(
+        [["专栏1 重点工程"], ["1. 风电基地，到2025年建成。"]], x=80, y=640, widths=[400], height=30
+    )
+
+    found = lines([Words(80, 760, PROSE + "。"), *box, Stroke(80, 755, 200, 755)])
+
+    assert found == [PROSE + "。", "专栏1重点工程", "1. 风电基地，到2025年建成。"]
+
+
+def test_read_pdf_when_a_chart_is_drawn():
+    """Lines that text runs through make no table."""
+    grid = [Stroke(80, 600 + 15 * i, 480, 600 + 15 * i) for i in range(5)]
+    grid += [Stroke(80 + 40 * i, 600, 80 + 40 * i, 660) for i in range(11)]
+    words = [Words(85, 648 - 15 * i, PROSE[:30]) for i in range(4)]
+
+    assert not any(line.startswith("|") for line in lines([*grid, *words]))
+
+
+def test_read_pdf_when_a_page_is_turned():
+    """A table that is set sideways is read as if it were upright."""
+    page = write_drawn([table()], media="0 0 842 842")
+    turned = page.replace(b"/Type /Page /Parent", b"/Rotate 90 /Type /Page /Parent")
+
+    assert read_pdf(turned, name="a", stem="a").text == read(table()).text
+
+
+def test_read_pdf_when_a_table_goes_on_over_pages():
+    """Parts of one table are one: the header comes once, every row is on its page."""
+    more = [HEADER, ["耕地", "万亩", "70", "71"]]
+    parsed = read(
+        [Words(80, 760, PROSE), *table()], [*table(more, 760), Words(80, 600, "二、任务")]
+    )
+
+    assert parsed.text.split("\n")[-3:] == [
+        "| 水耗 | 立方米 | 31 | 28 |",
+        "| 耕地 | 万亩 | 70 | 71 |",
+        "二、任务",
+    ]
+    assert parsed.text.count("指标") == 1
+    second = parsed.segments[1]
+    assert parsed.text[second.start : second.end] == "| 耕地 | 万亩 | 70 | 71 |\n二、任务"
+
+
+def test_read_pdf_when_a_row_is_cut_by_a_page_end():
+    """Its halves are put together on the page where it begins."""
+    first = [["序号", "任务"], ["1", "完成普查。"], ["2", "推进重点用能单位节能改造，建"]]
+    rest = [["", "立清单。"], ["3", "加强监测。"]]
+
+    def narrow(rows: list[list[str]], y: float) -> list[Words | Stroke]:
+        return ruled(rows, x=80, y=y, widths=[60, 155], height=20)
+
+    assert lines(narrow(first, 640), narrow(rest, 760))[2:] == [
+        "| 1 | 完成普查。 |",
+        "| 2 | 推进重点用能单位节能改造，建立清单。 |",
+        "| 3 | 加强监测。 |",
+    ]
+
+
+def test_read_pdf_when_another_table_begins_the_next_page():
+    """Tables of other columns stay apart, each with its header."""
+    found = lines(table(), table([["序号", "任务"], ["1", "普查"]], 760))
+
+    assert found[-3:] == ["| 序号 | 任务 |", "| --- | --- |", "| 1 | 普查 |"]
+
+
+def test_read_pdf_when_a_power_is_raised():
+    """A small raised figure after 10 and m is a power; elsewhere it stays a figure."""
+    found = lines([Words(80, 700, "3.5×10"), Words(112, 705, "4", 6), Words(116, 700, "吨")])
+
+    assert found == ["3.5×10⁴吨"]
