@@ -95,7 +95,9 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             finally:
                 document.close()
         except pypdfium2.PdfiumError as exc:
-            raise IngestionError(f"{name}: {_remedy(str(exc), is_cut=is_cut)}") from exc
+            raise IngestionError(
+                f"{name}: {_remedy(str(exc), is_cut=is_cut and b'%PDF-' in data[:1024])}"
+            ) from exc
     pages = [items for items, _ in found]
     for number, page in list(pictures.items()):
         if number in layers.garbage or len(page_text(page.lines)) > layers.sizes[number - 1]:
@@ -129,7 +131,7 @@ def _remedy(message: str, *, is_cut: bool) -> str:
     if "password" in message.lower():
         return "is locked with a password; open it, print it to a new PDF without one"
     if is_cut:
-        return f"is damaged: cut short, or no PDF ({message}); copy or download it again"
+        return f"is damaged: cut short ({message}); copy or download it again"
     return f"is damaged or no PDF ({message}); open it and save it again"
 
 
