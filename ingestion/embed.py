@@ -12,6 +12,7 @@ from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.self_names import self_names
 from kgrag.ingestion.summarize import name_before
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.language.table_heads import header_before
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Fact, NodeKind
@@ -48,7 +49,8 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
     """Return what is encoded of a document, stored or new, or of the parts that it has here.
 
     The document's title stands before chunks and summaries, and a chunk's text follows its
-    heading path, so that a clause is found by its section, too. A chunk in the context of its
+    heading path, so that a clause is found by its section, too; a chunk that begins within a
+    table has the table's header row before it. A chunk in the context of its
     parent has the title and the whole parent around it.
 
     A fact is its triple alone, so that documents that state the same share one vector; worded in
@@ -109,15 +111,26 @@ def _alone(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
     title = bundle.document.title
     for c in bundle.chunks:
         if c.size in vectors.sizes:
-            yield NodeText(c.chunk_id, "chunk", f"{title}\n{' '.join(c.heading_path)}\n{c.text}")
+            header = _header(bundle, c)
+            head = f"{title}\n{' '.join(c.heading_path)}\n{header}"
+            yield NodeText(c.chunk_id, "chunk", head + c.text)
+
+
+def _header(bundle: DocumentBundle, chunk: Chunk) -> str:
+    """Return the header row, on a line, of the table within which a chunk begins; empty."""
+    text = chunk.text
+    at = chunk.start + len(text) - len(text.lstrip())
+    header = header_before(bundle.document.text, at)
+    return f"{header}\n" if header else ""
 
 
 def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
-    head = f"{bundle.document.title}\n"
+    title = f"{bundle.document.title}\n"
     parents = {c.chunk_id: c for c in bundle.chunks if c.parent_id is None}
     for c in bundle.chunks:
         if c.size in vectors.sizes:
             parent: Chunk = parents[c.parent_id] if c.parent_id else c
+            head = title + _header(bundle, parent)
             start = len(head) + c.start - parent.start
             span = (start, start + len(c.text))
             yield NodeText(c.chunk_id, "chunk", head + parent.text, span)

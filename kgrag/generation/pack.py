@@ -8,6 +8,7 @@ from kgrag.generation.compress import GAP, compress
 from kgrag.generation.fact_lines import WIDEST, fact_lines, row_lines, take_lines
 from kgrag.generation.render import facts_block, passage_block, passages_block
 from kgrag.language.headings import HeadingTree
+from kgrag.language.table_heads import header_before
 from kgrag.language.text import words
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query
@@ -58,6 +59,8 @@ class _Shown:
         text = span.text
         if text is None:
             text = compress(document.text[span.start : span.end], self.asked, rate=self.rate)
+        header = header_before(document.text, span.start)
+        text = f"{header}\n{text}" if header else text
         return Passage(
             number=number,
             doc_id=doc_id,

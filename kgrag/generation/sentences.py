@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.language.broken_numbers import broken_numbers
+from kgrag.language.table_rows import is_delimiter, is_row
 from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk
 
@@ -20,6 +21,7 @@ _BEGINS = re.compile(
     r"\s*(?:#{1,6}[ \t]|第[一二三四五六七八九十百\d]{1,4}[章节编][ \t\u3000]"
     r"|[一二三四五六七八九十]{1,3}、|[（(][一二三四五六七八九十]{1,3}[）)](?!项|款|目))"
 )
+_ROW = re.compile(r"^[ \t]*\|[^\r\n]*\|[ \t]*(?:\r?\n|$)", re.MULTILINE)
 LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
@@ -59,7 +61,8 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
             start += len(text) - len(text.lstrip())
             text = text.strip()
             place = (chunk.doc_id, chunk.start + start)
-            if len("".join(text.split())) < _SHORTEST or place in seen or LEADERS.search(text):
+            says_nothing = len("".join(text.split())) < _SHORTEST or is_delimiter(text)
+            if says_nothing or place in seen or LEADERS.search(text):
                 continue
             seen.add(place)
             out.append(Sentence(*place, place[1] + len(text), text, result, rank))
@@ -90,8 +93,15 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield sentence spans; a point between two characters ends one where no 。 does."""
     points = [m.end() for m in _POINT.finditer(text)] if "。" not in text else []
-    for start, end in sentence_spans(text):
+    rows = [m.span() for m in _ROW.finditer(text)]
+    spans = sentence_spans(text)
+    if rows:  # a row of a table is one sentence, whatever its cells hold
+        edges = {edge for row in rows for edge in row}
+        ends = {end for _, end in spans if not any(a < end < b for a, b in rows)} | edges
+        spans = list(pairwise(sorted(ends | {0, len(text)})))
+    for start, end in spans:
         inside = [at for at in points if start < at < end]
+        inside = [] if (start, end) in rows else inside
         yield from pairwise([start, *inside, end])
 
 
@@ -112,7 +122,7 @@ def _is_remark(before: str, text: str) -> bool:
 def _runs_on(text: str, following: str) -> bool:
     """Return whether the line that follows belongs to the same sentence."""
     bare = text.rstrip()
-    if not bare or not text.endswith("\n"):
+    if not bare or not text.endswith("\n") or is_row(bare) or is_row(following):
         return False
     return bare[-1] in _LEAD_IN + "，、,（(" or (
         len(bare) > 30 and bare[-1] not in "。！？；!?;.）)”" and not _BEGINS.match(following)

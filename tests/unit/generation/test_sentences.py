@@ -100,3 +100,15 @@ def test_a_remark_in_brackets_is_not_cut_where_it_parts_its_organs():
     ]
     open_bracket = "加强能源管理（其中重点单位全部建档；开展能源审计工作；落实节能措施。"
     assert len(joined_spans(open_bracket)) == 3
+
+
+def test_a_row_of_a_table_is_one_sentence():
+    """Marks in its cells cut it not, the next row is another, and the delimiter says nothing."""
+    rows = [
+        "| 重点任务 | 责任单位 |",
+        "| --- | --- |",
+        "| 推进节能改造；推广绿色建筑。 | 市工信局 |",
+    ]
+    rows.append("| 推进大宗固体废弃物综合利用，建设基地 | 市发展改革委、市生态环境局 |")
+
+    assert [s.text for s in cut("\n".join(rows))] == [rows[0], *rows[2:]]

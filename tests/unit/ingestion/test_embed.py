@@ -198,3 +198,16 @@ def test_an_encoder_that_cannot_encode_spans_is_refused():
     texts = texts_to_embed(BUNDLE, VectorSet((8,), late=True))
     with pytest.raises(ModelError, match="hash-64 does not: choose an installed model"):
         embed(texts, embedder=HashEmbedder(64), store=Known())
+
+
+def test_texts_to_embed_when_a_chunk_begins_within_a_table():
+    """The header row stands before it in what is encoded; the chunk stays as it is."""
+    text = "| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n| 税收 | 3 |\n"
+    at = text.index("| 税收")
+    document = Document("d", "规划", text, "a.txt", "txt", "0" * 64)
+    piece = Chunk("d:256:1", "d", 256, 1, at, len(text), text[at:])
+    bundle = DocumentBundle(document, "", chunks=(piece,))
+
+    (found,) = texts_to_embed(bundle, VectorSet((256,), facts=False))
+
+    assert found.text == "规划\n\n| 指标 | 2025年 |\n| 税收 | 3 |\n"
