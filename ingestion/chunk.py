@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kgrag.config import ChunkConfig
 from kgrag.errors import ConfigError
 from kgrag.ids import chunk_id
+from kgrag.ingestion.structure import opens_attachment
 from kgrag.language.headings import HeadingTree
 from kgrag.types import Chunk, Document, Heading
 
@@ -91,13 +92,14 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
     Parents cover the text without overlap or loss; so does each group within each parent
     (GRIM, section 3.1.1: non-overlapping parents, three groups of children for each). Cuts are
     made at headings, then paragraphs, sentences, clauses, and inside a clause where nothing
-    else fits; a run of text without any boundary is cut at the size.
+    else fits; a run of text without any boundary is cut at the size. An attachment begins a
+    parent; a sentence that fits into a piece is not cut.
     """
     boundaries = _boundaries(document.text, headings)
     tree = HeadingTree(document.text, headings)
     parents = [
         _make(document, tree, sizes.parent, i, span, None)
-        for i, span in enumerate(_cut(0, len(document.text), sizes.parent, boundaries))
+        for i, span in enumerate(_parents(document.text, headings, sizes.parent, boundaries))
     ]
     out = list(parents)
     pieces = [((p.start, p.end), p.chunk_id) for p in parents]
@@ -108,6 +110,22 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
             for i, (span, parent_id) in enumerate(pieces)
         )
     return out
+
+
+def _parents(
+    text: str, headings: Sequence[Heading], size: int, boundaries: tuple[list[int], ...]
+) -> list[tuple[int, int]]:
+    """Return the spans of parents; an outermost attachment begins one."""
+    begins = [
+        _line_start(text, h.start) for h in headings if h.level == 1 and opens_attachment(h.text)
+    ]
+    ends = [*(at for at in begins if text[:at].strip()), len(text)]
+    spans = []
+    start = 0
+    for end in ends:
+        spans.extend(_cut(start, end, size, boundaries))
+        start = end
+    return spans
 
 
 def _make(
@@ -163,6 +181,9 @@ def _best_stop(start: int, end: int, size: int, boundaries: tuple[list[int], ...
     """Return the last boundary of the strongest kind that lets the piece be full enough."""
     furthest = min(start + size, end - max(1, int(size * _LEAST_REST)))
     for kind, offsets in enumerate(boundaries):
+        whole = _before_sentence(start, end, size, boundaries) if kind == _CLAUSE else 0
+        if whole:
+            return whole
         least = start + max(1, int(size * _LEAST_FILL[kind]))
         i = bisect.bisect_right(offsets, furthest) - 1
         if i >= 0 and offsets[i] >= least:
@@ -172,3 +193,20 @@ def _best_stop(start: int, end: int, size: int, boundaries: tuple[list[int], ...
         if i >= 0 and offsets[i] > start + size * _LEAST_REST:
             return offsets[i]
     return furthest
+
+
+def _before_sentence(start: int, end: int, size: int, boundaries: tuple[list[int], ...]) -> int:
+    """Return the last end of a sentence in reach whose next sentence fits; 0 for none.
+
+    It may leave the piece, or the rest, shorter than we like: a sentence is cut only where it is
+    longer than a piece.
+    """
+    reach = min(start + size, end - 1)
+    last, following = start, end
+    for offsets in boundaries[:_CLAUSE]:
+        i = bisect.bisect_right(offsets, reach)
+        if i > 0:
+            last = max(last, offsets[i - 1])
+        if i < len(offsets):
+            following = min(following, offsets[i])
+    return last if last > start and following - last <= size else 0

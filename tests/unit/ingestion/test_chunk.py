@@ -160,3 +160,18 @@ def test_a_sentence_that_ends_early_does_not_end_its_chunk():
     """Below half of the size a comma behind it is better."""
     text = "甲甲甲。" + "乙" * 9 + "，" + "丙" * 20
     assert groups(text, ChunkSizes(20, (10,)))[20][0].text == text[:14]
+
+
+def test_a_sentence_that_fits_is_not_cut():
+    """Even if the piece before it is shorter than we like."""
+    text = "前文很短。" + "各地要加强组织，" * 11 + "落实责任。" + "后文也很短。" * 9
+    leaves = [c.text for c in groups(text, ChunkSizes(200, (100,)))[100]]
+    long = "各地要加强组织，" * 11 + "落实责任。"
+    assert any(long in leaf for leaf in leaves)
+
+
+def test_an_attachment_begins_a_parent():
+    """It shares none with the text before it."""
+    text = "一、目标\n到2025年达到三成。\n附件1\n云岭省项目清单\n一、水利\n修建水库三座。\n"
+    parents = groups(text, ChunkSizes())[2048]
+    assert [p.text[:3] for p in parents] == ["一、目", "附件1"]
