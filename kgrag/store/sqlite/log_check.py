@@ -67,6 +67,8 @@ def _read(log: Path) -> tuple[int, bool]:
     """Return the byte where a log ceases to be whole, and whether a commit follows."""
     with log.open("rb") as opened:
         header = opened.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES:  # a process that came meanwhile has emptied it
+            return 0, False
         seen = _Seen.from_header(header)
         while block := opened.read(_FRAME_BYTES * _AT_ONCE):
             seen.add(block)

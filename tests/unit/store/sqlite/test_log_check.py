@@ -127,3 +127,16 @@ def test_the_log_of_an_open_knowledge_base_is_left_alone(crashed):
         assert lost_in_log(crashed / "kgrag.db") == ""
         shutil.copytree(crashed, crashed / "copy")
     assert lost_in_log(crashed / "copy" / "kgrag.db")
+
+
+def test_a_log_that_is_emptied_meanwhile_is_silent(crashed, monkeypatch):
+    """A process that closes the knowledge base between two looks at the log empties it."""
+    file = crashed / "kgrag.db"
+
+    def emptied(file):
+        os.truncate(file.with_name(file.name + "-wal"), 0)
+        return False
+
+    monkeypatch.setattr(log_check, "_in_use", emptied)
+
+    assert lost_in_log(file) == ""
