@@ -24,6 +24,7 @@ from kgrag.errors import ConfigError, IngestionError
 from kgrag.files.encoding import decode_settings
 
 FILE_NAME = "kgrag.toml"
+_MOST_BYTES = 1_000_000
 
 _TABLES = {
     "chunks": ChunkConfig,
@@ -81,7 +82,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: If it cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(decode_settings(path.read_bytes(), name=str(path)))
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ConfigError(f"{path}: has more than {_MOST_BYTES:,} bytes: no file of settings")
+        return tomllib.loads(decode_settings(data, name=str(path)))
     except IngestionError as exc:
         raise ConfigError(str(exc)) from exc
     except (OSError, tomllib.TOMLDecodeError) as exc:

@@ -1,6 +1,7 @@
 """Bytes to text: which encoding a file of unknown origin is in, by fixed rules."""
 
 import codecs
+import errno
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _MAGIC = (
     (b"\xff\xd8\xff", "an image", "name it as the picture that it is, e.g. .png"),
 )
 _EXPECTED = re.compile(r"[\t\n\r -~\u3000-\u303f\u4e00-\u9fff\uff00-\uffef‐-‧−—·〇]")
+MOST_LINE = 64_000_000  # bytes of a record; without a bound /dev/zero fills the memory
 _BROKEN_OFF = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,2}\Z")  # a character of UTF-8
 _PAIR = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")  # a common Chinese character of GB 18030
 _COMMON = re.compile("[的一是在有和国中为年不了人上大发政工行业务等以及第部会市省，。]")
@@ -131,7 +133,15 @@ class Utf8Lines:
         (self._text or self._file).close()
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self.readline, b"")
+        """Yield the lines.
+
+        Raises:
+            OSError: If one is longer than any record is: a device, or no file of lines.
+        """
+        while line := self.readline(MOST_LINE + 1):
+            if len(line) > MOST_LINE:
+                raise OSError(errno.EFBIG, f"a line has more than {MOST_LINE:,} bytes")
+            yield line
 
     def readline(self, most: int = -1) -> bytes:
         """Return the next line, or `most` bytes (characters, if it is decoded) of it."""

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict, fields
+from pathlib import Path
 
 import pytest
 
@@ -185,3 +186,13 @@ def test_a_file_that_cannot_be_read_says_what_it_seems_to_be(tmp_path):
     file.write_bytes('[llm]\n# 设置的说明文字\nmodel = "模'.encode("gbk") + b'\xff"\n')
     with pytest.raises(ConfigError, match=r"kgrag\.toml: seems to be gb18030, .*save it as UTF-8"):
         read_config(file)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_what_has_no_end_is_no_file_of_settings(tmp_path):
+    """A link to a device is read no further than any settings reach."""
+    link = tmp_path / "kgrag.toml"
+    link.symlink_to("/dev/zero")
+
+    with pytest.raises(ConfigError, match="no file of settings"):
+        read_config(link)

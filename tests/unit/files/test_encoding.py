@@ -200,3 +200,12 @@ def test_a_head_that_is_broken_off_in_a_character_is_utf_8_still(n_cut):
 def test_a_letter_in_an_old_encoding_does_not_make_a_file_chinese():
     """Its line is refused instead of taken in with a character that nobody wrote."""
     assert encoding_of_json('{"text": "le café énergie naïve"}'.encode("latin-1")) == "utf-8"
+
+
+def test_a_line_that_does_not_end_is_refused(monkeypatch):
+    """A device, or a file without line breaks, does not fill the memory."""
+    monkeypatch.setattr("kgrag.files.encoding.MOST_LINE", 10)
+
+    assert lines_of(b"0123456789") == [b"0123456789"]
+    with pytest.raises(OSError, match="more than 10 bytes"):
+        lines_of(b"{}\n" + b"0" * 11)
