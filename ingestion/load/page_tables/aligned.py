@@ -269,10 +269,48 @@ def _trimmed(block: Sequence[_Row], columns: Sequence[Span]) -> list[_Row]:
 
 
 def _whole_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_Row]]:
-    """Return rows of the table: a label's second line belongs to the row that it stands nearer to.
+    """Return rows of the table: lines of wrapped cells belong to the row that they are part of.
 
-    Such a line has no figures, and the line before it has no room for another character.
+    In a table whose first column counts its rows, these are the lines without a number behind the
+    one with it. Elsewhere a label's second line belongs to the row that it stands nearer to; such
+    a line has no figures, and the line before it has no room for another character.
     """
+    return _counted_rows(rows, columns) or _nearest_rows(rows, columns)
+
+
+def _counted_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_Row]]:
+    """Return the rows of a table whose first column counts 1, 2, 3; nothing for other tables."""
+    counts = {i: n for i, row in enumerate(rows) if (n := _count(row, columns)) is not None}
+    numbers = list(counts.values())
+    if len(numbers) < 2 or any(b != a + 1 for a, b in pairwise(numbers)):
+        return []
+    first = min(counts)
+    if first and not _has_first(rows[first - 1], columns):
+        return []  # numbers stand in the middle of their rows
+    groups = [[row] for row in rows[:first]]
+    for i, row in enumerate(rows[first:], first):
+        if i in counts:
+            groups.append([row])
+        elif _has_first(row, columns):
+            return []
+        else:
+            groups[-1].append(row)
+    return groups
+
+
+def _has_first(row: _Row, columns: Sequence[Span]) -> bool:
+    return any(0 in _covered(piece, columns) for piece in row.pieces)
+
+
+def _count(row: _Row, columns: Sequence[Span]) -> int | None:
+    """Return the number that a row has in the first column; None where it has none."""
+    for piece, text in zip(row.pieces, row.texts, strict=True):
+        if _covered(piece, columns) == [0]:
+            return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else None
+    return None
+
+
+def _nearest_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_Row]]:
     steps = [a.line.y - b.line.y for a, b in pairwise(rows)]
     usual = statistics.median(steps) if steps else 0.0
     groups: list[list[_Row]] = []

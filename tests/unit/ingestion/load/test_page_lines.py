@@ -135,6 +135,27 @@ def test_read_pdf_when_a_table_has_no_rulings():
     assert found[1:-1] == lines(table())
 
 
+def test_read_pdf_when_cells_wrap_in_a_table_that_counts_its_rows():
+    """A line without a number in the first column is part of the row above it."""
+    rows = [
+        ["序号", "指标", "2020年", "2025年"],
+        ["1", "地表水达到或好于三", "83.4", "85"],
+        ["", "类水体比例", "", ""],
+        ["2", "森林覆盖率", "23", "24.1"],
+        ["3", "湿地保护率", "50", "55"],
+    ]
+
+    drawn = [Stroke(80, y, 580, y) for y in (655, 636, 550)]
+
+    assert lines(columns(rows) + drawn) == [
+        "| 序号 | 指标 | 2020年 | 2025年 |",
+        "| --- | --- | --- | --- |",
+        "| 1 | 地表水达到或好于三类水体比例 | 83.4 | 85 |",
+        "| 2 | 森林覆盖率 | 23 | 24.1 |",
+        "| 3 | 湿地保护率 | 50 | 55 |",
+    ]
+
+
 @pytest.mark.parametrize(
     "rows",
     [
