@@ -29,7 +29,9 @@ _WEAK = 0.68
 _UNLIKE = 0.5
 _MOST_COMPARED = 6  # sentences
 _PHYSICAL = ("energy", "power", "mass", "volume", "length", "area")
-_FIGURES = frozenset((*_PHYSICAL, "money", "age", "share", "duration", "date", "number", "count"))
+_FIGURES = frozenset(
+    (*_PHYSICAL, "money", "age", "share", "duration", "day", "date", "number", "count")
+)
 _COUNT = re.compile(
     r"(\d+|[三四五六七八九十百]+)\s*[家个项种类条所座名位][^，。？\d]{0,20}?(?:是|有|叫|包括|分别是)?(?:哪些|哪几|什么)"
 )
