@@ -49,7 +49,6 @@ _TABLES = (
 )
 _STATED = ("targets", "duties", "references", "conditions", "definitions")
 VIEWS = tuple(f"kg_{name}" for name in (*_TABLES, *_STATED))
-_READABLE = (*VIEWS, *_TABLES, "sources", "json_each", "json_tree")
 _GRACE_S = 1.0  # for the process to start, and to say itself that time is up
 _LONGEST_S = 86_400.0
 # SQLite's names for what is wrong with the storage rather than with the statement.
@@ -86,7 +85,7 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     request = {
         "sql": sql,
         "uri": database.uri,
-        "readable": _READABLE,
+        "views": VIEWS,
         "max_rows": max_rows,
         "timeout_s": timeout_s,
     }

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from itertools import islice
 
@@ -52,20 +52,19 @@ _ALLOWED = """
     json_set json_type json_valid
 """
 _FUNCTIONS = frozenset(_ALLOWED.split())
+_OF_JSON = ("json_each", "json_tree")
 
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 Answer = dict[str, object]
 
 
-def answer(
-    sql: str, *, uri: str, readable: frozenset[str], max_rows: int, timeout_s: float
-) -> Answer:
+def answer(sql: str, *, uri: str, views: Iterable[str], max_rows: int, timeout_s: float) -> Answer:
     """Return what a statement gave.
 
     Args:
         sql: One statement without parameters.
         uri: The database.
-        readable: Tables and views that it may read.
+        views: What it may read, beside its own words and JSON.
         max_rows: At most so many rows.
         timeout_s: Seconds after which it is stopped, where SQLite looks at the clock.
 
@@ -76,7 +75,7 @@ def answer(
     try:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout_s)
         with closing(connection):
-            _limit(connection, readable, until=time.monotonic() + timeout_s)
+            _limit(connection, views, until=time.monotonic() + timeout_s)
             cursor = connection.execute(sql)
             if cursor.description is None:
                 return {"reason": "not a SELECT: ask for rows"}
@@ -93,26 +92,45 @@ def answer(
         return {"reason": str(exc), "error": getattr(exc, "sqlite_errorname", "")}
 
 
-def _limit(connection: sqlite3.Connection, readable: frozenset[str], *, until: float) -> None:
-    connection.execute("PRAGMA query_only = ON")
+def _limit(connection: sqlite3.Connection, views: Iterable[str], *, until: float) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")  # which is limited, unlike the disk
+    behind = _hidden(connection, views)
+    connection.execute("PRAGMA query_only = ON")
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # sets them up
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
     connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
-    connection.set_authorizer(_authorizer(readable))
+    connection.set_authorizer(_authorizer(behind))
 
 
-def _authorizer(readable: frozenset[str]) -> Authorizer:
-    """Return what allows a SELECT over some tables, and nothing else."""
+def _hidden(connection: sqlite3.Connection, views: Iterable[str]) -> dict[str, str]:
+    """Put each view behind another one, whose name nobody can guess; return the latter's names.
+
+    SQLite says of a table that is read within which view it is read, but calls a WITH of the
+    statement's own by its name, too, which may be that of a view.
+    """
+    secret = os.urandom(16).hex()
+    behind = {view: f"{secret}_{view}" for view in views}
+    for view, hidden in behind.items():
+        text = "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?"
+        ((sql,),) = connection.execute(text, (view,))
+        connection.execute(f'CREATE TEMP VIEW "{hidden}" AS {sql.partition(" AS")[2]}')
+        connection.execute(f'CREATE TEMP VIEW "{view}" AS SELECT * FROM "{hidden}"')
+    return behind
+
+
+def _authorizer(behind: Mapping[str, str]) -> Authorizer:
+    """Return what allows a SELECT over some views, and nothing else."""
+    open_to_all = {*behind, *behind.values(), *_OF_JSON}
+    within = frozenset(behind.values())
 
     def authorize(
-        action: int, first: str | None, second: str | None, _database: str | None, _by: str | None
+        action: int, first: str | None, second: str | None, _database: str | None, by: str | None
     ) -> int:
         allowed = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
         if action == sqlite3.SQLITE_READ:
             # No column: rows are only counted; `first` may be the statement's own WITH name then.
-            allowed = first in readable or not second
+            allowed = first in open_to_all or by in within or not second
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = second in _FUNCTIONS
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
@@ -184,7 +202,6 @@ def main() -> None:
     request = json.load(sys.stdin.buffer)
     # Beyond the timeout: nobody may be there any more who would end this process.
     bound_process(request["timeout_s"] + 5)
-    request["readable"] = frozenset(request["readable"])
     sys.stdout.buffer.write(as_json(answer(**request)))
 
 

@@ -95,6 +95,12 @@ def test_what_a_question_needs_is_allowed(store, sql):
         "VACUUM INTO 'copy.db'",
         "BEGIN",
         "SELECT * FROM meta",
+        *(f"SELECT * FROM {table}" for table in ("sources", "documents", "chunks", "evidence")),
+        "SELECT source FROM kg_documents JOIN sources USING (doc_id)",
+        "SELECT main.sources.source FROM main.sources",
+        "WITH kg_documents AS (SELECT source FROM sources) SELECT source FROM kg_documents",
+        "SELECT title FROM kg_documents d WHERE EXISTS"
+        " (SELECT 1 FROM sources s WHERE s.doc_id = d.doc_id AND s.source LIKE '/%')",
         "SELECT vector FROM embeddings",
         "SELECT * FROM sqlite_master",
         "WITH kg_facts AS (SELECT value FROM meta) SELECT * FROM kg_facts",
