@@ -15,7 +15,14 @@ from kgrag.generation.support import (
     find_support,
     said_features,
 )
-from kgrag.language.answer_text import Statement, marks, not_found, says_not_found, statements
+from kgrag.language.answer_text import (
+    Statement,
+    marks,
+    not_found,
+    says_not_found,
+    statements,
+    without_denials,
+)
 from kgrag.language.headings import HeadingTree
 from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
 from kgrag.types import Document, Heading, Query
@@ -265,7 +272,8 @@ def _renumbered(sentence: str, statement: Statement, book: _Book) -> str:
     while found:
         start = found[0][0]
         before = sentence[reach:start]
-        said = before if len(before.strip()) >= _SHORTEST else (said or statement.text)
+        told = without_denials(before).strip()
+        said = told if len(told) >= _SHORTEST else (said or without_denials(statement.text))
         group, reach = [], start
         while found and not sentence[reach : found[0][0]].strip():
             _, reach, number = found.pop(0)

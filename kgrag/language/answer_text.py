@@ -69,6 +69,14 @@ _AT_ALL = re.compile(  # without a word for the documents: only where nothing is
     r"|\bno (?:relevant )?(?:information|mention|answer)\b|^uncertain\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[^，,。；;：:（）()]+")
+# Clauses beside a denial that tell nothing: what it is about, and what follows of it.
+_FRAME = re.compile(
+    r"\s*(?:关于|对于|至于|针对|就|根据|依据|按照|从|除此|因此|所以|故|由此|目前|但|而|不过)?[^\w]*"
+    r"(?:(?:关于|对于|至于|针对|就|根据|依据|按照|从)[^，]*|[^，]*(?:无法|不能|难以|没法)[^，]*"
+    r"|(?:请|建议|需要?|可)[^，]{0,6}(?:查阅|参阅|查询|参考|咨询|核实|补充)[^，]*)?\s*"
+)
+_TELLING = re.compile(r"\d|[\u3400-\u9fff]{4}|[A-Za-z]+\W+[A-Za-z]+\W+[A-Za-z]+")
 # What begins a closing paragraph, which sums up what stands and is cited above.
 _CLOSING = re.compile(
     r"\s*\**\s*(?:综上|综合(?:来看|以上|上述)|总体(?:来看|而言|上)|总的(?:来看|来说)|总[之结]"
@@ -116,12 +124,36 @@ def is_denial(sentence: str) -> bool:
     (True, False)
     """
     bare = _PLAIN.sub("", sentence).strip()
-    silent = _OF_DOCUMENTS.search(sentence)
-    if silent or bare in (NOT_FOUND, NOT_FOUND_EN):
-        cited = _PLAIN.search(sentence)
-        # 甲省300家[1]，文件未说明乙省 tells something first.
-        return silent is None or cited is None or cited.start() > silent.start()
-    return not _PLAIN.search(sentence) and _AT_ALL.search(bare) is not None
+    cited = _PLAIN.search(sentence) is not None
+    if _OF_DOCUMENTS.search(sentence):
+        return not (cited and _TELLING.search(without_denials(sentence)))
+    return bare in (NOT_FOUND, NOT_FOUND_EN) or (not cited and _AT_ALL.search(bare) is not None)
+
+
+def without_denials(sentence: str) -> str:
+    """Return what a sentence tells besides that documents do not tell; blanks stand for the rest.
+
+    >>> without_denials("甲省300家[1]，文件未说明乙省。").split()
+    ['甲省300家', '，', '。']
+    >>> without_denials("关于补贴，文段没有说明[1]。").split()
+    ['，', '。']
+    """
+    told = _PLAIN.sub(lambda m: " " * len(m.group()), sentence)
+    silent = [match.span() for match in _OF_DOCUMENTS.finditer(told)]
+    if not silent:
+        return told
+    clauses = [match.span() for match in _CLAUSE.finditer(told)]
+    for i, (start, end) in enumerate(clauses):
+        denies = any(first < end and start < last for first, last in silent)
+        is_topic = any(
+            begin < last <= after and not told[last:after].strip(" 的了")
+            for _, last in silent
+            for begin, after in clauses[i + 1 : i + 2]
+        )
+        clause = told[start:end]
+        if denies or is_topic or _AT_ALL.search(clause) or _FRAME.fullmatch(clause):
+            told = told[:start] + " " * (end - start) + told[end:]
+    return told
 
 
 def says_not_found(text: str) -> bool:

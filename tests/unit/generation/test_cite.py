@@ -258,7 +258,7 @@ def test_resolve_replaces_the_one_of_two_citations_that_supports_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["省财政厅安排资金3000万元[2]。", "省里的办法安排资金[2]。", "文件未说明补贴，500家除外[2]。"],
+    ["省财政厅安排资金3000万元[2]。", "省里的办法安排资金[2]。", "文件未说明500家之外的补贴[2]。"],
 )
 def test_resolve_leaves_a_citation_that_no_passage_supports_clearly_better(text):
     """Nor is a sentence led anywhere that says that nothing is said."""

@@ -206,3 +206,49 @@ def test_mark_knows_the_word_of_the_prompts():
     """[文段1] is [1]."""
     assert MARK.fullmatch("[文段1]")
     assert MARK.fullmatch("【文段1、文段2】")
+
+
+TELLING = [
+    "文段没有说明2030年的目标，只写明到2025年建成充电桩16万个以上[1]。",
+    "文段未给出2030年目标，仅提到2025年建成充电桩16万个以上[1]。",
+    "文段没有直接规定补贴金额，但规定由财政部门另行制定办法[1]。",
+    "虽然文段未提及2030年，但到2025年要建成16万个以上[1]。",
+    "文件没有规定具体比例，由各市自行确定[1]。",
+    "文中未明确牵头单位，配合单位为市发展改革委[1]。",
+    "资料没有提到全省的目标，不过甲市要建成300家绿色工厂[1]。",
+    "除到2025年建成16万个以上外，文段没有说明其他年份的目标[1]。",
+    "文段只写明2025年达到16万个以上，没有说明2030年的目标[1]。",
+    "文段没有说明2030年的目标（2025年为16万个以上）[1]。",
+    "文段没有列出全部企业，列出的有甲公司、乙公司[1]。",
+    "文件未明确期限：办法自印发之日起施行[1]。",
+    "文段没有给出绝对数量，给出的是占比，即不低于30%[1]。",
+    "上述文件均未提及氢能补贴标准，仅要求各区制定配套政策[1][2]。",
+    "文中没有提及处罚金额，只规定责令限期改正[1]。",
+    "The passages do not state a target for 2030; the plan sets 160,000 by 2025 [1].",
+]
+SILENT = [
+    "文件中没有规定补贴金额[1]。",
+    "根据所给文段，文件未提及补贴金额[1]。",
+    "文段[1]没有说明2030年的目标。",
+    "关于2030年的目标，文段没有说明[1]。",
+    "2030年的目标，文段没有说明[1]。",
+    "文段没有说明2030年的目标，因此无法回答[1]。",
+    "文段没有说明目标、期限和牵头单位[1]。",
+    "文段没有说明2030年的目标，也没有说明2035年的目标[1]。",
+    "文段没有说明2030年的目标，建议查阅原文件[1]。",
+    "对于补贴标准，所给资料未作规定[1]。",
+    "The documents do not mention a subsidy [1].",
+]
+
+
+@pytest.mark.parametrize("text", TELLING)
+def test_denial_that_tells_something_with_a_citation_is_an_answer(text):
+    """What is not stated and what is stand in one sentence: the second part is kept."""
+    assert not says_not_found(text)
+    assert [s.form for s in statements(text) if s.numbers] == ["claim"]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_denial_that_tells_nothing_else_is_no_answer(text):
+    """An [n] behind it, a topic before it or an advice after it change nothing."""
+    assert says_not_found(text)
