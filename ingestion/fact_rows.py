@@ -108,7 +108,7 @@ def _read(
         triple = TypedTriple(
             subject=_text(row, "s", "subject"),
             subject_type=_text(row, "st", "subject_type"),
-            predicate=_text(row, "p", "predicate"),
+            predicate=_text(row, "p", "predicate", "relation"),
             object=_text(row, "o", "object"),
             object_type=_text(row, "ot", "object_type"),
         )

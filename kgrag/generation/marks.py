@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from kgrag.generation.plain import without_talk_of_passages
+from kgrag.generation.plain import without_courtesies, without_talk_of_passages
 from kgrag.language.answer_text import MARK, marks
 from kgrag.results import Context
 
@@ -41,7 +41,7 @@ def cited_passages(text: str, context: Context) -> set[int]:
 def normalise(text: str, known: Iterable[int]) -> tuple[str, list[int]]:
     """Return (text, numbers removed): every citation as [n], those not known left out.
 
-    A list of references at the end is left out, too: the citations are one. 根据文段[2]， before
+    Courtesies and a list of references at the end are left out, too. 根据文段[2]， before
     a sentence becomes [2] behind it.
 
     >>> normalise("甲【1】。乙[1-3]，丙[^2]。丁[文档9]（来源：passage 1）", [1, 2, 3])
@@ -58,7 +58,7 @@ def normalise(text: str, known: Iterable[int]) -> tuple[str, list[int]]:
     text = _REFERENCE_LIST.sub("", _LINK.sub("", text).strip())
     text = _IN_WORDS.sub(lambda m: "".join(f"[{n}]" for n in _DIGITS.findall(m["list"])), text)
     text = _SOURCE.sub(r"\1", MARK.sub(plain, text))
-    text = without_talk_of_passages(text, held)
+    text = without_talk_of_passages(without_courtesies(text), held)
     return REPEATED.sub(r"\1", text).strip(), list(astray)
 
 

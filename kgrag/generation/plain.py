@@ -1,4 +1,4 @@
-"""Take out of a draft what speaks of passages and of layout, not of the question."""
+"""Take out of a draft courtesies, talk of passages and layout: what does not answer."""
 
 import re
 from collections.abc import Collection
@@ -20,12 +20,51 @@ _SPEAKS_OF_PASSAGE = re.compile(
     r")",
     re.MULTILINE | re.IGNORECASE,
 )
+_MATERIAL = r"(?:文段|段落|资料|材料|文件|文档|内容|信息|问题|规定|passages?|documents?|question)"
+# 好的， before the answer; 根据您提供的文段，回答如下： as its first line.
+_GREETING = re.compile(
+    r"\s*(?:(?:好的|当然(?:可以)?|没问题|收到|您好|你好|sure|certainly|of course|okay|ok)"
+    r"(?:[，,。！!~～]+\s*|[：:]\s*\n\s*)"
+    rf"|(?:以下|下面)(?:内容)?(?:是|为)[^，。：:\n\d\[]{{0,20}}(?:回答|解答|答复|整理|总结|梳理|归纳)[：:。]\s*"
+    rf"|(?:我(?:来|将)?)?(?:根据|依据|按照|基于|结合|针对)(?:您|你|所|以上|上述|提供|给出?|的|相关|这些|参考)*{_MATERIAL}"
+    r"[，,]?(?:我|现|对|将|为|您|你|的|这个|该|问题|相关|内容|，)*(?:回答|解答|答复|整理|总结|梳理|归纳)(?:整理|总结)?"
+    r"(?:如下|于下)?[：:。]\s*"
+    r"|here (?:is|are) (?:the|a|my) (?:answer|summary)[^.:\n\[]{0,40}[:.]\s*)+",
+    re.IGNORECASE,
+)
+# Sentences to the reader behind the answer.
+_GOODBYE = re.compile(
+    r"(?:(?<=[。！？!?.;；\]\n])\s*(?:"
+    r"(?:希望|但愿|愿)(?:以上|上述|这些|这|我|本|的|回答|解答|整理|内容|信息|总结|分析|梳理|归纳|答复)*"
+    r"(?:能够?|可以|会)?(?:对|给|为|帮)?[您你大家]*(?:有?所?帮助|有用|帮到[您你]|参考)[^。！!\n\[\d]{0,12}"
+    r"|(?:如果?|若)[您你]?(?:还|需要?|对|想|有)[^。！!\n\[]{0,30}"
+    r"(?:告诉我|告知|提问|随时|欢迎|联系|继续问|进一步说明)[^。！!\n\[]{0,16}"
+    r"|(?:欢迎|请)(?:随时|继续)(?:提问|追问|联系|咨询|告诉我)[^。！!\n\[]{0,12}"
+    r"|祝[您你][^。！!\n\[]{0,12}"
+    r"|i hope (?:this|that|it|the above)[^.!\n\[]{0,40}|(?:please )?let me know if[^.!\n\[]{0,60}"
+    r"|if you (?:have|need)[^.!\n\[]{0,60}"
+    r")(?:[。！!.~～😊]+|$)\s*)+$",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"[。！？；]|[.!?;](?=\s|$)|\n|$")
 _CITED = re.compile(r"\[\d{1,3}\]")
 _DIGITS = re.compile(r"\d+")
 _BOLD_LINE = re.compile(r"^([ \t]*)(\*\*|__)(?=\S)([^\n]+?)\2[ \t]*$", re.MULTILINE)
 _BOLD = re.compile(r"(?<!\*)\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*(?!\*)")
 _ENDS = re.compile(r"[。！？；：:.!?;\]]$")
+
+
+def without_courtesies(text: str) -> str:
+    """Return text without words to the reader before and behind the answer.
+
+    >>> without_courtesies("好的，根据文段[1]，目标是500家。希望以上整理对您有帮助！")
+    '根据文段[1]，目标是500家。'
+    >>> without_courtesies("好的做法有三项[1]。")
+    '好的做法有三项[1]。'
+    """
+    bare = _GREETING.sub("", text, count=1) if _GREETING.match(text) else text
+    bare = _GOODBYE.sub("", bare).rstrip()
+    return bare or text
 
 
 def without_talk_of_passages(text: str, known: Collection[int]) -> str:

@@ -22,6 +22,14 @@ from kgrag.verification.scores import as_object, in_words, read_scores, scores_s
 # An answer that nobody judged may be better than one that was found false, and worse than others.
 _ORDER: Mapping[str, float] = {"true": 3.0, "unclear": 2.0, "false": 0.0}
 _UNJUDGED = 1.0
+_SAID: Mapping[str, Judgement] = {
+    **{name: name for name in get_args(Judgement)},
+    **dict.fromkeys(("正确", "对", "是", "准确", "correct", "yes"), "true"),
+    **dict.fromkeys(("错误", "错", "不正确", "否", "不准确", "incorrect", "wrong", "no"), "false"),
+    **dict.fromkeys(
+        ("不清楚", "不明确", "不确定", "部分正确", "partially correct", "uncertain"), "unclear"
+    ),
+}
 _JUDGEMENT: Schema = {"type": "string", "enum": list(get_args(Judgement))}
 _QUESTION: Schema = {"type": "string"}
 _PROBLEM: Schema = {
@@ -180,11 +188,10 @@ def _read_scores(data: Json) -> Verification:
     Raises:
         ValueError: If the form is wrong.
     """
-    said = str(as_object(data).get("judgement")).strip().lower()  # some give true, not "true"
-    known: dict[str, Judgement] = {name: name for name in get_args(Judgement)}
-    if said not in known:
-        raise ValueError(f"judgement must be one of {sorted(known)}, got {said!r}")
-    return Verification(read_scores(data, MEASURES), known[said])
+    said = str(as_object(data).get("judgement")).strip(" 。.“”\"'").lower()  # true, not "true"
+    if said not in _SAID:
+        raise ValueError(f"judgement must be one of {get_args(Judgement)}, got {said!r}")
+    return Verification(read_scores(data, MEASURES), _SAID[said])
 
 
 def _read_cov(data: Json) -> Verification:

@@ -14,6 +14,7 @@ from kgrag.types import Language
 from kgrag.verification.scores import as_object
 
 HIGHEST = 10  # Chats-Grid, Table I: all that is needed to answer
+_PERCENT = 100
 UNRATED = 1  # what was left out stays, behind what is known to help: only 0 drops a chunk
 
 _SCHEMA: Schema = {
@@ -110,16 +111,25 @@ def _ratings(
 def _read(data: Json) -> dict[int, int]:
     """Return ratings by number; the first one of a number counts, those out of range do not.
 
+    Where most of those above 0 are above 10, all are of 0 to 100.
+
     Raises:
         ValueError: If nothing is a rating.
     """
     items = as_object(data).get("ratings")
+    rated = [
+        (n, score)
+        for item in (items if isinstance(items, list) else [])
+        if isinstance(item, dict)
+        for n, score in [(_whole(item.get("n")), _whole(item.get("score")))]
+        if n is not None and score is not None
+    ]
+    high = sum(HIGHEST < score <= _PERCENT for _, score in rated)
+    scale = _PERCENT // HIGHEST if 2 * high > sum(score > 0 for _, score in rated) else 1
     found: dict[int, int] = {}
-    for item in items if isinstance(items, list) else []:
-        if isinstance(item, dict):
-            n, score = _whole(item.get("n")), _whole(item.get("score"))
-            if n is not None and score is not None and 0 <= score <= HIGHEST:
-                found.setdefault(n, score)
+    for n, score in rated:
+        if 0 <= score <= HIGHEST * scale:
+            found.setdefault(n, round(score / scale))
     if not found:
         raise ValueError('"ratings" must be a list of {"n": number, "score": 0 to 10}')
     return found

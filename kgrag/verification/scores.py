@@ -1,9 +1,13 @@
 """Scores in [0, 1] that a model gives by name: their schema, reading and wording."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from kgrag.llm.chat import Schema
 from kgrag.llm.structured import Json
+
+_TEN, _PERCENT = 10, 100
+_OF = re.compile(r"\s*(?:%|/\s*(100?))\s*$")  # behind a score: 90%, 9/10
 
 
 def scores_schema(names: Sequence[str], **others: Schema) -> Schema:
@@ -21,12 +25,21 @@ def scores_schema(names: Sequence[str], **others: Schema) -> Schema:
 
 
 def read_scores(data: Json, names: Sequence[str]) -> dict[str, float]:
-    """Return the scores by name; numbers that are written as texts are read, too.
+    """Return the scores by name, each in [0, 1].
+
+    Numbers that are written as texts are read, too: 0.9, 90%, 9/10. Where one is above 10, all
+    are of 0 to 100.
 
     Raises:
-        ValueError: If one is missing, or no number in [0, 1].
+        ValueError: If one is missing, or no number in its range.
     """
-    return {name: _score(name, as_object(data).get(name)) for name in names}
+    given = as_object(data)
+    scores = {name: _score(name, given.get(name)) for name in names}
+    scale = _PERCENT if any(score > _TEN for score in scores.values()) else 1
+    for name, score in scores.items():
+        if not 0 <= score <= scale:
+            raise ValueError(f"{name} must be a number from 0 to 1, got {given.get(name)!r}")
+    return {name: score / scale for name, score in scores.items()}
 
 
 def as_object(data: Json) -> Mapping[str, Json]:
@@ -51,7 +64,9 @@ def in_words(scores: Mapping[str, float]) -> str:
 
 def _score(name: str, value: Json) -> float:
     if isinstance(value, str):
-        value = float(value)  # a ValueError where it is no number
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        of = _OF.search(value)
+        most = int(of[1] or _PERCENT) if of else 1
+        return float(_OF.sub("", value)) / most  # a ValueError where it is no number
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
     return float(value)

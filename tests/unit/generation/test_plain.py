@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.generation.plain import without_bold, without_talk_of_passages
+from kgrag.generation.plain import without_bold, without_courtesies, without_talk_of_passages
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,34 @@ def test_other_words_stay(text):
 def test_bold_type_is_left_out(text, plain):
     """A line of its own in bold becomes a lead-in, which needs no citation."""
     assert without_bold(text) == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "好的，目标是500家[1]。希望以上整理对您有帮助！",
+        "当然，以下是根据文段整理的回答：\n目标是500家[1]。\n\n如果您还有其他问题，欢迎随时提问。",
+        "根据您提供的文段，现回答如下：\n目标是500家[1]。\n希望这些信息对您有所帮助。如需进一步了解，请告诉我。",
+        "您好！根据所给资料，回答如下：目标是500家[1]。祝您工作顺利！",
+        "目标是500家[1]。\n\n希望对您有帮助",
+    ],
+)
+def test_courtesies_are_left_out(text):
+    """What is said to the reader before and behind the answer."""
+    assert without_courtesies(text) == "目标是500家[1]。"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "好的经验包括建立台账[1]。",
+        "可以，企业可以自行申报[1]。",
+        "目标是500家[1]。如果企业对结果有异议，可以随时提出申诉[1]。",
+        "企业如需延期，应当告知主管部门[1]。",
+        "以下是主要措施：\n- 甲[1]",
+        "好的",
+    ],
+)
+def test_answers_are_no_courtesies(text):
+    """可以 answers; 如果有异议 is a provision; something must be left."""
+    assert without_courtesies(text) == text

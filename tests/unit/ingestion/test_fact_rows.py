@@ -23,6 +23,7 @@ BESIDE = ["500", "家", "2025", ">=", "云岭省"]
         ([*BARE_ROW, *BESIDE], BARE, TOLD),
         ({"s": "绿色工厂", "st": "target", "p": "目标值为", "o": "2025年500家以上", "ot": "value"},
          TYPED, Told()),
+        ({"subject": "绿色工厂", "relation": "目标值为", "object": "2025年500家以上"}, BARE, Told()),
         ({"subject": "绿色工厂", "predicate": "目标值为", "object": "2025年500家以上",
           "value": 500, "unit": "家", "year": 2025, "comparator": ">=", "region": "云岭省"},
          BARE, TOLD),

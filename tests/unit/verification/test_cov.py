@@ -155,12 +155,22 @@ def test_cov_paper_counts_the_retry_of_a_malformed_answer(run, made):
     assert done.steps[0].calls == 2
 
 
-def test_cov_paper_reads_a_judgement_that_is_a_json_truth_value(run, made):
-    """Endpoints without schemas give true for "true"."""
+@pytest.mark.parametrize("judgement", [True, "正确", "正确。", "Correct", "是"])
+def test_cov_paper_reads_a_judgement_in_other_words(run, made, judgement):
+    """Endpoints without schemas give true for "true", models that think in Chinese 正确."""
     done, _, _ = run(
-        cov_paper, [json.dumps(made.scores | {"judgement": True, "revised_question": ""})]
+        cov_paper, [json.dumps(made.scores | {"judgement": judgement, "revised_question": ""})]
     )
     assert done.verdict.passed
+
+
+@pytest.mark.parametrize("judgement", ["不正确", "错误"])
+def test_cov_paper_reads_a_judgement_that_is_false_in_other_words(run, made, judgement):
+    """不正确 is not taken for 正确."""
+    done, chat, _ = run(
+        cov_paper, [json.dumps(made.scores | {"judgement": judgement, "revised_question": ""})]
+    )
+    assert (done.verdict.status, len(chat.requests)) == ("failed", 1)
 
 
 @pytest.mark.parametrize("revised", ["问" * 301, "第一行\n第二行", 5, None])

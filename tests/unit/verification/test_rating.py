@@ -36,6 +36,12 @@ def test_results_are_sorted_by_rating_and_zeros_dropped():
     assert [r.schema_name for r in chat.requests] == ["ratings"]
 
 
+def test_ratings_of_0_to_100_are_read():
+    """Most of them above 10 tell so; a 0 still drops a result."""
+    found, _ = rated([ratings_json((1, 30), (2, 0), (3, 95))], results_of("甲", "乙", "丙"))
+    assert found == [("丙", 10), ("甲", 3)]
+
+
 def test_nothing_is_left_where_all_are_zero():
     """The caller knows that nothing helps."""
     found, _ = rated([ratings_json((1, 0), (2, 0))], results_of("甲", "乙"))
