@@ -3,7 +3,8 @@
 import bisect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from kgrag.config import ChunkConfig
 from kgrag.errors import ConfigError
@@ -23,6 +24,29 @@ _PATTERNS = {
     _SENTENCE: re.compile(r"[。！？；!?;]+[”’」』）)》\"]*|\.(?=\s)"),
     _CLAUSE: re.compile(r"[，、,：:]|——|\s"),
 }
+_AFTER_HEADING = re.compile(r"[\s。．.：:*_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Boundaries:
+    """Where pieces of a text may end.
+
+    Attributes:
+        kinds: Sorted offsets by kind, strongest first.
+        headings: Spans of headings up to what they head: no piece ends behind the first offset
+            of one and up to its last.
+    """
+
+    kinds: tuple[list[int], ...]
+    headings: list[tuple[int, int]]
+
+    def before_heading(self, offset: int) -> int:
+        """Return the begin of the heading, or headings, that a piece ending here would end with.
+
+        The offset itself where there is none.
+        """
+        i = bisect.bisect_left(self.headings, (offset,)) - 1
+        return self.headings[i][0] if i >= 0 and offset <= self.headings[i][1] else offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +117,8 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
     (GRIM, section 3.1.1: non-overlapping parents, three groups of children for each). Cuts are
     made at headings, then paragraphs, sentences, clauses, and inside a clause where nothing
     else fits; a run of text without any boundary is cut at the size. An attachment begins a
-    parent; a sentence that fits into a piece is not cut.
+    parent; a heading stays with the beginning of what it heads; a sentence that fits into a
+    piece, with the headings before it, is not cut.
     """
     boundaries = _boundaries(document.text, headings)
     tree = HeadingTree(document.text, headings)
@@ -113,7 +138,7 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
 
 
 def _parents(
-    text: str, headings: Sequence[Heading], size: int, boundaries: tuple[list[int], ...]
+    text: str, headings: Sequence[Heading], size: int, boundaries: _Boundaries
 ) -> list[tuple[int, int]]:
     """Return the spans of parents; an outermost attachment begins one."""
     begins = [
@@ -150,11 +175,31 @@ def _make(
     )
 
 
-def _boundaries(text: str, headings: Sequence[Heading]) -> tuple[list[int], ...]:
-    """Return sorted offsets at which a piece may end, by kind, strongest first."""
+def _boundaries(text: str, headings: Sequence[Heading]) -> _Boundaries:
+    """Return where pieces of a text may end."""
+    found = _Boundaries((), _heading_spans(text, headings))
     starts = sorted({_line_start(text, h.start) for h in headings})
-    rest = (sorted(m.end() for m in _PATTERNS[kind].finditer(text)) for kind in _PATTERNS)
-    return (starts, *rest)
+    rest = ([m.end() for m in _PATTERNS[kind].finditer(text)] for kind in _PATTERNS)
+    kinds = ([b for b in ends if found.before_heading(b) == b] for ends in (starts, *rest))
+    return replace(found, kinds=tuple(kinds))
+
+
+def _heading_spans(text: str, headings: Sequence[Heading]) -> list[tuple[int, int]]:
+    """Return the spans of headings up to what they head; one span where they follow each other.
+
+    A heading that another one of its level, or of an outer one, follows at once heads nothing.
+    """
+    spans: list[tuple[int, int]] = []
+    for heading, following in zip_longest(headings, headings[1:]):
+        begin = _line_start(text, heading.start)
+        match = _AFTER_HEADING.match(text, heading.end)
+        end = match.end() if match else heading.end
+        if following is not None and end >= (next_begin := _line_start(text, following.start)):
+            end = next_begin if following.level > heading.level else next_begin - 1
+        if spans and begin <= spans[-1][1]:
+            begin, _ = spans.pop()
+        spans.append((begin, end))
+    return spans
 
 
 def _line_start(text: str, offset: int) -> int:
@@ -164,9 +209,7 @@ def _line_start(text: str, offset: int) -> int:
     return offset
 
 
-def _cut(
-    start: int, end: int, size: int, boundaries: tuple[list[int], ...]
-) -> list[tuple[int, int]]:
+def _cut(start: int, end: int, size: int, boundaries: _Boundaries) -> list[tuple[int, int]]:
     spans = []
     while end - start > size:
         stop = _best_stop(start, end, size, boundaries)
@@ -177,10 +220,10 @@ def _cut(
     return spans
 
 
-def _best_stop(start: int, end: int, size: int, boundaries: tuple[list[int], ...]) -> int:
+def _best_stop(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
     """Return the last boundary of the strongest kind that lets the piece be full enough."""
     furthest = min(start + size, end - max(1, int(size * _LEAST_REST)))
-    for kind, offsets in enumerate(boundaries):
+    for kind, offsets in enumerate(boundaries.kinds):
         whole = _before_sentence(start, end, size, boundaries) if kind == _CLAUSE else 0
         if whole:
             return whole
@@ -188,14 +231,15 @@ def _best_stop(start: int, end: int, size: int, boundaries: tuple[list[int], ...
         i = bisect.bisect_right(offsets, furthest) - 1
         if i >= 0 and offsets[i] >= least:
             return offsets[i]
-    for offsets in boundaries[1:]:  # emptier than we like, but not inside a clause
+    for offsets in boundaries.kinds[1:]:  # emptier than we like, but not inside a clause
         i = bisect.bisect_right(offsets, furthest) - 1
         if i >= 0 and offsets[i] > start + size * _LEAST_REST:
             return offsets[i]
-    return furthest
+    whole = boundaries.before_heading(furthest)
+    return whole if whole > start else furthest
 
 
-def _before_sentence(start: int, end: int, size: int, boundaries: tuple[list[int], ...]) -> int:
+def _before_sentence(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
     """Return the last end of a sentence in reach whose next sentence fits; 0 for none.
 
     It may leave the piece, or the rest, shorter than we like: a sentence is cut only where it is
@@ -203,7 +247,7 @@ def _before_sentence(start: int, end: int, size: int, boundaries: tuple[list[int
     """
     reach = min(start + size, end - 1)
     last, following = start, end
-    for offsets in boundaries[:_CLAUSE]:
+    for offsets in boundaries.kinds[:_CLAUSE]:
         i = bisect.bisect_right(offsets, reach)
         if i > 0:
             last = max(last, offsets[i - 1])

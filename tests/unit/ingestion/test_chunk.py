@@ -175,3 +175,75 @@ def test_an_attachment_begins_a_parent():
     text = "一、目标\n到2025年达到三成。\n附件1\n云岭省项目清单\n一、水利\n修建水库三座。\n"
     parents = groups(text, ChunkSizes())[2048]
     assert [p.text[:3] for p in parents] == ["一、目", "附件1"]
+
+
+def body_begins(text, heading):
+    """Return where what a heading heads begins: behind blanks, stops and marks of emphasis."""
+    at = heading.end
+    while at < len(text) and (text[at].isspace() or text[at] in "。．.：:*_"):
+        at += 1
+    return at
+
+
+@given(TEXTS)
+def test_no_chunk_ends_with_the_heading_of_what_follows(text):
+    """Unless it holds headings alone: one after the other, they fill the whole chunk."""
+    headings = structure(text)
+    for piece in chunk(document(text), headings, SMALL):
+        at = len(headings) - 1
+        while at >= 0 and headings[at].start >= piece.end:
+            at -= 1
+        if at < 0 or piece.end > body_begins(text, headings[at]) or piece.end == len(text):
+            continue
+        following = [h for h in headings[at + 1 :] if body_begins(text, headings[at]) >= h.start]
+        if following and following[0].level <= headings[at].level:
+            continue  # it heads nothing
+        while at and body_begins(text, headings[at - 1]) >= headings[at].start:
+            if headings[at - 1].level >= headings[at].level:
+                break
+            at -= 1
+        assert not text[piece.start : headings[at].start].strip(" \t")
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "pieces"),
+    [
+        # even if the piece before it is emptier than we like
+        (
+            "甲甲甲。\n一、目标\n" + "乙" * 13 + "。\n",
+            ChunkSizes(20, (10,)),
+            ["甲甲甲。\n", "一、目标\n" + "乙" * 13 + "。\n"],
+        ),
+        # headings one below the other stay together
+        (
+            "甲" * 9 + "。\n" + "一、目标\n（一）工业\n" + "乙" * 9 + "。\n",
+            ChunkSizes(24, (10,)),
+            ["甲" * 9 + "。\n", "一、目标\n（一）工业\n" + "乙" * 9 + "。\n"],
+        ),
+        # the title of a paragraph is a heading, too
+        (
+            "一、目标\n"
+            + "甲" * 12
+            + "。\n（一）工业节能。"
+            + "乙" * 15
+            + "，"
+            + "丙" * 9
+            + "。\n",
+            ChunkSizes(30, (10,)),
+            [
+                "一、目标\n" + "甲" * 12 + "。\n",
+                "（一）工业节能。" + "乙" * 15 + "，",
+                "丙" * 9 + "。\n",
+            ],
+        ),
+        # the number of an article
+        (
+            "第一条 甲。\n第二条 " + "乙" * 40 + "。\n",
+            ChunkSizes(34, (10,)),
+            ["第一条 甲。\n", "第二条 " + "乙" * 30, "乙" * 10 + "。\n"],
+        ),
+    ],
+)
+def test_a_heading_goes_with_its_text(text, sizes, pieces):
+    """It begins a piece, and does not end one."""
+    assert [c.text for c in groups(text, sizes)[sizes.parent]] == pieces
