@@ -67,9 +67,14 @@ def _below(lines: Sequence[str], head: int) -> range:
 
 
 def _repeated(lines: Sequence[str], marked: Sequence[bool]) -> set[int]:
-    """Return runs of short numbered lines that stand again further below."""
+    """Return runs of short numbered lines that stand again further below.
+
+    The headings themselves may follow the entries at once: a line that stood before is none.
+    """
     found: set[int] = set()
-    last = {_key(line): i for i, line in enumerate(lines) if marked[i]}
+    keys = {i: _key(line) for i, line in enumerate(lines) if marked[i]}
+    last = {key: i for i, key in keys.items()}
+    first = {key: i for i, key in reversed(keys.items())}
     run: list[int] = []
     for i, line in enumerate([*lines, "。" * (_LONGEST_ENTRY + 1)]):
         if not line.strip():
@@ -82,9 +87,10 @@ def _repeated(lines: Sequence[str], marked: Sequence[bool]) -> set[int]:
         ):
             run.append(i)
             continue
-        again = sum(last[_key(lines[j])] > run[-1] for j in run) if run else 0
+        entries = [j for j in run if not first[keys[j]] < j == last[keys[j]]]
+        again = sum(last[keys[j]] > run[-1] or j not in entries for j in run)
         if len(run) >= _LEAST_RUN and again >= 0.7 * len(run):
-            found.update(run)
+            found.update(entries)
         run = []
     return found
 

@@ -64,6 +64,7 @@ class Line:
         end: Offset after it.
         title: The heading on one line.
         last: Position of the last line that the heading fills.
+        boxed: Whether it is a box (专栏) or stands in one.
     """
 
     at: int
@@ -74,6 +75,7 @@ class Line:
     end: int
     title: str
     last: int
+    boxed: bool = False
 
     @property
     def family(self) -> str:

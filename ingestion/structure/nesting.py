@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from kgrag.ingestion.structure.lines import Line
-from kgrag.ingestion.structure.markers import ANNEX, ATTACHMENT, BOX, FAMILIES
+from kgrag.ingestion.structure.markers import ANNEX, ATTACHMENT, BOX, FAMILIES, OPENING
 
 _Kind = str  # a family of marks, or "stated N" of a heading without a mark
 
@@ -39,21 +39,22 @@ def nested(found: Sequence[Line]) -> list[int]:
 
 def _scope(found: Sequence[Line]) -> list[int]:
     """Return the levels of headings without attachments."""
-    boxed = _boxed(found)
-    plain = [line for i, line in enumerate(found) if i not in boxed]
-    places = _places(plain)
+    places = _places([line for line in found if not line.boxed])
     levels: list[int] = []
     stack: list[tuple[int, int]] = []  # (place, level)
     box: list[Line] = []
     box_level = 0
-    for i, line in enumerate(found):
-        if line.family == BOX and i in boxed:
+    for line in found:
+        if line.family == BOX:
             box_level = (stack[-1][1] if stack else 0) + 1
             box = []
             levels.append(box_level)
-        elif i in boxed:
+        elif line.boxed:
             box.append(line)
             levels.append(box_level + _depths(box, _places(box))[-1])
+        elif line.family == OPENING:  # a preface holds nothing of what follows it
+            stack.clear()
+            levels.append(1)
         else:
             levels.append(_push(stack, places[_kind(line)]))
     return levels
@@ -134,63 +135,3 @@ def _begun(found: Sequence[Line]) -> Counter[tuple[_Kind, _Kind]]:
                     fresh[outer].add(kind)
         last[kind] = line.number
     return begun
-
-
-def _boxed(found: Sequence[Line]) -> set[int]:
-    """Return the positions of boxes and of the headings in them."""
-    boxed: set[int] = set()
-    outer: dict[str, int] = {}  # the last number of each numbering around
-    inner: dict[str, int] = {}
-    in_box = False
-    for i, line in enumerate(found):
-        if line.family == BOX:
-            in_box = True
-            inner = {}
-            boxed.add(i)
-            continue
-        family, number = line.family, line.number[-1]
-        if in_box and family and _in_box(i, found, outer, inner):
-            inner[family] = number
-            boxed.add(i)
-            continue
-        in_box = False
-        if family in FAMILIES:
-            place = FAMILIES.index(family)
-            outer = {f: n for f, n in outer.items() if FAMILIES.index(f) <= place}
-            outer[family] = number
-    return boxed
-
-
-def _in_box(
-    i: int, found: Sequence[Line], outer: Mapping[str, int], inner: Mapping[str, int]
-) -> bool:
-    """Tell whether a heading after a box's begins or goes on with a numbering of the box."""
-    line = found[i]
-    family, number = line.family, line.number[-1]
-    if line.family not in FAMILIES or family in ("part", "chapter", "section", "article"):
-        return False
-    counts_on = number == outer.get(family, 0) + 1
-    if number == 1 and family not in inner:
-        deeper = any(FAMILIES.index(f) < FAMILIES.index(family) for f in outer)
-        return family in outer or not deeper or _stands_again(i, found)
-    if inner.get(family, -1) + 1 != number:
-        return False
-    return not counts_on or _stands_again(i, found)
-
-
-def _stands_again(i: int, found: Sequence[Line]) -> bool:
-    """Tell whether the same number comes once more before the numbering begins anew."""
-    line = found[i]
-    for later in found[i + 1 :]:
-        if later.family == BOX:
-            return False
-        if later.family == line.family:
-            if later.number == line.number:
-                return True
-            if later.number[-1] == 1:
-                return False
-        elif later.family in FAMILIES and FAMILIES.index(later.family) < FAMILIES.index(
-            line.family
-        ):
-            return False
-    return False

@@ -1,7 +1,8 @@
 """Which marked lines are headings: their neighbours in the same numbering tell."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from kgrag.ingestion.structure.lines import Line, Lines
 from kgrag.ingestion.structure.markers import (
@@ -14,7 +15,7 @@ from kgrag.ingestion.structure.markers import (
     RANK,
 )
 
-_MOST_SKIPPED = 3  # numbers of articles that the text may lack
+_MOST_SKIPPED = 3  # numbers of articles or sections that the text may lack
 _LEAST_DECIMALS = 3  # headings 1.1 from which on a document is numbered so
 _LONGEST_BARE = 30  # characters of a title behind a bare number
 _SHORT = 30  # characters: of a title that closes with a full stop and has its text below
@@ -34,7 +35,7 @@ def headings_among(found: Sequence[Line], lines: Lines) -> list[Line]:
         found: In text order.
         lines: Of the document.
     """
-    chained = _chained(_articles(_attachments(found, lines)), lines)
+    chained = _boxes_marked(_chained(_articles(_attachments(found, lines)), lines), lines)
     kept: set[int] = set()
     for run in _runs(chained):
         titles = _titles_of(run, chained, lines)
@@ -57,11 +58,16 @@ def _below_article(i: int, found: Sequence[Line]) -> bool:
 
 
 def _runs(found: Sequence[Line]) -> list[list[int]]:
-    """Return the numberings: positions of lines of one family that count on."""
+    """Return the numberings: positions of lines of one family that count on.
+
+    A box has its own, and that around it goes on behind it.
+    """
     runs: list[list[int]] = []
-    open_runs: dict[str, list[int]] = {}
+    around: dict[str, list[int]] = {}
+    inside: dict[str, list[int]] = {}
     for i, line in enumerate(found):
         family = line.family
+        open_runs = inside if line.boxed else around
         if family in (BOX, ATTACHMENT, ANNEX) or not family:
             open_runs.clear()
             runs.append([i])
@@ -98,7 +104,7 @@ def _titles_of(run: Sequence[int], found: Sequence[Line], lines: Lines) -> list[
     names = [i for i in kept if found[i].form == "title" and not has_text[i]]
     if len(names) == len(kept) and members[0].family in _SMALL and not _parts(names, found):
         return []  # a list of names without a word about any of them
-    return kept
+    return kept if 2 * len(kept) >= len(run) else []  # else few would head the items behind them
 
 
 def _is_title(line: Line, has_text: bool, found: Sequence[Line], lines: Lines) -> bool:
@@ -201,16 +207,24 @@ def _opens_section(i: int, found: Sequence[Line], lines: Lines) -> bool:
     line = found[i]
     if line.form != "title" or len(line.title) > _LONGEST_BARE:
         return False
-    for later in found[i + 1 :]:
-        if later.family == "bare digit" and later.number != line.number:
-            break
-        if later.number == (*line.number, 1):
-            return True
+    if _has_first(i, found):
+        return True
     following = lines.next_filled(line.last)
     if following is None or len(line.title) > _LONGEST_BARE // 2:
         return False
     after = lines.lines[following].strip()
     return len(after) > _LONGEST_BARE and after[-1] in "。：:"
+
+
+def _has_first(i: int, found: Sequence[Line]) -> bool:
+    """Tell whether 5.1 stands behind a bare 5, before another bare number."""
+    first = (*found[i].number, 1)
+    for j in range(i + 1, len(found)):
+        if found[j].family == "bare digit":
+            return False
+        if found[j].number == first:
+            return True
+    return False
 
 
 def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
@@ -219,19 +233,23 @@ def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
     follow_on = sum((*n[:-1], n[-1] + 1) in numbers for n in numbers)
     kept: list[Line] = []
     bare_last = 0
-    last: tuple[int, ...] = ()
+    last: tuple[int, ...] = ()  # number, of any kind
+    decimal: tuple[int, ...] = ()  # the last in decimals: items between do not end the numbering
     for i, line in enumerate(found):
         number = line.number
         if line.family == "bare digit":
-            counts_on = number[0] in (1, bare_last + 1) and follow_on + 1 >= _LEAST_DECIMALS
-            if not counts_on or not _opens_section(i, found, lines):
+            counts_on = number[0] in (1, bare_last + 1)
+            counts_on = counts_on or (number[0] > bare_last and _has_first(i, found))
+            is_used = follow_on + 1 >= _LEAST_DECIMALS
+            if not (is_used and counts_on and _opens_section(i, found, lines)):
                 continue
             bare_last = number[0]
             last = number
         elif line.family.startswith("decimal"):
-            if not (line.stated or _counts_on(number, last) or _begins(number, last, numbers)):
+            counts_on = _counts_on(number, last) or _counts_on(number, decimal)
+            if not (line.stated or counts_on or _begins(number, decimal, numbers)):
                 continue
-            last = number
+            last = decimal = number
         elif line.family in ("digit", "chapter"):
             last = number
         kept.append(line)
@@ -255,4 +273,76 @@ def _begins(
 ) -> bool:
     """Tell whether a numbering in decimals begins: 2.1 where 2.2 stands somewhere."""
     first = all(part == 1 for part in number[1:]) and (*number[:-1], 2) in numbers
-    return first and (not last or number[0] <= last[0] + 1)
+    return first and (not last or number[0] <= last[0] + _MOST_SKIPPED)
+
+
+def _boxes_marked(found: Sequence[Line], lines: Lines) -> list[Line]:
+    """Return marked lines, those of boxes and in them as such.
+
+    Args:
+        found: In text order.
+        lines: Of the document.
+    """
+    marked = list(found)
+    outer: dict[str, int] = {}  # position of the last line of each numbering around
+    inner: dict[str, int] = {}
+    in_box = False
+    for i, line in enumerate(found):
+        if line.family == BOX:
+            in_box = True
+            inner = {}
+        elif line.family in (ATTACHMENT, ANNEX):
+            in_box = False
+            outer = {}
+        else:
+            in_box = in_box and _in_box(i, found, outer, inner, lines)
+            if in_box:
+                inner = _counted(i, found, inner)
+            elif line.family:
+                outer = _counted(i, found, outer)
+        if in_box:
+            marked[i] = replace(line, boxed=True)
+    return marked
+
+
+def _counted(i: int, found: Sequence[Line], last: Mapping[str, int]) -> dict[str, int]:
+    """Return the last line of each numbering once another line counts: deeper ones are over."""
+    rank = RANK[found[i].family]
+    return {**{f: n for f, n in last.items() if RANK[f] <= rank}, found[i].family: i}
+
+
+def _in_box(
+    i: int, found: Sequence[Line], outer: Mapping[str, int], inner: Mapping[str, int], lines: Lines
+) -> bool:
+    """Tell whether a line after a box's begins or goes on with a numbering of the box."""
+    line = found[i]
+    family, number = line.family, line.number[-1]
+    if family not in RANK or family in (*DIVISIONS, ARTICLE):
+        return False
+    if number == 1 and family not in inner:
+        deeper = any(RANK[f] < RANK[family] for f in outer)
+        at_once = found[i - 1].family == BOX and lines.next_filled(found[i - 1].last) == line.at
+        below = any(RANK[f] < RANK[family] for f in inner)
+        return family in outer or not deeper or at_once or below or _stands_again(i, found)
+    if family not in inner or found[inner[family]].number[-1] + 1 != number:
+        return False
+    if family not in outer or found[outer[family]].number[-1] + 1 != number:
+        return True
+    is_bare = not _has_text(i, found, lines) and _has_text(outer[family], found, lines)
+    return is_bare or _stands_again(i, found)
+
+
+def _stands_again(i: int, found: Sequence[Line]) -> bool:
+    """Tell whether the same number comes once more before the numbering begins anew."""
+    line = found[i]
+    for later in found[i + 1 :]:
+        if later.family in (BOX, ATTACHMENT, ANNEX):
+            return False
+        if later.family == line.family:
+            if later.number == line.number:
+                return True
+            if later.number[-1] == 1:
+                return False
+        elif RANK.get(later.family, len(RANK)) < RANK[line.family]:
+            return False
+    return False

@@ -152,7 +152,8 @@ def test_numbering_begins_anew_in_an_attachment():
     """What an attachment holds stands below its title; a list of attachments names none."""
     text = (
         "一、目标\n到2025年达到三成。\n附件：1.云岭省项目清单\n2.云岭省分工方案\n云岭省人民政府\n"
-        "附件1\n云岭省项目清单\n一、水利\n修建水库三座。\n附件2\n云岭省分工方案\n一、分工\n各厅分别负责。\n"
+        "附件1\n云岭省项目清单\n一、水利\n修建水库三座。\n附件2\n云岭省分工方案\n一、分工\n"
+        "各厅分别负责。\n"
     )
     assert levels(text) == [
         (1, "一、目标"),
@@ -191,3 +192,100 @@ def test_a_run_in_heading_ends_at_an_ascii_stop():
     """Some texts end Chinese sentences with a stop of ASCII."""
     text = "一、总体要求\n(一)指导思想.全面贯彻新发展理念,推动绿色转型.\n(二)主要目标.到2025年建成."
     assert levels(text) == [(1, "一、总体要求"), (2, "(一)指导思想"), (2, "(二)主要目标")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # a preface holds nothing, whatever numbering follows it
+        (
+            "前 言\n坚持绿色发展。\n一、形势\n（一）成效\n能耗强度持续下降。\n二、任务\n"
+            "加快调整结构。\n结束语\n共同努力。\n",
+            [
+                (1, "前 言"),
+                (1, "一、形势"),
+                (2, "（一）成效"),
+                (1, "二、任务"),
+                (1, "结束语"),
+            ],
+        ),
+        # not even where the chapter around the next section is lost
+        (
+            "序言\n坚持绿色发展。\n第二节 问题\n结构偏重。\n第二章 目标\n第一节 思想\n统筹推进。\n",
+            [(1, "序言"), (1, "第二节 问题"), (1, "第二章 目标"), (2, "第一节 思想")],
+        ),
+        # items that open a box are its own, though no numbering like theirs stands around it
+        (
+            "第一章 任务\n第一节 结构\n加快调整。\n专栏1 结构调整工程\n1.钢铁工程。改造高炉。\n"
+            "（1）烧结机。改造烟气。\n2.水泥工程。改造窑炉。\n第二节 排放\n加强监测。\n",
+            [
+                (1, "第一章 任务"),
+                (2, "第一节 结构"),
+                (3, "专栏1 结构调整工程"),
+                (4, "1.钢铁工程"),
+                (5, "（1）烧结机"),
+                (4, "2.水泥工程"),
+                (2, "第二节 排放"),
+            ],
+        ),
+        # items of a box are a list of its own, the numbering around goes on behind them
+        (
+            "四、任务\n（一）开展绿化。\n推进资源培育由扩面向提质转变。\n1.造林。\n"
+            "全面增加全省森林的面积和蓄积。\n专栏3 示范工程\n"
+            "（一）建设荒漠人工造林示范林。\n（二）开展针叶纯林改造示范。\n"
+            "（三）完善地方标准规程。\n"
+            "2.防沙。\n治理荒漠化土地与沙化土地。\n（二）建设保护地。\n"
+            "按照国家部署建立自然公园体系。\n",
+            [
+                (1, "四、任务"),
+                (2, "（一）开展绿化"),
+                (3, "1.造林"),
+                (4, "专栏3 示范工程"),
+                (3, "2.防沙"),
+                (2, "（二）建设保护地"),
+            ],
+        ),
+        # an item does not end the numbering in decimals
+        (
+            "6.1 核算边界\n核算边界应当包括全部设施。\n下列情形除外：\n1、外购的蒸汽。\n"
+            "2、自产的热水。\n"
+            "6.2 核算方法\n应当采用排放因子法。\n6.2.1 直接排放\n按燃料分别计算。\n",
+            [(1, "6.1 核算边界"), (1, "6.2 核算方法"), (2, "6.2.1 直接排放")],
+        ),
+        # sections without decimals of their own do not end it, either
+        (
+            "1范围\n1.1总则\n本指南适用于工厂。\n1.2 对象\n见下文。\n2引用文件\n2.1 标准\n"
+            "见附表。\n"
+            "3术语\n下列术语适用。\n5方法\n5.1边界\n应当包括全部设施。\n5.2 步骤\n依次进行。\n",
+            [
+                (1, "1范围"), (2, "1.1总则"), (2, "1.2 对象"), (1, "2引用文件"), (2, "2.1 标准"),
+                (1, "5方法"), (2, "5.1边界"), (2, "5.2 步骤"),
+            ],
+        ),
+        # one item of a list that reads like a title heads none of the others
+        (
+            "三、申报要求\n1.申报单位应当在本省注册。\n2. 申报单位应当提交下列材料：\n"
+            "（1）申请表；\n（2）承诺书。\n"
+            "3.申报单位应当对材料的真实性负责。\n4.申报单位不得重复申报。\n"
+            "5.申报单位应当按期报送。\n四、程序\n网上申报。\n",
+            [(1, "三、申报要求"), (1, "四、程序")],
+        ),
+        # the first headings follow the table of contents at once
+        (
+            "第一章 基础\n第一节 成效\n第二章 任务\n第一节 结构\n第三章 保障\n第一章 基础\n"
+            "第一节 成效\n"
+            "能耗强度持续下降。\n第二章 任务\n第一节 结构\n加快调整结构。\n第三章 保障\n"
+            "加强组织领导。\n",
+            [
+                (1, "第一章 基础"),
+                (2, "第一节 成效"),
+                (1, "第二章 任务"),
+                (2, "第一节 结构"),
+                (1, "第三章 保障"),
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_a_section_holds_what_the_reader_would_look_for_in_it(text, expected):
+    """Prefaces, boxes, decimals, lists and contents take nothing that is another section's."""
+    assert levels(text) == expected
