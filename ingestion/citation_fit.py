@@ -7,10 +7,9 @@ from kgrag.ingestion.rules.issue_numbers import clean_number
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ, is_central_organ
 from kgrag.language.regions import region_at, regions_named
-from kgrag.language.title_keys import issuer_before, same_organ
+from kgrag.language.title_keys import CENTRE, issuer_before, same_organ
 from kgrag.metadata import Metadata
 
-_CENTRE = re.compile("国务院|中共中央|党中央|全国人|国家(?!级)|中国|最高人民|中央(?!企业)")
 # 省委、省政府; 中共云岭省委云岭省人民政府 are two as well.
 _BETWEEN_ORGANS = re.compile(
     r"[、，,；;\s]+|(?<=[厅局委部府])[和与及](?=[一-鿿]{2})|(?<=[省市区县党州]委)(?=[一-鿿]{2,12}政府)"
@@ -94,7 +93,7 @@ def named_by(cited: Cited) -> Named:
 
 def _place(organ: str, cited: Cited) -> tuple[str, ...] | None:
     bare = _OFFICE.sub("", organ)
-    if is_central_organ(organ) or is_central_organ(bare) or _CENTRE.match(organ):
+    if is_central_organ(organ) or is_central_organ(bare) or CENTRE.match(organ):
         return ()
     place, _ = leading_region(organ, within=cited.regions)
     return place or None

@@ -10,6 +10,7 @@ from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
 from kgrag.ingestion.resolve import document_node
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.language.title_keys import cited_name
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.types import Document, Entity, Evidence, Fact
@@ -66,7 +67,8 @@ def _meant(
     )
     found = names.resolve(cited)
     if found is None:
-        return Entity(entity_id(title), title, DOCUMENT_TYPE), ""
+        name = cited_name(title)
+        return Entity(entity_id(name), name, DOCUMENT_TYPE), ""
     doc_id, match = found
     return document_node(cards[doc_id]), match
 

@@ -8,7 +8,7 @@ that the graph is the same whatever the order of ingestion.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kgrag.ids import entity_id, task_id
 from kgrag.ingestion.entity_types import UNTYPED, typed
@@ -22,7 +22,7 @@ from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.language.regions import level_of, own_region, regions_named
 from kgrag.language.short_titles import shortens
 from kgrag.language.text import normalize_name, quoted_titles
-from kgrag.language.title_keys import title_key
+from kgrag.language.title_keys import cited_name, title_key
 from kgrag.language.titles import titles_within
 from kgrag.store.decisions import DecidedNames
 from kgrag.types import Document, Entity
@@ -175,7 +175,9 @@ class NameResolver:
         if is_bare_organ(name):
             name = f"{name}（{self._whose(name)}）"
             return Entity(entity_id(name), name, type_ or "agency")
-        return typed(Entity(entity_id(name), name, type_ or UNTYPED))
+        entity = typed(Entity(entity_id(name), name, type_ or UNTYPED))
+        called = cited_name(name) if entity.type == DOCUMENT_TYPE else name
+        return replace(entity, entity_id=entity_id(called), name=called)
 
 
 def document_node(document: Document) -> Entity:

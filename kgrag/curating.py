@@ -16,6 +16,7 @@ from kgrag.ingestion.renew import renew
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
 from kgrag.language.text import normalize_name
+from kgrag.language.title_keys import cited_name
 from kgrag.limits import check_whole
 from kgrag.lookup import find_document
 from kgrag.store.decisions import Decision
@@ -152,9 +153,9 @@ class Curator:
     def _documents(self, names: Sequence[str]) -> list[str]:
         """Return the documents that name entities."""
         found = self.store.find_entities(names)
-        lacking = {normalize_name(n) for n in names} - {normalize_name(e.name) for e in found}
-        if lacking:
-            missing = [n for n in names if normalize_name(n) in lacking]
+        known = {normalize_name(e.name) for e in found}
+        missing = [n for n in names if not known & {*map(normalize_name, (n, cited_name(n)))}]
+        if missing:
             raise NotFoundError(
                 f"no entity is called {'、'.join(missing)}; `kgrag entities` lists them"
             )

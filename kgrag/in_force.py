@@ -9,7 +9,7 @@ from datetime import date
 from kgrag.language.as_of import parse_as_of
 from kgrag.language.document_nodes import node_id, node_name
 from kgrag.language.plan_periods import last_year
-from kgrag.language.title_keys import title_key
+from kgrag.language.title_keys import title_key, without_edition
 from kgrag.metadata import Metadata
 from kgrag.status import ISSUED, SUGGESTED, Status, StatusKind
 from kgrag.store.graph import Statement
@@ -21,11 +21,6 @@ _DRAFTS = ("征求意见稿", "送审稿", "草案")
 _ENDED: Mapping[str, StatusKind] = {"废止": "repealed", "失效": "expired"}
 # 关于《…（草案）》的决议 is none.
 _NO_DRAFT = re.compile(r"(?:决议|决定|说明|解读|报告|通报)(?:[（(][^（）()]*[）)])?$")
-# What tells editions of one document apart in their titles.
-_EDITION = re.compile(
-    r"[（(]\s*(?:(?:19|20)\d\d\s*年?\s*(?:版|本|修[订正]版?)|新版|修[订正][版稿本]?|试行|暂行|公开征求意见稿"
-    r"|征求意见稿|送审稿|草案)\s*[）)]"
-)
 _ON_TRIAL = re.compile("暂行|试行")
 # Kinds that are issued again under the same title without replacing what was before.
 _AGAIN = re.compile(
@@ -272,7 +267,7 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
 
 
 def _edition_key(card: Document) -> str:
-    name = _EDITION.sub("", node_name(card.title))
+    name = without_edition(node_name(card.title))
     key = _ON_TRIAL.sub("", title_key(name))
     return "" if len(key) < _SHORTEST or _AGAIN.search(key) else key
 

@@ -8,6 +8,7 @@ from kgrag.asking.search_context import SearchContext
 from kgrag.language.document_nodes import node_id
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
+from kgrag.tables.naming import called_so
 from kgrag.types import Document, Language
 
 # 哪些文件引用了《A》; which documents cite 《A》; 《A》被哪些文件引用.
@@ -42,7 +43,10 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     held = {card.doc_id: card for card in settings.cards}
     own = {doc_id for doc_id in search.titled if doc_id in held}
     nodes = {node_id(held[doc_id].title, held[doc_id].metadata) for doc_id in own}
-    nodes |= {entity.entity_id for entity in knowledge.store.find_entities([title])}
+    for name in own or [title]:
+        same, called = called_so(knowledge.store, name)
+        own |= {*same}
+        nodes |= {*called}
     searched = knowledge.doc_ids if knowledge.doc_ids is not None else held.keys()
     first: dict[str, Statement] = {}
     for statement in knowledge.store.statements("reference", around=nodes):

@@ -3,19 +3,19 @@
 from functools import lru_cache
 
 from kgrag.ids import document_node_id
-from kgrag.language.title_keys import without_number
+from kgrag.language.title_keys import without_country, without_number
 from kgrag.language.titles import document_name
 from kgrag.metadata import Metadata
 
 
 @lru_cache(maxsize=100_000)  # after each change all titles come again
 def node_name(title: str) -> str:
-    """Return the name of a document's node; a 文号 before or behind a title makes no second one.
+    """Return the name of a document's node; a 文号 or the country makes no second one.
 
     >>> node_name("云岭省人民政府关于印发《节能规划》的通知（云政发〔2021〕3号）")
     '节能规划'
     """
-    return document_name(without_number(title.strip()) or title)
+    return document_name(without_country(without_number(title.strip()) or title))
 
 
 def node_id(title: str, metadata: Metadata) -> str:

@@ -3,6 +3,9 @@
 import re
 import unicodedata
 
+from kgrag.language.leading_region import leading_region
+from kgrag.language.organs import is_central_organ
+
 _HAN_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
 _HAN_YEAR = re.compile("[一二][〇○零一二三四五六七八九]{3}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
@@ -16,6 +19,15 @@ _NUMBER_BEHIND = re.compile(
 _ON_TRIAL = re.compile(
     r"[（(]\s*(?:试\s*行|暂行|[^（）()]{0,8}修[订正]版?本?|征求意见稿|草案|送审稿)\s*[）)]\s*$"
 )
+# What tells editions of one document apart in their titles.
+_EDITION = re.compile(
+    r"[（(]\s*(?:(?:19|20)\d\d\s*年?\s*(?:版|本|修[订正]版?)|新版|修[订正][版稿本]?|试行|暂行|公开征求意见稿"
+    r"|征求意见稿|送审稿|草案)\s*[）)]"
+)
+CENTRE = re.compile("国务院|中共中央|党中央|全国人|国家(?!级)|中国|最高人民|中央(?!企业)")
+_SHORT_ORGAN = range(3, 12)  # characters of the name of a central organ, of several in a row
+_COUNTRY = re.compile("^中华人民共和国(?=..)")
+_LAW = re.compile("^中华人民共和国(?=.+(?:法|法典|条例)(?:[（(]|$))")
 _ISSUER = re.compile(r"^([一-鿿、\s]{2,60}?)(?=关于)")
 _AHEAD = re.compile(
     r"([一-鿿、\s]{2,60}?)(?:联合|共同)?(?:(?:[印颁]发|[发公颁]布|下发|出台|制定|关于)的?)?$"
@@ -74,17 +86,20 @@ def issuer_ahead(text: str) -> str:
 def title_key(title: str) -> str:
     """Return the title in the form in which two spellings of one title agree.
 
-    Width, case, marks, blanks, 的, years in characters and （试行） make no difference.
+    Width, case, marks, blanks, 的, years in characters, （试行） and the country's name ahead make
+    no difference.
 
     >>> title_key("《“十四五” 规划》（试行）") == title_key("十四五规划")
     True
+    >>> title_key("《中华人民共和国节约能源法》")
+    '节约能源法'
     >>> title_key("二〇三五年远景目标的纲要")
     '2035年远景目标纲要'
     """
     bare = _ON_TRIAL.sub("", without_number(title.strip()).strip("《》«» "))
     narrow = unicodedata.normalize("NFKC", bare).casefold()
     narrow = _HAN_YEAR.sub(lambda m: m.group().translate(_HAN_DIGITS), narrow)
-    return _NOT_WORD.sub("", narrow)
+    return _NOT_WORD.sub("", _COUNTRY.sub("", narrow))
 
 
 def title_keys(title: str) -> tuple[str, ...]:
@@ -98,6 +113,66 @@ def title_keys(title: str) -> tuple[str, ...]:
     names += [_ISSUER.sub("", name) for name in names if _is_issuer(_ISSUER.match(name))]
     keys = dict.fromkeys(title_key(name) for name in names)
     return tuple(key for key in keys if key)
+
+
+def without_country(title: str) -> str:
+    """Return a law's title without the country's name ahead of it.
+
+    >>> without_country("中华人民共和国节约能源法"), without_country("中华人民共和国商务部")
+    ('节约能源法', '中华人民共和国商务部')
+    """
+    return _LAW.sub("", title)
+
+
+def without_edition(title: str) -> str:
+    """Return a title without what tells editions apart: （2019年版）, （试行）.
+
+    >>> without_edition("绿色产业指导目录（2019年版）")
+    '绿色产业指导目录'
+    """
+    return _EDITION.sub("", title)
+
+
+def cited_name(title: str) -> str:
+    """Return the one name of a document that is not held, however it is cited.
+
+    A law is called without the country, what the centre issued without issuer and notice; what
+    another organ issued keeps its whole title, as many have one of that name.
+
+    >>> cited_name("中华人民共和国节约能源法"), cited_name("国务院关于印发《节能规划》的通知")
+    ('节约能源法', '节能规划')
+    >>> cited_name("云岭省人民政府关于节能的意见")
+    '云岭省人民政府关于节能的意见'
+    """
+    bare = without_country(title)
+    issuer = issuer_before(bare)
+    if not issuer or not _is_central(issuer):
+        return bare
+    issued = _issued(without_number(bare))
+    return issued[0] if len(issued) == 1 else _ISSUER.sub("", bare)
+
+
+def _is_central(issuer: str) -> bool:
+    if CENTRE.match(issuer):
+        return True
+    is_organ = any(is_central_organ(issuer[:n]) for n in _SHORT_ORGAN)
+    return is_organ and not leading_region(issuer)[1]
+
+
+def same_work(one: str, other: str) -> bool:
+    """Return whether two titles may be one document's: whatever the edition, by one issuer.
+
+    >>> same_work("绿色产业指导目录", "绿色产业指导目录（2019年版）")
+    True
+    >>> same_work("云岭省政府关于节能的意见", "南渡省政府关于节能的意见")
+    False
+    """
+    editions = [set(_EDITION.findall(title)) for title in (one, other)]
+    if all(editions) and editions[0] != editions[1]:
+        return False
+    keys = [{*title_keys(without_edition(title))} for title in (one, other)]
+    issuers = [issuer_before(title) for title in (one, other)]
+    return bool(keys[0] & keys[1]) and (not all(issuers) or same_organ(*issuers))
 
 
 def _issued(title: str) -> list[str]:
@@ -125,5 +200,5 @@ def same_organ(one: str, other: str) -> bool:
 
 
 def _plain_organ(name: str) -> str:
-    plain = "".join(name.split()).replace("人民政府", "政府").replace("委员会", "委")
+    plain = _NOT_WORD.sub("", name).replace("人民政府", "政府").replace("委员会", "委")
     return plain.removeprefix("中共").replace("发展和改革", "发展改革")

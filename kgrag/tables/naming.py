@@ -3,10 +3,24 @@
 from collections.abc import Sequence
 
 from kgrag.errors import NotFoundError
+from kgrag.ids import entity_id
+from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.language.document_nodes import node_id
+from kgrag.language.leading_region import leading_region
 from kgrag.language.text import normalize_name
+from kgrag.language.title_keys import (
+    cited_name,
+    issuer_before,
+    same_organ,
+    same_work,
+    without_edition,
+)
+from kgrag.metadata import SILENT, Metadata
 from kgrag.retrieval.filter import document_called
+from kgrag.store.store import Store
 from kgrag.types import Document
 
+_LIKE = 50  # names that are looked at
 _SHOWN = 5  # of the documents that a part may mean, in an error
 
 
@@ -29,6 +43,54 @@ def document_meant(name: str, cards: Sequence[Document]) -> Document:
     told = "、".join(f"《{card.title}》({card.doc_id})" for card in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise NotFoundError(f"{name!r} may be any of {told}{more}; say more of the title, or the id")
+
+
+def called_so(store: Store, name: str) -> tuple[list[str], list[str]]:
+    """Return the held documents that a name means, and all nodes of what is called so.
+
+    A law is one with 中华人民共和国 or without, a catalogue in all its editions unless the name
+    says which; a title that leaves its place open may be a province's only if it names the issuer.
+
+    Args:
+        store: The knowledge base.
+        name: An id, a file, its name, or a title, of a document that is held or cited.
+    """
+    cards = store.document_cards()
+    try:
+        meant = document_called(name, cards)
+    except NotFoundError:
+        meant, title = None, name
+    else:
+        title = meant.title
+    own = {node_id(meant.title, meant.metadata)} if meant else set()
+    held = {c.doc_id: node_id(c.title, c.metadata) for c in cards if _is_one(c, title, meant)}
+    nodes = {*held.values()} | own
+    forms = dict.fromkeys((without_edition(cited_name(title)), cited_name(title)))
+    like = [e for form in forms for e, _ in store.search_entities(form, top_k=_LIKE)]
+    cited = [e for e in store.entities(like) if e.type == DOCUMENT_TYPE]
+    whose = meant.metadata if meant else SILENT
+    nodes |= {
+        e.entity_id
+        for e in cited
+        if e.entity_id == entity_id(e.name) and same_work(title, e.name) and _fits(e.name, whose)
+    }
+    return [d for d, node in held.items() if node in nodes], sorted(nodes)
+
+
+def _is_one(card: Document, title: str, meant: Document | None) -> bool:
+    """Return whether a held document is the one that is meant, or another edition of it."""
+    if meant is not None and card.metadata.owner != meant.metadata.owner:
+        return False
+    titles = (t for t in (card.title, card.metadata.notice) if t)
+    return card is meant or any(same_work(title, t) and _fits(title, card.metadata) for t in titles)
+
+
+def _fits(title: str, told: Metadata) -> bool:
+    """Return whether a title may be a document's of a place: of the country, or it says which."""
+    issuer = issuer_before(title)
+    if not told.regions or leading_region(title)[1]:
+        return True
+    return any(same_organ(issuer, organ) for organ in told.issuers) if issuer else False
 
 
 def day_of_issue(card: Document) -> str | None:

@@ -8,6 +8,7 @@ from kgrag.language.document_nodes import node_id
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose
+from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.types import Document
@@ -26,6 +27,7 @@ _CITED = (
 _CITING = (
     _ROLE,
     Column("citing", "引用文件", "citing document"),
+    Column("called", "引作", "cited as"),
     Column("issued", "发文日期", "issued"),
     Column("doc_id", "文件编号", "id"),
 )
@@ -81,15 +83,23 @@ def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = 
     chosen = choose(store, None)
     wanted = {_node(chosen.cards[d]) for d in doc_ids} | {*node_ids}
     rows: dict[tuple[str, str], list[Spot]] = defaultdict(list)
+    called: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for statement in store.statements("reference", around=wanted):
         if statement.fact.object.entity_id in wanted and statement.doc_id not in doc_ids:
-            rows[statement.doc_id, _role(statement)].append(spot_of(statement))
+            row = statement.doc_id, _role(statement)
+            rows[row].append(spot_of(statement))
+            called[row][_called(statement, ())] = None
     sources = quoted(store, (spot for spots in rows.values() for spot in spots))
     made = []
     for (citing, role), spots in sorted(rows.items(), key=lambda i: _when(chosen.cards[i[0][0]])):
         card = chosen.cards[citing]
-        issued = card.metadata.issued or card.metadata.written
-        cells = (role, f"《{card.title}》", str(issued) if issued else None, citing)
+        cells = (
+            role,
+            f"《{card.title}》",
+            "、".join(called[citing, role]),
+            day_of_issue(card),
+            citing,
+        )
         made.append(Row(cells, sources_of(spots, sources)))
     n = len({citing for citing, _ in rows})
     note = Note(

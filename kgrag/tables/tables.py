@@ -5,8 +5,7 @@ from datetime import date
 
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
-from kgrag.language.document_nodes import node_id
-from kgrag.language.text import identity_key, normalize_name
+from kgrag.language.text import normalize_name
 from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_called
@@ -14,7 +13,7 @@ from kgrag.store.store import Store
 from kgrag.tables import compare, conflicts, digest, duties, references, targets, timeline
 from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
-from kgrag.tables.naming import document_meant
+from kgrag.tables.naming import called_so, document_meant
 from kgrag.tables.table import Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
@@ -87,15 +86,10 @@ class Tables:
         """
         checked_text("title", title)
         bare = title.strip().removeprefix("《").removesuffix("》")
-        try:
-            card = document_called(bare, self._store.document_cards())
-        except NotFoundError:
-            node_ids = [entity.entity_id for entity in self._titled(bare)]
-            return references.cited_by(
-                self._store, _held_as(self._store, node_ids), node_ids=node_ids
-            )
-        same = _held_as(self._store, [node_id(card.title, card.metadata)])
-        return references.cited_by(self._store, same)
+        held, nodes = called_so(self._store, bare)
+        if not nodes:
+            nodes = [entity.entity_id for entity in self._titled(bare)]
+        return references.cited_by(self._store, held, node_ids=nodes)
 
     def basis(self, document: str, *, hops: int = 3) -> Table:
         """Return what a document rests on, and what that rests on.
@@ -160,22 +154,14 @@ class Tables:
         return conflicts.conflicts(self._store, wanted, day=date.today().isoformat())
 
     def _titled(self, title: str) -> list[Entity]:
-        """Return the cited titles that are the one asked for: exactly, else those that hold it."""
+        """Return the cited titles that hold the one asked for."""
         like = [e for e, _ in self._store.search_entities(title, top_k=_CANDIDATES)]
         named = [e for e in self._store.entities(like) if e.type == DOCUMENT_TYPE]
-        exact = [e for e in named if identity_key(e.name) == identity_key(title)]
         within = [e for e in named if normalize_name(title) in normalize_name(e.name)]
-        if exact or within:
-            return exact or within
+        if within:
+            return within
         hint = f"; like it: {'、'.join(e.name for e in named[:_SHOWN])}" if named else ""
         raise NotFoundError(f"no document that is held or cited is called {title!r}{hint}")
-
-
-def _held_as(store: Store, node_ids: list[str]) -> list[str]:
-    """Return the held documents that stand for entities."""
-    nodes = {*node_ids}
-    cards = store.document_cards()
-    return [card.doc_id for card in cards if node_id(card.title, card.metadata) in nodes]
 
 
 def _checked(name: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from kgrag.language.text import character_pairs, normalize_name
+from kgrag.language.title_keys import cited_name
 from kgrag.qualifiers import StatementKind
 from kgrag.store.graph import (
     MOST_AROUND,
@@ -38,7 +39,7 @@ class Graph(Role):
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
         """Return entities that bear one of the names, ordered by id."""
-        normalized = sorted({normalize_name(name) for name in names})
+        normalized = sorted({normalize_name(name) for name in (*names, *map(cited_name, names))})
         rows = self._database.read("find_entities", names=normalized) if normalized else []
         return sorted((Entity(*row) for row in rows), key=lambda e: e.entity_id)
 

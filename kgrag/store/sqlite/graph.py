@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from kgrag.language.text import normalize_name
+from kgrag.language.title_keys import cited_name
 from kgrag.qualifiers import StatementKind
 from kgrag.store.graph import (
     MOST_AROUND,
@@ -39,7 +40,7 @@ class Graph(Documents):
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
         """Return entities that bear one of the names, ordered by id."""
-        normalized = {normalize_name(name) for name in names}
+        normalized = {normalize_name(name) for name in (*names, *map(cited_name, names))}
         return self._read(_entity, "find_entities", id_list(normalized))
 
     def search_entities(self, text: str, *, top_k: int) -> list[Hit]:

@@ -73,3 +73,62 @@ def test_a_circle_ends_where_it_closes(tmp_path):
         base.ingest(sorted(tmp_path.glob("*.txt")))
         steps = cells(base.tables().basis("甲", hops=5), "step", "basis")
     assert steps == [(1, "《四川省乙类规划》"), (2, "《四川省甲类规划》")]
+
+
+_CITING = {
+    "甲": "青川市甲类办法\n根据《中华人民共和国节水法》、《国务院关于加快节水工作的意见》制定。\n",
+    "乙": "青川市乙类办法\n根据《节水法》、《节水产业目录（2019年版）》，制定本办法。\n",
+    "丙": "青川市丙类办法\n根据《节水产业目录》、《关于加快节水工作的意见》，制定本办法。\n",
+    "丁": "青川市丁类办法\n根据《节水产业目录（2023年版）》，制定本办法。\n",
+}
+
+
+@pytest.fixture(scope="module")
+def citing(tmp_path_factory):
+    """Documents that call laws, catalogues and opinions by several names."""
+    from kgrag.api import KnowledgeBase
+    from kgrag.config import Config, EmbeddingConfig
+
+    folder = tmp_path_factory.mktemp("citing")
+    for name, text in _CITING.items():
+        (folder / f"{name}.txt").write_text(text, "utf-8")
+    config = Config(embedding=EmbeddingConfig(model="hash-32"))
+    with KnowledgeBase.open(folder / "kb", config=config) as base:
+        base.ingest(sorted(folder.glob("*.txt")))
+        yield base
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("节水法", "甲乙"),
+        ("中华人民共和国节水法", "甲乙"),
+        ("节水产业目录", "乙丙丁"),
+        ("节水产业目录（2019年版）", "乙丙"),
+        ("《节水产业目录（2023年版）》", "丙丁"),
+        ("国务院关于加快节水工作的意见", "甲丙"),
+        ("关于加快节水工作的意见", "甲丙"),
+        ("中共中央、国务院关于加快节水工作的意见", "甲丙"),
+    ],
+)
+def test_a_law_is_one_whatever_it_is_called(citing, title, expected):
+    """Tables and answers have the same; an edition that is named leaves other editions out."""
+    found = citing.tables().cited_by(title)
+    assert {c for (c,) in cells(found, "citing")} == {f"《青川市{d}类办法》" for d in expected}
+    answer = citing.ask(f"哪些文件引用了《{title.strip('《》')}》？")
+    assert f"有{len(expected)}份" in "".join(answer.notes)
+
+
+def test_the_name_by_which_it_is_cited_is_shown(citing):
+    """Editions can be told apart."""
+    called = cells(citing.tables().cited_by("节水产业目录"), "called")
+    assert {c for (c,) in called} == {
+        "《节水产业目录（2019年版）》", "《节水产业目录》", "《节水产业目录（2023年版）》"
+    }  # fmt: skip
+
+
+def test_a_law_has_one_node(citing):
+    """Whichever name is asked for; citations keep what they write."""
+    nodes = {citing.graph(name)[0].entity_id for name in ("节水法", "中华人民共和国节水法")}
+    assert len(nodes) == 1
+    assert cells(citing.tables().cites("甲"), "cited")[0] == ("《中华人民共和国节水法》",)
