@@ -19,7 +19,7 @@ from kgrag.ids import digest
 from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
-from kgrag.ingestion.facts import BY_RULE
+from kgrag.ingestion.facts import BY_RULE, agreed
 from kgrag.ingestion.failure_streak import FailureStreak
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.imports import EXTRACTOR as IMPORTED
@@ -325,7 +325,10 @@ def _with_knowledge(
     return replace(
         bundle,
         fingerprint=str(fingerprint),
-        facts=[f for f in facts if f.evidence] + [f for _, k in read for f in k.facts],
+        facts=[
+            *(f for f in facts if f.evidence),
+            *agreed((f for _, k in read for f in k.facts), bundle.facts),
+        ],
         mentions=[m for m in bundle.mentions if stays(m.evidence)],
         summaries=summaries + [s for _, k in read for s in k.summaries],
     )

@@ -135,6 +135,7 @@ def _stated(statement: Statement, place: Place, numbers: frozenset[str], source:
         statement.told,
         predicate=predicate,
         phrase=triple.object,
+        quote=statement.quote,
         numbers=numbers,
         text=source.passage.text,
         names=source.names,

@@ -1,11 +1,13 @@
 """The form in which a model gives facts: rows below the quote that states them, or objects."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.llm.chat import Schema
 
+_SIGN = re.compile(r"[-+<>=≥≤≈~～－＋]+")
 _TEXT: Schema = {"type": "string"}
 # A row is subject, type, relation, object, type and then these; without a meta-model it has no
 # types. What nothing is told of is empty, and left out at the end.
@@ -85,7 +87,9 @@ def read_items(items: Iterable[object], meta_model: MetaModel | None = None) -> 
         beside = "triples" not in item
         if beside and found and found[-1].quote == quote:
             number = found[-1].item
-        found += [Statement(quote, *_read(row, meta_model, number)) for row in _rows(item)]
+        found += [
+            Statement(quote, *_with_value(*_read(row, meta_model, number))) for row in _rows(item)
+        ]
     if items and not any(s.triple.subject and s.triple.object for s in found):
         raise ValueError('no item of "facts" has a "quote" and "triples" with subject and object')
     return found
@@ -119,6 +123,15 @@ def _read(
     triple = TypedTriple(*("" if i is None else _part(parts, i) for i in wanted))
     rest = parts[5 if typed else 3 :]
     return triple, item, Told(*(_part(rest, i) for i in range(len(_TOLD))))
+
+
+def _with_value(triple: TypedTriple, item: int, told: Told) -> tuple[TypedTriple, int, Told]:
+    """Return a row whose object is only a sign (+) with the value that is told as its object."""
+    if not told.value or not _SIGN.fullmatch(triple.object):
+        return triple, item, told
+    object_ = f"{told.value}{told.unit}"
+    sign = told.comparator or triple.object
+    return replace(triple, object=object_), item, replace(told, comparator=sign)
 
 
 def _has_types(parts: Sequence[str], meta_model: MetaModel) -> bool:

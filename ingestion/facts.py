@@ -10,7 +10,9 @@ from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.target_phrases import value_qualifiers
 from kgrag.ingestion.rules.validity import BEGINS, LASTS, UNTIL
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.language.leading_region import leading_region
 from kgrag.language.quantities import dates
+from kgrag.language.text import normalize_name
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.types import Chunk, Evidence, Fact, Mention
@@ -21,6 +23,7 @@ _ROLES = frozenset(["牵头", "负责", "配合"])
 CONDITIONS = frozenset(["申请条件", "处罚", "奖励", "补助", "资金标准"])
 TIMES = frozenset([BEGINS, UNTIL, LASTS])
 NO_VALUES = _ROLES | CITING_PREDICATES | CONDITIONS | TIMES  # what they say is no indicator's value
+_OF_ANOTHER = frozenset(["依据", "参照", "修订", "废止"])  # no document's own, whatever its name
 # What is done with a document that there is; not 制定, 编制.
 _OF_DOCUMENTS = CITING_PREDICATES | frozenset(
     ["发布", "联合发布", "出台", "执行", "实施", "贯彻", "贯彻落实", "参考", "衔接"]
@@ -80,6 +83,54 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
             )
             places.setdefault(fid, {})[replace(evidence, qualifiers=qualifiers)] = None
     return [replace(f, evidence=tuple(sorted(places[fid], key=_place))) for fid, f in facts.items()]
+
+
+def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
+    """Return what models and imports state; a figure that rules read there, too, is the rules'.
+
+    One statement, found by both: the rules' fact, at their place and in their words, with the
+    model as a second extractor. A figure is the same where value and unit are, at places that
+    overlap, where one name of what is measured holds the other, and neither tells another year or
+    place.
+
+    Args:
+        told: Of one document, as `facts_of` gives them.
+        ruled: What rules found in it; what is not theirs is passed over.
+    """
+    figures: dict[tuple[str, str, str], list[tuple[Fact, Evidence]]] = {}
+    for fact in ruled:
+        for e in fact.evidence:
+            if e.extractor == BY_RULE and e.qualifiers.kind == "target":
+                figures.setdefault(_figure(e), []).append((fact, e))
+    found: dict[str, tuple[Fact, dict[Evidence, None]]] = {}
+    for fact in told:
+        for e in fact.evidence:
+            both = [
+                (ruling, replace(own, extractor=e.extractor, confidence=e.confidence))
+                for ruling, own in figures.get(_figure(e), ())
+                if e.qualifiers.kind == "target" and _is_same(fact, e, ruling, own)
+            ]
+            called_so = [(one, own) for one, own in both if one.subject == fact.subject]
+            for one, evidence in called_so or both or [(fact, e)]:
+                found.setdefault(one.fact_id, (one, {}))[1][evidence] = None
+    return [replace(f, evidence=tuple(sorted(at, key=_place))) for f, at in found.values()]
+
+
+def _figure(evidence: Evidence) -> tuple[str, str, str]:
+    told = evidence.qualifiers
+    return told.value, told.value_to, told.unit
+
+
+def _is_same(fact: Fact, there: Evidence, ruling: Fact, own: Evidence) -> bool:
+    """Return whether a figure at one place is the one of that value which rules read there."""
+    one, other = there.qualifiers, own.qualifiers
+    if not (there.start < own.end and own.start < there.end):
+        return False
+    if (one.year and other.year and one.year != other.year) or one.region != other.region:
+        return False
+    name, ruled = (normalize_name(each.subject.name) for each in (fact, ruling))
+    place, _ = leading_region(fact.subject.name)
+    return (name in ruled or ruled in name) and place[-1:] in ((), (other.region,))
 
 
 def stated_by_rules(findings: Iterable[Finding], leaves: Sequence[Chunk]) -> Iterator[Stated]:
@@ -168,6 +219,8 @@ def _resolved(stated: Stated, resolver: NameResolver) -> tuple[Fact, Qualifiers,
     is_duty = kept.kind == "duty" or (is_role and not by_rule)
     means = resolver.task if is_duty else resolver.entity
     object_, object_written = means(stated.object, stated.object_type, loosely=not by_rule)
+    if subject == object_ == resolver.document and stated.predicate in _OF_ANOTHER:
+        object_, object_written = resolver.other_document(stated.object)
     fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
     fact = Fact(fid, subject, stated.predicate, object_, ())
     said = NONE if kept or by_rule else _said(fact, value, resolver)

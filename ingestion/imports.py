@@ -15,7 +15,7 @@ from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.facts import Stated, facts_of, mention_of
+from kgrag.ingestion.facts import Stated, agreed, facts_of, mention_of
 from kgrag.ingestion.load.parsed import replace_unusable
 from kgrag.ingestion.prepare import resolver_of, target_ids
 from kgrag.ingestion.resolve import NameResolver
@@ -96,7 +96,8 @@ def import_facts(
     for card, group in by_doc:
         (document,) = store.documents([card.doc_id])
         leaves = store.chunks_of([document.doc_id], size=sizes.leaf)
-        facts, mentions, bad = _knowledge(group, leaves, resolver_of(document, curation))
+        told, mentions, bad = _knowledge(group, leaves, resolver_of(document, curation))
+        facts = agreed(told, store.knowledge_of(document.doc_id)[0])
         errors += bad
         part = DocumentBundle(document, "", facts=facts)
         nodes = embed(texts_to_embed(part, vectors), embedder=embedder, store=store)

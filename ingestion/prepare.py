@@ -9,6 +9,7 @@ from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.describe import described
 from kgrag.ingestion.facts import (
     BY_RULE,
+    agreed,
     facts_of,
     mentions_before,
     stated_before,
@@ -119,7 +120,7 @@ def completed(
         made,
         fingerprint=str(fingerprint),
         summaries=summaries,
-        facts=[*made.facts, *kept_facts],
+        facts=[*made.facts, *agreed(kept_facts, made.facts)],
         mentions=[*made.mentions, *kept_mentions],
     )
 

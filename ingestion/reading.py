@@ -225,11 +225,15 @@ def _spans(passage: Passage) -> set[tuple[int, int]]:
 
 
 def _request(task: Task, passage: Passage, settings: ExtractSettings, about: SelfNames) -> Request:
+    """Return the request of a task; the document's legend is told where the passage lacks it."""
     facts, meta_model = settings.facts, settings.meta_model
-    return replace(
-        passage_request(task, passage, facts=facts, meta_model=meta_model, about=about),
-        former=former_request(task, passage, facts=facts, meta_model=meta_model),
-    )
+    if about.legend in passage.text or task == "summaries":
+        about = replace(about, legend="")
+    request = passage_request(task, passage, facts=facts, meta_model=meta_model, about=about)
+    if about.legend:  # answers of before were given without it
+        return request
+    former = former_request(task, passage, facts=facts, meta_model=meta_model)
+    return replace(request, former=former)
 
 
 def _parsed(json: Json, task: Task, language: Language, meta_model: MetaModel | None) -> _Answer:

@@ -114,7 +114,7 @@ def passage_values(task: Task, passage: Passage, language: Language) -> dict[str
 
 
 def described(about: SelfNames, language: Language) -> str:
-    """Return a document's title, region and issuer on one line, as a model is told them.
+    """Return a document's title, region, issuer and legend on one line, as a model is told them.
 
     >>> described(SelfNames("节能规划", ("云岭省", "青川市"), "青川市人民政府"), "zh")
     '节能规划；地区：云岭省青川市；发文机关：青川市人民政府'
@@ -124,6 +124,10 @@ def described(about: SelfNames, language: Language) -> str:
     parts = [about.document] if about.document else []
     parts += [f"地区：{region}" if zh else f"region: {region}"] if region else []
     parts += [f"发文机关：{agency}" if zh else f"issued by: {agency}"] if agency else []
+    if about.legend:
+        parts.append(
+            f"责任单位的读法：{about.legend}" if zh else f"lists of organs: {about.legend}"
+        )
     return ("；" if zh else "; ").join(" ".join(part.split()) for part in parts)
 
 

@@ -19,6 +19,7 @@ from kgrag.language.indicator_places import split_place
 from kgrag.language.indicators import indicator_name, is_indicator
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
+from kgrag.language.places import names_place
 from kgrag.language.regions import level_of, own_region, regions_named
 from kgrag.language.short_titles import shortens
 from kgrag.language.text import normalize_name, quoted_titles
@@ -102,6 +103,17 @@ class NameResolver:
         id_ = task_id(entity.name, self.document.entity_id)
         return Entity(id_, entity.name, TASK_TYPE), written
 
+    def other_document(self, name: str) -> tuple[Entity, str]:
+        """Return the document that this one cites by a name that is its own, too, and "".
+
+        A city's plan has the name of its province's; which one is meant, `connect` finds. Words
+        for itself (本方案) mean itself.
+        """
+        written = " ".join(name.split()).strip("《》")
+        if written == SELF or self.names.resolve(written) != written:
+            return self.document, ""
+        return Entity(entity_id(written), written, DOCUMENT_TYPE), ""
+
     def place(self, name: str) -> str:
         """Return the place that the name of an indicator begins with; empty for none."""
         return split_place(" ".join(name.split()), self.regions)[0]
@@ -175,7 +187,8 @@ class NameResolver:
         if is_bare_organ(name):
             name = f"{name}（{self._whose(name)}）"
             return Entity(entity_id(name), name, type_ or "agency")
-        entity = typed(Entity(entity_id(name), name, type_ or UNTYPED))
+        told = "" if names_place(name) else type_  # who answers for a city is told as an agency
+        entity = typed(Entity(entity_id(name), name, told or UNTYPED))
         called = cited_name(name) if entity.type == DOCUMENT_TYPE else name
         return replace(entity, entity_id=entity_id(called), name=called)
 

@@ -36,6 +36,11 @@ _EMPTY_EN = re.compile(
     r"|respective) )*(?:it|they|them|he|she|him|her|this|these|those|one|department|departments"
     r"|authority|authorities|agency|agencies|unit|units|measure|measures|requirements)"
 )
+_LEGEND = re.compile(r"(?:为|是)(?:第一)?(?:牵头|主办|主责)(?:责任)?(?:单位|部门)")
+_ORDER = re.compile(r"[号位]之?前|第一|[首前末]位|在[前首]|居首|首个|[加标带][粗*★△○]|打[*★√]")
+_REACH = 60  # characters on either side
+_NOT_BREAKS = re.compile(rf"[^（）()〔〕【】。；;：:\n]{{0,{_REACH}}}\Z")
+_NOT_BREAKS_AHEAD = re.compile(rf"[^（）()〔〕【】。\n]{{0,{_REACH}}}")
 _BARE = re.compile(r"[\W_]+")
 
 
@@ -47,11 +52,14 @@ class SelfNames:
         document: Its name, as others cite it.
         regions: Full names of the places that it governs, the outermost first.
         agency: The body that issued it; empty where it does not say.
+        legend: What it says once of how its lists of organs are read (逗号前为牵头单位), which
+            holds for the rest of it; empty for nothing.
     """
 
     document: str
     regions: tuple[str, ...]
     agency: str
+    legend: str = ""
 
     def resolve(self, name: str) -> str:
         """Return a name with 本文件, 本地区 or 本机关 at its head replaced.
@@ -87,7 +95,23 @@ def self_names(document: Document) -> SelfNames:
         document=document_name(document.title),
         regions=metadata.regions,
         agency=next(iter(metadata.issuers), ""),
+        legend=_legend(document.text),
     )
+
+
+def _legend(text: str) -> str:
+    """Return what a text says of how its lists of organs are read.
+
+    >>> _legend("责任单位：市水务局、市气象局（排在第一的为牵头单位，下同）")
+    '排在第一的为牵头单位，下同'
+    """
+    for match in _LEGEND.finditer(text):
+        before = text[max(0, match.start() - _REACH) : match.start()]
+        start = match.start() - len(_NOT_BREAKS.search(before)[0])
+        legend = text[start : _NOT_BREAKS_AHEAD.match(text, match.end()).end()]
+        if _ORDER.search(legend):
+            return legend.strip()
+    return ""
 
 
 def names_nothing(name: str) -> bool:

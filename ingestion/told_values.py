@@ -1,6 +1,6 @@
 """What a model tells beside a fact, checked against the text and typed as rules type it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast, get_args
 
@@ -8,7 +8,7 @@ from kgrag.ingestion.fact_rows import Told
 from kgrag.ingestion.facts import NO_VALUES
 from kgrag.ingestion.locate import locate
 from kgrag.ingestion.resolve import NameResolver
-from kgrag.ingestion.rules.target_phrases import value_qualifiers
+from kgrag.ingestion.rules.target_phrases import bound_of, value_qualifiers
 from kgrag.ingestion.rules.target_values import as_text, values
 from kgrag.language.quantities import narrow
 from kgrag.qualifiers import NONE, Comparator, Qualifiers
@@ -33,21 +33,24 @@ def told_qualifiers(
     *,
     predicate: str,
     phrase: str,
+    quote: str,
     numbers: frozenset[str],
     text: str,
     names: NameResolver,
 ) -> Qualifiers:
     """Return what a model tells beside a fact; `NONE` for nothing that the text bears out.
 
-    What the words of the fact say of a value goes before what is told beside them; what they
-    leave open is filled in. A value that is no target (a subsidy, a fine) is kept without being
-    one. Numbers and years that neither passage, headings nor title hold, a condition that does not
-    stand in the passage, and a region that is no place are left out.
+    What the words of the fact say of a value goes before what is told beside them, then what the
+    quote says of it; what they leave open is filled in. A value that is no target (a subsidy, a
+    fine) is kept without being one. Numbers and years that neither passage, headings nor title
+    hold, a condition that does not stand in the passage, and a region that is no place are left
+    out.
 
     Args:
         told: As written.
         predicate: Of the fact.
         phrase: Its object.
+        quote: The words that it was taken from.
         numbers: That the model was given.
         text: Of the passage.
         names: Of the document.
@@ -61,15 +64,23 @@ def told_qualifiers(
     if not said and value:
         if is_target:
             said = value_qualifiers(predicate, f"{value}{told.unit}", written=names.year)
-        said = replace(said or _bare(value, told.unit), comparator=sign or said.comparator)
+        said = said or _bare(value, told.unit)
     year = _held(narrow(told.year).strip().removesuffix("年"), numbers)
     return replace(
         said,
-        comparator=said.comparator or (sign if said.value else ""),
+        comparator=_comparator(said, (phrase, quote), sign),
         year=said.year or (year if len(year) == 4 else ""),
         region=_region(told.region, names),
         condition=told.condition if told.condition and locate(told.condition, text) else "",
     )
+
+
+def _comparator(said: Qualifiers, texts: Iterable[str], sign: Comparator) -> Comparator:
+    """Return how a value is meant: 达到 and = leave open what 不低于 or a sign tells elsewhere."""
+    if not said.value or said.comparator not in ("", "="):
+        return said.comparator
+    bounds = (bound_of(text, said.value) for text in texts)
+    return next(filter(None, bounds), sign or said.comparator)
 
 
 def _held(said: str, numbers: frozenset[str]) -> str:

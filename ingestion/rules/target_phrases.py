@@ -122,11 +122,26 @@ def _comparator(text: str, lead: str, value: Value) -> Comparator:
     chain = p.CHAIN.search(text[: value.start])
     spoken = chain[0] if chain else ""
     comparator = comparator_of(value, spoken)
-    if comparator in ("=", ">", "<") and _AT_MOST.search(lead):
+    if comparator in ("=", ">", "<") and (_AT_MOST.search(lead) or p.IS_HIGH.search(lead)):
         return "<="
-    if comparator in ("=", ">", "<") and _AT_LEAST.search(lead):
+    if comparator in ("=", ">", "<") and (_AT_LEAST.search(lead) or p.IS_LOW.search(lead)):
         return ">="
     return comparator
+
+
+def bound_of(text: str, number: str) -> Comparator:
+    """Return how a text bounds a number that stands in it; empty where it does not.
+
+    Args:
+        text: As 占比不低于30%.
+        number: As `Qualifiers.value` has it.
+
+    >>> bound_of("新建数据中心PUE不高于1.3，占比达到30%", "1.3"), bound_of("占比达到30%", "30")
+    ('<=', '')
+    """
+    said = _plain(text)
+    found = (_comparator(said, "", v) for v in values(said) if as_text(v.number) == number)
+    return next((comparator for comparator in found if comparator != "="), "")
 
 
 def _standing(lead: str, said: str, time: Time | None, written: int) -> Standing:

@@ -4,7 +4,8 @@ import functools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from kgrag.language.regions import listed_regions
+from kgrag.language.leading_region import leading_region
+from kgrag.language.regions import listed_regions, regions_named
 
 _CORPS = "新疆生产建设兵团"  # which is in no province's documents
 # A name with its administrative suffix where a title begins, for places that no list holds.
@@ -99,8 +100,10 @@ def names_place(name: str) -> bool:
 
     >>> [names_place(n) for n in ("四川省", "青川市", "四川省能源局", "示范区", "中心城区")]
     [True, True, False, False, False]
+    >>> names_place("正定县"), names_place("河北省石家庄市正定县"), names_place("城区")
+    (True, True, False)
     """
-    if name in _listed() or name in _COUNTRIES:
+    if name in _listed() or name in _COUNTRIES or _is_listed(name):
         return True
     if _KIND_OF_AREA.search(name):
         return False
@@ -111,6 +114,18 @@ def names_place(name: str) -> bool:
     while (match := pattern.match(name, at)) and not _NO_PLACE.search(match.group(1)):
         at, pattern = match.end(), _DISTRICT
     return at == len(name) > 0
+
+
+def _is_listed(name: str) -> bool:
+    """Return whether a name is that of a division of the list, with what it lies in or without.
+
+    城区, 矿区 and 郊区 alone are no names.
+    """
+    found = regions_named(name)
+    if found:
+        return len(name) > 2 or not name.endswith("区")
+    names, end = leading_region(name)
+    return len(name) == end > 0 and all(map(regions_named, names))
 
 
 def asks_nationally(question: str) -> bool:

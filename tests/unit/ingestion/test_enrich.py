@@ -36,8 +36,9 @@ def numbered(*items):
 
 
 def by_model(bundle):
-    """Return the objects of the facts that the model gave."""
-    return [f.object.name for f in bundle.facts if f.evidence[0].extractor == "m"]
+    """Return the amounts of the facts that the model gave; rules found them, too."""
+    given = [f.object.name for f in bundle.facts if f.evidence[0].extractor == "m"]
+    return [name.removeprefix("2030年减排") for name in given]
 
 
 def test_documents_come_back_in_order_with_what_was_read():

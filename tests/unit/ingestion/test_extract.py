@@ -300,3 +300,29 @@ def test_who_leads_is_a_duty_as_rules_read_it(said):
     assert (fact.subject.name, fact.predicate) == ("云岭省林业局", "牵头")
     assert told([fact]).kind == "duty"
     assert told([fact]).role == "牵头"
+
+
+@pytest.mark.parametrize(
+    ("quote", "object_", "beside", "comparator"),
+    [
+        ("PUE不高于1.3", "不高于1.3", ("1.3", "", "2025", "="), "<="),
+        ("PUE不高于1.3", "1.3", ("1.3", "", "2025", "="), "<="),
+        ("覆盖率不低于40%", "2025年40%", ("40", "%", "2025", "="), ">="),
+        ("覆盖率不低于40%", "2025年40%", ("40", "%", "2025"), ">="),
+        ("覆盖率不低于40%", "不低于40%", ("40", "%", "2025", "<="), ">="),
+        ("工厂达到500家", "2025年500家", ("500", "家", "2025", ">="), ">="),
+        ("工厂达到500家", "2025年500家", ("500", "家", "2025"), "="),
+        ("能耗下降13%", "13%", ("13", "%", "2025"), "-"),
+        ("PUE不高于1.3，覆盖率不低于40%", "40%", ("40", "%", "2025", "="), ">="),
+        ("面积增加2万亩", "+", ("2", "万亩", "2025"), "+"),
+        ("面积增加2万亩", "＋", ("2", "万亩", "2025", "+"), "+"),
+    ],
+)
+def test_how_a_value_is_meant_stands_in_object_or_quote(quote, object_, beside, comparator):
+    """Only what both leave open is told beside them; a sign alone is no name."""
+    facts, dropped = read(
+        row(quote, "指标", "目标为", object_, *beside), text=f"到2025年，{quote}。"
+    )
+    assert not dropped
+    assert told(facts).comparator == comparator
+    assert not set(facts[0].object.name) <= set("+＋")

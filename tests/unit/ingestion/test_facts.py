@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.facts import (
     BY_RULE,
     Stated,
+    agreed,
     facts_of,
     mentions_before,
     stated_before,
@@ -178,3 +181,72 @@ def test_a_document_that_an_import_names_is_cited():
     assert (said.kind, said.role) == ("reference", "提及")
     (planned,) = facts_of([Stated("市政府", "制定", "成都市节水办法", evidence)], RESOLVER)
     assert planned.evidence[0].qualifiers.kind == ""  # there may never be one
+
+
+FOUND = Finding("绿色工厂", "目标为", "500家", 7, 16, TARGET)
+RULED = facts_of(stated_by_rules([FOUND], LEAVES), RESOLVER)
+
+
+@pytest.mark.parametrize(
+    ("row", "span", "is_one"),
+    [
+        (("绿色工厂", "目标为", "2025年达到500家"), (0, 17), True),
+        (("全市绿色工厂", "数量", "500家"), (0, 17), True),
+        (("绿色工厂数量", "2025年目标为", "500家以上"), (7, 16), True),
+        (("绿色工厂", "目标为", "2030年达到500家"), (0, 17), False),
+        (("绿色工厂", "目标为", "2025年达到600家"), (0, 17), False),
+        (("绿色园区", "目标为", "2025年达到500家"), (0, 17), False),
+        (("四川省绿色工厂", "目标为", "500家"), (0, 17), False),
+        (("绿色工厂", "目标为", "2025年达到500家"), (17, 30), False),
+        (("绿色工厂", "包括", "绿色车间"), (0, 17), False),
+    ],
+)
+def test_a_figure_that_rules_read_there_is_one_statement_found_by_both(row, span, is_one):
+    """In the rules' words and at their place; another year, value, name or place is another."""
+    said = facts_of([Stated(*row, (Evidence("d", *span, LEAVES[0].chunk_id, "m", 0.9),))], RESOLVER)
+    found = agreed(said, RULED)
+    if not is_one:
+        assert found == said
+        return
+    (fact,), (ruled,) = found, RULED
+    assert fact.fact_id == ruled.fact_id
+    assert fact.evidence == tuple(replace(e, extractor="m", confidence=0.9) for e in ruled.evidence)
+    again = facts_of(stated_before([fact], LEAVES), RESOLVER)
+    assert agreed(again, RULED) == [fact]
+
+
+def test_of_two_figures_with_one_value_the_one_of_that_name_counts():
+    """Where neither is called so, both do."""
+    findings = [
+        Finding(name, "目标为", "500家", 7, 16, TARGET) for name in ("绿色工厂", "绿色工厂数量")
+    ]
+    ruled = facts_of(stated_by_rules(findings, LEAVES), RESOLVER)
+    evidence = (Evidence("d", 0, 17, LEAVES[0].chunk_id, "m"),)
+    (named,) = agreed(facts_of([Stated("绿色工厂", "达到", "500家", evidence)], RESOLVER), ruled)
+    assert named.fact_id == ruled[0].fact_id
+
+
+@pytest.mark.parametrize(
+    ("predicate", "object_", "cites"),
+    [
+        ("依据", "《节能规划》", "节能规划"),
+        ("依据", "节能规划", "节能规划"),
+        ("废止", "节能规划", "节能规划"),
+        ("依据", "本规划", ""),
+        ("依据", "本文件", ""),
+        ("印发", "节能规划", ""),
+    ],
+)
+def test_what_a_document_rests_on_is_another_of_its_name(predicate, object_, cites):
+    """A city's plan is called as its province's is: by rule, import and model alike."""
+    stated = Stated("本规划", predicate, object_, (Evidence("d", 0, 5, LEAVES[0].chunk_id, "m"),))
+    finding = Finding(SELF, predicate, object_, 0, 5, Qualifiers("reference", role=predicate))
+    for found in (
+        facts_of([stated], RESOLVER),
+        facts_of(stated_by_rules([finding], LEAVES), RESOLVER),
+    ):
+        assert [f.object.name for f in found] == [cites] * bool(cites)
+        for fact in found:
+            assert fact.object != RESOLVER.document
+            assert fact.object.type == "document"
+            assert fact.evidence[0].qualifiers.kind == "reference"

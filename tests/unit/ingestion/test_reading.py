@@ -308,3 +308,37 @@ def test_settings_that_cannot_be_followed_are_refused(wrong):
     """A meta-model is needed to follow one."""
     with pytest.raises(ValueError, match=r"meta-model|passage_chars"):
         ExtractSettings(**wrong)
+
+
+def test_how_lists_of_organs_are_read_is_told_with_every_passage():
+    """A document says it once; a passage by itself does not, and no old answer serves it."""
+    legend = "责任单位中，逗号前为牵头单位，逗号后为配合单位，下同"
+    text = f"推广热泵（{legend}）。\n{LONG}"
+    document = Document("d", "云岭省节能规划", text, "d.txt", "txt", "00")
+    chunks = chunk(document, structure(text), SIZES)
+    first, *_, later = passages(chunks, sizes=SIZES, most_chars=2048)
+    facts = replace(COMBINED, calls="facts")
+    (here,) = planned_requests(first, document, settings=facts)
+    (there,) = planned_requests(later, document, settings=facts)
+    assert here.messages[1].content.count(legend) == 1
+    assert here.former is not None
+    assert there.messages[1].content.count(f"责任单位的读法：{legend}") == 1
+    assert there.former is None
+
+
+@pytest.mark.parametrize(
+    ("text", "legend"),
+    [
+        ("责任单位：市水务局、市气象局（排在第一为牵头单位，下同）", "排在第一为牵头单位，下同"),
+        (
+            "注：排在首位的单位为牵头单位，其他为配合单位。",
+            "排在首位的单位为牵头单位，其他为配合单位",
+        ),
+        ("市发展改革委为牵头单位，市财政局配合。", ""),
+        ("市能源局是牵头部门。", ""),
+    ],
+)
+def test_who_leads_is_no_legend(text, legend):
+    """Only what says how lists are read is one."""
+    document = Document("d", "云岭省节能规划", text, "d.txt", "txt", "00")
+    assert name_resolver(document).names.legend == legend

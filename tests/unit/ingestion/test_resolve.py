@@ -122,6 +122,14 @@ def test_a_type_that_is_told_wins_over_the_name(told, type_):
     assert resolve("成都市林业局", told)[0].type == type_
 
 
+@pytest.mark.parametrize(
+    "name", ["青川市石桥县", "成都市武侯区", "四川省", "正定县", "沧州市泊头市"]
+)
+def test_a_place_is_none_of_the_agencies_that_a_model_takes_it_for(name):
+    """It is told so where a city answers for something."""
+    assert resolve(name, "agency", regions=("云岭省",))[0].type == "region"
+
+
 @given(st.text(min_size=1).filter(str.strip))
 def test_resolving_again_changes_nothing(name):
     """What is stored is resolved anew at each ingest."""

@@ -172,6 +172,12 @@ def test_bare_organs(name, bare):
     assert is_bare_organ(name) == bare
 
 
+@pytest.mark.parametrize("name", ["市行政审批局", "市行政审批服务局"])
+def test_an_organ_is_not_called_as_that_of_other_places_is(name):
+    """行政审批局 is the whole name of one, 行政审批服务局 of another."""
+    assert canonical_organ(name, regions=CITY) == f"青川{name}"
+
+
 def test_districts_are_called_with_their_city():
     """There is more than one 朝阳区."""
     assert place_name(("吉林省", "长春市", "朝阳区")) == "长春市朝阳区"
