@@ -10,7 +10,7 @@ from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.read_in_chinese import read_in_chinese
 from kgrag.asking.retrieve import LEFT_OUT
-from kgrag.asking.rows import as_answer, with_quotes, without_rows
+from kgrag.asking.rows import as_answer, with_comparison, with_quotes, without_rows
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.asking.shortened import shortened
 from kgrag.asking.stopped import StoppedError, stopped_after
@@ -185,7 +185,8 @@ def _quoted(
     if listed is not None and listed.rows:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
-            replace(listed, silent=tuple(place for place in listed.silent if place in sides)),
+            listed,
+            sides,
             lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
         )
         cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
@@ -201,11 +202,12 @@ def _quoted(
     else:
         answer = quote(search, options.max_sentences).answer
     if listed is not None and not listed.rows:
-        answer = without_rows(answer, listed, query)
+        answer = without_rows(answer, listed, query, held)
     answer = with_broken_numbers(shortened(replace(answer, question=standing), options.most_quotes))
     checks = check(answer, cited_texts(answer.citations, documents=held))
     notes = (*read_in_chinese(query, knowledge.settings()), *answer.notes)
-    return mark(replace(answer, checks=checks, notes=notes))
+    answer = mark(replace(answer, checks=checks, notes=notes))
+    return with_comparison(answer, listed, knowledge.store) if listed else answer
 
 
 class _Asking:

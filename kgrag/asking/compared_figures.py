@@ -1,4 +1,4 @@
-"""Compare the figures that answers of a conversation gave: which of two places has more."""
+"""Compare figures: which of several places has more, and by how much."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,13 +9,15 @@ from kgrag.asking.search_context import facts_in
 from kgrag.generation.extract import METHOD, quotes
 from kgrag.language.facets import document_facets
 from kgrag.language.places import question_places
-from kgrag.language.quantities import agree, quantities
+from kgrag.language.quantities import agree, quantities, scaled
 from kgrag.language.text import character_pairs
 from kgrag.qualifiers import Qualifiers
 from kgrag.results import Answer, Citation, ScoredChunk
 from kgrag.retrieval.bilingual import read
+from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.types import Language
+from kgrag.tables.figures import Measured, figure_words, measured_of
+from kgrag.types import Document, Language
 
 _MOST_SIDES = 6
 _NO_FIGURE = frozenset(("年", "月", "日", "号", "期", "条", "章", "款", "岁", "时", "层", "级"))
@@ -29,7 +31,7 @@ _ALSO: Mapping[Language, str] = {
 }
 _SAID: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": (
-        "{first}更{more}：{figures}，相差{gap}。",
+        "{first}{more}：{figures}，相差{gap}。",
         "两者相同：{figures}。",
         "上面的回答里没有两个可以比较的数字；请把要比较的地方和指标写在一个问题里。",
         "、",
@@ -42,7 +44,46 @@ _SAID: Mapping[Language, tuple[str, str, str, str]] = {
         ", ",
     ),
 }
-_MORE: Mapping[Language, tuple[str, str]] = {"zh": ("高", "低"), "en": ("higher", "lower")}
+_MORE: Mapping[Language, Mapping[tuple[bool, bool], str]] = {  # least, of more than two
+    "zh": {
+        (False, False): "更高", (True, False): "更低", (False, True): "最高", (True, True): "最低"
+    },
+    "en": {
+        (False, False): "higher", (True, False): "lower",
+        (False, True): "highest", (True, True): "lowest",
+    },
+}  # fmt: skip
+_IN_YEAR: Mapping[Language, str] = {"zh": "{}年：", "en": "{}: "}
+_NOT_COMPARED: Mapping[Language, Mapping[str, str]] = {
+    "zh": {
+        "unit": "不能直接比较：两边数字的单位不同。",
+        "year": "不能直接比较：两边数字的年份不同。",
+        "measure": "不能直接比较：两边数字的指标、范围或基期不同。",
+        "comparator": "不能直接比较：两边的数字一为定值，一为下限、上限或约数。",
+        "alone": "不能比较：只读出了一方的数字。",
+        "several": "不能直接比较：同一地方同一年份读出了不止一个数字，见下。",
+    },
+    "en": {
+        "unit": "Not comparable: the figures have different units.",
+        "year": "Not comparable: the figures are of different years.",
+        "measure": "Not comparable: indicator, scope or base year differ.",
+        "comparator": "Not comparable: one is exact, another a bound or about.",
+        "alone": "Not comparable: figures of one side alone were read.",
+        "several": "Not comparable: more than one figure was read of one place and year.",
+    },
+}
+_BY = r"(?<!占)比(?![重例率值较])"  # 比 that compares, not that of 比重, 占比
+_ASKS = re.compile(
+    r"差(?:多少|几|多大|距)|相差|谁[的更最]?.{0,4}[高低多少大小]|哪一?[个座家].{0,8}[更最][高低多少大小]"
+    rf"|[高低多少大小]出|[高低多少大小](?:多少|几)|{_BY}.{{1,24}}[高低大小]"
+    r"|\b(?:higher|lower|highest|lowest|difference|larger|smaller)\b",
+    re.IGNORECASE,
+)
+_ASKS_LEAST = re.compile(
+    r"[谁更最][低少小]|[低少小]出|(?:低|少|小)(?:多少|几)|\b(?:lower|lowest|smaller)\b",
+    re.IGNORECASE,
+)
+_YEAR_SIDE = re.compile(r"20\d\d年")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +152,17 @@ def nothing_to_compare(language: Language) -> str:
 def _answer(sides: Sequence[_Figure], *, least: bool, language: Language) -> Answer:
     ordered = sorted(sides, key=lambda side: side.value, reverse=not least)
     citations = tuple(replace(side.citation, number=n) for n, side in enumerate(ordered, 1))
-    told, same, _, joint = _SAID[language]
-    figures = joint.join(
-        f"{s.place} {_shown(s.value, s.unit)}[{n}]" for n, s in enumerate(ordered, 1)
+    told = [
+        (s.place, s.value, f"{s.place} {scaled(s.value)}{s.unit}[{n}]")
+        for n, s in enumerate(ordered, 1)
+    ]
+    text = (
+        f"{_sentence(told, ordered[0].unit, least=least, language=language)}\n{quotes(citations)}"
     )
-    gap = abs(ordered[0].value - ordered[-1].value)
-    unit = {"zh": "个百分点", "en": " percentage points"}[language]
-    text = (told if gap else same).format(
-        first=ordered[0].place,
-        more=_MORE[language][least],
-        figures=figures,
-        gap=f"{gap:f}{unit}" if ordered[0].unit == "%" else _shown(gap, ordered[0].unit),
-    )
-    text = f"{text}\n{quotes(citations)}"
+    joint = _SAID[language][3]
     notes = tuple(
         _ALSO[language].format(
-            place=s.place, values=joint.join(_shown(value, s.unit) for value in s.others)
+            place=s.place, values=joint.join(f"{scaled(value)}{s.unit}" for value in s.others)
         )
         for s in ordered
         if s.others
@@ -134,16 +170,98 @@ def _answer(sides: Sequence[_Figure], *, least: bool, language: Language) -> Ans
     return Answer("", text, citations, True, METHOD, notes=notes)
 
 
-def _shown(value: Decimal, unit: str) -> str:
-    """Return a value with its unit, large ones in 万 and 亿.
+def _sentence(
+    sides: Sequence[tuple[str, Decimal, str]], unit: str, *, least: bool, language: Language
+) -> str:
+    """Return who of some, given as (name, value, words), has more, and by how much: exactly."""
+    ordered = sorted(sides, key=lambda side: side[1], reverse=not least)
+    told, same, _, joint = _SAID[language]
+    gap = abs(ordered[0][1] - ordered[-1][1])
+    gap_unit = {"zh": "个百分点", "en": " percentage points"}[language] if unit == "%" else unit
+    return (told if gap else same).format(
+        first=ordered[0][0],
+        more=_MORE[language][least, len(sides) > 2],
+        figures=joint.join(words for _, _, words in ordered),
+        gap=f"{scaled(gap)}{gap_unit}",
+    )
 
-    >>> _shown(Decimal(35000000), "千瓦"), _shown(Decimal("24.10"), "%")
-    ('3500万千瓦', '24.1%')
+
+def asks_to_compare(question: str) -> bool:
+    """Return whether a question asks which figure is larger, or by how much.
+
+    >>> asks_to_compare("甲省比乙省高多少"), asks_to_compare("甲省、乙省的目标各是多少")
+    (True, False)
     """
-    for scale, name in ((10**8, "亿"), (10**4, "万"), (1, "")):
-        if abs(value) >= scale or scale == 1:
-            return f"{(value / scale).normalize():f}{name}{unit}"
-    raise AssertionError  # the last scale always fits
+    return _ASKS.search(question) is not None
+
+
+def contrast(
+    sides: Mapping[str, Sequence[tuple[Statement, Document, int]]],
+    *,
+    question: str,
+    language: Language,
+) -> str:
+    """Return which of some sides has the larger figure and by how much, a line for each year.
+
+    Figures are compared where each side has one value of the same thing, unit, year and way in
+    which it is meant (at least, about); where there is no such pair, the line says why not.
+
+    Args:
+        sides: What was read of each, at least one, with the document and the number of its
+            citation. Sides that are years (2025年) are compared across them.
+        question: Says whether the smaller one is asked for.
+        language: Of the lines.
+    """
+    if len(sides) < 2:
+        return _NOT_COMPARED[language]["alone"]
+    across = all(_YEAR_SIDE.fullmatch(name) for name in sides)
+    values = {name: _by_measure(told, across=across) for name, told in sides.items()}
+    shared = set.intersection(*(set(of) for of in values.values()))
+    least = _ASKS_LEAST.search(question) is not None
+    lines, reason = [], ""
+    for key in sorted(shared, key=lambda key: (key[0], key[1].unit, key[1].indicator_id)):
+        alike = [values[name][key] for name in sides]
+        meant = frozenset[str].intersection(*(frozenset(c for c, _ in of.values()) for of in alike))
+        if any(len(of) > 1 for of in alike):
+            reason = "several"
+        elif not meant:
+            reason = "comparator"
+        else:
+            told = [
+                (name, value, f"{name} {words}")
+                for name, of in zip(sides, alike, strict=True)
+                for value, (_, words) in of.items()
+            ]
+            lead = _IN_YEAR[language].format(key[0]) if key[0] and len(shared) > 1 else ""
+            lines.append(lead + _sentence(told, key[1].unit, least=least, language=language))
+    if lines:
+        return "\n".join(dict.fromkeys(lines))
+    return _NOT_COMPARED[language][reason or _unlike(values)]
+
+
+_Measures = dict[tuple[str, Measured], dict[Decimal, tuple[str, str]]]
+
+
+def _by_measure(told: Sequence[tuple[Statement, Document, int]], *, across: bool) -> _Measures:
+    """Return values with how each is meant and its words, by year and what they are of."""
+    found: _Measures = {}
+    for statement, card, number in told:
+        q, value = statement.qualifiers, _decimal(statement.qualifiers.value)
+        if value is not None and not q.value_to:
+            key = ("" if across else q.year or q.period, measured_of(statement, card))
+            found.setdefault(key, {}).setdefault(
+                value, (q.comparator or "=", f"{figure_words(statement)}[{number}]")
+            )
+    return found
+
+
+def _unlike(values: Mapping[str, _Measures]) -> str:
+    """Return in what figures of several sides differ, that none can be compared."""
+    units = [{key[1].unit for key in of} for of in values.values()]
+    years = [{key[0] for key in of} for of in values.values()]
+    if not set.intersection(*units):
+        return "unit"
+    return "year" if not set.intersection(*years) else "measure"
 
 
 def _figures(answer: Answer, store: Store, leaf: int) -> Iterator[_Figure]:

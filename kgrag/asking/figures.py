@@ -2,9 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from kgrag.asking.compared_figures import asks_to_compare
 from kgrag.asking.named_figures import named_figures
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
@@ -40,16 +42,18 @@ _PERIODS: Mapping[str, tuple[int, str]] = {
 }
 _PLANNED = re.compile(r"目标|力争|要(?:达|降|提高|控制|实现)|规划(?:到|要)|target")
 _ACHIEVED = re.compile(r"已经?|实际|现状|目前|完成(?:了|情况|值)|实现了|达到了|现有")
+_AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
 # What a question says besides an indicator, places and years.
 _FILLERS = re.compile(
     r"请问|请|帮我|我想知道|列出|列举|列一下|查一下|看看|比较一下|比较|对比一下|对比|比一比|相比|汇总|统计|整理"
     r"|分别|各自|各是|各为|各|都|均|所有|全部|一共|目前|现在|当前|已经|实际|现状"
     r"|目标值?|指标|数值|数据(?!中心)|值|要求|任务|约束性|预期性|规定|情况|水平|规划|计划"
-    r"|是多少|为多少|多少|多大|多高|是几|怎么样|怎样|如何|是什么|什么|有哪些|哪些|哪几个|哪个|哪里|谁"
+    r"|[多高低]?(?:几|多少)个?百分点|是多少|为多少|多少|多大|多高|是几|怎么样|怎样|如何|是什么|什么|有哪些|哪些|哪几个|哪个|哪里|谁"
     r"|提出了?|提到了?|提及|涉及|设定了?|规定了?|写明|载明|制定了?|明确了?|确定了?|定了|定为|定|写了|给出了?|有没有|有|要"
     r"|提高到?|提升到?|下降(?:率|幅度|到)?|降低|降到|增长|达到了?|达|实现了?|实现|完成了?|控制在|力争|做到|到"
     r"|省份|省区|省市|省级?|城市|地级市|市级?|地方|地区|文件|政策|方案|里面|里|中(?!心)"
-    r"|最高|最低|更高|更低|最多|最少|从高到低|从低到高|高低|排序|排名|排列|排|高|低|不同|差异|差别|差多少|一样"
+    r"|最高|最低|更高|更低|更大|更小|更多|更少|最多|最少|从高到低|从低到高|高低|排序|排名|排列|排|高|低|不同|差异|差别|差距|相差|差多少|[高低多少]出|一样"
+    r"|(?<!占)比(?![重例率值])"
     r"|十[三四五]五|期间|时期|年度|年底?|末|前|以前|底|至|在|对|和|与|及|跟|的|是|为|于|了|吗|呢|把|将|按|个|份"
     r"|\b(?:what|which|are|is|do|does|have|has|set|state|by|for|in|of|the|a|an|their|its)\b"
     r"|\b(?:how much|how high|how many|targets?|goals?|figures?|share|value)\b"
@@ -58,20 +62,25 @@ _FILLERS = re.compile(
 )
 _DESCENDS = re.compile(r"从高到低|最高|最大|更高|谁高|排[序名]|最多")
 _ASCENDS = re.compile(r"从低到高|最低|最严|更低|谁低|最少|最小")
-_NOTES: Mapping[Language, tuple[str, str, str, str]] = {
-    "zh": (
-        "共{total}份文件，其中读出{what}的有{n}份",
-        "未读出{what}：{names}",
-        "列出前{shown}条，共{n}条",
-        "等，另有{}地",
-    ),
-    "en": (
-        "{n} of {total} documents were found to state {what}",
-        "none found in: {names}",
-        "the first {shown} of {n} rows",
-        " and {} more",
-    ),
+_NOTES: Mapping[Language, Mapping[str, str]] = {
+    "zh": {
+        "all": "共{total}份文件，其中读出{what}的有{n}份",
+        "some": "，{where}的有{n}份",
+        "unread": "未读出{where}{what}",
+        "more": "列出前{shown}条，共{n}条",
+        "undated": "{names}读出的数字未写明年份",
+        "undated more": "另有{n}份文件读出的数字未写明年份，未列入",
+    },
+    "en": {
+        "all": "{n} of {total} documents were found to state {what}",
+        "some": ", {n} of them for {where}",
+        "unread": "no {what} was found for {where}",
+        "more": "the first {shown} of {n} rows",
+        "undated": "{names}: the figures that were read name no year",
+        "undated more": "figures of {n} more documents name no year and are left out",
+    },
 }
+_OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": ""}
 _FIGURE = re.compile(
     r"目标|指标|数值|数据|多[少高大]|比[例重率]"
     r"|\b(?:targets?|goals?|figures?|how (?:much|high|many))\b",
@@ -79,7 +88,6 @@ _FIGURE = re.compile(
 )
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
-_MOST_NAMED = 40  # places without a row, in a note
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
 _MOST_SIDES = 6  # of a plan; more places are named in a list
 _LONGEST_NAME = 20  # characters of an indicator's name, without words of asking in it
@@ -215,24 +223,37 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     asked = asked_figures(query, names)
     if asked is None:
         return None
-    wanted = [
-        s for s in held if s.fact.subject.name in asked.subjects and _is_of(s.qualifiers, asked)
-    ]
-    by_place = _by_place(wanted, cards, asked)
-    if len(by_place) < (_FEWEST if asked.level else 1) and not _is_clear(asked, query.text):
+    of_it = [s for s in held if s.fact.subject.name in asked.subjects and _stands(s, asked)]
+    by_place = _by_place([s for s in of_it if _is_dated(s.qualifiers, asked)], cards, asked)
+    undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
+    undated = {p: found for p, found in undated.items() if asked.years and p not in by_place}
+    shown = by_place | ({} if asked.level else undated)
+    if len(shown) < (_FEWEST if asked.level else 1) and not _is_clear(asked, query.text):
         return None
+    compares = not asked.level and asks_to_compare(query.text)
+    by_year = len(shown) == 1 and len(asked.years) > 1
     rows = [
-        Stated(place_of(s), lead=_label(s, place))
-        for place in _ordered(by_place, query.text, asked)
-        for s in by_place[place]
+        Stated(
+            place_of(s),
+            lead=_label(s, place),
+            side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
+            statement=s,
+        )
+        for place in _ordered(shown, query.text, asked)
+        for s in shown[place]
     ]
-    silent = _silent(by_place, cards, asked)
+    silent = _silent(shown, cards, asked)
+    n_stating = len({s.doc_id for s in of_it}), len({s.doc_id for s in chain(*by_place.values())})
+    told, unread = _notes(asked, (len(cards), *n_stating), query.language)
+    told += _further(asked, undated, len(rows), query.language)
     return Complete(
-        tuple(rows[:_MOST]),
-        _notes(rows, silent, len(cards), asked, query.language),
-        "targets",
-        silent if not asked.level else (),
-        asked.indicator,
+        rows=tuple(rows[:_MOST]),
+        counted=tuple(told),
+        kind="targets",
+        silent=silent,
+        about=asked.indicator,
+        unread=unread if silent or not rows else "",
+        times=tuple(_times(asked.years)),
     )
 
 
@@ -241,15 +262,32 @@ def _is_clear(asked: Asked, question: str) -> bool:
     return is_indicator(asked.indicator) or _FIGURE.search(question) is not None
 
 
-def _is_of(told: Qualifiers, asked: Asked) -> bool:
-    if asked.standing and told.standing and told.standing != asked.standing:
-        return False
+def _stands(statement: Statement, asked: Asked) -> bool:
+    standing = statement.qualifiers.standing
+    return not asked.standing or standing in ("", asked.standing)
+
+
+def _is_dated(told: Qualifiers, asked: Asked) -> bool:
+    """Return whether a figure is of a year that is asked for, or of any where none is."""
     if not asked.years or (told.year.isdigit() and int(told.year) in asked.years):
         return True
     return not told.year and any(
         year in asked.years and told.period in (name, period)
         for name, (year, period) in _PERIODS.items()
     )
+
+
+def _times(years: Collection[int]) -> Iterator[str]:
+    """Yield what a text calls years: 2025, 十四五."""
+    yield from map(str, sorted(years))
+    yield from (name for name, (year, _) in _PERIODS.items() if year in years)
+
+
+def _is_undated(statement: Statement) -> bool:
+    """Return whether a figure is surely an aim, and no year is told of it."""
+    told = statement.qualifiers
+    is_aim = told.standing == "planned" and not (told.year or told.period)
+    return is_aim and _AIMS.search(told.object or statement.fact.object.name) is not None
 
 
 def _by_place(
@@ -337,21 +375,40 @@ def _silent(
     return tuple(place for place in around if place not in stating)
 
 
-def _notes(
-    rows: Sequence[Stated], silent: Sequence[str], total: int, asked: Asked, language: Language
-) -> tuple[str, ...]:
-    counted, unread, more, others = _NOTES[language]
-    n = len({row.place.doc_id for row in rows})
-    years = "、".join(f"{year}年" for year in sorted(asked.years))
-    aim = "目标" if asked.standing == "planned" else ""
-    what = f"{years}{asked.indicator}{aim}" if language == "zh" else asked.indicator
-    notes = [counted.format(total=total, n=n, what=what)]
-    if silent:
-        named = ("、" if language == "zh" else ", ").join(silent[:_MOST_NAMED])
-        rest = len(silent) - _MOST_NAMED
-        notes.append(
-            unread.format(what=what, names=named + (others.format(rest) if rest > 0 else ""))
-        )
-    if len(rows) > _MOST:
-        notes.append(more.format(shown=_MOST, n=len(rows)))
-    return tuple(notes)
+def _notes(asked: Asked, counts: tuple[int, int, int], language: Language) -> tuple[list[str], str]:
+    """Return of how many documents rows are, and what is said of places without any.
+
+    The first number is of all documents that state the figure, whatever places or years are asked
+    for: a note never says that none does.
+
+    Args:
+        asked: What is asked for.
+        counts: Documents asked; of them, those that state the figure, and those of the rows.
+        language: Of the notes.
+    """
+    total, n_any, n_rows = counts
+    is_zh, told = language == "zh", _NOTES[language]
+    aim = {"planned": "目标", "achieved": "完成值", "": "数字"}[asked.standing] if is_zh else ""
+    years = "、".join(f"{year}年" if is_zh else str(year) for year in sorted(asked.years))
+    places = "、".join(asked.places) + _OF_ALL.get(asked.level, "")
+    where = f"{places}{years}" if is_zh else " ".join(filter(None, (places, years)))
+    note = told["all"].format(total=total, n=n_any, what=f"{asked.indicator}{aim}")
+    if where and n_rows:
+        note += told["some"].format(where=where, n=n_rows)
+    only_years = years or ("any year" if not is_zh else "")
+    return [note], told["unread"].format(where=only_years, what=f"{asked.indicator}{aim}")
+
+
+def _further(
+    asked: Asked, undated: Mapping[str, Sequence[Statement]], n_rows: int, language: Language
+) -> list[str]:
+    """Return notes of figures without a year, and of rows that are left out."""
+    told, notes = _NOTES[language], []
+    if undated and asked.level:
+        n = len({s.doc_id for found in undated.values() for s in found})
+        notes.append(told["undated more"].format(n=n))
+    elif undated:
+        notes.append(told["undated"].format(names="、".join(map(called, undated))))
+    if n_rows > _MOST:
+        notes.append(told["more"].format(shown=_MOST, n=n_rows))
+    return notes

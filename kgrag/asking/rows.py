@@ -1,16 +1,23 @@
 """Rows of a complete answer: what documents state, each with its clause, as text and as results."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kgrag.asking.compared_figures import contrast
 from kgrag.generation.citation import citation
-from kgrag.generation.extract import METHOD
+from kgrag.generation.extract import METHOD, quotes
 from kgrag.generation.listed import Place
 from kgrag.language.answer_text import not_found, without_marks
+from kgrag.language.facets import document_facets
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
-from kgrag.language.text import normalize_name, sentence_around, sentence_spans
+from kgrag.language.text import (
+    normalize_name,
+    question_language,
+    sentence_around,
+    sentence_spans,
+)
 from kgrag.results import Answer, Citation, ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
@@ -20,6 +27,7 @@ _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _BEGINNING = 8  # characters by which a text is found again
 _MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
+_MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 
 
@@ -32,12 +40,16 @@ class Stated:
         lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
         aside: What stands in brackets behind it: 依据; may be empty.
         about: What a remark in brackets is about, as written before it; may be empty.
+        side: Place or year that its figure is compared for; empty for none.
+        statement: Of the figure that is compared.
     """
 
     place: Place
     lead: str = ""
     aside: str = ""
     about: str = ""
+    side: str = ""
+    statement: Statement | None = None
 
 
 def place_of(statement: Statement) -> Place:
@@ -51,17 +63,36 @@ class Complete:
 
     Attributes:
         rows: In order; none where documents state it of other places or years alone.
-        notes: Of how many documents they are, and of what nothing was read, in words.
-        kind: What was asked: `targets`, `duties`, `references`, `sections`.
-        silent: Places that the question names and no row is of.
+        counted: Of how many documents they are, in words.
+        kind: What was asked: `targets`, `duties`, `references`, `sections`, `times`.
+        silent: Places that are asked for and no row is of.
         about: What a sentence must name to be quoted for one of these.
+        unread: What was not read of silent places: 未读出2025年森林覆盖率目标.
+        times: Years and periods (2025, 十四五) of which a sentence or what is above it must name
+            one, to be quoted for a silent place; empty for any.
     """
 
     rows: tuple[Stated, ...]
-    notes: tuple[str, ...]
+    counted: tuple[str, ...]
     kind: str
     silent: tuple[str, ...] = ()
     about: str = ""
+    unread: str = ""
+    times: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return of how many documents the rows are, and of which places nothing was read."""
+        return self.notes_besides(())
+
+    def notes_besides(self, shown: Collection[str]) -> tuple[str, ...]:
+        """Return the notes where sentences are shown for some of the silent places."""
+        left = [place for place in self.silent if place not in shown]
+        if not self.unread or (self.silent and not left):
+            return self.counted
+        names = "、".join(left[:_MOST_NAMED])
+        more = f"等{len(left)}地" if len(left) > _MOST_NAMED else ""
+        return (*self.counted, f"{self.unread}：{names}{more}" if left else self.unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,45 +144,113 @@ def _seen(lead: str, question: str, cited: Citation) -> str:
     return f"{told}，" if told else ""
 
 
-def with_quotes(answer: Answer, found: Complete, quote: Callable[[str], Answer]) -> Answer:
+def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
+    """Return an answer that begins with which side has more, where that is asked.
+
+    Args:
+        answer: The rows, checked: what is computed stands in no text.
+        found: They.
+        store: The knowledge base.
+    """
+    language = question_language(answer.question)
+    cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
+    sides: dict[str, list[tuple[Statement, Document, int]]] = {}
+    for row in found.rows:
+        at = row.place
+        number = next(
+            (
+                c.number
+                for c in answer.citations
+                if c.doc_id == at.doc_id and c.start <= at.start < c.end
+            ),
+            None,
+        )
+        if row.side and row.statement is not None and number is not None:
+            sides.setdefault(row.side, []).append((row.statement, cards[at.doc_id], number))
+    if not sides:
+        return answer
+    line = contrast(sides, question=answer.question, language=language) + "\n"
+    checks = tuple(
+        replace(c, start=c.start + len(line), end=c.end + len(line)) for c in answer.checks
+    )
+    return replace(answer, text=line + answer.text, checks=checks)
+
+
+def with_quotes(
+    answer: Answer, found: Complete, places: Iterable[str], quote: Callable[[str], Answer]
+) -> Answer:
     """Return an answer with what the text says for places that no row is of, named in one line.
 
-    Reading may have missed a figure: a sentence that names what is asked for is shown.
+    Reading may have missed a figure: a sentence that names what is asked for is shown, and no note
+    says then that nothing was read.
 
     Args:
         answer: The rows.
         found: They, with the places.
+        places: For which sentences can be asked for.
         quote: Answers for a place with sentences of the text.
     """
-    lines, cited = [answer.text], list(answer.citations)
-    for place in found.silent:
-        about = normalize_name(found.about)
+    lines, cited, shown = [answer.text], list(answer.citations), []
+    for place in (place for place in places if place in found.silent):
         told = quote(place)
         for c in told.citations if told.found else ():
-            if about in normalize_name(c.quote):
+            if _names_figure(c, found.about) and _is_of_time(c, found.times):
                 cited.append(replace(c, number=len(cited) + 1))
                 said = without_marks(" ".join(c.quote.split()))
                 lines.append(f"{place}：《{c.title}》：{said}[{len(cited)}]")
-    return replace(answer, text="\n".join(lines), citations=tuple(cited))
+                shown.append(place)
+    notes = found.notes_besides(shown)
+    return replace(answer, text="\n".join(lines), citations=tuple(cited), notes=notes)
 
 
-def without_rows(answer: Answer, found: Complete, query: Query) -> Answer:
+def without_rows(
+    answer: Answer, found: Complete, query: Query, documents: Mapping[str, Document]
+) -> Answer:
     """Return quotes as an answer where no figure was read, with notes that say so.
 
-    Quotes that do not name the figure that is asked for are no answer.
+    Quotes that do not name the figure that is asked for are no answer; a place whose figure is
+    quoted is not said to have none.
 
     Args:
         answer: Quotes.
         found: Without rows.
         query: The question.
+        documents: Those of the quotes, by id.
     """
-    about = normalize_name(found.about)
-    pairs = {about[i : i + 2] for i in range(len(about) - 1)}
-    least = _MOSTLY * len(pairs)
-    told = [normalize_name(f"{c.quote}{''.join(c.heading_path)}") for c in answer.citations]
-    if pairs and not any(sum(pair in text for pair in pairs) >= least for text in told):
-        answer = replace(answer, text=not_found(query.language), citations=(), found=False)
-    return replace(answer, notes=(*found.notes, *answer.notes))
+    places = {
+        c: {
+            place
+            for place in found.silent
+            if place in f"{c.quote}{''.join(c.heading_path)}"
+            or place in document_facets(c.title, documents[c.doc_id].metadata).places
+        }
+        for c in answer.citations
+        if _names_figure(c, found.about)
+    }
+    kept = [c for c, of in places.items() if of or not found.silent]
+    if not kept:
+        text = not_found(query.language)
+        answer = replace(answer, text=text, citations=(), found=False, notes=())
+    elif len(kept) < len(answer.citations):
+        numbered = tuple(replace(c, number=n) for n, c in enumerate(kept, 1))
+        answer = replace(answer, text=quotes(numbered), citations=numbered, notes=())
+    shown = {place for c in kept if _is_of_time(c, found.times) for place in places[c]}
+    return replace(answer, notes=(*found.notes_besides(shown), *answer.notes))
+
+
+def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
+    told = narrow(f"{cited.title}{''.join(cited.heading_path)}{cited.quote}")
+    return not times or any(time in told for time in times)
+
+
+def _names_figure(cited: Citation, about: str) -> bool:
+    """Return whether a quote has a number, and names, under its headings, most of a figure."""
+    name = normalize_name(about)
+    pairs = {name[i : i + 2] for i in range(len(name) - 1)}
+    told = normalize_name(f"{cited.quote}{''.join(cited.heading_path)}")
+    return bool(_DIGITS.search(narrow(cited.quote))) and (
+        sum(pair in told for pair in pairs) >= _MOSTLY * len(pairs)
+    )
 
 
 def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:

@@ -171,6 +171,8 @@ def basis(tables: "Tables", *, document: str, hops: int) -> "Table":
 
 def _print(found: "Table", language: "Language") -> None:
     """Print a table, then where its rows stand, then what it says of itself."""
+    from kgrag.tables.table import shown
+
     filled = [
         at
         for at in range(len(found.columns))
@@ -179,7 +181,7 @@ def _print(found: "Table", language: "Language") -> None:
     lines = [
         {
             "#": number,
-            **{found.columns[at].heading(language): row.cells[at] for at in filled},
+            **{found.columns[at].heading(language): shown(row.cells[at]) for at in filled},
         }
         for number, row in enumerate(found.rows, start=1)
     ]

@@ -13,6 +13,8 @@ _SCALE = {"千": 10**3, "百万": 10**6, "千万": 10**7, "百亿": 10**10, "千
 _SCALE |= {"百": 100, "十万": 10**5, "十亿": 10**9, **_MYRIAD}
 _SCALE |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
+_SHOWN = ((10**8, "亿"), (10**4, "万"))
+
 _HAN = "零一二三四五六七八九十百千万亿两"
 # The 千 of 5千瓦 belongs to the unit.
 _SCALES = (
@@ -139,6 +141,16 @@ def quantities(text: str) -> list[Quantity]:
             quantity = _as_first_of_range(quantity, *following)
         out.append(quantity)
     return out
+
+
+def scaled(number: Decimal) -> str:
+    """Return a number in 万 or 亿 where it is as large.
+
+    >>> scaled(Decimal(35000000)), scaled(Decimal("24.10")), scaled(Decimal(60000000000))
+    ('3500万', '24.1', '600亿')
+    """
+    scale, name = next((s for s in _SHOWN if abs(number) >= s[0]), (1, ""))
+    return f"{(number / scale).normalize():f}{name}"
 
 
 def agree(unit: str, other: str) -> bool:

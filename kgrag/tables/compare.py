@@ -11,7 +11,7 @@ from kgrag.language.indicators import is_indicator
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, stated_place
-from kgrag.tables.figures import measured_of
+from kgrag.tables.figures import measured_of, value_words
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.tables.targets import (
@@ -148,7 +148,6 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
         "document": (card.doc_id, year),
         "year": (year, region),
     }[by]
-    value = f"{told.value}–{told.value_to}" if told.value_to else told.value
     inner = by == "province" and region != province
     name = statement.fact.subject.name
     beside = (
@@ -160,7 +159,7 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
         f"较{told.base_year}年" if told.base_year else "",
     )
     words = "，".join(filter(None, beside))
-    shown = f"{COMPARATORS[told.comparator]}{value}{told.unit}（{words}）"
+    shown = f"{COMPARATORS[told.comparator]}{value_words(statement)}（{words}）"
     return _Figure(row, head, inner, shown, spot_of(statement))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kgrag.language.visible import visible
-from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, said, source_cells
+from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, said, shown, source_cells
 from kgrag.types import Language
 
 if TYPE_CHECKING:
@@ -127,4 +127,4 @@ def _no_formula(cell: Cell) -> Cell:
 
 
 def _escaped(cell: Cell) -> str:
-    return "" if cell is None else html.escape(visible(str(cell)))
+    return "" if cell is None else html.escape(visible(str(shown(cell))))

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from kgrag.language.facets import NATIONAL
+from kgrag.language.quantities import narrow, quantities, scaled
 from kgrag.language.regions import level_of, regions_named
 from kgrag.qualifiers import Comparator
 from kgrag.store.graph import Statement
@@ -14,6 +15,10 @@ from kgrag.tables.choose import stated_place
 from kgrag.tables.targets import COMPARATORS
 from kgrag.types import Document
 
+_PLAIN = re.compile(r"\d[\d,]*(?:\.[ ]{0,2}\d+)?(?:万亿|[十百千]?[万亿])?")
+# Units that are read in 千瓦, 千瓦时 and 千伏安, by the power of ten that their prefix is of it.
+_IN_PREFIXED = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[mg]wh?|[兆吉](?:瓦时|瓦|伏安)))", re.IGNORECASE)
+_PREFIXES = {"m": 3, "兆": 3, "g": 6, "吉": 6}
 _CHANGES: tuple[Comparator, ...] = ("+", "-")
 _PLAN_BEGINS = {"十二五": "2010", "十三五": "2015", "十四五": "2020", "十五五": "2025"}
 # Words by which a figure counts something else: what is added, what is so each year.
@@ -91,8 +96,41 @@ def figure_words(statement: Statement) -> str:
     """Return a figure in few words: ≥24%, 较2020年降13.5%."""
     told = statement.qualifiers
     base = f"较{told.base_year}年" if told.base_year else ""
-    value = f"{told.value}–{told.value_to}" if told.value_to else told.value
-    return f"{base}{COMPARATORS[told.comparator]}{value}{told.unit}"
+    return f"{base}{COMPARATORS[told.comparator]}{value_words(statement)}"
+
+
+def value_words(statement: Statement) -> str:
+    """Return the value of a figure with its unit, as the text says it: 8900万千瓦, 50GW, 2‰."""
+    told = statement.qualifiers
+    text = narrow(told.object or statement.fact.object.name)
+    if not told.value_to:
+        return _as_written(told.value, told.unit, text)
+    return f"{_as_written(told.value, '', text)}–{_as_written(told.value_to, told.unit, text)}"
+
+
+def _as_written(value: str, unit: str, text: str) -> str:
+    """Return a value with a unit as a text writes it; in 万 and 亿 where the text has it not.
+
+    >>> _as_written("89000000", "千瓦", "2025年达到8900万千瓦以上"), _as_written("0.2", "%", "2‰")
+    ('8900万千瓦', '2‰')
+    >>> _as_written("5000000", "千瓦", "5GW"), _as_written("60000000000", "元", "")
+    ('5GW', '600亿元')
+    """
+    number = _number(value)
+    if number is None:
+        return f"{value}{unit}"
+    for q in quantities(text):
+        if number not in q.values:
+            continue
+        piece = text[q.start : q.end]
+        plain = _PLAIN.match(piece)
+        if plain and next(iter(quantities(plain[0]))).values == {number}:
+            return f"{plain[0].replace(' ', '')}{unit}"
+        return piece.strip() if unit else piece.removesuffix(q.unit)
+    for match in _IN_PREFIXED.finditer(text):
+        if number == Decimal(match[1]) * 10 ** _PREFIXES[match[2][0].casefold()]:
+            return match[0] if unit else match[1]
+    return f"{scaled(number)}{unit}"
 
 
 def planned_figures(

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from kgrag.json_ready import JsonReady
+from kgrag.language.quantities import scaled
 from kgrag.types import Language
 
 Cell = str | int | float | None  # None where nothing is stated
+_LARGE = 10_000  # numbers from which are shown in 万
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,17 @@ class Table(JsonReady):
             }
             for row in self.rows
         ]
+
+
+def shown(cell: Cell) -> Cell:
+    """Return a cell as people read it: large numbers in 万 and 亿, others as they are.
+
+    >>> shown(89000000), shown(2025), shown("8900万千瓦"), shown(None)
+    ('8900万', 2025, '8900万千瓦', None)
+    """
+    if not isinstance(cell, int | float) or abs(cell) < _LARGE:
+        return cell
+    return scaled(Decimal(str(cell)))
 
 
 SOURCE_COLUMNS = (

@@ -86,7 +86,7 @@ def test_rows_come_from_the_command_line_in_json(folder):
         "到2025年，全省森林覆盖率达到41%，创建绿色工厂500家。",
     ]
     assert [c["numbers"] for c in answer["checks"]] == [[1], [2]]
-    assert "共4份文件，其中读出2025年森林覆盖率目标的有2份" in answer["notes"]
+    assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in answer["notes"]
 
 
 def test_a_program_on_asyncio_gets_the_same(folder):
@@ -112,8 +112,8 @@ def test_a_model_reads_every_row_before_all_else(folder):
     read = "\n".join(message.content for message in request.messages)
     assert "森林覆盖率达到24%" in read
     assert "全省森林覆盖率达到41%" in read
-    assert "共4份文件，其中读出2025年森林覆盖率目标的有2份" in read
-    assert "共4份文件，其中读出2025年森林覆盖率目标的有2份" in answer.notes
+    assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in read
+    assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in answer.notes
     assert "table" in [step.name for step in answer.steps]
 
 

@@ -71,7 +71,7 @@ def test_places_are_answered_in_their_order_and_who_states_none_is_named(base): 
     assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案", "绿色发展行动方案"]
     assert "41%" in answer.citations[0].quote
     assert answer.notes[:2] == (
-        "共4份文件，其中读出2025年森林覆盖率目标的有2份",
+        "共4份文件，其中读出森林覆盖率目标的有3份，四川、全国、云南2025年的有2份",
         "未读出2025年森林覆盖率目标：云南",
     )
     assert len(answer.checks) == 2
@@ -96,7 +96,9 @@ def test_all_documents_are_asked_within_a_filter(base):  # noqa: F811
 def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
     """By value."""
     answer = base.ask("全国、四川、成都2025年森林覆盖率目标谁最高？")
-    assert [line.split("：")[0] for line in answer.text.splitlines()] == [
+    said, *rows = answer.text.splitlines()
+    assert said.startswith("不能直接比较：两边的数字一为定值，一为下限")
+    assert [line.split("：")[0] for line in rows] == [
         "四川省",
         "成都市",
         "全国",
@@ -106,10 +108,13 @@ def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
 @pytest.mark.parametrize(
     ("question", "notes"),
     [
-        ("哪些城市提出了森林覆盖率目标？", ("共4份文件，其中读出森林覆盖率目标的有1份",)),
+        (
+            "哪些城市提出了森林覆盖率目标？",
+            ("共4份文件，其中读出森林覆盖率目标的有3份，各市的有1份",),
+        ),
         (
             "各省的绿色工厂目标是多少？",
-            ("共4份文件，其中读出绿色工厂目标的有1份", "未读出绿色工厂目标：云南"),
+            ("共4份文件，其中读出绿色工厂目标的有1份，各省的有1份", "未读出绿色工厂目标：云南"),
         ),
     ],
 )
@@ -129,7 +134,7 @@ def test_a_figure_that_none_states_is_said_to_be_none(base):  # noqa: F811
     """Sentences are quoted where some support an answer; the notes say what was not read."""
     answer = base.ask("四川2040年森林覆盖率目标是多少？")
     assert answer.notes[:2] == (
-        "共4份文件，其中读出2040年森林覆盖率目标的有0份",
+        "共4份文件，其中读出森林覆盖率目标的有3份",
         "未读出2040年森林覆盖率目标：四川",
     )
 
@@ -138,3 +143,30 @@ def test_other_systems_know_no_tables(base):  # noqa: F811
     """The ablation leaves all of it out."""
     answer = base.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
     assert not any("读出" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "云南2025年森林覆盖率目标是多少？",
+        "四川2040年森林覆盖率目标是多少？",
+        "各省2040年森林覆盖率目标是多少？",
+        "哪些文件提出了2040年森林覆盖率目标？",
+        "云南、贵州2030年森林覆盖率目标分别是多少？",
+    ],
+)
+def test_no_note_says_that_no_document_states_a_figure_that_some_do(base, question):  # noqa: F811
+    """It counts those that state it at all, and names the year and places that were not read."""
+    answer = base.ask(question)
+    assert answer.notes[0] == "共4份文件，其中读出森林覆盖率目标的有3份"
+    assert answer.notes[1].startswith("未读出20")
+
+
+def test_a_comparison_is_answered_before_the_rows(base):  # noqa: F811
+    """With what is computed, which no check of the rows speaks against."""
+    answer = base.ask("四川2020年和2025年森林覆盖率差多少？")
+    assert answer.text.splitlines()[0] == (
+        "2025年更高：2025年 41%[2]、2020年 40%[1]，相差1个百分点。"
+    )
+    assert all(check.supported for check in answer.checks)
+    assert [answer.text[c.start : c.end][:3] for c in answer.checks] == ["四川省", "四川省"]

@@ -2,25 +2,33 @@ import pytest
 
 from kgrag.asking.rows import Complete, without_rows
 from kgrag.generation.citation import citation
+from kgrag.metadata import Metadata
 from kgrag.results import Answer
 from kgrag.retrieval.query import analyse
 from kgrag.types import Document
 
+UNREAD = "未读出2025年森林蓄积量目标"
+
 
 @pytest.mark.parametrize(
-    ("quote", "is_found"),
+    ("title", "quote", "is_found"),
     [
-        ("森林覆盖率达到41%。", False),
-        ("森林蓄积量达到2亿立方米。", True),
-        ("森林蓄积达到2亿立方米。", True),
+        ("丙市节能规划", "森林覆盖率达到41%。", False),
+        ("丙市节能规划", "加强森林蓄积量监测。", False),  # names it, and says no figure
+        ("节能规划", "森林蓄积量达到2亿立方米。", False),  # of nobody knows where
+        ("丙市节能规划", "森林蓄积量达到2亿立方米。", True),
+        ("节能规划", "丙市森林蓄积达到2亿立方米。", True),
     ],
 )
-def test_quotes_answer_for_a_figure_only_where_they_name_it(quote, is_found):
-    """No row was read of it; a sentence on another figure of the place is left out."""
-    document = Document("d", "节能规划", quote, "d.txt", "txt", "00")
+def test_quotes_answer_for_a_figure_only_where_they_state_it(title, quote, is_found):
+    """No row was read of it; nobody says that none was where a sentence is shown that has it."""
+    regions = ("丙市",) if title.startswith("丙") else ()
+    document = Document("d", title, quote, "d.txt", "txt", "00", metadata=Metadata(regions=regions))
     cited = citation(1, document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
-    found = Complete((), ("读出的有0份",), "targets", ("丙市",), "森林蓄积量")
+    told = ("读出森林蓄积量目标的有7份",)
+    found = Complete((), told, "targets", ("丙市",), "森林蓄积量", UNREAD)
     query = analyse("丙市森林蓄积量目标是多少？")
-    answer = without_rows(Answer(query.text, quote, (cited,), True, "extractive"), found, query)
+    quoted = Answer(query.text, quote, (cited,), True, "extractive")
+    answer = without_rows(quoted, found, query, {"d": document})
     assert answer.found == bool(answer.citations) == is_found
-    assert answer.notes == ("读出的有0份",)
+    assert answer.notes == (told if is_found else (*told, f"{UNREAD}：丙市"))

@@ -7,8 +7,10 @@ from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
+from kgrag.store.graph import Statement, Triple
 from kgrag.tables.choose import stated_place
-from kgrag.types import Document
+from kgrag.tables.figures import value_words
+from kgrag.types import Document, Entity
 
 
 def cells(table, *keys):
@@ -165,3 +167,27 @@ def test_figures_of_a_national_document_about_one_province_are_its(title, region
     """Its title says so; of several provinces none is meant alone."""
     card = Document("d", title, "", "d.txt", "txt", "00")
     assert stated_place(Qualifiers("target", region=region), card) == place
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"value": "89000000", "unit": "千瓦", "object": "2025年达到8900万千瓦以上"}, "8900万千瓦"),
+        ({"value": "60000000000", "unit": "元", "object": "达到600亿元"}, "600亿元"),
+        ({"value": "600000", "unit": "吨标准煤", "object": "节能60万吨标准煤"}, "60万吨标准煤"),
+        ({"value": "25000", "unit": "户", "object": "25000户"}, "25000户"),
+        ({"value": "50000000", "unit": "千瓦", "object": "达到50GW"}, "50GW"),
+        ({"value": "7309900", "unit": "千瓦", "object": "2020年底的7309.9兆瓦"}, "7309.9兆瓦"),
+        ({"value": "6000000", "unit": "千瓦", "object": "达到６００万千瓦"}, "600万千瓦"),
+        ({"value": "0.2", "unit": "%", "object": "2‰"}, "2‰"),
+        ({"value": "1", "value_to": "2", "unit": "家", "object": "选择1-2家"}, "1–2家"),
+        ({"value": "50000", "value_to": "100000", "unit": "元", "object": "5-10万元"}, "5–10万元"),
+        ({"value": "4000000", "unit": "千瓦", "object": "见上表"}, "400万千瓦"),
+    ],
+)
+def test_a_figure_prints_as_the_text_says_it(told, words):
+    """Never as 89000000千瓦; what is nowhere in the words, in 万 and 亿."""
+    q = Qualifiers("target", comparator="=", **told)
+    entity = Entity("i", "指标", "target")
+    stated = Statement("d", 0, 1, Triple("f", entity, "目标值", entity), q, "rule", "c", 1.0)
+    assert value_words(stated) == words

@@ -1,0 +1,77 @@
+"""Which of several places has more: answered where figures are of the same, else said why not."""
+
+import pytest
+
+from kgrag.asking.compared_figures import asks_to_compare, contrast
+from kgrag.qualifiers import Qualifiers
+from kgrag.store.graph import Statement, Triple
+from kgrag.types import Document, Entity
+
+
+def stated(value, unit="%", comparator="=", year="2025", indicator="森林覆盖率", **told):
+    """Return a statement of a figure with its document and the number of its citation."""
+    q = Qualifiers("target", value=value, unit=unit, comparator=comparator, year=year, **told)
+    entity = Entity(indicator, indicator, "target")
+    fact = Triple("f", entity, "目标值", Entity("v", told.get("object", "见表"), "value"))
+    statement = Statement("d", 0, 1, fact, q, "rule", "d:256:0", 1.0)
+    return statement, Document("d", "规划", "", "d.txt", "txt", "00"), 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "question", "said"),
+    [
+        (["41"], ["24.1"], "差多少", "甲省更高：甲省 41%[1]、乙省 24.1%[1]，相差16.9个百分点。"),
+        (["41"], ["24.1"], "谁更低", "乙省更低：乙省 24.1%[1]、甲省 41%[1]，相差16.9个百分点。"),
+        (["0.3"], ["0.1"], "差多少", "甲省更高：甲省 0.3%[1]、乙省 0.1%[1]，相差0.2个百分点。"),
+        (["24"], ["24.0"], "相差多少", "两者相同：甲省 24%[1]、乙省 24%[1]。"),
+        (
+            ["89000000", "千瓦"],
+            ["60000000", "千瓦"],
+            "差多少",
+            "甲省更高：甲省 8900万千瓦[1]、乙省 6000万千瓦[1]，相差2900万千瓦。",
+        ),
+        (
+            ["41", "%", ">="],
+            ["24", "%", ">="],
+            "谁高",
+            "甲省更高：甲省 ≥41%[1]、乙省 ≥24%[1]，相差17个百分点。",
+        ),
+        (["41", "%", ">="], ["24"], "谁高", "一为定值，一为下限"),
+        (["41"], ["24", "%", "=", "2030"], "谁高", "年份不同"),
+        (["41"], ["24", "千瓦"], "谁高", "单位不同"),
+        (["41", "%", "+"], ["24"], "谁高", "指标、范围或基期不同"),
+    ],
+)
+def test_two_figures(one, other, question, said):
+    """Exactly, as decimals; the text's own words."""
+    sides = {"甲省": [stated(*one)], "乙省": [stated(*other)]}
+    assert said in contrast(sides, question=question, language="zh")
+
+
+def test_what_cannot_be_told_is_not_guessed():
+    """Two values of one place and year, or one side alone."""
+    sides = {"甲省": [stated("41"), stated("42")], "乙省": [stated("24")]}
+    assert "不止一个数字" in contrast(sides, question="谁高", language="zh")
+    assert "只读出了一方" in contrast({"甲省": sides["甲省"]}, question="谁高", language="zh")
+
+
+def test_years_of_one_place_are_sides_too():
+    """As the question names them."""
+    sides = {"2025年": [stated("20")], "2030年": [stated("25", year="2030")]}
+    said = contrast(sides, question="差多少", language="zh")
+    assert said == "2030年更高：2030年 25%[1]、2025年 20%[1]，相差5个百分点。"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("甲省比乙省非化石能源消费比重目标高多少", True),
+        ("甲省和乙省哪个更高", True),
+        ("甲省、乙省的森林覆盖率相差几个百分点", True),
+        ("甲省、乙省的非化石能源消费比重目标各是多少", False),
+        ("甲省、乙省的风电占比多大", False),
+    ],
+)
+def test_what_asks_for_a_comparison(question, is_asked):
+    """比重 and 占比 compare nothing."""
+    assert asks_to_compare(question) is is_asked
