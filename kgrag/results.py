@@ -175,6 +175,8 @@ class SentenceCheck(JsonReady):
         cited: Whether it carries a citation that leads to a passage, or needs none.
         elsewhere: Numbers in it that stand in the cited passage, but not in what is quoted of
             it: they may belong to something else.
+        contrary: Figures, years, agencies and modal words in it that its cited text holds, but
+            says of something else, or otherwise.
     """
 
     start: int
@@ -183,11 +185,12 @@ class SentenceCheck(JsonReady):
     missing: tuple[str, ...]
     cited: bool
     elsewhere: tuple[str, ...] = ()
+    contrary: tuple[str, ...] = ()
 
     @property
     def supported(self) -> bool:
         """Return whether nothing speaks against the sentence."""
-        return self.cited and not self.missing
+        return self.cited and not self.missing and not self.contrary
 
 
 @dataclass(frozen=True, slots=True)

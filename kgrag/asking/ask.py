@@ -23,7 +23,7 @@ from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
-from kgrag.results import Answer, Step, Verdict
+from kgrag.results import Answer, Step
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.plan import plan
 from kgrag.retrieval.search import Search
@@ -43,10 +43,6 @@ _NO_ANSWER: Mapping[Language, str] = {
     "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
     "en": "The model could not answer, and rules found no sentence to quote;"
     " the documents may hold one.",
-}
-_UNSUPPORTED: Mapping[Language, str] = {
-    "zh": "{1} 句中有 {0} 句得不到所引文字的支持",
-    "en": "{} of {} sentences are not supported by what they cite",
 }
 
 
@@ -237,8 +233,7 @@ class _Asking:
         used = Step("used", self._models.usage())
         steps = (*before, *first.answer.steps, *verified.steps, used)
         notes = (*verified.answer.notes, *_left_out(steps))
-        verdict = _with_checks(verified.verdict, verified.answer)
-        answer = replace(verified.answer, verdict=verdict, steps=steps, notes=notes)
+        answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
         return mark(with_broken_numbers(answer))
 
     def _verified(self, first: Attempt) -> Verified:
@@ -259,15 +254,6 @@ class _Asking:
             reason = f"{NOT_VERIFIED}{exc}; {verified.verdict.reason}"
             verdict = replace(verified.verdict, status="unverified", reason=reason)
             return replace(verified, verdict=verdict)
-
-
-def _with_checks(verdict: Verdict, answer: Answer) -> Verdict:
-    """Return a verdict that does not pass what the checks without a model speak against."""
-    bad = sum(not check.supported for check in answer.checks)
-    if not verdict.passed or not bad:
-        return verdict
-    told = _UNSUPPORTED[question_language(answer.question)].format(bad, len(answer.checks))
-    return replace(verdict, status="failed", reason=told)
 
 
 def _left_out(steps: Sequence[Step]) -> list[str]:

@@ -7,7 +7,7 @@ from kgrag.generation.backing import Backing, Held
 from kgrag.generation.citation import citation
 from kgrag.generation.draft import Draft
 from kgrag.generation.marks import REPEATED, cited_passages, normalise
-from kgrag.generation.searched import Searched, wording
+from kgrag.generation.searched import NUMBER, Searched, wording
 from kgrag.generation.support import (
     Support,
     asked_features,
@@ -24,14 +24,19 @@ from kgrag.language.answer_text import (
     without_denials,
 )
 from kgrag.language.headings import HeadingTree
+from kgrag.language.text import normalize_name, read_word_list, words
 from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
 from kgrag.types import Document, Heading, Query
+from kgrag.verification.claims import Source, missing_claims, title_line
+from kgrag.verification.contradictions import MODAL, contradictions
 
 _SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
 # Share of a sentence without [n] that its neighbour's passage must hold (benchmarks/decisions.md).
 _INHERITED = 0.4
 _LIKELY = 4  # passages that are looked through for a sentence without any [n]
 _FOUND = 0.5  # share that a passage must hold which the model did not name
+# Share of a sentence's words that stand in what is cited for it, and how many it must have.
+_WORDED, _FEWEST_WORDS = 0.5, 2
 # Of several [n] behind the same words, one that holds next to nothing, beside one that holds much.
 _IDLE, _MUCH = 0.2, 0.5
 
@@ -43,6 +48,10 @@ _NOTES = {
     "uncited": (
         "模型没有标出依据；引用是按文字比对找到的。",
         "The model cited nothing; the citations were found by comparing texts.",
+    ),
+    "unfounded": (
+        "模型没有标出依据；按文字比对也没有找到。",
+        "The model cited nothing; comparing texts found nothing that supports it.",
     ),
     "added": (
         "有 {} 句模型没有标出依据；它们的引用是按文字比对补上的：{}。",
@@ -98,7 +107,7 @@ def resolve(
     cited = cited_passages(text, context)
     resolved = _rewritten(text, book, cited=bool(cited))
     if not cited:
-        notes.append(_NOTES["uncited"][latin])
+        notes.append(_NOTES["uncited" if book.added else "unfounded"][latin])
     elif book.added:
         marked = dict.fromkeys("".join(book.added).replace("][", "] [").split())
         notes.append(_NOTES["added"][latin].format(len(book.added), " ".join(marked)))
@@ -142,7 +151,7 @@ def cited_texts(
         paths = [p.heading_path for p in around] + [cited.heading_path]
         texts[cited.number] = "\n".join(
             [
-                document.title,
+                title_line(document.title),
                 "、".join(document.metadata.regions),
                 *(heading for path in paths for heading in path),
                 *(document.text[start:end] for start, end in spans),
@@ -217,6 +226,28 @@ class _Book:
         number, support = max(found, key=lambda pair: (pair[1].share, -pair[0]))
         return [(number, support)] if support.share >= _FOUND else []
 
+    def bears_out(self, number: int, support: Support, sentence: str) -> bool:
+        """Return whether a quote says a sentence: its words, figures, names and modality.
+
+        What is added must not be weaker than what is checked. A sentence of too few words says
+        nothing that could be compared.
+        """
+        passage = self.context.passages[number - 1]
+        document = self.documents[passage.doc_id]
+        quote = "\n".join(document.text[start:end] for start, end in support.spans)
+        above = (title_line(document.title), *document.metadata.regions, *passage.heading_path)
+        source = "\n".join((*above, quote))
+        wanted, bare = _content(sentence), normalize_name(source)
+        if len(wanted) < _FEWEST_WORDS and NUMBER.search(sentence):  # 500家。 answers the question
+            wanted |= _content(self.question)
+        held = sum(normalize_name(word) in bare for word in wanted)
+        return (
+            len(wanted) >= _FEWEST_WORDS
+            and held >= _WORDED * len(wanted)
+            and not missing_claims(sentence, Source.of(source), asked=Source.of(self.question))
+            and not contradictions(sentence, source)
+        )
+
     def enter(self, number: int, support: Support) -> str:
         """Return the [n] of the spans of a passage that support a sentence."""
         passage = self.context.passages[number - 1]
@@ -244,14 +275,36 @@ class _Book:
         return next(holding, passage.chunk_id)
 
 
+def _content(sentence: str) -> frozenset[str]:
+    """Return the words of a sentence that say what it is about, figures left out."""
+    general = frozenset(read_word_list("general_words.txt"))
+    told = (word for word in words(sentence) if len(word) > 1 and not word[0].isdigit())
+    return frozenset(word for word in told if word not in general and not MODAL.fullmatch(word))
+
+
+def _leads_to(statement: Statement, following: Statement | None) -> bool:
+    """Return whether a lead-in without a figure carries the [n] of the sentence that it leads."""
+    return (
+        statement.form == "lead-in"
+        and following is not None
+        and bool(set(statement.numbers) & set(following.rests_on))
+        and not NUMBER.search(statement.text)
+    )
+
+
 def _rewritten(text: str, book: _Book, *, cited: bool) -> str:
     """Return the text with the numbers of citations in place of those of passages."""
     parts, reach = [], 0
     before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
-    for statement in statements(text):
+    told = statements(text)
+    for statement, following in zip(told, [*told[1:], None], strict=True):
         parts.append(text[reach : statement.start])
         sentence = text[statement.start : statement.end]
-        if statement.numbers:
+        if _leads_to(statement, following):
+            ends = [0, *(end for _, end, _ in marks(sentence))]
+            begins = [*(start for start, _, _ in marks(sentence)), len(sentence)]
+            parts += [sentence[a:b] for a, b in zip(ends, begins, strict=True)]
+        elif statement.numbers:
             parts.append(_renumbered(sentence, statement, book))
             before[statement.block] = statement.numbers
         else:
@@ -317,6 +370,7 @@ def _added(statement: Statement, book: _Book, near: Sequence[int]) -> str:
     held = [(number, support) for number, support in held if support.share >= _INHERITED]
     following = [(number, support) for number, support in held if number in statement.rests_on]
     held = following or held or book.best_of_all(statement.text)
+    held = [(number, s) for number, s in held if book.bears_out(number, s, statement.text)]
     added = "".join(book.enter(number, support) for number, support in held)
     if added:
         book.added.append(added)

@@ -33,6 +33,8 @@ _OPENING = re.compile(
     r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|[一二三四五六七八九十]{1,3}、|[①-⑳])[ \t]*)+",
     re.MULTILINE,
 )
+# A line that leads to those below it, without a colon: 主要措施有以下三项。
+_LEADING = re.compile(r"(?:如下|(?:以下|下列)[^，。；：\d]{0,10})[。.]?$")
 _RULE = re.compile(r"[\s|:\-]*-{3}[\s|:\-]*")  # of a Markdown table
 # What speaks: the documents. What a provision says of others (未规定的, 无法确定者) is no denial.
 _TOLD = (
@@ -250,6 +252,8 @@ def _form(text: str, start: int, end: int, body: str) -> Form:
     if line.lstrip().startswith("#") or bold or ("|" in line and _RULE.fullmatch(following)):
         return "heading"
     if bare.rstrip("*_ |").endswith((":", "：")):
+        return "lead-in"
+    if following.strip() and _LEADING.search(line.strip()) and line.strip().endswith(bare):
         return "lead-in"
     return "denial" if is_denial(text[start:end]) else "claim"
 

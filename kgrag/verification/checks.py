@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kgrag.language.answer_text import Statement, marks, statements
+from kgrag.language.answer_text import Statement, marks, statements, without_denials
 from kgrag.language.text import question_language
-from kgrag.results import Answer, SentenceCheck
-from kgrag.verification.claims import Source, missing_claims, numbers_missing
+from kgrag.results import Answer, Problem, SentenceCheck
+from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
+from kgrag.verification.contradictions import contradictions
 
 _MISSING = ("〔引文中没有：{}〕", " [not in the cited text: {}]")
 _ELSEWHERE = ("〔所引句中没有：{}〕", " [not in the quoted sentence: {}]")
+_CONTRARY = ("〔与所引文字不符：{}〕", " [the cited text says otherwise: {}]")
 _UNCITED = ("〔无引用〕", " [no citation]")
 _NOTE = (
     "有 {} 句未得到所引文字的支持，已在句后标出。",
@@ -23,10 +25,16 @@ _NOTE_ELSEWHERE = (
     "sentence; they are marked.",
 )
 
+_CHECKED = (
+    "按规则核对，所引文段不支持这样说；请改为文段中的说法，或删去。",
+    "Checked by rule: the passages cited do not say so; say what they do, or leave it out.",
+)
+_MOST_TOLD = 4  # sentences
+
 _REMARK = re.compile(
     "|".join(
         re.escape(form).replace(re.escape("{}"), r"[^〕\]\n]*")
-        for forms in (_MISSING, _ELSEWHERE, _UNCITED)
+        for forms in (_MISSING, _ELSEWHERE, _CONTRARY, _UNCITED)
         for form in forms
     )
 )
@@ -62,7 +70,8 @@ class _Compared:
         self._quoted = quoted
         self._asked = Source.of(answer.question)
         self._quotes = {
-            c.number: "\n".join((c.title, *c.heading_path, c.quote)) for c in answer.citations
+            c.number: "\n".join((title_line(c.title), *c.heading_path, c.quote))
+            for c in answer.citations
         }
         self._read = lru_cache(maxsize=None)(
             lambda numbers: Source.of("\n".join(quoted[n] for n in numbers))
@@ -76,11 +85,13 @@ class _Compared:
         numbers = tuple(n for n in statement.rests_on if n in self._quoted)
         missing: dict[str, None] = {}
         elsewhere: dict[str, None] = {}
+        contrary: dict[str, None] = {}
         if numbers:
             around = self._blocks[statement.block]
             for text, own in self._parts(statement, numbers):
+                told = without_denials(text) if statement.form == "claim" else text
                 lacking = missing_claims(
-                    text,
+                    told,
                     self._read(own),
                     asked=self._asked,
                     around=around,
@@ -89,7 +100,9 @@ class _Compared:
                 )
                 missing.update(dict.fromkeys(lacking))
                 if statement.numbers:  # quotes were chosen for nothing else
-                    elsewhere.update(dict.fromkeys(self._not_quoted(text, own, around)))
+                    elsewhere.update(dict.fromkeys(self._not_quoted(told, own, around)))
+                    text = "\n".join(self._quoted[n] for n in own)
+                    contrary.update(dict.fromkeys(contradictions(told, text)))
         return SentenceCheck(
             start=statement.start,
             end=statement.end,
@@ -97,6 +110,7 @@ class _Compared:
             missing=tuple(missing),
             cited=bool(numbers) or statement.form != "claim",
             elsewhere=tuple(number for number in elsewhere if number not in missing),
+            contrary=tuple(contrary),
         )
 
     def _parts(
@@ -167,6 +181,32 @@ def mark(answer: Answer) -> Answer:
     )
 
 
+def problem_of(answer: Answer) -> Problem | None:
+    """Return what the cited texts of an answer do not hold or say otherwise, for its writer.
+
+    Sentences without citation are left out: they may be true.
+
+    Args:
+        answer: With checks, not yet marked.
+    """
+    latin = question_language(answer.question) == "en"
+    told = [
+        " ".join(_plain(answer.text[c.start : c.end]).split()) + _remark(c, latin=latin)
+        for c in answer.checks
+        if c.missing or c.contrary
+    ][:_MOST_TOLD]
+    if not told:
+        return None
+    return Problem("unsupported", told[0], "\n".join([_CHECKED[latin], *told[1:]]))
+
+
+def _plain(sentence: str) -> str:
+    """Return a sentence without its [n], which count quotes."""
+    for start, end, _ in reversed(list(marks(sentence))):
+        sentence = sentence[:start] + sentence[end:]
+    return sentence
+
+
 def without_remarks(text: str) -> str:
     """Return the text of an answer without what `mark` put behind its sentences."""
     return _REMARK.sub("", text)
@@ -184,6 +224,10 @@ def _remark(sentence: SentenceCheck, *, latin: bool) -> str:
     joint = ", " if latin else "、"
     return "".join(
         form[latin].format(joint.join(found))
-        for form, found in ((_MISSING, sentence.missing), (_ELSEWHERE, sentence.elsewhere))
+        for form, found in (
+            (_MISSING, sentence.missing),
+            (_CONTRARY, sentence.contrary),
+            (_ELSEWHERE, sentence.elsewhere),
+        )
         if found
     )

@@ -31,6 +31,9 @@ _COMPARING = re.compile(
 _STRUCTURE = re.compile(
     r"(?<=[类级])|(?:大)?(?:领域|方面|任务|原则|专题|环节|流程|阶段|步骤|方向|措施|举措|内容|部分|要点|工作|行动)"
 )
+_TITLED = re.compile(r"《[^《》]{0,120}》")
+_TITLED_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_DEADLINE = re.compile(r"\d{4}\s*年\s*底?前")
 _ENGLISH_ITEM = re.compile(r",\s+and\b|,\s|\band\b")
 
 
@@ -39,7 +42,7 @@ class Source:
     """A cited text, read once.
 
     Attributes:
-        text: Narrowed, in lower case, without blanks.
+        text: Narrowed, in lower case, without blanks and years in titles.
         bare: Its letters and digits, agencies by their short names.
         values: The units in which each value stands there.
         dates: Those with a month.
@@ -54,18 +57,19 @@ class Source:
 
     @classmethod
     def of(cls, text: str) -> "Source":
-        """Return a text read."""
+        """Return a text read; the years in 《》 belong to a name, and back no others."""
+        told = _TITLED.sub(lambda m: _TITLED_YEAR.sub("    ", m.group()), text)
         values: dict[Decimal, set[str]] = {}
-        for quantity in quantities(text):
-            if says_nothing(text, quantity):
+        for quantity in quantities(told):
+            if says_nothing(told, quantity):
                 continue
             for value in quantity.values:
                 values.setdefault(value, set()).add(quantity.unit)
-        found = tuple(dates(text))
+        found = tuple(dates(told))
         for date in found:
             if date.year:
                 values.setdefault(Decimal(date.year), set()).add("年")
-        plain = "".join(narrow(text).casefold().split())
+        plain = "".join(narrow(told).casefold().split())
         return cls(plain, bare(text), values, found, is_latin(text))
 
     def has_number(self, quantity: Quantity, written: str) -> bool:
@@ -102,6 +106,17 @@ class Source:
     def has_name(self, forms: Iterable[str]) -> bool:
         """Return whether one of a name's forms stands here."""
         return any(form in self.bare for form in forms)
+
+
+def title_line(title: str) -> str:
+    """Return a document's own title as a source has it, in 《》 where its year is a deadline.
+
+    The year of 2022年工作要点 is that of what it says, the one of 2030年前碳达峰行动方案 is not.
+
+    >>> title_line("2030年前碳达峰行动方案"), title_line("2022年工作要点")
+    ('《2030年前碳达峰行动方案》', '2022年工作要点')
+    """
+    return f"《{title}》" if _DEADLINE.search(title) else title
 
 
 def missing_claims(

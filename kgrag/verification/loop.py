@@ -1,7 +1,7 @@
 """The loop of every method: check an answer, word the question anew, try again, keep the best."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kgrag.errors import KgragError, ModelError
@@ -10,6 +10,7 @@ from kgrag.results import Problem, Step, Verdict, VerdictStatus
 from kgrag.types import Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget
+from kgrag.verification.checks import problem_of
 from kgrag.verification.reasons import reason
 
 Act = Literal["retrieve", "again", "more"]
@@ -74,7 +75,9 @@ def improve(
     """Return the best of the answers that were tried until one passed or the budget ended.
 
     It ends, too, where there is no other wording, or only one that was tried before, and where
-    answering again fails: the first answer is never lost.
+    answering again fails: the first answer is never lost. An answer that the checks without a model
+    speak against does not pass, whatever a model says of it: it is answered again from the same
+    references, told what they found. One that passes is better than all that do not.
 
     Args:
         method: Its name, for the verdict.
@@ -91,7 +94,7 @@ def improve(
     attempt: Attempt | None = first
     stop = ""
     while attempt is not None:
-        assessment = check(attempt)
+        assessment = _with_rules(check(attempt), attempt, language)
         seen.append((attempt, assessment))
         steps.append(assessment.step)
         if assessment.status == "passed":
@@ -106,7 +109,10 @@ def improve(
             language=language,
         )
         steps += more
-    best, found = max(seen, key=lambda s: (s[1].rank, supported_share(s[0].answer)))
+    best, found = max(
+        seen,
+        key=lambda s: (s[1].status == "passed", s[1].rank, supported_share(s[0].answer)),
+    )
     if stop:
         steps.append(Step("stop", stop))
     return Verified(
@@ -124,6 +130,31 @@ def improve(
         ),
         tuple(steps),
     )
+
+
+def _with_rules(assessment: Assessment, attempt: Attempt, language: Language) -> Assessment:
+    """Return an assessment that knows what the checks without a model speak against."""
+    checks = attempt.answer.checks
+    bad = sum(not check.supported for check in checks)
+    if not bad or assessment.status == "unverified":
+        return assessment
+    found = problem_of(attempt.answer)
+
+    def revise(tried: Sequence[str]) -> Revision:
+        passed = assessment.status == "passed"
+        asked = Revision("") if passed else assessment.revise(tried)
+        if found is None:
+            return asked
+        if asked.problem:  # what a model found comes first
+            why = "\n".join((asked.problem.why, found.sentence, found.why))
+            return replace(asked, problem=replace(asked.problem, why=why))
+        return asked if asked.question else replace(asked, act="again", problem=found)
+
+    if assessment.status != "passed":
+        return replace(assessment, revise=revise)
+    told = reason("unsupported", language, bad, len(checks))
+    problem = assessment.problem or found
+    return replace(assessment, status="failed", reason=told, revise=revise, problem=problem)
 
 
 def _another(

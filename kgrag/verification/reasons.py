@@ -19,6 +19,7 @@ Reason = Literal[
     "not all bad",
     "not rewritten",
     "offline",
+    "unsupported",
 ]
 
 _TEXTS: Mapping[Reason, Mapping[Language, str]] = {
@@ -52,6 +53,10 @@ _TEXTS: Mapping[Reason, Mapping[Language, str]] = {
     "offline": {
         "zh": "只做了不用模型的核对：{1} 句中有 {0} 句得不到支持",
         "en": "offline checks only: {} of {} sentences are not supported",
+    },
+    "unsupported": {
+        "zh": "{1} 句中有 {0} 句得不到所引文字的支持",
+        "en": "{} of {} sentences are not supported by what they cite",
     },
 }
 _JUDGED: Mapping[str, Mapping[Language, str]] = {

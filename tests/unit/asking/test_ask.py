@@ -120,13 +120,30 @@ def test_an_answer_is_written_cited_checked_and_verified(asked, script):
     assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
 
 
+def test_a_number_that_is_not_in_the_cited_text_is_answered_again(asked, script):
+    """The writer is told what is wrong, though the verifier passed it; the better answer stands."""
+    told = []
+
+    def mend(request):
+        told.append(request.messages[-1].content)
+        return RIGHT
+
+    model = script(answer=["A省到2025年创建绿色工厂900家[1]。", mend])
+    answer = asked(model)
+    assert model.asked == ["question", "answer", "cov", "answer", "cov"]
+    assert "〔引文中没有：900家〕" in told[0]
+    assert (answer.text, answer.verdict.passed, answer.verdict.rounds) == (RIGHT, True, 2)
+
+
 def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
     """A mark stands behind the sentence, a note says how many there are."""
-    answer = asked(script(answer="A省到2025年创建绿色工厂900家[1]。"))
+    model = script(answer="A省到2025年创建绿色工厂900家[1]。")
+    answer = asked(model)
+    assert model.asked.count("answer") == 2  # within the bounds: no third one
     assert "〔引文中没有：900家〕" in answer.text
     assert any("未得到" in note for note in answer.notes)
     assert not answer.verdict.passed  # whatever the model says
-    assert answer.verdict.reason == "1 句中有 1 句得不到所引文字的支持"
+    assert answer.verdict.reason.startswith("1 句中有 1 句得不到所引文字的支持")
 
 
 def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):

@@ -279,3 +279,66 @@ def test_words_too_short_before_a_mark_leave_it_to_those_before_them(monkeypatch
         (statement,) = statements(text)
         cite._renumbered(text, statement, book)
     assert heard == ["福建的目标是绿色工厂500家。", "福建的目标是500家", "福建的目标是500家"]
+
+
+RULES = (
+    "丁办法\n企业可以免于现场核查，但不能免除年度报告。\n不能提供台账的单位，由市能源局责令改正。\n"
+    "主要措施包括：开展节能诊断；推广高效电机。\n新建项目不得享受免征政策。\n单位能耗下降13.5%。"
+)
+
+
+def added(text):
+    """Return what an answer becomes that is drawn from the rules above."""
+    document = Document("d", "丁办法", RULES, "d.txt", "txt", "0")
+    drawn = Context((Passage(1, "d", "丁办法", (), 0, len(RULES), RULES, "d:512:0"),), best=1)
+    asked = analyse("企业可以免于核查吗？")
+    return resolve(asked, Draft(text, "m"), drawn, documents={"d": document}, headings={})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "可以免。",
+            "不能。",
+            "可以。",
+            "不可以免除。",
+            "是的。",
+        ),  # nothing that could be compared
+        "单位能耗下降15%。",
+        "新建项目可以享受免征政策。",
+        "企业不得免于现场核查。",
+        "新建项目由市财政局责令改正。",
+    ],
+)
+def test_resolve_adds_no_citation_to_what_the_quote_does_not_say(text):
+    """Likeness of letters is not enough: words, figures, names and modality must stand there."""
+    answer = added(text)
+    assert (answer.text, answer.citations) == (text, ())
+    assert answer.notes == ("模型没有标出依据；按文字比对也没有找到。",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["企业可以免于现场核查。", "不能免除年度报告。", "单位能耗下降13.5%。"],
+)
+def test_resolve_adds_a_citation_to_what_the_quote_says(text):
+    """In the same words; a figure alone where the words of the question stand there."""
+    assert len(added(text).citations) == 1
+    assert quotes(resolved("500家。", question="2025年创建绿色工厂多少家？")) == [
+        "到2025年，创建绿色工厂500家。"
+    ]
+
+
+@pytest.mark.parametrize("lead", ["主要措施包括：", "主要措施包括[1]：", "主要措施有以下两项。"])
+def test_resolve_gives_a_lead_in_no_citation_of_its_own(lead):
+    """It says what the sentences behind it say."""
+    answer = added(f"{lead}\n- 开展节能诊断[1]\n- 推广高效电机[1]")
+    assert answer.text.split("\n")[0] == lead.replace("[1]", "")
+    assert quotes(answer) == ["主要措施包括：开展节能诊断；", "推广高效电机。"]
+
+
+def test_resolve_leaves_a_lead_in_with_a_figure_its_citation():
+    """It says something itself."""
+    text = added("能耗下降13.5%，措施包括[1]：\n- 推广高效电机[1]").text
+    assert text.startswith("能耗下降13.5%，措施包括[1]")

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kgrag.language.quantities import dates, quantities
-from kgrag.verification.claims import Source, missing_claims, numbers_missing
+from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
 
 TEXT = """云岭省节能规划
 到2025年，全省创建绿色工厂1,000家以上，新增林地3万亩，能耗下降百分之十，每千瓦时补贴0.3元。
@@ -316,3 +316,17 @@ def test_missing_claims_leave_the_day_before_the_first():
     text = "本办法自2021年3月1日起施行，有效期5年。"
 
     assert missing("2021年3月1日起5年，到2026年2月28日", text=text) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("落实《2030年前碳达峰行动方案》。", ("2030年",)),
+        (title_line("云岭省2030年前碳达峰行动方案"), ("2030年",)),
+        (title_line("云岭省2030年节能工作要点"), ()),
+        ("到2030年实现达峰，落实《2030年前碳达峰行动方案》。", ()),
+    ],
+)
+def test_a_year_in_a_title_backs_none_outside(source, expected):
+    """It is a part of a name; the year of a document's own title is that of what it says."""
+    assert missing("2030年实现达峰", text=source) == expected

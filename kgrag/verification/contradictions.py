@@ -1,0 +1,252 @@
+"""Find what a cited text says of something else: another figure, year, agency or modality.
+
+A number that stands in the text may be told of another indicator there. What a claim says is
+compared with the places of the text that are most like it: it is contrary where another figure (or
+agency) of the text stands in these words, and its own clearly does not.
+"""
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from kgrag.language.quantities import agree, narrow, quantities
+from kgrag.language.text import character_pairs, is_latin, quoted_titles, sentence_spans
+from kgrag.verification.names import Name, names, short_agencies
+
+# Chosen on one half of the documents, see `benchmarks/decisions.md`.
+_LIKE = 0.6  # share of a claim's words that another figure's words must hold
+_MARGIN = 0.25  # by which they must be more like it than the figure's own
+_CLOSE = 0.1  # share by which clauses may be less like it than the best, to count as well
+_FEWEST = 3  # pairs of characters that make a place comparable
+
+_SEGMENT = re.compile(r"[^，,；;。：:、|\n（）()]+")
+_YEAR = re.compile(
+    r"(?<!\d)(?P<from>(?:比|较|与|以)\s*)?(?P<year>(?:19|20)\d\d)(?=\s*年|\s*[—–\-~～至])"
+)
+_DUTY_REMARK = re.compile(r"[（(][^）)]{0,12}(?:单位|部门|牵头)")
+_FIGURE = re.compile(r"[\d.,]+")
+_NO_FIGURE = frozenset("年月日号条章款项期批级岁时") | {"期间"}
+_MODAL = {
+    "forbid": re.compile(r"不得|不准|严禁|禁止|不允许|不许|不予|不可以|不能|不应"),
+    "permit": re.compile(r"(?<!不)可以|(?<!不)(?:允许|准许)|有权"),
+    "oblige": re.compile(r"(?<!不)应当|必须|(?<!不)应(?=[由在按及依将向符有])|务必"),
+}
+MODAL = re.compile("|".join(p.pattern for p in _MODAL.values()))
+_NEGATION = re.compile(r"[未不无非没禁严]")
+
+
+def contradictions(claim: str, text: str) -> tuple[str, ...]:
+    """Return the figures, years, agencies and modal words of a claim that a text says otherwise.
+
+    Chinese only; figures with a unit. Nothing is said of what does not stand in the text at all.
+
+    Args:
+        claim: A sentence or a part of one, without [n] and bullets.
+        text: What it cites.
+    """
+    if is_latin(claim):
+        return ()
+    source = _read(text)
+    found = [*_figures(claim, source), *_agencies(claim, source), *_modals(claim, source)]
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure in its words."""
+
+    written: str
+    values: frozenset[Decimal]
+    unit: str
+    words: frozenset[str]
+    segment: tuple[int, int]
+    year: str
+    base: str = ""  # the year that it is compared with
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    words: frozenset[str]
+    agencies: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    figures: tuple[_Figure, ...]
+    sentences: tuple[_Sentence, ...]
+    clauses: tuple[tuple[str, frozenset[str]], ...]  # with their words, modal ones left out
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> _Source:
+    told = _joined(text)
+    return _Source(
+        tuple(figure for sentence in told for figure in _figures_of(sentence)),
+        tuple(_Sentence(s, _words(s), _agency_forms(s)) for s in told),
+        tuple(
+            (m.group(), _words(MODAL.sub(" ", m.group())))
+            for s in told
+            for m in _SEGMENT.finditer(s)
+        ),
+    )
+
+
+def _joined(text: str) -> list[str]:
+    """Return the sentences of a text, a remark in brackets with the one before it."""
+    found: list[str] = []
+    for start, end in sentence_spans(text):
+        piece = text[start:end].strip()
+        if found and _DUTY_REMARK.match(piece):
+            found[-1] += piece
+        elif piece:
+            found.append(piece)
+    return found
+
+
+def _words(text: str) -> frozenset[str]:
+    bare = _FIGURE.sub(" ", narrow(text))
+    return frozenset(p for part in bare.split() for p in character_pairs(part) if len(p) > 1)
+
+
+def _figures_of(sentence: str) -> Iterator[_Figure]:
+    """Yield the figures of a sentence, each with the words and the year of its segment."""
+    titled = [(start, end) for start, end, _ in quoted_titles(sentence)]
+    year, before = "", frozenset[str]()
+    segments = [m.span() for m in _SEGMENT.finditer(sentence)]
+    found = [
+        q
+        for q in quantities(sentence)
+        if q.unit and q.unit not in _NO_FIGURE and not q.is_word
+        and not any(a <= q.start < b for a, b in titled)
+    ]  # fmt: skip
+    begins = [q.start for q in found]
+    for start, end in segments:
+        segment = sentence[start:end]
+        years = [m["year"] for m in _YEAR.finditer(segment) if not m["from"]]
+        base = next((m["year"] for m in _YEAR.finditer(segment) if m["from"]), "")
+        year = years[-1] if years else year
+        own = _words(_YEAR.sub(" ", segment))
+        words = own if len(own) >= _FEWEST else own | before
+        for q in found[bisect_left(begins, start) : bisect_left(begins, end)]:
+            written = sentence[q.start : q.end].strip()
+            yield _Figure(written, q.values, q.unit, words, (start, end), year, base)
+        before = words
+
+
+def _figures(claim: str, source: _Source) -> Iterator[str]:
+    """Yield the figures that a text tells of something else, and years that it tells otherwise."""
+    weights = _weights(f.words for f in source.figures)
+    mine = list(_figures_of(claim))
+    for figure in mine:
+        same = [f for f in source.figures if _is_same(figure, f)]
+        in_order = "分别" in claim[: figure.segment[1]]
+        if not same or in_order or len(figure.words) < _FEWEST:
+            continue
+        own = max(_alike(figure.words, f.words, weights) for f in same)
+        beside = [m for m in mine if m.segment == figure.segment]
+        others = (
+            f
+            for f in source.figures
+            if agree(f.unit, figure.unit)
+            and not any(_is_same(m, f) for m in beside)
+            and _held(figure.words, f.words, weights) >= _LIKE
+        )
+        if any(_alike(figure.words, f.words, weights) >= own + _MARGIN for f in others):
+            yield figure.written
+            continue
+        near = [f for f in same if _alike(figure.words, f.words, weights) >= own - _MARGIN / 2]
+        yield from _other_years(figure, near)
+
+
+def _other_years(figure: _Figure, near: Sequence[_Figure]) -> Iterator[str]:
+    """Yield the years of a figure where the text has others at all places of it."""
+    for year, its in (
+        (figure.year, [f.year for f in near]),
+        (figure.base, [f.base for f in near]),
+    ):
+        if year and all(its) and year not in its:
+            yield f"{year}年"
+
+
+def _is_same(one: _Figure, other: _Figure) -> bool:
+    return bool(one.values & other.values) and agree(one.unit, other.unit)
+
+
+def _weights(several: Iterable[frozenset[str]]) -> dict[str, float]:
+    every = list(several)
+    counts: dict[str, int] = {}
+    for words in every:
+        for word in words:
+            counts[word] = counts.get(word, 0) + 1
+    return {word: math.log(1 + len(every) / n) for word, n in counts.items()}
+
+
+def _sum(words: Iterable[str], weights: dict[str, float]) -> float:
+    return math.fsum(weights.get(word, 1.0) for word in words)
+
+
+def _alike(one: frozenset[str], other: frozenset[str], weights: dict[str, float]) -> float:
+    both = _sum(one, weights) + _sum(other, weights)
+    return 2 * _sum(one & other, weights) / both if both else 0.0
+
+
+def _held(one: frozenset[str], other: frozenset[str], weights: dict[str, float]) -> float:
+    return _sum(one & other, weights) / (_sum(one, weights) or 1.0)
+
+
+def _agency_names(text: str) -> list[Name]:
+    found = names(text, source_is_latin=False)
+    return [
+        n
+        for n in found
+        if not n.is_place and n.written[0] != "《" and n.written[-1] in "局委厅部会门"
+    ]
+
+
+def _agency_forms(text: str) -> frozenset[str]:
+    return frozenset(form for name in _agency_names(text) for form in name.forms)
+
+
+def _agencies(claim: str, source: _Source) -> Iterator[str]:
+    """Yield the agencies that a text names elsewhere, where it gives the duty to another one."""
+    mine = _agency_names(claim)
+    if not mine:
+        return
+    bare = claim
+    for name in mine:
+        bare = bare.replace(name.written, " ")
+    said = _words(bare)
+    weights = _weights(s.words for s in source.sentences)
+    if len(said) < _FEWEST:
+        return
+    alike = [(_held(said, s.words, weights), s) for s in source.sentences if s.agencies]
+    for name in mine:
+        form = name.forms[0]
+        own = max((a for a, s in alike if form in short_agencies(s.text)), default=None)
+        other = max((a for a, s in alike if form not in short_agencies(s.text)), default=0.0)
+        if own is not None and other >= max(_LIKE, own + _MARGIN):
+            yield name.written
+
+
+def _modals(claim: str, source: _Source) -> Iterator[str]:
+    """Yield the modal words of clauses that a text has with another one: 不得 for 可以."""
+    for match in _SEGMENT.finditer(claim):
+        segment = match.group()
+        mine = [(kind, m.group()) for kind, p in _MODAL.items() if (m := p.search(segment))]
+        said = _words(MODAL.sub(" ", segment))
+        if len(mine) != 1 or len(said) < _FEWEST:
+            continue
+        kind, written = mine[0]
+        shares = [(len(said & words) / len(said), text) for text, words in source.clauses]
+        best = max((share for share, _ in shares), default=0.0)
+        near = [text for share, text in shares if share >= max(_LIKE, best - _CLOSE)]
+        kinds = [{k for k, p in _MODAL.items() if p.search(text)} for text in near]
+        otherwise = all(its and kind not in its for its in kinds)
+        plain = kind == "forbid" and not any(_NEGATION.search(text) for text in near)
+        if near and (otherwise or plain):
+            yield written
