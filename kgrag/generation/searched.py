@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kgrag.generation.sentences import joined_spans
+from kgrag.generation.sentences import is_letterhead, joined_spans
 from kgrag.language.quantities import Date, Quantity, agree, dates, quantities, says_nothing
 from kgrag.language.text import character_pairs, is_latin, normalize, words
 
@@ -123,11 +123,11 @@ class Searched:
 
 
 def _trimmed(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of sentences without the blanks around them; bare marks do not count."""
+    """Return (start, end) of sentences without blanks around; marks and letterhead do not count."""
     spans = []
     for start, end in joined_spans(text):
         piece = text[start:end]
-        if re.search(r"\w", piece):
+        if re.search(r"\w", piece) and not is_letterhead(piece):
             spans.append((start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())))
     return spans
 

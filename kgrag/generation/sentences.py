@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.language.broken_numbers import broken_numbers
+from kgrag.language.quantities import narrow
 from kgrag.language.table_rows import is_delimiter, is_row
 from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk
@@ -22,6 +23,13 @@ _BEGINS = re.compile(
     r"|[一二三四五六七八九十]{1,3}、|[（(][一二三四五六七八九十]{1,3}[）)](?!项|款|目))"
 )
 _ROW = re.compile(r"^[ \t]*\|[^\r\n]*\|[ \t]*(?:\r?\n|$)", re.MULTILINE)
+# What stands around a document and says nothing of its matter.
+_LETTERHEAD = re.compile(
+    r"(?:[^，。；：]{0,30}\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日\s*)?[（(]\s*此件[^，。）)]{0,12}公开[^，。）)]{0,6}[）)]?"
+    r"|抄送\s*[：:].*|[\u4e00-\u9fff]{2,30}(?:政府|办公[厅室]|委员会|[委厅局部院])文件"
+    r"|[^，。；：]{2,40}\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日\s*印发",
+    re.DOTALL,
+)
 LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
 
 
@@ -62,11 +70,22 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
             text = text.strip()
             place = (chunk.doc_id, chunk.start + start)
             says_nothing = len("".join(text.split())) < _SHORTEST or is_delimiter(text)
-            if says_nothing or place in seen or LEADERS.search(text):
+            if says_nothing or place in seen or LEADERS.search(text) or is_letterhead(text):
                 continue
             seen.add(place)
             out.append(Sentence(*place, place[1] + len(text), text, result, rank))
     return out
+
+
+def is_letterhead(text: str) -> bool:
+    """Return whether a sentence stands around a document: who issues it, to whom it is open.
+
+    >>> is_letterhead("（此件主动公开）"), is_letterhead("云岭省人民政府文件")
+    (True, True)
+    >>> is_letterhead("本办法自印发之日起施行（此件公开发布）")
+    False
+    """
+    return _LETTERHEAD.fullmatch(narrow(text).strip().replace("(", "（")) is not None
 
 
 def joined_spans(text: str) -> list[tuple[int, int]]:

@@ -216,3 +216,20 @@ def test_the_imprint_of_a_document_is_no_answer_unless_it_is_asked_for(line, ask
     answered = ask("云岭省2022年绿色工厂", text=text)
     assert [c.quote for c in answered.citations] == [stated]
     assert line in ask(asking, text=text).text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "（此件主动公开）",
+        "云岭省绿色工厂局2022年1月7日（此件公开发布）",
+        "云岭省绿色工厂管理局文件",
+        "抄送：云岭省绿色工厂协会，各市绿色工厂办公室。",
+        "云岭省绿色工厂办公室 2022年1月7日印发",
+    ],
+)
+def test_letterhead_is_never_quoted(line):
+    """It shares words with the question, whatever is asked."""
+    stated = "到2025年，云岭省建成绿色工厂500家。"
+    answered = ask("云岭省绿色工厂主动公开的时间", text=f"云岭省节能规划\n{stated}\n{line}\n")
+    assert [c.quote for c in answered.citations] in ([stated], [])
