@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from kgrag.asking.compared_figures import compared, nothing_to_compare
 from kgrag.asking.said import Said, said
+from kgrag.generation.extract import METHOD
 from kgrag.generation.follow_up import Turn
 from kgrag.language.text import has_han, question_language
 from kgrag.results import Answer
@@ -132,6 +133,8 @@ class Conversation:
             least=what.least,
             language=what.language,
         )
+        if found is None and self._answers[-1].method not in (METHOD, ""):
+            return self._answered(line)  # by the model that wrote the last answer
         if found is None:
             return Reply(nothing_to_compare(what.language))
         return Reply(answer=replace(found, question=line))

@@ -1,5 +1,7 @@
 """What is said to a line, and what of it is asked."""
 
+from typing import Any
+
 import pytest
 
 from kgrag.asking.conversation import Conversation
@@ -39,6 +41,24 @@ def test_a_comparison_without_answers_before_is_a_question():
     talk, asked = talking()
     assert talk.reply("哪个更高？").answer is not None
     assert asked == [("哪个更高？", [])]
+
+
+@pytest.mark.parametrize(("method", "asks"), [("m", True), ("extractive", False)])
+def test_a_comparison_that_rules_cannot_make_goes_to_the_model(monkeypatch, method, asks):
+    """Where one wrote the last answer; else what is missing is said."""
+    monkeypatch.setattr("kgrag.asking.conversation.compared", lambda *_, **__: None)
+    asked = []
+
+    def ask(line, turns):
+        asked.append((line, len(turns)))
+        return Answer(line, "500家。", (), True, method)
+
+    store: Any = None
+    talk = Conversation(ask, lambda: store, leaf=lambda: 256)
+    talk.reply("甲市建多少家？")
+    reply = talk.reply("哪个城市的目标更高？")
+    assert asked[1:] == ([("哪个城市的目标更高？", 1)] if asks else [])
+    assert (reply.answer is None) != asks
 
 
 def test_a_new_conversation_has_no_turns():
