@@ -36,9 +36,10 @@ _ENUMERATING = 0.03
 _FEWEST, _MOST = 2, 20  # items of a list
 _FIRST = 2  # among so many best places a heading stands for what is under it
 _NOTES: Mapping[Language, str] = {
-    "zh": "所引列举共{n}项，{n}项均已引出",
-    "en": "{n} of {n} items of the list are quoted",
+    "zh": "“{lead}”之下的列举共{n}项，均已引出",
+    "en": "all {n} items of the list under “{lead}” are quoted",
 }
+_LONGEST_LEAD = 40  # characters of what leads to a list, in a note: its end
 _LONGEST = 900  # characters of a list whose items are quoted whole
 _LONGEST_HEADING = 80  # characters of an item that is quoted by its heading
 
@@ -68,11 +69,14 @@ class ItemList:
         lead: (start, end) of what leads to it; None for items that are sections.
         items: (start, end) of each item, in order; of long ones, the first sentence or heading.
         is_led: Whether a colon leads to it.
+        name: (start, end) of what tells which list it is: its lead, or the heading above; None
+            where nothing does, or a number is missing behind its last item.
     """
 
     lead: tuple[int, int] | None
     items: tuple[tuple[int, int], ...]
     is_led: bool
+    name: tuple[int, int] | None
 
 
 class Place(NamedTuple):
@@ -120,7 +124,8 @@ class Listing:
         """Return what is quoted, and how many items a list among it has, in words.
 
         Where a list is asked for and a sentence begins one or stands in one, all its items are
-        quoted in its place.
+        quoted in its place. They are counted where what leads to them tells which list it is, and
+        one of the best sentences stands in it.
 
         Args:
             chosen: Sentences, best first.
@@ -135,8 +140,15 @@ class Listing:
         text = self._documents[places[at].doc_id].text
         others = [p for p in places if p.doc_id != places[at].doc_id or _more(p, spans, text)]
         before = [place for place in others if places.index(place) < at]
-        note = _NOTES[self._language].format(n=len(listed.items))
+        note = ""
+        if listed.name and at < _FIRST:
+            note = self._note(text[slice(*listed.name)], len(listed.items))
         return [*before, *whole, *others[len(before) :]], note
+
+    def _note(self, lead: str, n: int) -> str:
+        told = " ".join(lead.split()).rstrip("：:")
+        short = told if len(told) <= _LONGEST_LEAD else f"…{told[-_LONGEST_LEAD:]}"
+        return _NOTES[self._language].format(lead=short, n=n)
 
     def _of(self, doc_id: str) -> "Lists":
         if doc_id not in self._lists:
@@ -234,12 +246,15 @@ class Lists:
 
     def _around(self, at: int) -> ItemList | None:
         kind = self._lines[at].kind
-        run = [at]
+        run, is_whole = [at], True
         for step in (-1, 1):
             here, number = at, self._lines[at].number
             while 0 <= (here := here + step) < len(self._lines):
                 line = self._lines[here]
                 if line.kind < kind or (line.kind == kind and line.number != number + step):
+                    is_whole = is_whole and not (
+                        step > 0 and line.kind == kind and line.number > number
+                    )
                     break
                 if line.kind == kind:
                     number += step
@@ -248,7 +263,11 @@ class Lists:
         if found[0].number != 1 or not _FEWEST <= len(found) <= _MOST:
             return None
         lead = self._lead_before(found[0].start)
-        return ItemList(lead, self._items(found, whole=lead is not None), lead is not None)
+        before = min(run) - 1
+        above = self._lines[before] if before >= 0 and self._is_heading(before) else None
+        name = lead or (above and (above.start, above.end))
+        items = self._items(found, whole=lead is not None)
+        return ItemList(lead, items, is_led=lead is not None, name=name if is_whole else None)
 
     def _lead_before(self, start: int) -> tuple[int, int] | None:
         """Return the line before a place, if it ends in a colon."""

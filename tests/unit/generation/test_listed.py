@@ -112,7 +112,7 @@ def test_the_whole_list_is_quoted_where_one_is_asked_for():
         "2.能源审计报告；",
         "3.承诺书。",
     ]
-    assert note == "所引列举共3项，3项均已引出"
+    assert note == "“应当提交下列材料”之下的列举共3项，均已引出"
 
 
 def test_one_section_alone_is_no_list():
@@ -120,7 +120,22 @@ def test_one_section_alone_is_no_list():
     assert made("有哪些行动", ["节能行动"]) == (["（一）实施节能行动。"], "")
     places, note = made("有哪些行动", ["节水行动", "固废行动"])
     assert len(places) == 3
-    assert "3项" in note
+    assert note == "“二、重点任务”之下的列举共3项，均已引出"
+
+
+def test_a_count_says_of_which_list_it_is_or_is_not_there():
+    """A list that none of the best sentences stands in may be another one than is asked for."""
+    said = ["每年3月前申报", "材料不齐", "能源审计报告"]
+    places, note = made("申报要交哪些材料", said)
+    assert "3.承诺书。" in places
+    assert note == ""
+
+
+def test_a_list_with_a_missing_number_is_not_counted():
+    """3 was lost in a scan: there are more than two."""
+    text = TEXT.replace("3.承诺书", "承诺书").replace("材料不齐", "4.材料不齐")
+    assert Lists(TEXT).of(*at("2.能源审计报告；")).name is not None
+    assert Lists(text).of(*at("2.能源审计报告；")).name is None
 
 
 def test_nothing_changes_where_no_list_is_asked_for():
