@@ -11,7 +11,12 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import TITLE, Curation
 from kgrag.ingestion.duplicates import Proposal, proposals
-from kgrag.ingestion.load.stated_values import METADATA_FIELDS, field_of, stated_value
+from kgrag.ingestion.load.stated_values import (
+    METADATA_FIELDS,
+    check_regions,
+    field_of,
+    stated_value,
+)
 from kgrag.ingestion.renew import renew
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
@@ -244,6 +249,8 @@ def _checked(told: Mapping[str, str]) -> dict[str, str]:
             raise OutOfRangeError(f"there is no field {name!r}; there are {', '.join(FIELDS)}")
         try:
             found[field_name] = stated_value(field_name, value) if value.strip() else ""
+            if field_name == "regions":
+                check_regions(found[field_name])
         except ValueError as exc:
             raise OutOfRangeError(f"{name}: {exc}") from exc
         if field_name == TITLE and not found[field_name]:

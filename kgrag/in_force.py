@@ -136,7 +136,7 @@ class InForce:
 
     def undated(self) -> frozenset[str]:
         """Return the documents that do not say when they were issued, whatever they suggest."""
-        return frozenset(d for d, c in self._cards.items() if not _sure(c.metadata))
+        return frozenset(d for d, c in self._cards.items() if not c.metadata.told_date)
 
     def _status(self, card: Document, day: str) -> Status:
         told = card.metadata
@@ -148,7 +148,7 @@ class InForce:
             return Status("not_yet", day, told.effective)
         if _issued_after(told, day):
             return Status("not_yet", day, _begin(told), ISSUED)
-        if begin and not told.effective and not _sure(told) and _first(begin) > day:
+        if begin and not told.effective and not told.told_date and _first(begin) > day:
             return Status("not_yet", day, begin, SUGGESTED)
         if word := _draft(card):
             final = latest.get("superseded", _Event("draft", ""))
@@ -162,7 +162,7 @@ class InForce:
                 return Status(event.kind, day, event.since, "", event.doc_id, event.title)
             if ended := next((w for w in told.status if _ENDED.get(w) == kind), ""):
                 return Status(_ENDED[ended], day)
-        return Status("in_force" if told.effective or _sure(told) else "unknown", day)
+        return Status("in_force" if told.effective or told.told_date else "unknown", day)
 
 
 def _over(card: Document, day: str) -> str:
@@ -184,15 +184,8 @@ def _last(when: str) -> str:
     return parse_as_of(when) if len(when) < 10 else when
 
 
-def _sure(told: Metadata) -> str:
-    """Return when a document was issued, as it says itself; empty where it is only suggested."""
-    if told.written and "written" not in told.inferred:
-        return told.written
-    return told.issued if "issued" not in told.inferred else ""
-
-
 def _issued_after(told: Metadata, day: str) -> bool:
-    begin = _sure(told)
+    begin = told.told_date
     return bool(begin) and _first(begin) > day and not _is_revised(told, day)
 
 
@@ -242,7 +235,7 @@ def _is_meant(card: Document, statement: Statement, acting: Document) -> bool:
     number, own = statement.qualifiers.number, card.metadata.number
     if number and own and number != own:
         return False
-    earlier, later = _sure(card.metadata), _sure(acting.metadata)
+    earlier, later = card.metadata.told_date, acting.metadata.told_date
     if earlier and later and _days(_first(earlier), _first(later)) <= 0:
         return False
     return bool(number and own) or card.metadata.number != acting.metadata.number or not own
@@ -253,7 +246,7 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
     groups: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
     for card in cards:
         key = _edition_key(card)
-        if key and card.metadata.owner and _sure(card.metadata):
+        if key and card.metadata.owner and card.metadata.told_date:
             groups[key, card.metadata.owner].append(card)
     for group in groups.values():
         if len(group) > _MOST_EDITIONS:
@@ -262,7 +255,7 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
             for later in group:
                 if _is_later_edition(later, earlier):
                     told = later.metadata
-                    since = told.effective or _sure(told)
+                    since = told.effective or told.told_date
                     yield earlier.doc_id, _Event("superseded", since, later.doc_id, later.title)
 
 
@@ -276,7 +269,7 @@ def _is_later_edition(later: Document, earlier: Document) -> bool:
     one, other = earlier.metadata, later.metadata
     if _draft(later) or (one.number and one.number == other.number):
         return False
-    first, second = _sure(one), _sure(other)
+    first, second = one.told_date, other.told_date
     told = min(len(first), len(second))
     if second[:told] <= first[:told]:
         return False

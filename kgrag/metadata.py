@@ -71,6 +71,19 @@ class Metadata(JsonReady):
         return int(date[:4]) if date else None
 
     @property
+    def told_date(self) -> str:
+        """Return when it was issued, as it says itself; empty where it is only suggested."""
+        if self.written and "written" not in self.inferred:
+            return self.written
+        return self.issued if "issued" not in self.inferred else ""
+
+    @property
+    def sure_year(self) -> int | None:
+        """Return the year of issue if the document, or its number, says it; None if inferred."""
+        numbered = f"〔{self.year}〕" in self.number
+        return self.year if self.told_date or numbered else None
+
+    @property
     def owner(self) -> str:
         """Return what tells documents of one name apart: the first issuer, else the region."""
         return (*self.issuers[:1], *self.regions[-1:], "")[0]

@@ -71,6 +71,7 @@ class Document(JsonReady):
             "file": self.file,
             "media_type": self.media_type,
             "year": self.metadata.year,
+            "year_is_inferred": self.metadata.year != self.metadata.sure_year,
             "metadata": self.metadata.to_record(),
         }
 

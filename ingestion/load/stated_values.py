@@ -3,11 +3,12 @@
 import re
 from calendar import monthrange
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from kgrag.language.leading_region import leading_region
 from kgrag.language.quantities import narrow
-from kgrag.language.regions import path, region_of, regions_named
+from kgrag.language.regions import level_of, listed_regions, path, region_of, regions_named
 
 LISTED = ("issuers", "regions", "recipients", "status")  # fields of several values
 BETWEEN = "；"  # between these in a property
@@ -147,6 +148,32 @@ def _places(name: str, around: tuple[str, ...]) -> tuple[str, ...]:
         like = " or ".join("".join(path(region)) for region in several[:2])
         raise ValueError(f"{shortened(name)} is several places; write {like}")
     raise ValueError(f"{shortened(name)} is no place that is known; write it in full, 四川省成都市")
+
+
+def check_regions(text: str) -> None:
+    """Refuse a province or city that the list, which has them all, does not have.
+
+    What is smaller may be a zone or a new district, if it lies in a place that is listed.
+
+    Args:
+        text: Regions as `stated_value` gives them.
+
+    Raises:
+        ValueError: If it names one; says the nearest that there is.
+    """
+    around = tuple(filter(None, text.split(BETWEEN)))
+    for place in around:
+        if place != NATIONAL and (place == around[0] or level_of(place) != "县"):
+            _check_known(place, around)
+
+
+def _check_known(place: str, around: tuple[str, ...]) -> None:
+    if regions_named(place):
+        return
+    inner = [r for r in listed_regions() if r.parent and r.parent.name in around]
+    by_name = {name: r for r in inner or listed_regions() for name in (r.name, r.short)}
+    nearest = "".join(path(by_name[get_close_matches(place, by_name, n=1, cutoff=0.0)[0]]))
+    raise ValueError(f"{shortened(place)} is no place that is known; the nearest is {nearest}")
 
 
 def _several(separator: re.Pattern[str]) -> Callable[[str], str]:

@@ -56,13 +56,15 @@ def _print_cards(
     cards: "Sequence[Document]", statuses: "Mapping[str, Status]", as_json: bool
 ) -> None:
     from kgrag.status import mark
+    from kgrag.tables.naming import day_of_issue
 
     for card in cards:
         status = statuses[card.doc_id]
         if as_json:
             print_json(card.card_dict() | {"status": status.to_dict()})
         else:
-            echo(f"{card.doc_id}  {card.title}{mark(status)}  ({card.file})")
+            day = day_of_issue(card) or "?"
+            echo(f"{card.doc_id}  {day}  {card.title}{mark(status)}  ({card.file})")
 
 
 def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None:
@@ -120,7 +122,8 @@ def set_(
         return
     echo(f"{card.doc_id}  {card.title}")
     for name, value in card.metadata.to_record().items():
-        echo(f"  {name}: {'、'.join(value) if isinstance(value, list) else value}")
+        guessed = "（推断）" if name in card.metadata.inferred else ""
+        echo(f"  {name}: {'、'.join(value) if isinstance(value, list) else value}{guessed}")
 
 
 COMMANDS = (docs,)

@@ -45,7 +45,12 @@ _OPTIONS = (
         metavar="WORD",
         help="Only documents whose title ends so: 通知, 意见, 实施方案.",
     ),
-    click.option("--year", "years", metavar="YEARS", help="Only issued in 2022, or 2020-2023."),
+    click.option(
+        "--year",
+        "years",
+        metavar="YEARS",
+        help="Only issued in 2022, or 2020-2023, or in a year that is only inferred.",
+    ),
 )
 
 

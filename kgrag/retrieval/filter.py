@@ -27,7 +27,7 @@ class Filter:
         kinds: What a document's title, or that of what it issues, ends in: 通知, 方案,
             实施方案; any of them.
         years: First and last year of issue, both included; None for any. Documents that do not
-            say when they were issued are left out.
+            say when they were issued are left out; those whose year is only inferred never are.
         without: Documents that are left out, named as in `documents`.
 
     Raises:
@@ -96,10 +96,15 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
         wanted: Any conditions.
         cards: All documents of the knowledge base.
     """
-    silent = sum(_facets(card).year is None for card in cards) if wanted.years else 0
-    if not silent:
+    if not wanted.years:
         return ""
-    return f"{silent} of {len(cards)} documents do not say when they were issued: left out"
+    silent = sum(card.metadata.year is None for card in cards)
+    guessed = sum(_may_be_of(card, *wanted.years) is None for card in cards)
+    said = (
+        f"{silent} of {len(cards)} documents do not say when they were issued: left out",
+        f"the year of {guessed} is inferred: kept, whatever it is",
+    )
+    return "; ".join(text for n, text in zip((silent, guessed), said, strict=True) if n)
 
 
 def document_called(name: str, cards: Sequence[Document]) -> Document:
@@ -178,11 +183,10 @@ def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
 
 
 def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
-    told = {card.doc_id: _facets(card).year for card in cards}
-    years = {doc_id: year for doc_id, year in told.items() if year is not None}
-    found = frozenset(doc_id for doc_id, year in years.items() if first <= year <= last)
+    found = frozenset(c.doc_id for c in cards if _may_be_of(c, first, last) is not False)
     if found:
         return found
+    years = {c.doc_id: c.metadata.year for c in cards if c.metadata.year is not None}
     if not years:
         raise NotFoundError(
             "no document says when it was issued; an older kgrag did not look: "
@@ -193,6 +197,14 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
         f"no document is of {_years(first, last)}; years: {_listed(map(str, years.values()))}; "
         f"{silent} {'document does' if silent == 1 else 'documents do'} not say"
     )
+
+
+def _may_be_of(card: Document, first: int, last: int) -> bool | None:
+    """Return whether a document is of some years; None where its year is only inferred."""
+    year = card.metadata.sure_year
+    if year is None:
+        return None if card.metadata.year else False
+    return first <= year <= last
 
 
 def _years(first: int, last: int) -> str:

@@ -240,7 +240,7 @@ class HeldTitles:
     @cached_property
     def _titles(self) -> list[_Title]:
         return [
-            _Title(card.doc_id, bare, periods, places, card.metadata.year)
+            _Title(card.doc_id, bare, periods, places, card.metadata.sure_year)
             for card in self._cards
             for places in [self._places.get(card.doc_id, frozenset[str]())]
             for bare, periods in dict.fromkeys(

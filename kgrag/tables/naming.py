@@ -102,6 +102,5 @@ def day_of_issue(card: Document) -> str | None:
     '2021（推断）'
     """
     told = card.metadata
-    if told.issued or "written" not in told.inferred:
-        return told.issued or told.written or None
-    return f"{told.written}（推断）"
+    day = told.issued or told.written or None
+    return f"{day}（推断）" if day and not told.sure_year else day

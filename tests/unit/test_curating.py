@@ -93,6 +93,8 @@ def test_that_there_is_none_is_a_correction_too(kb):
         ({"date": "去年"}, "date"),
         ({"level": "乡"}, "level"),
         ({"title": ""}, "title is not empty"),
+        ({"region": "湖南胡省"}, "nearest is 湖南省"),
+        ({"region": "湖南省长砂市"}, "nearest is 湖南省长沙市"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_kept(kb, told, said):

@@ -55,8 +55,10 @@ def test_docs_lists_id_title_and_file(folder: Path) -> None:
         ("青川市实施方案", "txt"),
     ]
     assert all(isinstance(d["metadata"], dict) for d in told)
+    assert [(d["year"], d["year_is_inferred"]) for d in told] == [(2021, True), (None, False)]
     assert run(folder, "docs").stdout.splitlines() == [
-        f"{d['doc_id']}  {d['title']}  ({d['file']})" for d in told
+        f"{d['doc_id']}  {day}  {d['title']}  ({d['file']})"
+        for d, day in zip(told, ("2021（推断）", "?"), strict=True)
     ]
 
 

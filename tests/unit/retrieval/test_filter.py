@@ -12,8 +12,8 @@ from kgrag.retrieval.filter import (
 from kgrag.types import Document
 
 
-def card(doc_id, title, *, file="", regions=(), issued=""):
-    metadata = Metadata(regions=regions, issued=issued)
+def card(doc_id, title, *, file="", regions=(), **dates):
+    metadata = Metadata(regions=regions, **dates)
     path = file or f"/archive/{doc_id}.txt"
     return Document(doc_id, title, "", path, "txt", "0", metadata=metadata)
 
@@ -29,6 +29,7 @@ CARDS = [
     card("c", "国务院关于节能的意见", issued="2021"),
     card("d", "某地节能方案", regions=("南渡省",)),
 ]
+GUESSED = card("e", "云岭省节水方案", regions=("云岭省",), written="2021", inferred=("written",))
 OF_CITIES = [
     card("a", "湖北省节能规划", regions=("湖北省",), issued="2022"),
     card("b", "武汉市节能要点", regions=("湖北省", "武汉市")),
@@ -132,6 +133,14 @@ def test_a_document_is_called_by_the_most_exact_name_first():
     assert document_called("y", twins).doc_id == "y"
     with pytest.raises(NotFoundError, match="may be any of x"):
         document_called("y.txt", twins)
+
+
+def test_a_year_that_is_inferred_never_leaves_a_document_out():
+    """It may be another one: it is kept, and that is said."""
+    for year in (2020, 2021, 2022):
+        assert "e" in documents_within(Filter(years=(year, year)), [*CARDS, GUESSED])
+    said = what_is_left_out(Filter(years=(2022, 2022)), [*CARDS, GUESSED])
+    assert said.endswith("left out; the year of 1 is inferred: kept, whatever it is")
 
 
 @pytest.mark.parametrize("text", ["", "22", "2023-2020", "2020-", "近年"])
