@@ -27,6 +27,8 @@ class ScoredChunk(JsonReady):
             in nothing else are equal.
         file: Of its document, as ingested.
         status: Whether its document is in force; None where nobody asked.
+        also_in: Other files that hold the passage, or most of it: of documents with the same text,
+            or nearly.
     """
 
     chunk: Chunk
@@ -35,11 +37,12 @@ class ScoredChunk(JsonReady):
     title: str = field(default="", compare=False)
     file: str = field(default="", compare=False)
     status: Status | None = field(default=None, compare=False)
+    also_in: tuple[str, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping as `search --json` prints it.
 
-        The keys are those of a run file, and `status`.
+        The keys are those of a run file, and `status` and `also_in`.
         """
         return {
             "chunk_id": self.chunk.chunk_id,
@@ -51,6 +54,7 @@ class ScoredChunk(JsonReady):
             "text": self.chunk.text,
             "via": list(self.via),
             "status": self.status.to_dict() if self.status else None,
+            "also_in": list(self.also_in),
         }
 
     def _repr_html_(self) -> str:
@@ -136,6 +140,7 @@ class Citation(JsonReady):
         quote: `document.text[start:end]`, verbatim.
         chunk_id: The retrieved chunk that holds the quote.
         status: Whether the document is in force; None where nobody asked.
+        also_in: Other files that hold it, in documents with the same text, or nearly.
     """
 
     number: int
@@ -149,6 +154,7 @@ class Citation(JsonReady):
     quote: str
     chunk_id: str
     status: Status | None = None
+    also_in: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""

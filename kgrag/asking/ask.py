@@ -6,6 +6,7 @@ from dataclasses import replace
 from kgrag.asking.attempts import Attempts
 from kgrag.asking.broken_numbers import with_broken_numbers
 from kgrag.asking.complete import complete
+from kgrag.asking.copies import naming_copies
 from kgrag.asking.models import QuestionModels, StageModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.read_in_chinese import read_in_chinese
@@ -157,11 +158,11 @@ def _quoted(
 
     def quote(search: Search, most: int) -> Quoted:
         results = knowledge.best(
-            search, lambda n: pipeline.retrieve(search, top_k=n), top_k=options.top_k
+            [search], lambda own, n: pipeline.retrieve(own[0], top_k=n), top_k=options.top_k
         )
         found = ResultsWithDocuments.of(results, knowledge.store)
         held.update(found.documents)
-        return quote_results(
+        told = quote_results(
             search.query,
             found.results,
             documents=found.documents,
@@ -170,6 +171,7 @@ def _quoted(
             max_sentences=most,
             facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
         )
+        return replace(told, answer=naming_copies(told.answer, found.results))
 
     def quote_side(side: str, most: int) -> Quoted:
         asked = search.asked(sides[side])

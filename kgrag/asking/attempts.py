@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kgrag.asking.complete import complete
+from kgrag.asking.copies import naming_copies
 from kgrag.asking.models import QuestionModels
 from kgrag.asking.more import with_more
 from kgrag.asking.options import AskOptions
@@ -201,4 +202,5 @@ class Attempts:
             results=held.results,
         )
         texts = cited_texts(answer.citations, documents=held.documents, passages=context.passages)
+        answer = naming_copies(answer, held.results)
         return replace(answer, checks=check(answer, texts))

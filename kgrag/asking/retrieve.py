@@ -179,7 +179,9 @@ def search(
             for wording in understood.wordings
         ]
         results = knowledge.best(
-            own, lambda n: retrieve_several(pipeline, [own, *further], top_k=n), top_k=options.top_k
+            [own, *further],
+            lambda searches, n: retrieve_several(pipeline, searches, top_k=n),
+            top_k=options.top_k,
         )
     lines = rows_as_text(understood.rows, _ROWS).splitlines()
     steps = (*understood.steps, Step("retrieve", _shown(results, own)))

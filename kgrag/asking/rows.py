@@ -1,10 +1,12 @@
 """Rows of a complete answer: what documents state, each with its clause, as text and as results."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.asking.compared_figures import contrast
+from kgrag.asking.copies import Text, letters_of
 from kgrag.generation.citation import citation
 from kgrag.generation.extract import METHOD, quotes
 from kgrag.generation.listed import Place
@@ -103,6 +105,7 @@ class _Place:
     document: Document
     headings: Sequence[Heading]
     span: tuple[int, int]
+    also_in: tuple[str, ...] = ()
 
 
 def as_answer(found: Complete, query: Query, store: Store) -> Answer:
@@ -115,15 +118,14 @@ def as_answer(found: Complete, query: Query, store: Store) -> Answer:
         key = (place.document.doc_id, *place.span)
         if key not in numbers:
             numbers[key] = len(numbers) + 1
-            cited.append(
-                citation(
-                    numbers[key],
-                    document=place.document,
-                    headings=place.headings,
-                    span=place.span,
-                    chunk_id=place.row.place.chunk_id,
-                )
+            one = citation(
+                numbers[key],
+                document=place.document,
+                headings=place.headings,
+                span=place.span,
+                chunk_id=place.row.place.chunk_id,
             )
+            cited.append(replace(one, also_in=place.also_in))
         quote = without_marks(" ".join(cited[numbers[key] - 1].quote.split()))
         lead = _seen(place.row.lead, query.text, cited[numbers[key] - 1])
         aside = f"（{place.row.aside}）" if place.row.aside else ""
@@ -277,24 +279,39 @@ def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]
             via=(f"table of {found.kind}",),
             title=place.document.title,
             file=place.document.file,
+            also_in=place.also_in,
         )
         for place in _places(found.rows, store)
     ]
 
 
 def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
-    """Return where rows stand; those of documents that are gone left out."""
+    """Return where rows stand; those of documents that are gone left out.
+
+    What stands in several documents of one text is one place, that names the files of all.
+    """
     doc_ids = list(dict.fromkeys(row.place.doc_id for row in rows))
     documents: Mapping[str, Document] = {d.doc_id: d for d in store.documents(doc_ids)}
     headings = store.headings(doc_ids)
-    found = []
+    texts = {doc_id: Text(document) for doc_id, document in documents.items()}
+    found: defaultdict[tuple[str, ...], list[_Place]] = defaultdict(list)
     for row in rows:
         s = row.place
-        document = documents.get(s.doc_id)
-        if document is not None:
-            span = _span(document.text, s, row.about)
-            found.append(_Place(row, document, headings.get(s.doc_id, ()), span))
-    return found
+        if s.doc_id not in documents:
+            continue
+        document = documents[s.doc_id]
+        span = _span(document.text, s, row.about)
+        alike = found[row.lead, row.aside, letters_of(document.text[slice(*span)])]
+        for i, one in enumerate(alike):
+            if one.document is not document and texts[s.doc_id].is_near(
+                texts[one.row.place.doc_id]
+            ):
+                alike[i] = replace(one, also_in=tuple(sorted({*one.also_in, document.file})))
+                break
+        else:
+            alike.append(_Place(row, document, headings.get(s.doc_id, ()), span))
+    order = {row: i for i, row in enumerate(rows)}
+    return sorted((p for alike in found.values() for p in alike), key=lambda p: order[p.row])
 
 
 def _span(text: str, place: Place, about: str) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from kgrag.asking.copies import each_once
 from kgrag.asking.dated import AsOf, as_of_asked, in_force_first
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
@@ -137,18 +138,36 @@ class SearchContext:
         return replace(self, as_of=asked, doc_ids=held - later)
 
     def best(
-        self, search: Search, retrieve: Callable[[int], Sequence[ScoredChunk]], *, top_k: int
+        self,
+        searches: Sequence[Search],
+        retrieve: Callable[[Sequence[Search], int], Sequence[ScoredChunk]],
+        *,
+        top_k: int,
     ) -> list[ScoredChunk]:
         """Return results with their documents' status, what is in force first if that is asked for.
 
+        Of documents with the same text one is searched; see `kgrag.asking.copies.each_once`.
+
         Args:
-            search: Of the question; a document that it quotes the title of keeps its place.
-            retrieve: Gives so many results, best first.
+            searches: Of the question, its own first, and of further wordings; a document that it
+                quotes the title of keeps its place.
+            retrieve: Gives so many results of searches, best first.
             top_k: Results at most.
         """
-        titled = search.titled if self.as_of.preferred else ()
+        titled = searches[0].titled if self.as_of.preferred else ()
         in_force = self.in_force()
-        found = in_force_first(retrieve, self.as_of, in_force, titled=titled, top_k=top_k)
+        held = self.doc_ids
+        cards = [c for c in self.settings().cards if held is None or c.doc_id in held]
+
+        def once(n: int) -> list[ScoredChunk]:
+            return each_once(
+                lambda copies, most: retrieve([s.without(copies) for s in searches], most),
+                store=self.store,
+                cards=cards,
+                top_k=n,
+            )
+
+        found = in_force_first(once, self.as_of, in_force, titled=titled, top_k=top_k)
         return [
             replace(hit, status=in_force.status(hit.chunk.doc_id, self.as_of.day)) for hit in found
         ]

@@ -45,7 +45,7 @@ class Searching:
         knowledge = self._asked_of(question)
         search = knowledge.search(knowledge.query(question))
         found = knowledge.best(
-            search, lambda n: self.pipeline.retrieve(search, top_k=n), top_k=self.top_k
+            [search], lambda own, n: self.pipeline.retrieve(own[0], top_k=n), top_k=self.top_k
         )
         return with_documents(found, knowledge.store)
 

@@ -273,6 +273,7 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
+    from kgrag.asking.copies import ALSO_IN
     from kgrag.language.text import question_language
     from kgrag.status import mark
 
@@ -284,6 +285,8 @@ def _print_citation(answer: "Answer", citation: "Citation") -> None:
     page = saying(answer.question, "page").format(citation.page) if citation.page else ""
     place = saying(answer.question, "place")
     echo(f"    {place.format(citation.file, page, citation.start, citation.end)}")
+    if citation.also_in:
+        echo(f"    {ALSO_IN[language]}{', '.join(citation.also_in)}")
     if answer.method != "extractive":  # there the answer is the quote
         echo(f"    “{' '.join(citation.quote.split())}”")
 

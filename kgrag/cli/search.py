@@ -126,6 +126,7 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         return
     if not results:
         echo("nothing found")
+    from kgrag.asking.copies import ALSO_IN
     from kgrag.language.text import question_language
     from kgrag.status import mark
 
@@ -136,6 +137,8 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         title = result.title + mark(result.status, language)
         echo(f"{number}. {title}" + (f" › {where}" if where else ""))
         echo(f"   {result.score:.3f}  {result.file}, characters {chunk.start}-{chunk.end}")
+        if result.also_in:
+            echo(f"   {ALSO_IN[language]}{', '.join(result.also_in)}")
         if explain:
             for reason in result.via:
                 echo(f"   + {reason}")

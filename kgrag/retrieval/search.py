@@ -148,6 +148,25 @@ class Search:
             official=self.official,
         )
 
+    def without(self, doc_ids: Collection[str]) -> "Search":
+        """Return this search, held to its documents but some."""
+        if not doc_ids:
+            return self
+        held = (card.doc_id for card in self.store.document_cards())
+        search = Search(
+            self.query,
+            store=self.store,
+            embed=self._embed,
+            settings=self.settings,
+            hypothetical=self.hypothetical,
+            queried=self.queried,
+            doc_ids=frozenset(held).difference(doc_ids),
+            official=self.official,
+        )
+        if "vector" in self.__dict__:
+            search.__dict__["vector"] = self.vector
+        return search
+
     def with_official_terms(self) -> "Search":
         """Return a search that looks for the official terms of everyday wordings, too."""
         if self.official or not official_terms(self.query.text):

@@ -54,6 +54,7 @@ def test_a_hit_as_json_has_the_keys_of_a_run_file_and_the_status():
         "text": "光伏 <b>&",
         "via": ["words 1.0"],
         "status": None,
+        "also_in": [],
     }
     ended = replace(HIT, status=Status("expired", "2026-01-01", "2025-02-28"))
     told = {"kind": "expired", "day": "2026-01-01", "since": "2025-02-28"}

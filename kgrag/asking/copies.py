@@ -1,0 +1,186 @@
+"""One text under several names: one of the documents is searched, all are named."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kgrag.language.document_nodes import node_name
+from kgrag.language.text import normalize, sentence_spans
+from kgrag.results import Answer, ScoredChunk
+from kgrag.store.store import Store
+from kgrag.types import Document, Language
+
+ALSO_IN: Mapping[Language, str] = {"zh": "同一文字另见：", "en": "the same text in: "}
+_SHARED = 0.9  # of the shorter text, by the sentences that both have
+_LEAST = 20  # letters of a passage, or a sentence, that tell one text from another
+_OVERLAP = 0.5  # of a passage that stands in another one's place
+_MORE = 2  # results asked for again, for each wanted, where some stood there twice
+_ROUNDS = 4  # searches at most: copies under other titles are seen when they are found
+
+Retrieve = Callable[[Collection[str], int], Sequence[ScoredChunk]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A document as it is compared.
+
+    Attributes:
+        document: With its text.
+    """
+
+    document: Document
+
+    @cached_property
+    def letters(self) -> str:
+        """Return its text without blanks and width."""
+        return letters_of(self.document.text)
+
+    @cached_property
+    def sentences(self) -> frozenset[str]:
+        """Return its sentences, those that tell it from others."""
+        return _sentences(self.document.text)
+
+    def holds(self, passage: str) -> bool:
+        """Return whether a passage stands in it, or most of its sentences do."""
+        said = _sentences(passage)
+        shared = sum(map(len, said & self.sentences))
+        return letters_of(passage) in self.letters or shared > _OVERLAP * sum(map(len, said))
+
+    def is_near(self, other: "Text") -> bool:
+        """Return whether two texts are one but for a cover, or a few words."""
+        if self.letters == other.letters:
+            return True
+        one, two = (text.document.metadata.regions for text in (self, other))
+        if one and two and one != two:
+            return False
+        shared = sum(map(len, self.sentences & other.sentences))
+        shorter = min(sum(map(len, text.sentences)) for text in (self, other))
+        return shared > 0 and shared >= _SHARED * shorter
+
+
+def each_once(
+    retrieve: Retrieve, *, store: Store, cards: Iterable[Document], top_k: int
+) -> list[ScoredChunk]:
+    """Return results without those that another one repeats, which names the files of these.
+
+    Of documents with one text, whatever their names and marks, the one that is found first is
+    searched. Of documents that are nearly one, a passage that stands in both counts once.
+
+    Args:
+        retrieve: Gives so many results, best first, of all documents but some.
+        store: Where the texts are.
+        cards: Documents that are searched.
+        top_k: Results at most.
+    """
+    held = {card.doc_id: card for card in cards}
+    texts: dict[str, Text] = {}
+    copies: dict[str, str] = {}
+    found: Sequence[ScoredChunk] = []
+    for _ in range(_ROUNDS):
+        found = retrieve(copies.keys(), top_k)
+        known = _copies(found, held, texts, store)
+        if known.keys() <= copies.keys():
+            break
+        copies |= known
+    once = _once(found, texts)
+    if len(once) < len(found) == top_k:
+        once = _once(retrieve(copies.keys(), top_k * _MORE), texts)[:top_k]
+    return [replace(result, also_in=_also_in(result, texts)) for result in once]
+
+
+def naming_copies(answer: Answer, results: Iterable[ScoredChunk]) -> Answer:
+    """Return an answer whose citations name the other files that hold what they cite.
+
+    Args:
+        answer: With its citations.
+        results: That it was drawn from.
+    """
+    also = {result.chunk.chunk_id: result.also_in for result in results if result.also_in}
+    citations = (replace(c, also_in=also.get(c.chunk_id, ())) for c in answer.citations)
+    return replace(answer, citations=tuple(citations))
+
+
+def _copies(
+    found: Sequence[ScoredChunk],
+    held: Mapping[str, Document],
+    texts: dict[str, Text],
+    store: Store,
+) -> dict[str, str]:
+    """Return documents with the text of one that was found, with that one.
+
+    Compared are those that share bytes, or name and place, and those of results that share a
+    passage; their texts are kept in `texts`.
+    """
+    ids = [d for d in dict.fromkeys(r.chunk.doc_id for r in found) if d in held]
+    alike: dict[str, list[str]] = defaultdict(list)
+    for result in found:
+        alike[_key(result.chunk.text)].append(result.chunk.doc_id)
+    marks = {mark for doc_id in ids for mark in _marks(held[doc_id])}
+    for card in held.values():
+        for mark in marks.intersection(_marks(card)):
+            alike[mark].append(card.doc_id)
+    groups = [set(group) for group in alike.values() if len(set(group)) > 1]
+    wanted = set[str]().union(*groups) - texts.keys()
+    texts |= {d.doc_id: Text(d) for d in store.documents(sorted(wanted))}
+    copies: dict[str, str] = {}
+    for doc_id in ids:
+        for other in sorted(set[str]().union(*(g for g in groups if doc_id in g)) - {doc_id}):
+            if not {doc_id, other} & copies.keys() and _are_one(doc_id, other, texts):
+                copies[other] = doc_id
+    return copies
+
+
+def _marks(card: Document) -> tuple[str, str]:
+    return card.content_hash, "\n".join((node_name(card.title), *card.metadata.regions))
+
+
+def _are_one(one: str, other: str, texts: Mapping[str, Text]) -> bool:
+    if one not in texts or other not in texts:
+        return False
+    return texts[one].letters == texts[other].letters
+
+
+def _once(found: Sequence[ScoredChunk], texts: Mapping[str, Text]) -> list[ScoredChunk]:
+    """Return results, each passage of documents that are nearly one once, where it comes first."""
+    kept: list[ScoredChunk] = []
+    for result in found:
+        if not any(_repeats(result, one, texts) for one in kept):
+            kept.append(result)
+    return kept
+
+
+def _repeats(result: ScoredChunk, kept: ScoredChunk, texts: Mapping[str, Text]) -> bool:
+    """Return whether a result is the passage of another one in a document that is nearly that."""
+    one, other = texts.get(result.chunk.doc_id), texts.get(kept.chunk.doc_id)
+    if one is None or other is None or one is other:
+        return False
+    said, there = letters_of(result.chunk.text), letters_of(kept.chunk.text)
+    start, begin = other.letters.find(said), other.letters.find(there)
+    if len(said) < _LEAST or start < 0 or begin < 0:
+        return False
+    shared = min(start + len(said), begin + len(there)) - max(start, begin)
+    return shared >= _OVERLAP * len(said) and one.is_near(other)
+
+
+def _also_in(result: ScoredChunk, texts: Mapping[str, Text]) -> tuple[str, ...]:
+    """Return the files of other documents that hold a result, of the same text or nearly."""
+    own = texts.get(result.chunk.doc_id)
+    if own is None:
+        return ()
+    others = (t for t in texts.values() if t is not own and own.is_near(t))
+    return tuple(sorted(t.document.file for t in others if t.holds(result.chunk.text)))
+
+
+def _sentences(text: str) -> frozenset[str]:
+    found = (letters_of(text[start:end]) for start, end in sentence_spans(text))
+    return frozenset(sentence for sentence in found if len(sentence) >= _LEAST)
+
+
+def letters_of(text: str) -> str:
+    """Return a text without blanks and width, as two are compared."""
+    return "".join(normalize(text).split())
+
+
+def _key(text: str) -> str:
+    return f"text {letters_of(text)}"
