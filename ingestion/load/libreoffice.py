@@ -1,8 +1,10 @@
 """Old Word files, WPS, RTF and OpenDocument: LibreOffice makes a .docx of them, which is read."""
 
 import os
+import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -17,7 +19,12 @@ PROGRAM_VARIABLE = "KGRAG_SOFFICE"
 _PROGRAMS = ("soffice", "libreoffice")
 _TIME_S = 100.0  # less than ingest.parse_seconds by default, so that this is what is said
 _MAX_OUTPUT = 200_000_000
+_OLE_HEADER = 512  # bytes
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What else LibreOffice opens as a text: a zip, RTF, XML and HTML.
+_KNOWN = re.compile(
+    rb"PK\x03\x04|(?:\xef\xbb\xbf)?\s*(?:\{\\rtf|<(?:\?xml|!doctype|html)\b)", re.IGNORECASE
+)
 # Names of streams in an OLE file's directory are written in UTF-16.
 _LOCKED = "EncryptedPackage".encode("utf-16-le")
 _OLD_WORD = "WordDocument".encode("utf-16-le")
@@ -73,8 +80,17 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
         time_s: Seconds that LibreOffice may take; then it is ended, and what it started.
 
     Raises:
-        IngestionError: LibreOffice is not there, cannot open the file, or takes too long.
+        IngestionError: It is none of these formats, or LibreOffice is not there, cannot open the
+            file, or takes too long.
     """
+    # LibreOffice would take any other bytes for plain text, and give characters.
+    if data.startswith(OLE) and not _has_directory(data):
+        raise IngestionError(f"{name}: is damaged or cut short; copy or download it again")
+    if not data.startswith(OLE) and not _KNOWN.match(data):
+        raise IngestionError(
+            f"{name}: is no .{suffix} file: it does not begin as Word, WPS, RTF or OpenDocument "
+            "files do; copy it again, or give it the ending of what it is (.txt, .pdf)"
+        )
     program = _program()
     if program is None:
         raise IngestionError(
@@ -95,6 +111,18 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
                 f"{name}: comes to {size:,} bytes as .docx, more than {_MAX_OUTPUT:,}; split it"
             )
         return made.read_bytes()
+
+
+def _has_directory(data: bytes) -> bool:
+    """Tell whether the list of an OLE file's streams begins where its header says.
+
+    The header has the size of sectors as a power of two, and the sector of the list.
+    """
+    if len(data) < _OLE_HEADER or data[30] not in (9, 12):
+        return False
+    (sector,) = struct.unpack_from("<L", data, 48)
+    at = (sector + 1) << data[30]
+    return data[at : at + 2] == b"R\0"  # Root Entry
 
 
 def _program() -> str | None:

@@ -22,7 +22,7 @@ _AFTER_END = 2048
 # A page of little text that pictures cover for this share is a picture.
 _MOSTLY = 0.4
 _NO_TEXT = (
-    "has a text layer that is no readable text",
+    "has a text layer that is no readable text (a wrong character map)",
     "have a text layer that is no readable text",
 )
 _A_PICTURE = ("is mostly a picture, which is not read", "are mostly pictures, which are not read")
@@ -121,8 +121,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             *(["the file's end is missing or damaged: pages may be missing"] if is_cut else []),
             *_recognised(pictures),
             *_no_layer(empty),
-            *_listed([i for i in layers.garbage if i not in pictures], *_NO_TEXT),
-            *_listed([i for i in layers.drawn if i not in pictures], *_A_PICTURE),
+            *_listed([i for i in layers.garbage if i not in pictures], _NO_TEXT, why_unread()),
+            *_listed([i for i in layers.drawn if i not in pictures], _A_PICTURE, ""),
         ),
     )
 
@@ -161,8 +161,9 @@ def page_text(items: Sequence[Item]) -> str:
     return "\n".join(lines)
 
 
-def _listed(pages: list[int], one: str, many: str) -> list[str]:
-    found = [f"page {n} {one}" for n in pages[:_MOST_LISTED]]
+def _listed(pages: list[int], said: tuple[str, str], why: str) -> list[str]:
+    one, many = said
+    found = [f"page {n} {one}{why and '; '}{why}" for n in pages[:_MOST_LISTED]]
     if len(pages) > _MOST_LISTED:
         found.append(f"{len(pages) - _MOST_LISTED} more pages {many}")
     return found

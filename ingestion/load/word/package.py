@@ -63,7 +63,7 @@ class WordPackage:
 
         Raises:
             IngestionError: It is larger than a Word file's text can be.
-            NotWordError: It is no XML, or the zip is damaged here.
+            NotWordError: It is no XML, or refers to entities, or the zip is damaged here.
         """
         from lxml import etree
 
@@ -84,6 +84,9 @@ class WordPackage:
             root: Element = etree.fromstring(data, parser)
         except etree.LxmlError as exc:
             raise NotWordError(f"{path}: {exc}") from exc
+        entity = next(root.iter(etree.Entity), None)
+        if entity is not None:  # no Word file may; what it stands for would be missing
+            raise NotWordError(f"{path}: text is replaced by an XML entity, {entity.text}")
         return root
 
     def related(self, kind: str) -> "list[Element]":

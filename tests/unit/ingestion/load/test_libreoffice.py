@@ -14,7 +14,17 @@ from kgrag.ingestion.load.docx import read_docx
 from kgrag.ingestion.load.libreoffice import OLE, PROGRAM_VARIABLE, as_docx
 from tests.fixtures.word_files import paragraph, word_file
 
-OLD_WORD = OLE + "WordDocument".encode("utf-16-le")
+RTF = rb"{\rtf1 x}"
+
+
+def ole(stream: str) -> bytes:
+    """Return the beginning of an OLE file: header, and the names in its list of streams."""
+    header = bytearray(OLE.ljust(512, b"\0"))
+    header[30] = 9  # sectors of 2**9 bytes; the list is the first
+    return bytes(header) + "".join(("Root Entry".ljust(64), stream)).encode("utf-16-le")
+
+
+OLD_WORD = ole("WordDocument")
 
 
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> Path:
@@ -34,7 +44,7 @@ def test_load_when_the_file_goes_through_libreoffice(tmp_path, monkeypatch, suff
     made.write_bytes(word_file(paragraph("关于节能的通知")))
     program(tmp_path, monkeypatch, f'[ -s "$in" ] && cp {made} "$out/in.docx"')
     file = tmp_path / f"通知.{suffix}"
-    file.write_bytes(b"old")
+    file.write_bytes(RTF)
 
     document = load(Source(file))
 
@@ -56,7 +66,7 @@ def test_as_docx_when_libreoffice_is_missing(monkeypatch, tmp_path):
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
 
     with pytest.raises(IngestionError, match=r"a\.doc: .*install it .*save the file as \.docx"):
-        as_docx(b"x", suffix="doc", name="a.doc")
+        as_docx(RTF, suffix="doc", name="a.doc")
 
 
 def test_as_docx_when_nothing_comes_of_it(tmp_path, monkeypatch):
@@ -64,7 +74,7 @@ def test_as_docx_when_nothing_comes_of_it(tmp_path, monkeypatch):
     program(tmp_path, monkeypatch, "exit 0")
 
     with pytest.raises(IngestionError, match=r"a\.doc: LibreOffice cannot open it"):
-        as_docx(b"x", suffix="doc", name="a.doc")
+        as_docx(RTF, suffix="doc", name="a.doc")
 
 
 def test_as_docx_when_it_takes_too_long(tmp_path, monkeypatch):
@@ -72,7 +82,7 @@ def test_as_docx_when_it_takes_too_long(tmp_path, monkeypatch):
     program(tmp_path, monkeypatch, f"sleep 60 & echo $! > {tmp_path}/child; wait")
 
     with pytest.raises(IngestionError, match=r"a\.doc: LibreOffice took more than 1 s"):
-        as_docx(b"x", suffix="doc", name="a.doc", time_s=1)
+        as_docx(RTF, suffix="doc", name="a.doc", time_s=1)
 
     child = (tmp_path / "child").read_text().strip()
     state = subprocess.run(["ps", "-o", "stat=", "-p", child], capture_output=True, text=True)
@@ -82,10 +92,43 @@ def test_as_docx_when_it_takes_too_long(tmp_path, monkeypatch):
 def test_as_docx_when_the_file_is_locked(tmp_path, monkeypatch):
     """An encrypted file is not handed on."""
     program(tmp_path, monkeypatch, "exit 0")
-    locked = OLE + "EncryptedPackage".encode("utf-16-le")
+    locked = ole("EncryptedPackage")
 
     with pytest.raises(IngestionError, match=r"a\.doc: is locked with a password"):
         as_docx(locked, suffix="doc", name="a.doc")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (bytes(range(256)) * 20, "is no .doc file: it does not begin as Word"),
+        ("关于节能的通知".encode(), "is no .doc file: it does not begin as Word"),
+        (b"%PDF-1.7", r"give it the ending of what it is \(\.txt, \.pdf\)"),
+        (OLE, "is damaged or cut short; copy or download it again"),
+        (OLE + bytes(range(256)) * 20, "is damaged or cut short"),
+        (OLD_WORD[:512], "is damaged or cut short"),
+    ],
+)
+def test_as_docx_when_the_file_is_none_that_libreoffice_is_to_read(
+    tmp_path, monkeypatch, data, said
+):
+    """It would take them for plain text: nothing is handed on to it."""
+    program(tmp_path, monkeypatch, f'cp "$in" "$out/in.docx"; touch {tmp_path}/asked')
+
+    with pytest.raises(IngestionError, match=rf"a\.doc: .*{said}"):
+        as_docx(data, suffix="doc", name="a.doc")
+
+    assert not (tmp_path / "asked").exists()
+
+
+@pytest.mark.parametrize(
+    "data", [OLD_WORD, RTF, b"PK\x03\x04", b"\xef\xbb\xbf<?xml ?>", b"\n<HTML>"]
+)
+def test_as_docx_hands_on_what_office_programs_write(tmp_path, monkeypatch, data):
+    """Whichever of the endings it has: LibreOffice looks at the bytes."""
+    program(tmp_path, monkeypatch, 'cp "$in" "$out/in.docx"')
+
+    assert as_docx(data, suffix="doc", name="a.doc") == data
 
 
 @pytest.mark.slow

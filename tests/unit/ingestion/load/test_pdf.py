@@ -6,8 +6,11 @@ from itertools import pairwise
 import pytest
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.ocr.choice import ocr_is
+from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.pdf import read_pdf
+from kgrag.ingestion.load.scanned import Recognised
 from scripts.pdf_writer import Block, write_pdf
 
 PARAGRAPH = (
@@ -123,3 +126,32 @@ def test_read_pdf_when_several_threads_read():
         found = list(pool.map(read, [data] * 8))
 
     assert all(parsed == alone for parsed in found)
+
+
+EXCHANGED = str.maketrans({c: chr(ord(c) + 1) for c in PARAGRAPH if "一" <= c <= "鿿"})
+
+
+def test_read_pdf_when_a_wrong_map_exchanges_characters():
+    """The page is named with the remedy, and stays as its text layer has it."""
+    with ocr_is("off"):
+        parsed = read(pdf((PARAGRAPH * 6).translate(EXCHANGED)))
+
+    assert PARAGRAPH.translate(EXCHANGED) in parsed.text
+    (warning,) = parsed.warnings
+    assert warning.startswith("page 1 has a text layer that is no readable text (a wrong character")
+    assert warning.endswith("; recognition of pictures is off (ingest.ocr)")
+
+
+def test_read_pdf_when_the_page_of_a_wrong_map_is_recognised(monkeypatch):
+    """What is seen on the page is its text."""
+    seen = Recognised([Line(PARAGRAPH, 80, 515, 16)], ["page 1: 1 line in doubt"])
+    monkeypatch.setattr(
+        "kgrag.ingestion.load.pdf.recognised", lambda _, numbers: [(n, seen) for n in numbers]
+    )
+
+    parsed = read(pdf((PARAGRAPH * 6).translate(EXCHANGED)))
+
+    assert parsed.text == PARAGRAPH
+    assert parsed.warnings == (
+        "page 1 without readable text read as a picture", "page 1: 1 line in doubt",
+    )  # fmt: skip
