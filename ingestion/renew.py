@@ -5,12 +5,28 @@ from dataclasses import replace
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.store import Store
+
+
+def settle(*, store: Store, embedder: Embedder, sizes: ChunkSizes, vectors: VectorSet) -> int:
+    """Make anew what does not say yet what a person decided; return how many documents.
+
+    Decisions and the list of what they concern are stored at once: whatever cuts this short, the
+    list stays, and it is begun again.
+    """
+    doc_ids = store.unsettled()
+    if not doc_ids:
+        return 0
+    n = renew(doc_ids, store=store, embedder=embedder, sizes=sizes, vectors=vectors)
+    connect(store)
+    store.settle(doc_ids)
+    return n
 
 
 def renew(

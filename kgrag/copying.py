@@ -13,6 +13,7 @@ from kgrag.errors import StoreError
 from kgrag.json_ready import JsonReady
 from kgrag.store.bundles import content_records
 from kgrag.store.contents import Counts, DocumentBundle
+from kgrag.store.decisions import Correction
 from kgrag.store.store import Store
 
 _BOLT_PORT = 7687
@@ -189,17 +190,19 @@ def _copy_document(
 def _copy_decisions(source: Store, target: Store) -> None:
     """Let the target have what a person decided in the source, and nothing else of that kind."""
     wanted, held = _corrected(source), _corrected(target)
+    changed: list[Correction] = []
     for doc_id, field in sorted(wanted.keys() | held.keys()):
         value = wanted.get((doc_id, field))
         if value != held.get((doc_id, field)):
-            target.set_correction(doc_id, field, value)
+            changed.append((doc_id, field, value))
     decided, known = source.decisions(), target.decisions()
-    for decision in known:
-        if decision not in decided:
-            target.remove_decision(decision)
-    for decision in decided:
-        if decision not in known:
-            target.put_decision(decision)
+    target.settle(target.unsettled())
+    target.decide(
+        corrections=changed,
+        decisions=decided,
+        taken_back=[d for d in known if d not in decided],
+        concerns=source.unsettled(),
+    )
 
 
 def _corrected(store: Store) -> dict[tuple[str, str], str]:

@@ -2,13 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.errors import KgragError, NotFoundError, OutOfRangeError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import TITLE, Curation
 from kgrag.ingestion.duplicates import Proposal, proposals
 from kgrag.ingestion.load.stated_values import (
@@ -17,14 +16,14 @@ from kgrag.ingestion.load.stated_values import (
     field_of,
     stated_value,
 )
-from kgrag.ingestion.renew import renew
+from kgrag.ingestion.renew import settle
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import cited_name
 from kgrag.limits import check_whole
 from kgrag.lookup import find_document
-from kgrag.store.decisions import Decision
+from kgrag.store.decisions import Correction, Decision
 from kgrag.store.graph import CountedEntity
 from kgrag.store.store import Store
 from kgrag.types import Document
@@ -88,17 +87,13 @@ class Curator:
             check_whole("correction", value)
         fields = _checked(told)
         card = find_document(self.store, document)
-        for name, value in fields.items():
-            self.store.set_correction(card.doc_id, name, value)
-        return self._renewed(card)
+        return self._corrected(card, fields)
 
     def reset(self, document: str, fields: Iterable[str] = ()) -> Document:
         """Take back corrections of a document, all for no fields; return its card as it is now."""
         card = find_document(self.store, document)
         kept = self.store.corrections().get(card.doc_id, {})
-        for name in tuple(fields) or tuple(kept):
-            self.store.set_correction(card.doc_id, name, None)
-        return self._renewed(card)
+        return self._corrected(card, dict.fromkeys(tuple(fields) or tuple(kept)))
 
     def merge(self, names: Sequence[str], into: str) -> int:
         """Have entities be called `into` from now on; return how many documents name them.
@@ -114,11 +109,12 @@ class Curator:
             normalize_name(known.called(into, written=into)) == normalize_name(n) for n in names
         ):
             raise OutOfRangeError(f"{into!r} is, or is called, one of {'、'.join(names)} already")
-        affected = self._documents(names)
-        for name in names:
-            self.store.remove_decision(Decision("split", name, into))
-            self.store.put_decision(Decision("merge", name, into))
-        return self._renew(affected)
+        decided = [Decision("merge", name, into) for name in names]
+        return self._decide(
+            decisions=decided,
+            taken_back=[replace(d, kind="split") for d in decided],
+            concerns=self._documents(self._undecided(decided)),
+        )
 
     def split(self, name: str, from_: str) -> int:
         """Have a name be no longer an entity's; return how many documents are concerned.
@@ -134,26 +130,54 @@ class Curator:
         """
         for text in (name, from_):
             check_whole("name", text)
-        affected = self._documents([from_])
-        if not self.store.remove_decision(Decision("merge", name, from_)):
-            self.store.put_decision(Decision("split", name, from_))
-        return self._renew(affected)
+        merger, apart = Decision("merge", name, from_), Decision("split", name, from_)
+        is_merger = merger in self.store.decisions()
+        affected = self._documents([from_] if is_merger or self._undecided([apart]) else [])
+        if is_merger:
+            return self._decide(taken_back=[merger], concerns=affected)
+        return self._decide(decisions=[apart], concerns=affected)
 
-    def _renewed(self, card: Document) -> Document:
-        self._renew([card.doc_id])
+    def _corrected(self, card: Document, fields: Mapping[str, str | None]) -> Document:
+        """Correct fields, None for none any more; return the document's card as it is then."""
+        told = [(card.doc_id, name, value) for name, value in fields.items()]
+        self._decide(corrections=told, concerns=[card.doc_id])
         return self.store.document_cards([card.doc_id])[0]
 
-    def _renew(self, doc_ids: Iterable[str]) -> int:
-        n = renew(
-            doc_ids,
-            store=self.store,
-            embedder=self.embedder,
-            sizes=self.sizes,
-            vectors=self.vectors,
+    def _decide(
+        self,
+        *,
+        corrections: Iterable[Correction] = (),
+        decisions: Iterable[Decision] = (),
+        taken_back: Iterable[Decision] = (),
+        concerns: Iterable[str],
+    ) -> int:
+        """Record a decision, and make anew what it concerns; return how many documents.
+
+        Raises:
+            StoreError: If nothing is recorded; or if that is, but not all of it was made anew.
+        """
+        self.store.decide(
+            corrections=corrections, decisions=decisions, taken_back=taken_back, concerns=concerns
         )
-        connect(self.store)
+        try:
+            n = settle(
+                store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=self.vectors
+            )
+        except KgragError as exc:
+            raise StoreError(
+                "what was decided is stored, but not every document that it concerns says it yet; "
+                f"once this is mended, decide it again, or run `kgrag repair`: {exc}"
+            ) from exc
         self.store.refresh(sizes=self.sizes.searched)
         return n
+
+    def _undecided(self, decisions: Iterable[Decision]) -> list[str]:
+        """Return the names on which something is decided that was not before.
+
+        The others may be gone by now, as a merged name is: who was interrupted decides again.
+        """
+        known = self.store.decisions()
+        return [d.name for d in decisions if d not in known]
 
     def _documents(self, names: Sequence[str]) -> list[str]:
         """Return the documents that name entities."""

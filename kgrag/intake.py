@@ -19,6 +19,7 @@ from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import Progress, ingest
 from kgrag.ingestion.planning import PlanBuilder
 from kgrag.ingestion.reembed import Reembedding
+from kgrag.ingestion.renew import settle
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.kb_meta import KbMeta
@@ -106,6 +107,7 @@ class Intake:
         wanted = vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known))
+        settle(store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=vectors)
         with self._enricher(model) as enricher:
             report = ingest(
                 paths,

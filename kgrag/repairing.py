@@ -16,11 +16,13 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
 from kgrag.ingestion.facts import BY_RULE
+from kgrag.ingestion.renew import settle
 from kgrag.ingestion.reread import rebuilt, reread
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
+from kgrag.store.decisions import UNSETTLED
 from kgrag.store.open import open_store
 
 if TYPE_CHECKING:
@@ -76,7 +78,8 @@ def repair(
     file is kept beside it. It need not be possible to open it.
 
     Args:
-        location: The folder; a server is only checked.
+        location: The folder; a server is only checked, but for documents that do not say yet what
+            a person decided.
         config: Settings; of the encoder, where vectors are to be made anew. Defaults for None.
         dry_run: Do it beside, and put nothing in its place.
         progress: Called with (document, documents done, documents in all).
@@ -90,6 +93,9 @@ def repair(
     wrong = [p for p in found if p.invariant != "lost"]
     if not wrong:
         return RepairReport(tuple(found), left=tuple(lost))
+    if all(p.invariant == UNSETTLED for p in wrong):
+        done = _settle(location, config or Config(), [p.subject for p in wrong], dry_run=dry_run)
+        return RepairReport(tuple(found), done, tuple(lost))
     if "://" in str(location):
         left = [f"{p.invariant}: {p.subject}: {p.detail}" for p in found]
         return RepairReport(tuple(found), (), (*left, _ON_A_SERVER))
@@ -135,6 +141,30 @@ def _remaining(problems: list[Problem], told: Collection[str]) -> Iterator[str]:
     for p in problems:
         if not any(doc_id in p.subject for doc_id in told):
             yield f"{p.invariant}: {p.subject}: {p.detail}"
+
+
+def _settle(
+    location: str | Path, config: Config, doc_ids: Sequence[str], *, dry_run: bool
+) -> tuple[str, ...]:
+    """Make documents anew that do not say yet what a person decided; it was cut off."""
+    if not dry_run:
+        with closing(open_store(location, create=False)) as store:
+            meta = KbMeta(store.all_meta())
+            embedder = _encoder(meta, config)
+            sizes = ChunkSizes.of(meta.chunk_sizes or ())
+            vectors = _vectors(meta, config, embedder)
+            settle(store=store, embedder=embedder, sizes=sizes, vectors=vectors)
+    return tuple(f"{doc_id} says what a person decided" for doc_id in doc_ids)
+
+
+def _encoder(meta: KbMeta, config: Config) -> Embedder:
+    choose = partial(configured_embedder, config.embedding, meta.embedder)
+    return built_with(meta, choose)
+
+
+def _vectors(meta: KbMeta, config: Config, embedder: Embedder) -> VectorSet:
+    wanted, sizes = config.embedding, ChunkSizes.of(meta.chunk_sizes or ())
+    return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
 
 
 def _forget_caches(
@@ -294,21 +324,12 @@ class _Repairing:
     @property
     def _encoder(self) -> Embedder:
         if self._embedder is None:
-            meta = self._meta
-            choose = partial(configured_embedder, self.config.embedding, meta.embedder)
-            self._embedder = built_with(meta, choose)
+            self._embedder = _encoder(self._meta, self.config)
         return self._embedder
 
     @property
     def _vectors(self) -> VectorSet:
-        wanted = self.config.embedding
-        return vectors_to_add(
-            self._meta,
-            wanted.sizes,
-            facts=wanted.facts,
-            sizes=self._sizes,
-            embedder=self._encoder,
-        )
+        return _vectors(self._meta, self.config, self._encoder)
 
 
 def found_settings(shop: "Workshop", left: Collection[str], config: Config) -> dict[str, str]:

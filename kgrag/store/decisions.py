@@ -1,13 +1,24 @@
 """What a person decided: corrections of what is read of documents, and which names are one."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
 from kgrag.json_ready import JsonReady
+from kgrag.kb_meta import NOTE
 from kgrag.language.text import normalize_name
+from kgrag.store.contents import Problem
+from kgrag.types import Document
 
 DecisionKind = Literal["merge", "split"]
+Correction = tuple[str, str, str | None]  # document, field, value
+UNSETTLED = "decided"  # the invariant that a document says what a person decided
+UNSETTLED_NOTE = f"{NOTE}unsettled"  # key of the note that holds the documents that do not yet
+_UNSETTLED = (
+    "a person decided what it does not say yet: decide it again, run `kgrag repair`, or ingest "
+    "any file"
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -84,42 +95,75 @@ class DecisionStore(Protocol):
         """Return what a person corrected: by document id the value of each field, in order."""
         ...
 
-    def set_correction(self, doc_id: str, field: str, value: str | None) -> None:
-        """Record the value that a field of a document has; None takes a correction back.
-
-        The document is not changed by it: ingestion reads corrections.
-
-        Raises:
-            ValueError: If the id or the field's name is empty.
-        """
-        ...
-
     def decisions(self) -> list[Decision]:
         """Return all decisions, ordered by kind and names."""
         ...
 
-    def put_decision(self, decision: Decision) -> None:
-        """Record a decision; one that is there already stays.
+    def decide(
+        self,
+        *,
+        corrections: Iterable[Correction] = (),
+        decisions: Iterable[Decision] = (),
+        taken_back: Iterable[Decision] = (),
+        concerns: Iterable[str] = (),
+    ) -> bool:
+        """Record what a person decides, all of it or nothing; return whether that changed anything.
+
+        No document is changed by it: ingestion reads what was decided. So the documents that it
+        concerns are unsettled until they were made anew.
+
+        Args:
+            corrections: Values that fields of documents have; None takes a correction back.
+            decisions: On names; one that is there already stays.
+            taken_back: Decisions that hold no more.
+            concerns: Documents that do not say yet what was decided.
 
         Raises:
-            ValueError: If it is of an unknown kind, or a name is empty.
+            ValueError: If the id or field of a correction is empty, a decision is of an unknown
+                kind, or a name in one is empty.
         """
         ...
 
-    def remove_decision(self, decision: Decision) -> bool:
-        """Take a decision back; return whether it was there."""
+    def unsettled(self) -> list[str]:
+        """Return the documents that are to be made anew after a decision, in order."""
+        ...
+
+    def settle(self, doc_ids: Iterable[str]) -> None:
+        """Record that documents say what was decided."""
         ...
 
 
-def check_correction(doc_id: str, field: str) -> None:
-    """Refuse a correction of nothing; ValueError says what is missing."""
-    if not doc_id or not field:
-        raise ValueError(f"a correction is of a field of a document, got {field!r} of {doc_id!r}")
+class Held(DecisionStore, Protocol):
+    """What also knows which documents are held."""
+
+    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
+        """Return documents without their texts."""
+        ...
 
 
-def check_decision(decision: Decision) -> None:
-    """Refuse a decision that says nothing; ValueError says why."""
-    if decision.kind not in ("merge", "split"):
-        raise ValueError(f"a decision is to merge or to split, not to {decision.kind!r}")
-    if not decision.name or not decision.into:
-        raise ValueError(f"a decision is on two names, got {decision.name!r} and {decision.into!r}")
+def unsettled_from(text: str | None) -> list[str]:
+    """Return the documents that a note holds; none of one that is none.
+
+    >>> unsettled_from('["d-a"]'), unsettled_from(None)
+    (['d-a'], [])
+    """
+    return [str(doc_id) for doc_id in json.loads(text or "[]")]
+
+
+def unsettled_problems(store: Held) -> Iterator[Problem]:
+    """Yield the held documents that do not say yet what a person decided."""
+    for doc_id in sorted(card.doc_id for card in store.document_cards(store.unsettled())):
+        yield Problem(UNSETTLED, doc_id, _UNSETTLED)
+
+
+def check_decided(corrections: Iterable[Correction], decisions: Iterable[Decision]) -> None:
+    """Refuse what says nothing; ValueError says why."""
+    for doc_id, field_name, _ in corrections:
+        if not doc_id or not field_name:
+            told = f"got {field_name!r} of {doc_id!r}"
+            raise ValueError(f"a correction is of a field of a document, {told}")
+    for d in decisions:
+        if d.kind not in ("merge", "split"):
+            raise ValueError(f"a decision is to merge or to split, not to {d.kind!r}")
+        if not d.name or not d.into:
+            raise ValueError(f"a decision is on two names, got {d.name!r} and {d.into!r}")

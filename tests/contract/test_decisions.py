@@ -23,17 +23,17 @@ def put(store, make, name, source):
 def test_corrections_are_kept_by_document_and_field(store):
     """Of documents that are not held, too; the last one counts; None takes one back."""
     assert store.corrections() == {}
-    store.set_correction("d-b", "region", "云岭省")
-    store.set_correction("d-a", "title", "节能方案")
-    store.set_correction("d-b", "date", "")
-    store.set_correction("d-b", "region", "青川市")
+    store.decide(corrections=[("d-b", "region", "云岭省")])
+    store.decide(corrections=[("d-a", "title", "节能方案")])
+    store.decide(corrections=[("d-b", "date", "")])
+    store.decide(corrections=[("d-b", "region", "青川市")])
 
     assert store.corrections() == {
         "d-a": {"title": "节能方案"},
         "d-b": {"date": "", "region": "青川市"},
     }
-    store.set_correction("d-a", "title", None)
-    store.set_correction("d-a", "title", None)
+    store.decide(corrections=[("d-a", "title", None)])
+    store.decide(corrections=[("d-a", "title", None)])
     assert list(store.corrections()) == ["d-b"]
     assert store.verify() == []
 
@@ -42,14 +42,14 @@ def test_corrections_are_kept_by_document_and_field(store):
 def test_a_correction_of_nothing_is_refused(store, doc_id, field):
     """Nothing is stored."""
     with pytest.raises(ValueError, match="correction"):
-        store.set_correction(doc_id, field, "x")
+        store.decide(corrections=[(doc_id, field, "x")])
     assert store.corrections() == {}
 
 
 def test_corrections_outlive_their_document(store, make):
     """When it comes back, they are there."""
     put(store, make, "a", "/a.txt")
-    store.set_correction("d-a", "region", "云岭省")
+    store.decide(corrections=[("d-a", "region", "云岭省")])
     store.delete_document("d-a")
     put(store, make, "a", "/a.txt")
     assert store.corrections() == {"d-a": {"region": "云岭省"}}
@@ -58,7 +58,7 @@ def test_corrections_outlive_their_document(store, make):
 def test_corrections_go_over_to_the_document_that_takes_a_place(store, make):
     """A file that changes has another id; its document keeps what a person said."""
     put(store, make, "a", "/a.txt")
-    store.set_correction("d-a", "region", "云岭省")
+    store.decide(corrections=[("d-a", "region", "云岭省")])
     put(store, make, "b", "/a.txt")
     assert store.corrections() == {"d-b": {"region": "云岭省"}}
     assert store.verify() == []
@@ -67,8 +67,8 @@ def test_corrections_go_over_to_the_document_that_takes_a_place(store, make):
 def test_corrections_of_its_own_are_kept(store, make):
     """The other's stay with the other."""
     put(store, make, "a", "/a.txt")
-    store.set_correction("d-a", "region", "云岭省")
-    store.set_correction("d-b", "title", "方案")
+    store.decide(corrections=[("d-a", "region", "云岭省")])
+    store.decide(corrections=[("d-b", "title", "方案")])
     put(store, make, "b", "/a.txt")
     assert store.corrections() == {"d-a": {"region": "云岭省"}, "d-b": {"title": "方案"}}
 
@@ -77,7 +77,7 @@ def test_corrections_stay_with_a_document_that_another_source_holds(store, make)
     """And the one that takes its place in the first has them, too."""
     put(store, make, "a", "/a.txt")
     store.attach_source("/twin.txt", "d-a")
-    store.set_correction("d-a", "region", "云岭省")
+    store.decide(corrections=[("d-a", "region", "云岭省")])
     put(store, make, "b", "/a.txt")
     assert store.corrections() == {"d-a": {"region": "云岭省"}, "d-b": {"region": "云岭省"}}
 
@@ -86,10 +86,10 @@ def test_decisions_are_kept(store):
     """Each once, in order, until they are taken back."""
     assert store.decisions() == []
     for decision in (SPLIT, MERGE, MERGE):
-        store.put_decision(decision)
+        store.decide(decisions=[decision])
     assert store.decisions() == [MERGE, SPLIT]
-    assert store.remove_decision(SPLIT)
-    assert not store.remove_decision(SPLIT)
+    assert store.decide(taken_back=[SPLIT])
+    assert not store.decide(taken_back=[SPLIT])
     assert store.decisions() == [MERGE]
     assert store.verify() == []
 
@@ -101,29 +101,29 @@ def test_decisions_are_kept(store):
 def test_a_decision_that_says_nothing_is_refused(store, decision):
     """Nothing is stored."""
     with pytest.raises(ValueError, match="decision"):
-        store.put_decision(decision)
+        store.decide(decisions=[decision])
     assert store.decisions() == []
 
 
 def test_only_changes_count(store):
     """What is there already is none."""
-    store.set_correction("d-a", "region", "云岭省")
-    store.put_decision(MERGE)
+    store.decide(corrections=[("d-a", "region", "云岭省")])
+    store.decide(decisions=[MERGE])
     before = store.change_counter()
-    store.set_correction("d-a", "region", "云岭省")
-    store.set_correction("d-b", "region", None)
-    store.put_decision(MERGE)
-    store.remove_decision(SPLIT)
+    store.decide(corrections=[("d-a", "region", "云岭省")])
+    store.decide(corrections=[("d-b", "region", None)])
+    store.decide(decisions=[MERGE])
+    store.decide(taken_back=[SPLIT])
     assert store.change_counter() == before
-    store.set_correction("d-a", "region", None)
+    store.decide(corrections=[("d-a", "region", None)])
     assert store.change_counter() > before
 
 
 def test_an_export_tells_decisions(store):
     """After all else, in order."""
-    store.put_decision(MERGE)
-    store.set_correction("d-b", "region", "云岭省")
-    store.set_correction("d-a", "title", "方案")
+    store.decide(decisions=[MERGE])
+    store.decide(corrections=[("d-b", "region", "云岭省")])
+    store.decide(corrections=[("d-a", "title", "方案")])
     lines = [json.loads(json.dumps(record)) for record in store.export()]
     assert lines == [
         {"record": "correction", "doc_id": "d-a", "field": "title", "value": "方案"},
@@ -135,17 +135,45 @@ def test_an_export_tells_decisions(store):
 def test_decisions_go_with_a_copy_and_back(store, make, tmp_path):
     """What was taken back since the last copy is taken back there, too."""
     put(store, make, "a", "/a.txt")
-    store.set_correction("d-a", "region", "云岭省")
-    store.set_correction("d-a", "title", "方案")
-    store.put_decision(MERGE)
+    store.decide(corrections=[("d-a", "region", "云岭省")])
+    store.decide(corrections=[("d-a", "title", "方案")])
+    store.decide(decisions=[MERGE])
     with closing(SQLiteStore.open(tmp_path / "copy")) as other:
         copy(store, other)
         assert compare(store, other).difference is None
-        other.set_correction("d-a", "title", None)
-        other.set_correction("d-a", "region", "青川市")
-        other.put_decision(SPLIT)
-        other.remove_decision(MERGE)
+        other.decide(corrections=[("d-a", "title", None)])
+        other.decide(corrections=[("d-a", "region", "青川市")])
+        other.decide(decisions=[SPLIT])
+        other.decide(taken_back=[MERGE])
         copy(other, store)
         assert compare(store, other).difference is None
     assert store.corrections() == {"d-a": {"region": "青川市"}}
     assert store.decisions() == [SPLIT]
+
+
+def test_what_a_decision_concerns_is_unsettled_until_it_says_it(store, make, tmp_path):
+    """Recorded with the decision, no content, copied; only those that are held are told."""
+    put(store, make, "a", "/a.txt")
+    store.decide(decisions=[MERGE], concerns=["d-b", "d-a"])
+    store.decide(corrections=[("d-a", "title", "方案")], concerns=["d-a", "d-c"])
+    assert store.unsettled() == ["d-a", "d-b", "d-c"]
+    assert [(p.invariant, p.subject) for p in store.verify()] == [("decided", "d-a")]
+    with closing(SQLiteStore.open(tmp_path / "copy")) as other:
+        other.decide(concerns=["d-z"])
+        copy(store, other)
+        assert compare(store, other).difference is None
+        assert other.unsettled() == ["d-a", "d-b", "d-c"]
+    store.settle(["d-a", "d-b"])
+    assert store.unsettled() == ["d-c"]
+    assert store.verify() == []
+
+
+def test_a_decision_is_stored_whole_or_not_at_all(store):
+    """What is wrong with one part keeps back the others."""
+    with pytest.raises(ValueError, match="decision"):
+        store.decide(
+            corrections=[("d-a", "title", "方案")],
+            decisions=[MERGE, replace(SPLIT, into="")],
+            concerns=["d-a"],
+        )
+    assert (store.corrections(), store.decisions(), store.unsettled()) == ({}, [], [])

@@ -138,8 +138,8 @@ def explain(neo4j_uri, make):
         spot = replace(mention.evidence, qualifiers=told)
         bundle = replace(bundle, facts=facts, mentions=[replace(mention, evidence=spot)])
         store.upsert_document(bundle, source="/archive/a.txt")
-        store.set_correction("d-a", "region", "云岭省")
-        store.put_decision(Decision("merge", "省林业局", "云岭省林业局"))
+        store.decide(corrections=[("d-a", "region", "云岭省")])
+        store.decide(decisions=[Decision("merge", "省林业局", "云岭省林业局")])
         store.upsert_document(make.bundle("b", "正文", title="绿色工厂"), source="/archive/b.txt")
         for typed in (typed_document(make, "t"), cited_document(make, "u"), every_role(make)):
             store.upsert_document(typed, source=f"/archive/{typed.document.file}")

@@ -106,13 +106,13 @@ def test_a_decision_on_names_leads_to_other_organs(store, session, make):
     """At once, also where only what a document says of itself names the organ."""
     fill(store, make)
     merge = Decision("merge", "云岭省能源局", "云岭省发展和改革委员会")
-    store.put_decision(merge)
+    store.decide(decisions=[merge])
     assert issued(session) == ["云岭省人民政府", "云岭省发展和改革委员会"]
     assert store.verify() == []
     assert session.run("MATCH (o:Organ {name: '云岭省能源局'}) RETURN count(o)").value() == [0]
     store.upsert_document(typed_document(make, "c"), source="/archive/c.txt")
     assert issued(session, "d-c") == ["云岭省人民政府", "云岭省发展和改革委员会"]
-    store.remove_decision(merge)
+    store.decide(taken_back=[merge])
     assert issued(session) == issued(session, "d-c") == ["云岭省人民政府", "云岭省能源局"]
     assert store.verify() == []
 

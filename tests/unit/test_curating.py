@@ -5,8 +5,9 @@ import json
 import pytest
 
 from kgrag import KnowledgeBase
+from kgrag.copying import copy
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.errors import NotFoundError, OutOfRangeError, StoreError
 
 PLAN = (
     "云岭省青川市节能规划\n青政发〔2022〕3号\n各县人民政府：\n"
@@ -19,6 +20,20 @@ MEASURES = (
     "为落实《云岭省青川市节能规划》，制定本措施。\n"
     "一、加强监管\n由市经济和信息化局牵头开展节能监察。\n青川市人民政府\n2022年6月5日\n"
 )
+
+MEND = {
+    "ingest": lambda kb, folder, _: kb.ingest(folder),
+    "repair": lambda _, folder, __: KnowledgeBase.repair(folder.parent / "kb"),
+    "another decision": lambda kb, *_: kb.curator().reset("measures.txt"),
+    "again": lambda kb, _, decide: decide(kb.curator()),
+}
+DECIDE = {
+    "corrected": lambda curator: curator.correct("plan.txt", {"region": "四川省", "title": "甲"}),
+    "taken back": lambda curator: curator.reset("plan.txt"),
+    "merged": lambda curator: curator.merge(["青川市经济和信息化局", "青川市工业局"], "工信局"),
+    "merger taken back": lambda curator: curator.split("绿色工厂", "绿色制造工厂"),
+    "kept apart": lambda curator: curator.split("市经信局", "青川市经济和信息化局"),
+}
 
 
 @pytest.fixture
@@ -196,3 +211,40 @@ def test_duplicates_are_proposed_and_those_kept_apart_are_not(kb):
     """A proposal is for people."""
     for proposal in kb.duplicates():
         assert proposal.name != proposal.into
+
+
+@pytest.mark.parametrize(
+    ("decided", "mended"),
+    [
+        *((decided, "repair") for decided in DECIDE),
+        # A merger that is taken back again is another decision: that names stay apart.
+        *((decided, "again") for decided in DECIDE if decided != "merger taken back"),
+        ("merged", "ingest"),
+        ("corrected", "another decision"),
+    ],
+)
+def test_what_was_cut_off_is_told_and_made_up_for(kb, folder, monkeypatch, decided, mended):
+    """Where a decision is stored and a document is not made anew, as on a full disk."""
+    curator, decide = kb.curator(), DECIDE[decided]
+    curator.correct("plan.txt", {"number": "甲〔2020〕1号"})
+    curator.merge(["绿色工厂"], "绿色制造工厂")
+    (folder / "third.txt").write_text(MEASURES.replace("经济和信息化局", "工业局"), "utf-8")
+    kb.ingest(folder)
+    with KnowledgeBase.open(folder.parent / "other", embedder=HashEmbedder(64)) as other:
+        copy(kb.store, other.store)
+        decide(other.curator())
+        wanted = list(other.export())
+
+    def fail(*_args, **_more):
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(kb.store), "upsert_document", fail)
+        with pytest.raises(StoreError, match=r"is stored, but .*`kgrag repair`: the disk is full"):
+            decide(curator)
+    found = kb.verify()
+    assert {p.invariant for p in found} == {"decided"}
+    assert {p.subject for p in found} <= {card.doc_id for card in kb.documents()}
+    MEND[mended](kb, folder, decide)
+    assert kb.verify() == []
+    assert list(kb.export()) == wanted

@@ -1,9 +1,15 @@
 """Corrections and decisions of a person, on nodes that nothing is linked to."""
 
-from functools import partial
+from collections.abc import Callable, Iterable
 
-from kgrag.store.decisions import Decision, check_correction, check_decision
-from kgrag.store.neo4j.base import lock
+from kgrag.store.decisions import (
+    UNSETTLED_NOTE,
+    Correction,
+    Decision,
+    check_decided,
+    unsettled_from,
+)
+from kgrag.store.neo4j.base import Base, lock
 from kgrag.store.neo4j.connection import Row, Transaction
 from kgrag.store.neo4j.corrections import correction_ids, correction_rows
 from kgrag.store.neo4j.role import Role
@@ -22,54 +28,83 @@ class Decisions(Role):
             found.setdefault(doc_id, {})[field] = value
         return found
 
-    def set_correction(self, doc_id: str, field: str, value: str | None) -> None:
-        """Record what a field of a document is; None takes it back."""
-        check_correction(doc_id, field)
-        self._database.write(partial(_correct, doc_id=doc_id, field=field, value=value))
-
     def decisions(self) -> list[Decision]:
         """Return decisions, ordered by kind and names."""
         return sorted(map(_decision, self._database.read("decisions")))
 
-    def put_decision(self, decision: Decision) -> None:
-        """Record a decision."""
-        check_decision(decision)
-        self._database.write(partial(_put, decision=decision))
+    def decide(
+        self,
+        *,
+        corrections: Iterable[Correction] = (),
+        decisions: Iterable[Decision] = (),
+        taken_back: Iterable[Decision] = (),
+        concerns: Iterable[str] = (),
+    ) -> bool:
+        """Record what a person decides, all of it or nothing; return whether it is new."""
+        told, put, gone, ids = tuple(corrections), {*decisions}, {*taken_back}, {*concerns}
+        check_decided(told, (*put, *gone))
 
-    def remove_decision(self, decision: Decision) -> bool:
-        """Take a decision back; return whether it was there."""
-        return self._database.write(partial(_remove, decision=decision))
+        def work(tx: Transaction) -> bool:
+            base = lock(tx)
+            is_corrected = _correct(tx, told)
+            is_decided = _decide(tx, base, put, gone)
+            if is_corrected or is_decided:
+                tx.run("count_change")
+            _note(tx, lambda known: known | ids)
+            # Where it was this call that did it earlier, nobody heard of it.
+            return is_corrected or is_decided or any(tx.earlier)
+
+        return self._database.write(work)
+
+    def unsettled(self) -> list[str]:
+        """Return the documents that are to be made anew after a decision, in order."""
+        return unsettled_from(self._database.read("setting", key=UNSETTLED_NOTE)[0]["value"])
+
+    def settle(self, doc_ids: Iterable[str]) -> None:
+        """Record that documents say what was decided."""
+        ids = {*doc_ids}
+
+        def work(tx: Transaction) -> None:
+            lock(tx)
+            _note(tx, lambda known: known - ids)
+
+        self._database.write(work)
 
 
-def _correct(tx: Transaction, *, doc_id: str, field: str, value: str | None) -> None:
-    lock(tx)
-    known = {row["field"]: row["value"] for row in tx.run("corrections_of", id=doc_id)}
-    if known.get(field) == value:
-        return
-    if value is None:
-        tx.run("delete_corrections", ids=correction_ids(doc_id, [field]))
-    else:
-        tx.run_rows("put_corrections", correction_rows(doc_id, {field: value}))
-    tx.run("count_change")
+def _correct(tx: Transaction, told: Iterable[Correction]) -> bool:
+    """Record corrections; return whether any is new."""
+    is_new = False
+    for doc_id, field, value in told:
+        known = {row["field"]: row["value"] for row in tx.run("corrections_of", id=doc_id)}
+        if known.get(field) == value:
+            continue
+        is_new = True
+        if value is None:
+            tx.run("delete_corrections", ids=correction_ids(doc_id, [field]))
+        else:
+            tx.run_rows("put_corrections", correction_rows(doc_id, {field: value}))
+    return is_new
 
 
-def _put(tx: Transaction, *, decision: Decision) -> None:
-    base = lock(tx)
-    if decision not in map(_decision, tx.run("decisions")):
-        kind, name, into = decision.kind, decision.name, decision.into
-        tx.run("put_decision", id=_id(decision), kind=kind, name=name, into=into)
+def _decide(tx: Transaction, base: Base, put: set[Decision], gone: set[Decision]) -> bool:
+    """Record decisions on names, and take others back; return whether that is new."""
+    known = {*map(_decision, tx.run("decisions"))}
+    lost, new = known & gone, put - (known - gone)
+    for decision in sorted(lost):
+        tx.run("delete_decision", id=_id(decision))
+    for d in sorted(new):
+        tx.run("put_decision", id=_id(d), kind=d.kind, name=d.name, into=d.into)
+    if lost or new:
         issue_anew(tx, base)
-        tx.run("count_change")
+    return bool(lost or new)
 
 
-def _remove(tx: Transaction, *, decision: Decision) -> bool:
-    base = lock(tx)
-    if decision not in map(_decision, tx.run("decisions")):
-        return any(tx.earlier)  # it was this call that removed it, though nobody heard of it
-    tx.run("delete_decision", id=_id(decision))
-    issue_anew(tx, base)
-    tx.run("count_change")
-    return True
+def _note(tx: Transaction, change: Callable[[set[str]], set[str]]) -> None:
+    """Note which documents are unsettled, where that changes."""
+    known = {*unsettled_from(tx.run("setting", key=UNSETTLED_NOTE)[0]["value"])}
+    if (now := change(known)) != known:
+        row = {"key": UNSETTLED_NOTE, "value": to_json(sorted(now))}
+        tx.run_rows("put_settings", [row])
 
 
 def _decision(row: Row) -> Decision:

@@ -7,6 +7,7 @@ from kgrag.store import records
 from kgrag.store.checks import check_settings
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.copied import ServerState
+from kgrag.store.decisions import unsettled_problems
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import bases, gone, read_base
 from kgrag.store.neo4j.decisions import Decisions
@@ -120,7 +121,7 @@ class Whole(Documents, Decisions):
 
     def verify(self) -> list[Problem]:
         """Check every invariant."""
-        return verify(self._database)
+        return [*verify(self._database), *unsettled_problems(self)]
 
     def export(self) -> Iterator[Record]:
         """Yield every record, first those of documents; no file paths, nothing of the server's."""

@@ -1,12 +1,19 @@
 """Corrections and decisions of a person, in tables that refer to no other."""
 
 import sqlite3
+from collections.abc import Callable, Iterable
 
-from kgrag.store.decisions import Decision, check_correction, check_decision
+from kgrag.store.decisions import (
+    UNSETTLED_NOTE,
+    Correction,
+    Decision,
+    check_decided,
+    unsettled_from,
+)
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.role import Role
-from kgrag.store.sqlite.seals import Kept, refuse_damaged_settings, seal_settings
-from kgrag.store.sqlite.statements import run, run_each
+from kgrag.store.sqlite.seals import DECIDED, refuse_damaged_settings, seal_settings
+from kgrag.store.sqlite.statements import json_list, run, run_each
 
 
 class Decisions(Role):
@@ -21,44 +28,48 @@ class Decisions(Role):
                 found.setdefault(doc_id, {})[field] = value
         return found
 
-    def set_correction(self, doc_id: str, field: str, value: str | None) -> None:
-        """Record what a field of a document is; None takes it back."""
-        check_correction(doc_id, field)
-        with self._database.write() as connection:
-            refuse_damaged_settings(connection, "corrections")
-            known = dict(run(connection, "corrections_of", doc_id).fetchall())
-            if known.get(field) == value:
-                return
-            if value is None:
-                run(connection, "delete_correction", doc_id, field)
-            else:
-                run(connection, "put_correction", doc_id, field, value)
-            _finish(connection, "corrections")
-
     def decisions(self) -> list[Decision]:
         """Return decisions, ordered by kind and names; StoreError if one is damaged."""
         with self._reading() as connection:
             refuse_damaged_settings(connection, "decisions")
             return [Decision(*row) for row in run(connection, "decisions")]
 
-    def put_decision(self, decision: Decision) -> None:
-        """Record a decision."""
-        check_decision(decision)
-        row = (decision.kind, decision.name, decision.into)
+    def decide(
+        self,
+        *,
+        corrections: Iterable[Correction] = (),
+        decisions: Iterable[Decision] = (),
+        taken_back: Iterable[Decision] = (),
+        concerns: Iterable[str] = (),
+    ) -> bool:
+        """Record what a person decides, all of it or nothing; return whether it is new."""
+        told, put, gone = tuple(corrections), tuple(decisions), tuple(taken_back)
+        check_decided(told, (*put, *gone))
+        cleared = [(doc_id, field) for doc_id, field, value in told if value is None]
         with self._database.write() as connection:
-            refuse_damaged_settings(connection, "decisions")
-            if run(connection, "add_decision", *row).rowcount > 0:
-                _finish(connection, "decisions")
+            refuse_damaged_settings(connection, *DECIDED)
+            before = connection.total_changes
+            run_each(connection, "put_correction", [row for row in told if row[2] is not None])
+            run_each(connection, "delete_correction", cleared)
+            run_each(connection, "delete_decision", [(d.kind, d.name, d.into) for d in gone])
+            run_each(connection, "add_decision", [(d.kind, d.name, d.into) for d in put])
+            is_new = connection.total_changes > before
+            if is_new:
+                record_change(connection, [])
+                seal_settings(connection, DECIDED)
+            _note(connection, lambda known: known | {*concerns})
+        return is_new
 
-    def remove_decision(self, decision: Decision) -> bool:
-        """Take a decision back; return whether it was there."""
-        row = (decision.kind, decision.name, decision.into)
+    def unsettled(self) -> list[str]:
+        """Return the documents that are to be made anew; StoreError if the note is damaged."""
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "meta")
+            return sorted(_unsettled(connection))
+
+    def settle(self, doc_ids: Iterable[str]) -> None:
+        """Record that documents say what was decided."""
         with self._database.write() as connection:
-            refuse_damaged_settings(connection, "decisions")
-            held = run(connection, "delete_decision", *row).rowcount > 0
-            if held:
-                _finish(connection, "decisions")
-        return held
+            _note(connection, lambda known: known - {*doc_ids})
 
 
 def carry_corrections(connection: sqlite3.Connection, source: str, doc_id: str) -> None:
@@ -81,7 +92,15 @@ def carry_corrections(connection: sqlite3.Connection, source: str, doc_id: str) 
     seal_settings(connection, ["corrections"])
 
 
-def _finish(connection: sqlite3.Connection, table: Kept) -> None:
-    """Count the change, and seal what has changed."""
-    record_change(connection, [])
-    seal_settings(connection, [table])
+def _unsettled(connection: sqlite3.Connection) -> set[str]:
+    row = run(connection, "setting", UNSETTLED_NOTE).fetchone()
+    return {*unsettled_from(row and row[0])}
+
+
+def _note(connection: sqlite3.Connection, change: Callable[[set[str]], set[str]]) -> None:
+    """Note which documents are unsettled, where that changes."""
+    known = _unsettled(connection)
+    if (now := change(known)) != known:
+        refuse_damaged_settings(connection, "meta")
+        run(connection, "put_setting", UNSETTLED_NOTE, json_list(sorted(now)))
+        seal_settings(connection)

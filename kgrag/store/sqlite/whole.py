@@ -1,10 +1,13 @@
 """The knowledge base as a whole: documents as they were stored, counts, export, checks."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
+from kgrag.errors import StoreError
 from kgrag.store import records
 from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
+from kgrag.store.decisions import UNSETTLED, unsettled_problems
 from kgrag.store.records import Record
 from kgrag.store.sqlite.decisions import Decisions
 from kgrag.store.sqlite.documents import chunk, summary
@@ -92,6 +95,8 @@ class Whole(Settings, Graph, Search, Decisions):
             if any(p.invariant in ("file", "schema") for p in problems):
                 return problems
             problems += readable("vectors", lambda: verify_vectors(connection))
+            with suppress(StoreError):  # of a damaged setting its checksum tells
+                problems += readable(UNSETTLED, lambda: unsettled_problems(here))
         # It moves on to the latest state, with which the caches keep up.
         with self._database.read() as connection:
             problems += readable("caches", lambda: verify_caches(connection, self._cache))

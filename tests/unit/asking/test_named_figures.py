@@ -51,5 +51,5 @@ def test_words_of_asking_may_be_in_a_name(store):
 def test_a_name_that_a_person_merged_is_found_by_both(store):
     """What is asked may be called as it was before."""
     assert named(store, "林地占比", "林地占比") == set()
-    store.put_decision(Decision("merge", "林地占比", "森林覆盖率"))
+    store.decide(decisions=[Decision("merge", "林地占比", "森林覆盖率")])
     assert "森林覆盖率" in named(store, "林地占比", "林地占比")

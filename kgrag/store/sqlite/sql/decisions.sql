@@ -7,7 +7,8 @@ SELECT doc_id, field, value FROM corrections ORDER BY doc_id, field;
 SELECT field, value FROM corrections WHERE doc_id = ? ORDER BY field;
 
 -- name: put_correction
-INSERT OR REPLACE INTO corrections VALUES (?, ?, ?);
+INSERT INTO corrections VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value;
 
 -- name: delete_correction
 DELETE FROM corrections WHERE doc_id = ? AND field = ?;

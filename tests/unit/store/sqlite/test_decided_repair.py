@@ -15,9 +15,9 @@ WHOLE = {"d-01": {"region": "云岭省", "title": "方案"}}
 @pytest.fixture
 def decided(store, damage, folder):
     """Decide, damage what was decided, and repair it; return the report."""
-    store.set_correction("d-01", "region", "云岭省")
-    store.set_correction("d-01", "title", "方案")
-    store.put_decision(MERGE)
+    store.decide(corrections=[("d-01", "region", "云岭省")])
+    store.decide(corrections=[("d-01", "title", "方案")])
+    store.decide(decisions=[MERGE])
     store.close()
 
     def repaired(*statements):

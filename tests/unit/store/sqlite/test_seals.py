@@ -239,15 +239,21 @@ def test_damage_of_a_former_version_is_not_sealed_as_whole(folder, store):
 )
 def test_a_changed_decision_is_seen_before_it_is_gone_by(store, damage, statement, table):
     """Neither reading nor the next writer takes it for what a person said."""
-    store.set_correction("d-01", "region", "云岭省")
-    store.put_decision(MERGE)
+    store.decide(corrections=[("d-01", "region", "云岭省")])
+    store.decide(decisions=[MERGE])
     assert store.verify() == []
     damage(statement)
 
     assert {p.subject for p in store.verify() if p.invariant == "checksum"} == {table}
     calls = {
-        "corrections": (store.corrections, lambda: store.set_correction("d-02", "title", "题")),
-        "decisions": (store.decisions, lambda: store.put_decision(replace(MERGE, kind="split"))),
+        "corrections": (
+            store.corrections,
+            lambda: store.decide(corrections=[("d-02", "title", "题")]),
+        ),
+        "decisions": (
+            store.decisions,
+            lambda: store.decide(decisions=[replace(MERGE, kind="split")]),
+        ),
     }
     for call in calls[table]:
         with pytest.raises(StoreError, match="kgrag repair"):
