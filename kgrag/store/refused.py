@@ -15,13 +15,15 @@ def shown(text: str) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def stopped(text: str, timeout_s: float) -> StatementError:
+def stopped(text: str, timeout_s: float, left: str = "") -> StatementError:
     """Return the error of a query that took too long.
 
     Args:
         text: The query.
         timeout_s: Seconds that it had.
+        left: What goes on of it all the same.
     """
-    return StatementError(
-        f"{shown(text)}: stopped after {timeout_s:g} s: ask for less, or allow more time"
+    told = (
+        f"no answer after {timeout_s:g} s, and {left}" if left else f"stopped after {timeout_s:g} s"
     )
+    return StatementError(f"{shown(text)}: {told}: ask for less, or allow more time")

@@ -5,12 +5,17 @@ The texts of a local web server count as requests: whatever reaches it has left 
 
 import logging
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from neo4j import Query
+from neo4j.exceptions import TransientError
 
 from kgrag.errors import StatementError, StoreUnavailableError
+from kgrag.store.neo4j.ending import end
 from kgrag.store.neo4j.gate.tokens import written_text
 from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, PROCEDURES
+from kgrag.store.neo4j.liveness import in_thread
 from tests.fixtures.cypher_statements import DOORS, ENDLESS, GRAPH, HONEST, REFUSED, URL
 from tests.fixtures.honest_cypher import ANALYST
 from tests.fixtures.hostile_cypher import HOSTILE
@@ -165,6 +170,26 @@ def test_an_endless_statement_is_stopped(ask, database, text):
     with pytest.raises(StatementError):
         ask(text, timeout_s=1)
     assert ask("RETURN 1 AS x", timeout_s=30) == [{"x": 1}]
+
+
+def test_what_is_stopped_has_stopped(database):
+    """Nothing of it is left on the server, where time was up for us and not for the server."""
+    text = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(*)"
+    mark = uuid4().hex
+    with database.driver.session() as slow:
+        running = in_thread(lambda: slow.run(Query(text, metadata={"kgrag": mark})).consume())
+        while not database.read("under_way", mark=mark):
+            assert not running.done()
+        assert end(database, mark) == ""
+        assert database.read("under_way", mark=mark) == []
+        assert isinstance(running.exception(60), TransientError)
+
+
+@pytest.mark.parametrize("hop", ["--", "-->", "-[:%]-"])
+def test_a_long_chain_of_anything_never_runs(ask, hop):
+    """Of ten nodes the server computed on for minutes after it was told to stop."""
+    with pytest.raises(StatementError, match="relationships without a type more than 4 times"):
+        ask(f"MATCH {hop.join(f'({name})' for name in 'abcdefghij')} RETURN count(*)")
 
 
 def test_more_rows_than_asked_for_are_not_computed(ask):

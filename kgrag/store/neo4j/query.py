@@ -2,7 +2,8 @@
 
 Five steps, each of which would stop most of what it should not do: what it is understood as
 (`gate`), the plan that the server makes of it (`plan`), the run in read mode with time, rows and
-size bounded, values without vectors (`values`), and a record in the log.
+size bounded, values without vectors (`values`), and a record in the log. What is stopped is looked
+for on the server, ended there, and told where it goes on.
 """
 
 import logging
@@ -10,12 +11,14 @@ import re
 import time
 from collections.abc import Callable
 from typing import TypeVar
+from uuid import uuid4
 
 import neo4j
 from neo4j.exceptions import Neo4jError
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.neo4j.connection import Database
+from kgrag.store.neo4j.ending import end
 from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.gate.admit import Admitted, admit
 from kgrag.store.neo4j.gate.cursor import MOST_LOOPED
@@ -70,11 +73,11 @@ def run_query(
         admitted = admit(text)
     except ValueError as exc:
         raise StatementError(f"{shown(text)}: {exc}") from None
-    deadline = time.monotonic() + timeout_s
+    mark, deadline = uuid4().hex, time.monotonic() + timeout_s
     try:
         rows = _within(
             timeout_s + _GRACE_S,
-            lambda: _run(database, admitted, max_rows=max_rows, until=deadline),
+            lambda: _run(database, admitted, mark, max_rows=max_rows, until=deadline),
         )
     except StatementError as exc:
         raise StatementError(f"{shown(text)}: {exc}") from None
@@ -83,14 +86,16 @@ def run_query(
     except TimeoutError:
         if is_silent(database.address):
             raise silent_error(database.address, timeout_s) from None
-        raise stopped(text, timeout_s) from None
+        raise stopped(text, timeout_s, end(database, mark)) from None
     except FAULTS as exc:
         raise _error(database, text, exc, timeout_s) from exc
     _log.info("%d rows of %s", len(rows), text)
     return rows
 
 
-def _run(database: Database, admitted: Admitted, *, max_rows: int, until: float) -> list[Row]:
+def _run(
+    database: Database, admitted: Admitted, mark: str, *, max_rows: int, until: float
+) -> list[Row]:
     driver = database.driver
     with driver.session(
         database=database.address.database,
@@ -99,12 +104,12 @@ def _run(database: Database, admitted: Admitted, *, max_rows: int, until: float)
         fetch_size=min(max_rows, _FETCHED),
         notifications_min_severity="OFF",
     ) as session:
-        summary = session.run(_query("EXPLAIN " + admitted.text, until)).consume()
+        summary = session.run(_query("EXPLAIN " + admitted.text, mark, until)).consume()
         try:
             check_plan(summary.query_type, summary.plan, admitted.names)
         except ValueError as exc:
             raise StatementError(str(exc)) from None
-        return _rows(session.run(_query(admitted.text, until)), admitted, max_rows=max_rows)
+        return _rows(session.run(_query(admitted.text, mark, until)), admitted, max_rows=max_rows)
 
 
 def _rows(result: neo4j.Result, admitted: Admitted, *, max_rows: int) -> list[Row]:
@@ -128,10 +133,10 @@ def _rows(result: neo4j.Result, admitted: Admitted, *, max_rows: int) -> list[Ro
     return rows
 
 
-def _query(text: str, until: float) -> neo4j.Query:
+def _query(text: str, mark: str, until: float) -> neo4j.Query:
     # A timeout of 0 would mean none.
     seconds = max(until - time.monotonic(), 0.001)
-    return neo4j.Query(text, timeout=seconds)
+    return neo4j.Query(text, metadata={"kgrag": mark}, timeout=seconds)
 
 
 def _within(seconds: float, work: Callable[[], _T]) -> _T:

@@ -16,6 +16,7 @@ MOST_LOOPED = 2000  # items of a list that an expression goes through
 # Measured with Neo4j 5.26: beyond these, planning takes seconds or minutes, and no timeout ends it
 # (20 nested COUNT {}: 151 s; 700 times `||` or [0..]: more than 120 s; 60 relationships: 20 s).
 LABELS = "| of labels and labels in conditions"
+FREE = "relationships without a type"
 _MOST_TIMES = {
     "XOR": 8,
     "CASE": 40,
@@ -27,6 +28,8 @@ _MOST_TIMES = {
     "& and ! of labels": 8,
     LABELS: 12,
     "| of types": 24,
+    # Each multiplies by all that hangs at a node: (a)--(b)--… of ten nodes took 8 minutes.
+    FREE: 4,
 }
 _MOST_OPERATORS = 120
 _OPENING = {"(": ")", "[": "]", "{": "}"}

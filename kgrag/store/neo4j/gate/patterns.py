@@ -1,6 +1,6 @@
 """Patterns of Cypher: nodes, relationships, paths and how often they repeat."""
 
-from kgrag.store.neo4j.gate.cursor import LABELS
+from kgrag.store.neo4j.gate.cursor import FREE, LABELS
 from kgrag.store.neo4j.gate.expressions import Expressions
 
 _MOST_STEPS = 1000  # that a pattern may ask to repeat
@@ -104,10 +104,14 @@ class Patterns(Expressions):
         self.count("RELATIONSHIP")
         self.take("<")
         self.expect("-")
+        is_free = True
         if self.take("["):
             self._named_element(":", "IS", "*", "{", "WHERE", "]")
+            is_free = not (self.sees(":") or self.sees("IS")) or self.near(1).keyword == "%"
             self._filled(types=True)
             self.expect("]")
+        if is_free:
+            self.count(FREE)
         self.expect("-")
         self.take(">")
 

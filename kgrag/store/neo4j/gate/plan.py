@@ -48,6 +48,11 @@ OPERATORS = frozenset(
         *("Top1WithTies", "Union", "Unwind", "ValueHashJoin"),
     }
 )
+# A join puts rows together in memory, and looks at no clock while a condition takes none of them.
+_JOINS = frozenset(
+    {"NodeHashJoin", "NodeLeftOuterHashJoin", "NodeRightOuterHashJoin", "ValueHashJoin"}
+)
+_MOST_JOINED = 10_000_000  # rows, as the server estimates them; it makes 2 to 5 million a second
 _PROCEDURE = re.compile(r"[\w.]+(?=\()")  # in "db.labels() :: (label :: STRING)"
 _TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
@@ -90,7 +95,12 @@ def check_plan(
     """
     if query_type != "r" or plan is None:
         raise ValueError("it does more than read the graph: only reading is allowed")
-    for operator, details in _operators(plan):
+    for operator, details, n_rows in _operators(plan):
+        if operator in _JOINS and n_rows > _MOST_JOINED:
+            raise ValueError(
+                f"its plan joins about {n_rows:,.0f} rows: name labels, types or a property of "
+                "what it looks for, or look for fewer steps at once"
+            )
         if operator not in OPERATORS:
             raise ValueError(f"its plan holds {operator}, which is not known to only read")
         if operator == "ProcedureCall":
@@ -120,12 +130,12 @@ def _is_known(word: str) -> bool:
 _KNOWN = _WORDS | {part for name in FUNCTIONS for part in name.split(".")}
 
 
-def _operators(plan: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield the name and details of each operator."""
+def _operators(plan: Mapping[str, object]) -> Iterator[tuple[str, str, float]]:
+    """Yield the name and details of each operator, and how many rows the server expects of it."""
     name = str(plan.get("operatorType", "")).partition("@")[0]  # "Filter@neo4j"
     arguments = plan.get("args")
-    details = arguments.get("Details", "") if isinstance(arguments, Mapping) else ""
-    yield name, str(details)
+    known = arguments if isinstance(arguments, Mapping) else {}
+    yield name, str(known.get("Details", "")), float(known.get("EstimatedRows", 0))
     children = plan.get("children")
     for child in children if isinstance(children, list) else ():
         yield from _operators(child)

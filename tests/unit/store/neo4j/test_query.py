@@ -7,6 +7,7 @@ import pytest
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from kgrag.errors import StatementError, StoreUnavailableError
+from kgrag.store.neo4j import ending
 from kgrag.store.neo4j.address import Address
 from kgrag.store.neo4j.gate.lists import TOO_LARGE
 from kgrag.store.neo4j.query import run_query
@@ -155,14 +156,60 @@ def test_a_statement_that_the_server_stops_took_too_long():
         run_query(server, "RETURN 1", timeout_s=2)
 
 
+def silent(*_, **__):
+    raise StoreUnavailableError("cannot be reached")
+
+
 def test_the_caller_does_not_wait_for_a_server_that_does_not_stop():
     """It heeds no timeout within an expression."""
     free = threading.Event()
     server: Any = Server()
     server.session = lambda **_: free.wait(30)
-    with pytest.raises(StatementError, match=r"stopped after 0\.01 s"):
+    server.read = silent
+    with pytest.raises(StatementError, match=r"no answer after 0\.01 s, and nobody knows whether"):
         run_query(server, "RETURN 1", timeout_s=0.01)
     free.set()
+
+
+@pytest.mark.parametrize(
+    ("looks", "said"),
+    [
+        (0, r"stopped after 0\.01 s: ask for less"),
+        (2, r"stopped after 0\.01 s: ask for less"),
+        (
+            10**9,
+            r"no answer after 0\.01 s, and the server computes on \(tx-7\), though",
+        ),
+    ],
+)
+def test_what_the_server_still_does_is_ended_or_told(monkeypatch, looks, said):
+    """It is told to end, and looked for until it has; what does not end is no word of `stopped`."""
+    monkeypatch.setattr(ending, "_ENDING_S", 0.3)
+    monkeypatch.setattr(ending, "_LOOK_S", 0.01)
+    free = threading.Event()
+    server: Any = Server()
+    ended: list[list[str]] = []
+
+    def read(name, **given):
+        if name == "under_way":  # so many times; its mark is that of the statement
+            assert {asked.metadata["kgrag"] for asked in server.asked} == {given["mark"]}
+            return [{"id": "tx-7"}] * (len(ended) < looks)
+        assert name == "terminate"
+        ended.append(given["ids"])
+        return []
+
+    run, server.read = server.run, read
+
+    def hang(query):
+        run(query)
+        free.wait(30)
+
+    server.run = hang
+    with pytest.raises(StatementError, match=said):
+        run_query(server, "RETURN 1", timeout_s=0.01)
+    free.set()
+    assert all(ids == ["tx-7"] for ids in ended)
+    assert len(ended) == looks or looks > 2
 
 
 @pytest.mark.parametrize(

@@ -291,7 +291,7 @@ def test_size_is_limited():
     refused("RETURN " + "CASE WHEN 1 THEN " * 41, "CASE more than 40 times")
     refused("RETURN 1" + " + 1" * 200, "operators more than 120 times")
     refused("RETURN a" + "[0..]" * 9, "more than 8 reads follow each other")
-    refused("MATCH " + "--".join(["()"] * 20) + " RETURN 1", "RELATIONSHIP more than 16 times")
+    refused("MATCH " + "-[:T]-".join(["()"] * 20) + " RETURN 1", "RELATIONSHIP more than 16 times")
     refused("MATCH " + ",".join(["()"] * 30) + " RETURN 1", "NODE more than 24 times")
     deep = "COUNT { MATCH (n) WHERE " * 5 + "true" + " } > 0" * 5
     refused(f"RETURN {deep}", "subqueries are nested more than 4 deep")
@@ -333,3 +333,19 @@ def test_variables_of_a_subquery_stand_between_commas():
     assert sent("MATCH (a)--(b) CALL (a, b) { RETURN 1 AS x } RETURN x")
     assert sent("MATCH (a) CALL (*) { RETURN 1 AS x } RETURN x")
     refused("MATCH (a)--(b) CALL (a b) { RETURN 1 AS x } RETURN x", "expected here")
+
+
+@pytest.mark.parametrize(
+    ("hop", "most"),
+    [("--", 4), ("-->", 4), ("-[r]-", 4), ("-[:%]->", 4), ("-[*1..2]-", 4), ("-[:CITES]-", 16)],
+)
+def test_relationships_without_a_type_are_few(hop, most):
+    """Each multiplies by all that hangs at a node, wherever in the statement it stands."""
+    hops = [hop.replace("r", f"r{i}") for i in range(most + 1)]
+    nodes = [f"(n{i})" for i in range(most + 2)]
+    path = "".join(f"{node}{hop}" for node, hop in zip(nodes, hops, strict=False))
+    admit(f"MATCH {path.removesuffix(hops[-1])} RETURN count(*)")
+    told = f"more than {most} times: ask for less"
+    refused(f"MATCH {path}{nodes[-1]} RETURN count(*)", told)
+    parts = " ".join(f"MATCH (n0){hop}()" for hop in hops[: most + 1])
+    refused(f"{parts} RETURN count(*)", told if most < 16 else "more than")

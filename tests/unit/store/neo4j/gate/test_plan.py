@@ -61,3 +61,17 @@ def test_names_texts_and_what_the_server_makes_may_stand_in_the_details():
     """As long as the statement itself holds the name."""
     details = "cache[n.load], 'CREATE' AS `SET x`, getDegree((n)-[:`A B`]-()) > $autoint_0, anon_3"
     check_plan("r", plan("Projection", details=details), {"n", "load", "SET x", "A B"})
+
+
+@pytest.mark.parametrize("operator", ["NodeHashJoin", "NodeLeftOuterHashJoin", "ValueHashJoin"])
+def test_a_join_of_too_many_rows_is_refused(operator):
+    """The server looks at no clock in it; other operators end between two rows."""
+    join = plan("Filter", operator)
+    join["children"][0]["args"]["EstimatedRows"] = 1.12e9
+    with pytest.raises(ValueError, match=r"joins about 1,120,000,000 rows: name labels"):
+        check_plan("r", join)
+    join["children"][0]["args"]["EstimatedRows"] = 9e6
+    check_plan("r", join)
+    wide = plan("Expand(All)")
+    wide["args"]["EstimatedRows"] = 1.12e9
+    check_plan("r", wide)
