@@ -249,6 +249,8 @@ class Query:
         named: Of the titles those without 《》, as worded, each with the ids of the documents that
             bear it; none of a document that is not held.
         asked: The question as asked, where `text` is what it says in Chinese; else empty.
+        unread: Of its words those that `text` leaves out, where they are half of them or more: then
+            an encoder alone tells what is like it.
         sub_questions: Those that a model took it apart into; none where nobody did.
     """
 
@@ -263,6 +265,7 @@ class Query:
     language: Language = "zh"
     named: tuple[tuple[str, tuple[str, ...]], ...] = ()
     asked: str = ""
+    unread: tuple[str, ...] = ()
     sub_questions: tuple[SubQuestion, ...] = ()
 
     @property

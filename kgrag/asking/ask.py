@@ -157,9 +157,7 @@ def _quoted(
     held: dict[str, Document] = {}
 
     def quote(search: Search, most: int) -> Quoted:
-        results = knowledge.best(
-            [search], lambda own, n: pipeline.retrieve(own[0], top_k=n), top_k=options.top_k
-        )
+        results = knowledge.best(pipeline, [search], top_k=options.top_k)
         found = ResultsWithDocuments.of(results, knowledge.store)
         held.update(found.documents)
         told = quote_results(
@@ -179,7 +177,7 @@ def _quoted(
         return of_side(asked.query, told, titled=asked.titled, documents=held)
 
     sides = {side.label: side.query for side in plan(query)} if pipeline.planned else {}
-    listed = complete(search, knowledge) if pipeline.planned else None
+    listed = complete(search, knowledge) if pipeline.planned and not query.unread else None
     if listed is not None and listed.rows:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
@@ -203,7 +201,7 @@ def _quoted(
         answer = without_rows(answer, listed, query, held)
     answer = with_broken_numbers(shortened(replace(answer, question=standing), options.most_quotes))
     checks = check(answer, cited_texts(answer.citations, documents=held))
-    notes = (*read_in_chinese(query, knowledge.settings()), *answer.notes)
+    notes = (*read_in_chinese(query, knowledge.settings().chinese), *answer.notes)
     answer = mark(replace(answer, checks=checks, notes=notes))
     return with_comparison(answer, listed, knowledge.store) if listed else answer
 

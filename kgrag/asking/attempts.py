@@ -129,7 +129,7 @@ class Attempts:
 
     def _listed(self, query: Query) -> Complete | None:
         """Return all that documents state of what is asked, where that is sure."""
-        planned = self._pipeline.planned
+        planned = self._pipeline.planned and not query.unread
         return complete(self._knowledge.search(query), self._knowledge) if planned else None
 
     def _rows(self, listed: Complete | None) -> list[ScoredChunk]:

@@ -3,6 +3,7 @@
 from datetime import date
 
 from kgrag.asking.dated import as_of_asked, what_a_day_leaves_out
+from kgrag.asking.read_in_chinese import how_it_was_read
 from kgrag.config import Config
 from kgrag.embedding.choose import stand_in_note
 from kgrag.embedding.embedder import Embedder
@@ -28,6 +29,7 @@ def search_notes(
     sizes: ChunkSizes,
     within: Filter | None,
     as_of: str | date | None = None,
+    question: str = "",
 ) -> list[str]:
     """Return what there is to know of what is searched; needs no encoder.
 
@@ -37,11 +39,13 @@ def search_notes(
         sizes: Its chunk sizes.
         within: Which documents are searched; all for None.
         as_of: The day as of which is asked, where an option says one.
+        question: That is searched; empty for one of which the answer tells how it was read.
     """
     wanted = config.embedding
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
+    read_as = how_it_was_read(question, store.document_cards()) if question else ()
     asked = as_of_asked("", as_of)
     later = what_a_day_leaves_out(asked, InForce.read(store), "en") if asked.held else ""
     meta = KbMeta(store.all_meta())
     other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
-    return [note for note in (left_out, later, other) if note]
+    return [note for note in (*read_as, left_out, later, other) if note]

@@ -23,7 +23,6 @@ from kgrag.retrieval.graph_query import (
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.retrieval.search import Search
-from kgrag.retrieval.several import retrieve_several
 from kgrag.types import Query
 
 LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
@@ -178,11 +177,7 @@ def search(
             knowledge.search(_reworded(query, wording, knowledge))
             for wording in understood.wordings
         ]
-        results = knowledge.best(
-            [own, *further],
-            lambda searches, n: retrieve_several(pipeline, searches, top_k=n),
-            top_k=options.top_k,
-        )
+        results = knowledge.best(pipeline, [own, *further], top_k=options.top_k)
     lines = rows_as_text(understood.rows, _ROWS).splitlines()
     steps = (*understood.steps, Step("retrieve", _shown(results, own)))
     return Retrieved(query, results, lines, steps)

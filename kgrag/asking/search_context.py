@@ -1,6 +1,6 @@
 """What a knowledge base lends to asking."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -12,9 +12,11 @@ from kgrag.in_force import InForce
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
+from kgrag.retrieval.several import retrieve_several
 from kgrag.status import mark
 from kgrag.store.store import Store
 from kgrag.types import Document, Fact, Heading, Language, Query
@@ -138,20 +140,16 @@ class SearchContext:
         return replace(self, as_of=asked, doc_ids=held - later)
 
     def best(
-        self,
-        searches: Sequence[Search],
-        retrieve: Callable[[Sequence[Search], int], Sequence[ScoredChunk]],
-        *,
-        top_k: int,
+        self, pipeline: Pipeline, searches: Sequence[Search], *, top_k: int
     ) -> list[ScoredChunk]:
         """Return results with their documents' status, what is in force first if that is asked for.
 
         Of documents with the same text one is searched; see `kgrag.asking.copies.each_once`.
 
         Args:
+            pipeline: The retrieval preset.
             searches: Of the question, its own first, and of further wordings; a document that it
                 quotes the title of keeps its place.
-            retrieve: Gives so many results of searches, best first.
             top_k: Results at most.
         """
         titled = searches[0].titled if self.as_of.preferred else ()
@@ -159,13 +157,12 @@ class SearchContext:
         held = self.doc_ids
         cards = [c for c in self.settings().cards if held is None or c.doc_id in held]
 
+        def retrieve(copies: Collection[str], n: int) -> list[ScoredChunk]:
+            others = [search.without(copies) for search in searches]
+            return retrieve_several(pipeline, others, top_k=n)
+
         def once(n: int) -> list[ScoredChunk]:
-            return each_once(
-                lambda copies, most: retrieve([s.without(copies) for s in searches], most),
-                store=self.store,
-                cards=cards,
-                top_k=n,
-            )
+            return each_once(retrieve, store=self.store, cards=cards, top_k=n)
 
         found = in_force_first(once, self.as_of, in_force, titled=titled, top_k=top_k)
         return [

@@ -44,9 +44,7 @@ class Searching:
         """Return the chunks for a question as rules read it."""
         knowledge = self._asked_of(question)
         search = knowledge.search(knowledge.query(question))
-        found = knowledge.best(
-            [search], lambda own, n: self.pipeline.retrieve(own[0], top_k=n), top_k=self.top_k
-        )
+        found = knowledge.best(self.pipeline, [search], top_k=self.top_k)
         return with_documents(found, knowledge.store)
 
     def by_model(self, question: str) -> list[ScoredChunk]:

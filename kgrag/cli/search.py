@@ -74,7 +74,8 @@ def search(
                 question, system=system, top_k=top_k, analysis=analysis, within=within, as_of=as_of
             )
             _show(question, found, explain, as_json)
-        for note in search_notes(base.store, base.config, base.sizes, within, as_of):
+        about = base.store, base.config, base.sizes
+        for note in search_notes(*about, within, as_of, question or ""):
             echo(f"note: {note}", err=True)
     if not whole:
         ctx.exit(1)

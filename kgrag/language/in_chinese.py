@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kgrag.language.english_dates import dates_in
 from kgrag.language.regions import path, regions_named
+from kgrag.language.text import stop_words
 
 _TOKEN = re.compile(
     r"\d+(?:,\d{3})*(?:\.\d+)?(?:%|[A-Za-z]+)?|[A-Za-z][A-Za-z0-9.]*(?:['’][A-Za-z]+)*|[;:,]"
@@ -58,11 +59,15 @@ class InChinese:
         text: Places, years, what is asked about, words of asking; blanks between.
         terms: Of these the places and what is asked about.
         others: Further Chinese terms for what it says, in order; may be empty.
+        unread: Words of the question that the list does not have, without those that say nothing.
+        is_read: Whether the list has more than half of the words that say something.
     """
 
     text: str
     terms: tuple[str, ...]
     others: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    is_read: bool = True
 
 
 class _Entry(NamedTuple):
@@ -134,6 +139,8 @@ class _Reading:
         self._others: list[str] = []
         self._found = False
         self._what = False
+        self._n_read = 0
+        self._unread: list[str] = []
 
     def take(self, tokens: Sequence[str], folded: Sequence[str], at: int) -> int:
         """Read what begins at a token; return how many tokens that was."""
@@ -144,6 +151,8 @@ class _Reading:
                 begins = at == 0 or folded[at - 1] in _BREAKS
                 if begins or entry.terms[0] not in _LEADING:
                     self._add(entry)
+                    if entry.kind != "asking" and entry.terms != (_NOTHING,):
+                        self._n_read += sum(map(_says_something, tokens[at : at + length]))
                     if length == 1 and _ACRONYM.fullmatch(tokens[at]):
                         self._others.append(tokens[at])
                 is_place = entry.kind == "place"
@@ -167,6 +176,9 @@ class _Reading:
         elif token[0].isdigit() or _ACRONYM.fullmatch(token):
             self._chains[-1][-1].append(token.replace(",", ""))
             self._found = self._found or not token[0].isdigit()
+            self._n_read += 1
+        elif _says_something(token):
+            self._unread.append(token)
 
     def _add(self, entry: _Entry) -> None:
         if entry.terms == (_NOTHING,):
@@ -204,7 +216,12 @@ class _Reading:
             asking = ["多少"]
         text = " ".join([*places, *dates, *said, *asking])
         others = dict.fromkeys(term for term in self._others if term not in text)
-        return InChinese(text, (*places, *said), tuple(others))
+        is_read = self._n_read > len(self._unread)
+        return InChinese(text, (*places, *said), tuple(others), tuple(self._unread), is_read)
+
+
+def _says_something(token: str) -> bool:
+    return token.lower() not in stop_words()
 
 
 def _resolved(places: Iterable[tuple[str, ...]]) -> list[str]:

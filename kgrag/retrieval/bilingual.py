@@ -22,7 +22,8 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
 
     Where all documents are Chinese, its Chinese words take the place of its own; its language
     stays that of answer and notes. Where some are English, Chinese words are looked for besides,
-    as keywords. What the word list has no word of stays as it is (`kgrag.language.in_chinese`).
+    as keywords. What the word list has no word of stays as it is (`kgrag.language.in_chinese`);
+    where it lacks half of the words or more, the query says which (`unread`).
     Full-width letters and digits are read as half-width ones in any language.
 
     Args:
@@ -42,6 +43,8 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
     if chinese < _ALL:
         return replace(own, keywords=(*said.terms, *said.others))
     query = analyse(said.text, known_places=known_places)
+    if not said.is_read:
+        return replace(query, language=own.language, asked=own.text, unread=said.unread)
     return replace(query, keywords=said.others, language=own.language, asked=own.text)
 
 

@@ -116,7 +116,7 @@ class Pipeline:
             return []
         search = search.with_official_terms() if self.official else search
         search.deepen(top_k * _POOL)
-        found = self._found(search)
+        found = self._asked_by(search)._found(search)
         fused = self.fuse(search, found, top_k=top_k * _POOL)
         by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
         return [
@@ -124,6 +124,12 @@ class Pipeline:
             for f in fused
             if (chunk := by_id.get(f.chunk_id))
         ]
+
+    def _asked_by(self, search: Search) -> "Pipeline":
+        """Return it with the routes that ask the encoder alone where few words were read."""
+        by_encoder = tuple(route for route in self.routes if route.begin)
+        is_half_read = search.query.unread and not search.query.keywords
+        return replace(self, routes=by_encoder) if is_half_read and by_encoder else self
 
     def _found(self, search: Search) -> list[RetrieverRanking]:
         """Ask the routes; those that begin something before are asked last."""

@@ -206,11 +206,15 @@ class Search:
         was best (benchmarks/decisions.md), and fewer questions are cut at the encoder's limit.
 
         In official terms the question is another text, whose vector is averaged in: where a
-        wording meant something else, the question's own keeps half. So is, with less weight, that
-        of a hypothetical passage: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance
-        Labels (HyDE), 2022, eq. 8, with one passage, which weighs as much there.
+        wording meant something else, the question's own keeps half. An English one of which few
+        words were read stays as it is for an encoder that reads English. So is averaged in, with
+        less weight, a hypothetical passage: Gao et al., Precise Zero-Shot Dense Retrieval without
+        Relevance Labels (HyDE), 2022, eq. 8, with one passage, which weighs as much there.
         """
-        asked = wordings(self.query.text) if self.official else [self.query.text]
+        own = self.query.text
+        if self.query.unread and any(c.casefold()[:2] == "en" for c in self.settings.languages):
+            own = self.query.question
+        asked = wordings(own) if self.official else [own]
         texts = [" ".join(filter(None, (text, self.query.critical))) for text in asked]
         vectors = list(self._embed().embed(texts, "query"))
         vector: Vector = vectors[0] if len(vectors) == 1 else _mean(vectors)

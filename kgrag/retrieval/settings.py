@@ -86,7 +86,7 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         cosine_std=std,
         weak_encoder=meta.stand_in is True,
         languages=tuple(filter(None, meta.languages or ())),
-        chinese=sum(has_han(card.title) for card in cards) / max(1, len(cards)),
+        chinese=chinese_share(cards),
         places=places,
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
@@ -112,6 +112,11 @@ def _cosines(store: Store, doc_ids: Sequence[str], *, size: int) -> tuple[float,
     cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
     deviation = round(float(cosines.std()), 6)
     return (round(float(cosines.mean()), 6), deviation) if deviation > _LEAST_STD else default
+
+
+def chinese_share(cards: Sequence[Document]) -> float:
+    """Return the share of documents whose title is Chinese, in [0, 1]."""
+    return sum(has_han(card.title) for card in cards) / max(1, len(cards))
 
 
 def for_language(settings: Settings, query: Query) -> Settings:

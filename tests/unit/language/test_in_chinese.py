@@ -102,3 +102,20 @@ def test_no_two_entries_are_worded_alike():
     """The later would take the place of the former."""
     said = Counter(word for _, line in LINES for word in line.partition(" = ")[0].split(", "))
     assert [word for word, n in said.items() if n > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "unread", "is_read"),
+    [
+        ("What is the 2025 target for forest coverage in Jiangsu?", (), True),
+        ("What does Jiangsu still have to do for forest coverage?", (), True),
+        ("Which swindlers forged forest coverage in Jiangsu?", ("swindlers", "forged"), True),
+        ("Which swindlers forged maps of Jiangsu?", ("swindlers", "forged", "maps"), False),
+        ("How do villagers split profits of orchards?", ("split", "profits", "orchards"), False),
+        ("Does the PUE upset neighbours?", ("upset", "neighbours"), False),
+    ],
+)
+def test_words_that_nobody_read_are_told(question, unread, is_read):
+    """Half of those that say something, or more: then what was read is another question."""
+    said = in_chinese(question)
+    assert (said.unread, said.is_read) == (unread, is_read)

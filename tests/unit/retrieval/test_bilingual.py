@@ -87,3 +87,20 @@ def test_among_both_english_documents_stay_first_and_chinese_ones_are_found(tmp_
     found = run(base, "search", "What share of non-fossil energy is the harbour to reach?").stdout
     assert found.startswith("1. Harbour Plan")
     assert "江苏省能源规划" in found
+
+
+@pytest.mark.parametrize("system", ["grim", "hybrid", "vector"])
+def test_a_question_of_which_half_is_unread_is_asked_of_the_encoder_alone(tmp_path, system):
+    """No word, title, figure or table answers it, and a note says which words were left out."""
+    asked = "Which swindlers forged the forest coverage maps?"
+    base = based(tmp_path, a=CHINESE, b=OTHER)
+    searched = run(base, "search", asked, "--system", system, "--json")
+    hits = json.loads(searched.stdout)
+    assert "swindlers, forged, maps" in searched.stderr
+    reasons = {reason.split()[0] for hit in hits["results"] for reason in hit["via"]}
+    assert not reasons & {"words", "path", "holds", "section"}
+    assert "vector" in reasons
+    told = json.loads(run(base, "ask", asked, "--writer", "quotes", "--json").stdout)
+    (note,) = (note for note in told["notes"] if "encoder alone" in note)
+    assert "swindlers, forged, maps" in note
+    assert "森林覆盖率" in note
