@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
+from kgrag.ingestion.workers import pool
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Segment, Summary
 
@@ -25,6 +26,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("kgrag")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_reading_process():
+    """Read files in one process beside the test unless it says how many: each takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "n_workers", lambda limits: limits.workers or 1)
+        yield
+
 
 PARENT, LEAF = 24, 8  # characters
 DIMENSION = 8

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pty
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.ingestion.samples import sample_folder
 from kgrag.testing.reply import Body, Reply, stand_in
 from kgrag.testing.server import FakeServer
+from tests.fixtures.plain_samples import put_plain_samples
 from tests.hostile.modes import KEY, TAKEN_OVER, WRONG_KEY, Mode
 
 KEY_ENV = "KGRAG_HOSTILE_KEY"
@@ -148,9 +147,7 @@ class Scene:
 
     def prepare(self) -> None:
         """Write documents and settings."""
-        self.documents.mkdir(parents=True)
-        for name in _SAMPLES[: 2 if self._mode.hostile else 3]:
-            shutil.copy(sample_folder() / name, self.documents / name)
+        put_plain_samples(self.documents, _SAMPLES[: 2 if self._mode.hostile else 3])
         if self._mode.hostile:
             (self.documents / _HOSTILE).write_text(_HOSTILE_TEXT, "utf-8")
         self._configure(self.server.base_url if self._mode.is_up else _nowhere(), self._mode.llm)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.ingestion.samples import sample_folder
+from tests.fixtures.plain_samples import put_plain_samples
 
 KILLS = 5
 REEMBED = """
@@ -67,24 +68,38 @@ def exported(kb):
         return [json.dumps(record, sort_keys=True) for record in base.export()]
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """The sample documents, and records of which each has a text of its own."""
-    path = tmp_path / "more.jsonl"
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """The sample documents as text, and records of which each has a text of its own."""
+    folder = tmp_path_factory.mktemp("corpus")
+    path = folder / "more.jsonl"
     rows = [
         {"id": f"r{i}", "title": f"第{i}号方案", "text": f"到20{25 + i % 10}年达到{i}家。" * 40}
         for i in range(60)
     ]
     path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8")
-    return [sample_folder(), path]
+    put_plain_samples(folder / "samples")
+    return [folder / "samples", path]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, corpus):
+    """A knowledge base of it; tests work on copies."""
+    folder = tmp_path_factory.mktemp("built") / "kb"
+    ingest(folder, 64, *corpus)
+    return folder
+
+
+@pytest.fixture
+def two(tmp_path, built):
+    """Two copies: one to be disturbed, and one not."""
+    return [shutil.copytree(built, tmp_path / name) for name in ("killed", "whole")]
 
 
 @pytest.mark.slow
-def test_reembed_killed_at_random_points_ends_as_if_undisturbed(tmp_path, corpus):
+def test_reembed_killed_at_random_points_ends_as_if_undisturbed(two, corpus):
     """Until the last moment all is as before; what was encoded is not encoded again."""
-    whole, kb = tmp_path / "whole", tmp_path / "killed"
-    for folder in (whole, kb):
-        ingest(folder, 64, *corpus)
+    kb, whole = two
     before = exported(kb)
     batches = run(whole)
     after = exported(whole)
@@ -133,11 +148,9 @@ staged._take_over = traced
 
 
 @pytest.mark.slow
-def test_a_switch_that_is_killed_is_undone_or_complete(tmp_path, corpus):
+def test_a_switch_that_is_killed_is_undone_or_complete(two):
     """It is one transaction: killed within, wherever that is, the old vectors are all there."""
-    kb, whole = tmp_path / "kb", tmp_path / "whole"
-    for folder in (whole, kb):
-        ingest(folder, 64, *corpus)
+    kb, whole = two
     before = exported(kb)
     run(whole)
     after = exported(whole)
@@ -171,11 +184,9 @@ def test_a_switch_that_is_killed_is_undone_or_complete(tmp_path, corpus):
 
 
 @pytest.mark.slow
-def test_a_switch_that_was_complete_survives_a_kill(tmp_path, corpus):
+def test_a_switch_that_was_complete_survives_a_kill(two):
     """What is in the log only is found by the next who opens it."""
-    kb, whole = tmp_path / "kb", tmp_path / "whole"
-    for folder in (whole, kb):
-        ingest(folder, 64, *corpus)
+    kb, whole = two
     run(whole)
     dying = REEMBED.replace('print("done", flush=True)', "import os; os.kill(os.getpid(), 9)")
     done = subprocess.run([sys.executable, "-c", dying, str(kb), "1000"], check=False)
