@@ -39,8 +39,7 @@ _EMPTY_EN = re.compile(
 _LEGEND = re.compile(r"(?:为|是)(?:第一)?(?:牵头|主办|主责)(?:责任)?(?:单位|部门)")
 _ORDER = re.compile(r"[号位]之?前|第一|[首前末]位|在[前首]|居首|首个|[加标带][粗*★△○]|打[*★√]")
 _REACH = 60  # characters on either side
-_NOT_BREAKS = re.compile(rf"[^（）()〔〕【】。；;：:\n]{{0,{_REACH}}}\Z")
-_NOT_BREAKS_AHEAD = re.compile(rf"[^（）()〔〕【】。\n]{{0,{_REACH}}}")
+_BREAK, _END = re.compile(r"[（）()〔〕【】。；;：:\n]"), re.compile(r"[（）()〔〕【】。\n]")
 _BARE = re.compile(r"[\W_]+")
 
 
@@ -106,11 +105,10 @@ def _legend(text: str) -> str:
     '排在第一的为牵头单位，下同'
     """
     for match in _LEGEND.finditer(text):
-        before = text[max(0, match.start() - _REACH) : match.start()]
-        start = match.start() - len(_NOT_BREAKS.search(before)[0])
-        legend = text[start : _NOT_BREAKS_AHEAD.match(text, match.end()).end()]
-        if _ORDER.search(legend):
-            return legend.strip()
+        before = _BREAK.split(text[max(0, match.start() - _REACH) : match.start()])[-1]
+        behind = _END.split(text[match.start() : match.end() + _REACH])[0]
+        if _ORDER.search(before + behind):
+            return (before + behind).strip()
     return ""
 
 

@@ -173,8 +173,7 @@ def _quoted(
 
     def quote_side(side: str, most: int) -> Quoted:
         asked = search.asked(sides[side])
-        told = quote(asked, most)
-        return of_side(asked.query, told, titled=asked.titled, documents=held)
+        return of_side(asked.query, quote(asked, most), titled=asked.titled, documents=held)
 
     sides = {side.label: side.query for side in plan(query)} if pipeline.planned else {}
     listed = complete(search, knowledge) if pipeline.planned and not query.unread else None

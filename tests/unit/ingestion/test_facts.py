@@ -203,7 +203,9 @@ RULED = facts_of(stated_by_rules([FOUND], LEAVES), RESOLVER)
 )
 def test_a_figure_that_rules_read_there_is_one_statement_found_by_both(row, span, is_one):
     """In the rules' words and at their place; another year, value, name or place is another."""
-    said = facts_of([Stated(*row, (Evidence("d", *span, LEAVES[0].chunk_id, "m", 0.9),))], RESOLVER)
+    (subject, predicate, object_), (start, end) = row, span
+    evidence = (Evidence("d", start, end, LEAVES[0].chunk_id, "m", 0.9),)
+    said = facts_of([Stated(subject, predicate, object_, evidence)], RESOLVER)
     found = agreed(said, RULED)
     if not is_one:
         assert found == said

@@ -118,4 +118,5 @@ def test_no_two_entries_are_worded_alike():
 def test_words_that_nobody_read_are_told(question, unread, is_read):
     """Half of those that say something, or more: then what was read is another question."""
     said = in_chinese(question)
+    assert said is not None
     assert (said.unread, said.is_read) == (unread, is_read)
