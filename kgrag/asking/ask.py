@@ -198,11 +198,16 @@ def _quoted(
         answer = quote(search, options.max_sentences).answer
     if listed is not None and not listed.rows:
         answer = without_rows(answer, listed, query, held)
-    answer = with_broken_numbers(shortened(replace(answer, question=standing), options.most_quotes))
-    checks = check(answer, cited_texts(answer.citations, documents=held))
-    notes = (*read_in_chinese(query, knowledge.settings().chinese), *answer.notes)
-    answer = mark(replace(answer, checks=checks, notes=notes))
+    answer = shortened(replace(answer, question=standing), options.most_quotes)
+    answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)
     return with_comparison(answer, listed, knowledge.store) if listed else answer
+
+
+def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
+    """Return an answer made of quotes with its checks, and some notes before its own."""
+    answer = with_broken_numbers(answer)
+    checks = check(answer, cited_texts(answer.citations, documents=held))
+    return mark(replace(answer, checks=checks, notes=(*notes, *answer.notes)))
 
 
 class _Asking:

@@ -3,16 +3,21 @@
 import re
 from collections.abc import Mapping
 
-from kgrag.asking.rows import Complete, Stated, place_of
+from kgrag.asking.meant import chunk_at
+from kgrag.asking.rows import Complete, Stated
 from kgrag.asking.search_context import SearchContext
-from kgrag.language.document_nodes import node_id
+from kgrag.errors import NotFoundError
+from kgrag.generation.listed import Place
 from kgrag.retrieval.search import Search
-from kgrag.store.graph import Statement
-from kgrag.tables.naming import called_so
+from kgrag.tables.table import Source
+from kgrag.tables.tables import Tables
 from kgrag.types import Document, Language
 
+_CITE = r"(?:引用|援引|依据|根据|落实|贯彻|提到|提及|参照|转发)"
 # 哪些文件引用了《A》; which documents cite 《A》; 《A》被哪些文件引用.
 _WHO_CITES = re.compile(
+    rf"》\s*(?:都|分别)?被(?:谁|其他|多少|引用)|谁{_CITE}了?《|{_CITE}了?《[^》]+》的?"
+    r"(?:文件|政策|文档)?(?:都|一共|共)?(?:有|包括)?(?:哪些|哪几|多少|几份)|"
     r"》\s*(?:被|由)(?:哪些|哪几|什么|多少).{0,8}?(?:文件|政策|文档).{0,4}?(?:引用|援引|依据|落实|提到|提及)|"
     r"(?:哪些|哪几|什么|多少|which|what|how many).{0,16}?"
     r"(?:文件|政策|文档|办法|方案|规划|通知|规定|documents?|policies).{0,12}?"
@@ -38,26 +43,30 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     query = search.query
     if len(query.titles) != 1 or not _WHO_CITES.search(query.quoting):
         return None
-    title = query.titles[0]
+    title, store = query.titles[0], knowledge.store
     settings = knowledge.settings()
     held = {card.doc_id: card for card in settings.cards}
-    own = {doc_id for doc_id in search.titled if doc_id in held}
-    nodes = {node_id(held[doc_id].title, held[doc_id].metadata) for doc_id in own}
-    for name in own or [title]:
-        same, called = called_so(knowledge.store, name)
-        own |= {*same}
-        nodes |= {*called}
+    own = [doc_id for doc_id in search.titled if doc_id in held]
     searched = knowledge.doc_ids if knowledge.doc_ids is not None else held.keys()
-    first: dict[str, Statement] = {}
-    for statement in knowledge.store.statements("reference", around=nodes):
-        is_wanted = statement.fact.object.entity_id in nodes and statement.doc_id not in own
-        if is_wanted and statement.doc_id in searched:
-            first.setdefault(statement.doc_id, statement)
+    try:
+        found = Tables(store).cited_by(held[own[0]].title if len(own) == 1 else title)
+    except NotFoundError:
+        return None
+    first: dict[str, tuple[str, Source]] = {}
+    for row in found.rows:
+        for source in row.sources[:1]:
+            if source.doc_id in searched and source.doc_id not in own:
+                first.setdefault(source.doc_id, (str(row.cells[0]), source))
     if not first:
         return None
-    listed = sorted(first.values(), key=lambda s: (_issued(held[s.doc_id]), s.doc_id))
-    note = _NOTE[query.language].format(title=title, n=len(listed), total=len(searched))
-    rows = tuple(Stated(place_of(s), aside=s.qualifiers.role or s.fact.predicate) for s in listed)
+    chunks = {d: store.chunks_of([d], size=settings.leaf) for d in first}
+    rows = tuple(
+        Stated(Place(d, at.start, at.end, chunk_at(chunks[d], at.start)), aside=role)
+        for d, (role, at) in sorted(
+            first.items(), key=lambda item: (_issued(held[item[0]]), item[0])
+        )
+    )
+    note = _NOTE[query.language].format(title=title, n=len(first), total=len(searched))
     return Complete(rows, (note,), "references")
 
 

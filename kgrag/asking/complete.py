@@ -9,10 +9,11 @@ from kgrag.asking.figures import figures
 from kgrag.asking.rows import Complete
 from kgrag.asking.search_context import SearchContext
 from kgrag.asking.sections import sections
+from kgrag.asking.times import times
 from kgrag.retrieval.search import Search
 
 _Kind = Callable[[Search, SearchContext], Complete | None]
-_KINDS: Sequence[_Kind] = (citing, cited, figures, duties, sections)
+_KINDS: Sequence[_Kind] = (citing, cited, times, figures, duties, sections)
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:

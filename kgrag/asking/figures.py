@@ -36,7 +36,7 @@ _LEVELS = (  # what a question wants of all places of a level, and their levels
     ),
 )
 _YEARS = re.compile(r"(?<!\d)(20[1-6]\d)(?=\s*年|\D|$)")
-_PERIODS: Mapping[str, tuple[int, str]] = {
+PERIODS: Mapping[str, tuple[int, str]] = {
     "十三五": (2020, "2016-2020"),
     "十四五": (2025, "2021-2025"),
 }
@@ -141,7 +141,7 @@ def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked |
     if bool(planned) != bool(achieved):
         standing = "planned" if planned else "achieved"
     years = {int(year) for year in _YEARS.findall(query.text)}
-    years |= {year for period, (year, _) in _PERIODS.items() if period in query.text and not years}
+    years |= {year for period, (year, _) in PERIODS.items() if period in query.text and not years}
     return Asked(indicator, subjects, places, level, query.national, frozenset(years), standing)
 
 
@@ -223,28 +223,20 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     asked = asked_figures(query, names)
     if asked is None:
         return None
-    of_it = [s for s in held if s.fact.subject.name in asked.subjects and _stands(s, asked)]
+    named_so = [s for s in held if s.fact.subject.name in asked.subjects]
+    of_it = [s for s in named_so if _stands(s, asked)]
     by_place = _by_place([s for s in of_it if _is_dated(s.qualifiers, asked)], cards, asked)
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
     undated = {p: found for p, found in undated.items() if asked.years and p not in by_place}
     shown = by_place | ({} if asked.level else undated)
     if len(shown) < (_FEWEST if asked.level else 1) and not _is_clear(asked, query.text):
         return None
-    compares = not asked.level and asks_to_compare(query.text)
-    by_year = len(shown) == 1 and len(asked.years) > 1
-    rows = [
-        Stated(
-            place_of(s),
-            lead=_label(s, place),
-            side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
-            statement=s,
-        )
-        for place in _ordered(shown, query.text, asked)
-        for s in shown[place]
-    ]
+    rows = _rows(shown, query.text, asked)
     silent = _silent(shown, cards, asked)
-    n_stating = len({s.doc_id for s in of_it}), len({s.doc_id for s in chain(*by_place.values())})
-    told, unread = _notes(asked, (len(cards), *n_stating), query.language)
+    counts = tuple(
+        len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
+    )
+    told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
     return Complete(
         rows=tuple(rows[:_MOST]),
@@ -255,6 +247,22 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         unread=unread if silent or not rows else "",
         times=tuple(_times(asked.years)),
     )
+
+
+def _rows(shown: Mapping[str, Sequence[Statement]], question: str, asked: Asked) -> list[Stated]:
+    """Return a row for each figure, with the side that it is of where a comparison is asked."""
+    compares = not asked.level and asks_to_compare(question)
+    by_year = len(shown) == 1 and len(asked.years) > 1
+    return [
+        Stated(
+            place_of(s),
+            lead=_label(s, place),
+            side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
+            statement=s,
+        )
+        for place in _ordered(shown, question, asked)
+        for s in shown[place]
+    ]
 
 
 def _is_clear(asked: Asked, question: str) -> bool:
@@ -273,14 +281,14 @@ def _is_dated(told: Qualifiers, asked: Asked) -> bool:
         return True
     return not told.year and any(
         year in asked.years and told.period in (name, period)
-        for name, (year, period) in _PERIODS.items()
+        for name, (year, period) in PERIODS.items()
     )
 
 
 def _times(years: Collection[int]) -> Iterator[str]:
     """Yield what a text calls years: 2025, 十四五."""
     yield from map(str, sorted(years))
-    yield from (name for name, (year, _) in _PERIODS.items() if year in years)
+    yield from (name for name, (year, _) in PERIODS.items() if year in years)
 
 
 def _is_undated(statement: Statement) -> bool:
@@ -375,24 +383,32 @@ def _silent(
     return tuple(place for place in around if place not in stating)
 
 
-def _notes(asked: Asked, counts: tuple[int, int, int], language: Language) -> tuple[list[str], str]:
+def _notes(
+    asked: Asked, total: int, counts: tuple[int, ...], language: Language
+) -> tuple[list[str], str]:
     """Return of how many documents rows are, and what is said of places without any.
 
     The first number is of all documents that state the figure, whatever places or years are asked
-    for: a note never says that none does.
+    for, or any figure of the name where none is planned or achieved: a note never says that none
+    does.
 
     Args:
         asked: What is asked for.
-        counts: Documents asked; of them, those that state the figure, and those of the rows.
+        total: Documents asked.
+        counts: Of them, those with a figure of the name, those with a planned or achieved one as
+            is asked for, and those of the rows.
         language: Of the notes.
     """
-    total, n_any, n_rows = counts
+    n_named, n_any, n_rows = counts
     is_zh, told = language == "zh", _NOTES[language]
-    aim = {"planned": "目标", "achieved": "完成值", "": "数字"}[asked.standing] if is_zh else ""
+    standing = {"planned": "目标", "achieved": "完成值", "": "数字"} if is_zh else {}
+    aim = standing.get(asked.standing, "")
+    counted = aim if n_any else standing.get("", "")
     years = "、".join(f"{year}年" if is_zh else str(year) for year in sorted(asked.years))
     places = "、".join(asked.places) + _OF_ALL.get(asked.level, "")
     where = f"{places}{years}" if is_zh else " ".join(filter(None, (places, years)))
-    note = told["all"].format(total=total, n=n_any, what=f"{asked.indicator}{aim}")
+    n = n_any or n_named
+    note = told["all"].format(total=total, n=n, what=f"{asked.indicator}{counted}")
     if where and n_rows:
         note += told["some"].format(where=where, n=n_rows)
     only_years = years or ("any year" if not is_zh else "")

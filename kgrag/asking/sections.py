@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from kgrag.asking.meant import chunk_at, document_meant
 from kgrag.asking.rows import Complete, Stated
 from kgrag.asking.search_context import SearchContext
 from kgrag.generation.listed import Place
 from kgrag.retrieval.search import Search
-from kgrag.types import Chunk, Document, Heading, Language, Query
+from kgrag.types import Heading, Language
 
 # Words for what a document has a part of, each row one meaning.
 _PARTS: tuple[re.Pattern[str], ...] = (
@@ -22,11 +23,6 @@ _PARTS: tuple[re.Pattern[str], ...] = (
 _ASKS = re.compile(
     r"哪[些几]|列[出举]|包括|有什么|是什么|都有|几[大个项]|\b(?:which|what|list)\b", re.I
 )
-# What the name of a document may leave out.
-_ASIDE = re.compile(
-    r"中共|委员会|人民政府|办公厅|办公室|关于印发|关于|的通知|印发|[省市]|自治区|壮族|回族|维吾尔|[^\w]|_"
-)
-_LEAST_TITLE = 6  # characters of a title that is recognised without 《》
 _MOST = 40  # headings
 _NOTES: Mapping[Language, str] = {
     "zh": "《{title}》“{part}”之下共{n}项，{n}项均已列出",
@@ -45,33 +41,20 @@ def sections(search: Search, knowledge: SearchContext) -> Complete | None:
     part = next((part for part in _PARTS if part.search(query.remainder)), None)
     if part is None or not _ASKS.search(query.text):
         return None
-    within = knowledge.doc_ids
-    cards = [c for c in knowledge.settings().cards if within is None or c.doc_id in within]
-    card = _named(query, search, cards)
-    if card is None:
+    meant = document_meant(search, knowledge)
+    if meant is None:
         return None
+    card = meant.card
     found = _under(knowledge.store.headings([card.doc_id]).get(card.doc_id, ()), part)
     if found is None:
         return None
     heading, inner = found
     chunks = knowledge.store.chunks_of([card.doc_id], size=knowledge.settings().leaf)
     rows = tuple(
-        Stated(Place(card.doc_id, h.start, h.end, _chunk_at(chunks, h.start))) for h in inner
+        Stated(Place(card.doc_id, h.start, h.end, chunk_at(chunks, h.start))) for h in inner
     )
     note = _NOTES[query.language].format(title=card.title, part=heading.text, n=len(inner))
-    return Complete(rows, (note,), "sections")
-
-
-def _named(query: Query, search: Search, cards: Sequence[Document]) -> Document | None:
-    """Return the one document that a question names, in 《》 or by its title without them."""
-    if query.titles:
-        held = [card for card in cards if card.doc_id in search.titled]
-        return held[0] if len(held) == 1 and len(query.titles) == 1 else None
-    asked = _ASIDE.sub("", query.text)
-    named = [(len(bare), card) for card in cards if (bare := _ASIDE.sub("", card.title)) in asked]
-    longest = max((length for length, _ in named), default=0)
-    best = [card for length, card in named if length == longest]
-    return best[0] if len(best) == 1 and longest >= _LEAST_TITLE else None
+    return Complete(rows, (note, *meant.notes), "sections")
 
 
 def _under(
@@ -91,8 +74,3 @@ def _under(
         if 2 <= len(direct) <= _MOST:
             return heading, direct
     return None
-
-
-def _chunk_at(chunks: Sequence[Chunk], start: int) -> str:
-    holding = (chunk.chunk_id for chunk in chunks if chunk.start <= start < chunk.end)
-    return next(holding, chunks[0].chunk_id if chunks else "")

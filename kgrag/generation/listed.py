@@ -24,6 +24,8 @@ _MARKS: tuple[re.Pattern[str], ...] = (
 _LINE = re.compile(r"[^\n]+")
 _ARTICLE = re.compile(rf"第\s*[{_CN}百\d]{{1,5}}\s*[条章节编]")
 _LEADS = re.compile(r"[：:]\s*$")
+# Leads to all that a letter says: its sections, whatever is asked for.
+_LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
 _ENDS = re.compile(r"[。；;！？]")
 _ASKS = re.compile(
     rf"哪[几些{_CN}两]|几[大个类项种块条招样]|有什么(?!不同|[差区]别|差异|影响|关系)|啥|列[出举]"
@@ -142,7 +144,8 @@ class Listing:
         before = [place for place in others if places.index(place) < at]
         note = ""
         if listed.name and at < _FIRST:
-            note = self._note(text[slice(*listed.name)], len(listed.items))
+            name = text[slice(*listed.name)].strip()
+            note = "" if _LEADS_ALL.search(name) else self._note(name, len(listed.items))
         return [*before, *whole, *others[len(before) :]], note
 
     def _note(self, lead: str, n: int) -> str:
@@ -265,7 +268,7 @@ class Lists:
         lead = self._lead_before(found[0].start)
         before = min(run) - 1
         above = self._lines[before] if before >= 0 and self._is_heading(before) else None
-        name = lead or (above and (above.start, above.end))
+        name = lead or ((above.start, above.end) if above else None)
         items = self._items(found, whole=lead is not None)
         return ItemList(lead, items, is_led=lead is not None, name=name if is_whole else None)
 

@@ -38,6 +38,11 @@ class Chosen:
         n, chosen = len(stating), len(self.cards)
         some = chosen != self.total
         of, held = (f"中的{chosen}份", f" of {self.total}") if some else ("", "")
+        if not n:  # what was not read may be there: that none states it nobody knows
+            return Note(
+                f"共{self.total}份文件{of}，从中未读出{zh}",
+                en=f"no {en} were read of {chosen}{held}",
+            )
         return Note(
             f"共{self.total}份文件{of}，其中读出{zh}的有{n}份",
             en=f"{n} of {chosen}{held} documents state {en}",

@@ -132,3 +132,44 @@ def test_a_document_that_is_not_named_has_no_tasks(base):  # noqa: F811
     """Nor has one without such a heading."""
     for question in ("各地有哪些重点任务？", "《绿色发展行动方案》有哪些重点任务？"):
         assert not any("之下共" in note for note in base.ask(question).notes)
+
+
+@pytest.mark.parametrize(
+    ("question", "n", "is_exact"),
+    [
+        ("四川省绿色发展实施方案有哪些时间节点？", 3, True),
+        ("《四川绿色发展方案》有哪些时间要求？", 3, False),
+        ("云南绿色消费意见的时间表是什么？", 1, True),
+    ],
+)
+def test_the_time_points_of_a_document_are_those_of_its_timeline(base, question, n, is_exact):  # noqa: F811
+    """All of them, with the document that was taken where the name is not its title."""
+    answer = base.ask(question)
+    assert answer.notes[0].endswith(f"读出时间点{n}项")
+    assert any("不完全相同" in note for note in answer.notes) is not is_exact
+    assert all(check.supported for check in answer.checks)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_exact"),
+    [
+        ("《四川绿色实施方案》的重点任务有哪些？", False),
+        ("四川发展实施方案的重点任务有哪些？", False),
+        ("绿色发展四川省实施方案的重点任务有哪些？", True),  # the place elsewhere
+    ],
+)
+def test_a_title_that_is_not_to_the_letter_reaches_its_document(base, question, is_exact):  # noqa: F811
+    """With words missing; which document was taken is said where it is not sure."""
+    answer = base.ask(question)
+    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
+    taken = "按《四川省绿色发展实施方案》作答，题中名称与它不完全相同"
+    assert any(note.startswith(taken) for note in answer.notes) is not is_exact
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["《云南绿色发展实施方案》的重点任务有哪些？", "《四川水污染防治方案》的重点任务有哪些？"],
+)
+def test_a_name_that_no_title_has_is_taken_for_none(base, question):  # noqa: F811
+    """Of another place or subject."""
+    assert not any("作答" in note or "之下共" in note for note in base.ask(question).notes)

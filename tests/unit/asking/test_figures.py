@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.asking.figures import asked_figures
+from kgrag.asking.figures import _notes, asked_figures
 from kgrag.language.text import normalize_name
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.query import analyse
@@ -160,6 +160,15 @@ def test_no_note_says_that_no_document_states_a_figure_that_some_do(base, questi
     answer = base.ask(question)
     assert answer.notes[0] == "共4份文件，其中读出森林覆盖率目标的有3份"
     assert answer.notes[1].startswith("未读出20")
+
+
+def test_a_figure_that_nobody_plans_is_counted_as_a_figure():
+    """Not as a target that 0 documents state."""
+    asked = asked_figures(analyse("哪些文件提出了森林覆盖率目标"), NAMES)
+    assert asked is not None
+    notes, unread = _notes(asked, 255, (5, 0, 0), "zh")
+    assert notes == ["共255份文件，其中读出森林覆盖率数字的有5份"]
+    assert unread == "未读出森林覆盖率目标"
 
 
 def test_a_comparison_is_answered_before_the_rows(base):  # noqa: F811

@@ -131,11 +131,23 @@ def test_a_count_says_of_which_list_it_is_or_is_not_there():
     assert note == ""
 
 
+def test_the_sections_of_a_letter_are_no_list():
+    """What 有关事项通知如下 leads to is all of it."""
+    text = "关于申报的通知\n现将有关事项通知如下：\n一、申报时间为三月。\n二、申报材料为两份。\n"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 1.0)
+    chosen = [s for s in sentences([chunk]) if "申报" in s.text][-2:]
+    document = Document("d", "通知", text, "d.txt", "txt", "00")
+    assert Listing(analyse("申报有哪些事项"), {"d": document}).whole(chosen)[1] == ""
+
+
 def test_a_list_with_a_missing_number_is_not_counted():
     """3 was lost in a scan: there are more than two."""
     text = TEXT.replace("3.承诺书", "承诺书").replace("材料不齐", "4.材料不齐")
-    assert Lists(TEXT).of(*at("2.能源审计报告；")).name is not None
-    assert Lists(text).of(*at("2.能源审计报告；")).name is None
+    whole, gap = (Lists(t).of(*at("2.能源审计报告；")) for t in (TEXT, text))
+    assert whole is not None
+    assert gap is not None
+    assert whole.name is not None
+    assert gap.name is None
 
 
 def test_nothing_changes_where_no_list_is_asked_for():
