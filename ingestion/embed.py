@@ -15,7 +15,7 @@ from kgrag.ingestion.vector_set import VectorSet
 from kgrag.language.table_heads import header_before
 from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.types import Chunk, Fact, NodeKind
+from kgrag.types import Chunk, Evidence, Fact, NodeKind
 from kgrag.vectors.vector import Vector
 
 
@@ -137,18 +137,19 @@ def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText
 
 
 def _triples(facts: Sequence[Fact]) -> list[NodeText]:
+    stated: defaultdict[str, list[Evidence]] = defaultdict(list)  # by fact, of whoever read it
+    for f in facts:
+        stated[f.fact_id] += f.evidence
     triples: dict[str, str] = {}
     for f in facts:
-        by_rule = all(e.extractor == BY_RULE for e in f.evidence)
-        if f.predicate in CITING_PREDICATES or (by_rule and not _is_figure(f)):
+        ruled = [e for e in stated[f.fact_id] if e.extractor == BY_RULE]
+        is_figure = any(e.qualifiers.kind == "target" for e in ruled)
+        only_ruled = len(ruled) == len(stated[f.fact_id])
+        if f.predicate in CITING_PREDICATES or (only_ruled and not is_figure):
             continue
-        triple = f.subject.name if by_rule else f"{f.subject.name} {f.predicate} {f.object.name}"
+        triple = f.subject.name if is_figure else f"{f.subject.name} {f.predicate} {f.object.name}"
         triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
     return [NodeText(fact_id, "fact", triple) for fact_id, triple in triples.items()]
-
-
-def _is_figure(fact: Fact) -> bool:
-    return any(e.qualifiers.kind == "target" for e in fact.evidence)
 
 
 def _spans(new: Mapping[str, NodeText], embedder: Embedder) -> dict[str, Vector]:

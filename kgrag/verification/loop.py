@@ -110,8 +110,7 @@ def improve(
         )
         steps += more
     best, found = max(
-        seen,
-        key=lambda s: (s[1].status == "passed", s[1].rank, supported_share(s[0].answer)),
+        seen, key=lambda s: (s[1].status == "passed", s[1].rank, supported_share(s[0].answer))
     )
     if stop:
         steps.append(Step("stop", stop))

@@ -210,8 +210,8 @@ def test_another_model_that_fails_leaves_what_the_first_gave(docs, open_store):
     facts = [f for d in store.document_cards() for f in store.knowledge_of(d.doc_id)[0]]
     assert {f.fact_id for f in facts} == before
     extractors = {f.object.name: {e.extractor for e in f.evidence} for f in facts}
-    assert extractors["12吨"] == {"m"}
-    assert extractors["39吨"] == {"n"}
+    assert extractors["2030年减排12吨"] == {"m", "rules"}
+    assert extractors["2030年减排39吨"] == {"n", "rules"}
     retry(store, enricher(name="n")[0])
     facts = [f for d in store.document_cards() for f in store.knowledge_of(d.doc_id)[0]]
     assert {e.extractor for f in facts for e in f.evidence} == {"n", "rules"}

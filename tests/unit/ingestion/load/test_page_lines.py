@@ -11,7 +11,7 @@ HEADER = ["指标", "单位", "2020年", "2025年"]
 ROWS = [
     HEADER,
     ["森林覆盖率", "%", "", "24.1"],
-    ["能耗强度", "吨", "0.52", ""],
+    ["能耗强度", "万吨", "0.52", ""],
     ["水耗", "立方米", "31", "28"],
 ]
 WIDTHS = [150, 80, 80, 80]
@@ -63,7 +63,7 @@ def test_read_pdf_when_a_ruled_table_has_empty_cells():
         "| 指标 | 单位 | 2020年 | 2025年 |",
         "| --- | --- | --- | --- |",
         "| 森林覆盖率 | % |  | 24.1 |",
-        "| 能耗强度 | 吨 | 0.52 |  |",
+        "| 能耗强度 | 万吨 | 0.52 |  |",
         "| 水耗 | 立方米 | 31 | 28 |",
         "注：数据为预期值，不含离岛。",
         "资料来源：云岭省统计局。",
@@ -122,7 +122,7 @@ def test_read_pdf_when_a_table_has_three_rulings():
         "| 指标 | 单位 | 2020年 | 2025年 |",
         "| --- | --- | --- | --- |",
         "| 森林覆盖率 | % |  | 24.1 |",
-        "| 能耗强度 | 吨 | 0.52 |  |",
+        "| 能耗强度 | 万吨 | 0.52 |  |",
         "| 水耗 | 立方米 | 31 | 28 |",
     ]
 
@@ -240,6 +240,6 @@ def test_read_pdf_when_another_table_begins_the_next_page():
 
 def test_read_pdf_when_a_power_is_raised():
     """A small raised figure after 10 and m is a power; elsewhere it stays a figure."""
-    found = lines([Words(80, 700, "3.5×10"), Words(112, 705, "4", 6), Words(116, 700, "吨")])
+    found = lines([Words(80, 700, "3.5×10"), Words(112, 705, "4", 6), Words(116, 700, "吨煤")])
 
-    assert found == ["3.5×10⁴吨"]
+    assert found == ["3.5×10⁴吨煤"]
