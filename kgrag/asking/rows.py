@@ -70,7 +70,7 @@ class Complete:
         silent: Places that are asked for and no row is of.
         about: What a sentence must name to be quoted for one of these.
         unread: What was not read of silent places: 未读出2025年森林覆盖率目标.
-        times: Years and periods (2025, 十四五) of which a sentence or what is above it must name
+        times: Years and periods (2025, 十四五) of which a sentence or a heading above it must name
             one, to be quoted for a silent place; empty for any.
     """
 
@@ -241,7 +241,7 @@ def without_rows(
 
 
 def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
-    told = narrow(f"{cited.title}{''.join(cited.heading_path)}{cited.quote}")
+    told = narrow(f"{''.join(cited.heading_path)}{cited.quote}")
     return not times or any(time in told for time in times)
 
 
