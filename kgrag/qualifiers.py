@@ -30,7 +30,9 @@ class Qualifiers(JsonReady):
         unit: Normalised, without 万 and 亿: 吨, %, 个百分点, 千瓦, 吨标准煤, 微克/立方米, 家, 个;
             empty for a bare number (PUE).
         comparator: `=` (达到, 为), `>=` (不低于, 以上), `<=` (不超过, 控制在…以内), `>`, `<`, `~`
-            (左右, 约), `+` (提高, 增长 by the value), `-` (下降, 减少 by the value), `range`.
+            (左右, 约), `+` (提高, 增长, 新增 by the value), `-` (下降, 减少 by the value), `range`.
+        bound: Of a value that is added or taken away, how exact it is: `>=`, `<=`, `>`, `<`, `~`;
+            empty for the value itself.
         year: In which the value holds or is due, four digits.
         period: Instead of or beside the year: 十四五, 2021-2025.
         base_year: Of what it is compared with (比2020年).
@@ -56,6 +58,7 @@ class Qualifiers(JsonReady):
     value_to: str = ""
     unit: str = ""
     comparator: Comparator = ""
+    bound: Comparator = ""
     year: str = ""
     period: str = ""
     base_year: str = ""

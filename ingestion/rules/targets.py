@@ -9,7 +9,13 @@ from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.prose import Passage, passages
 from kgrag.ingestion.rules.target_clauses import statements
-from kgrag.ingestion.rules.target_comparators import comparator_of, comparator_of_cell
+from kgrag.ingestion.rules.target_comparators import (
+    bound_of,
+    bound_of_cell,
+    comparator_of,
+    comparator_of_cell,
+    compared,
+)
 from kgrag.ingestion.rules.target_rows import row_cells
 from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_tables import Cell, lines_of, table_cells
@@ -144,7 +150,7 @@ def _of_cell(cell: Cell, written: int) -> Finding:
             "target",
             value=as_text(cell.value.number),
             unit=cell.value.unit,
-            comparator=comparator_of_cell(cell.text, cell.indicator),
+            **compared(comparator_of_cell(cell.text, cell.indicator), bound_of_cell(cell.text)),
             year=cell.year,
             region=region,
             scope=_first(_SCOPE, cell.indicator),
@@ -228,7 +234,10 @@ def _finding(
             value=as_text(value.number),
             value_to=as_text(value.number_to) if value.number_to is not None else "",
             unit=value.unit,
-            comparator=comparator_of(value, statement.chain, statement.verb),
+            **compared(
+                comparator_of(value, statement.chain, statement.verb, statement.indicator),
+                bound_of(value, statement.chain),
+            ),
             year=year,
             period=time.period if time else "",
             base_year=statement.base,

@@ -22,6 +22,7 @@ _MEAN = "(?:年均值|年平均|年均|平均)?浓度(?:年均值|平均值|均�
 # (pattern, replacement), one after the other, behind the words of the list.
 _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile("(?<=[率量度重例耗])指标$"), ""),
+    (re.compile("(?<=[率比重例])[1-9]$"), ""),  # the mark of a footnote
     (re.compile(r"(单位.{2,14}?)(?:二氧化)?碳排放(?:强度|量)?$"), r"\1二氧化碳排放"),
     (re.compile(r"(单位GDP)(?:综合)?能耗(?:强度)?$"), r"\1能耗"),
     (re.compile(rf"(PM2\.5|PM10|二氧化硫|二氧化氮)(?:污染物)?{_MEAN}$"), r"\1浓度"),

@@ -15,11 +15,11 @@ from kgrag.tables.figures import measured_of, value_words
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.tables.targets import (
-    COMPARATORS,
     REGION,
     STANDINGS,
     YEAR,
     WantedTargets,
+    sign_of,
     wanted_statements,
 )
 from kgrag.types import Document
@@ -159,7 +159,7 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
         f"较{told.base_year}年" if told.base_year else "",
     )
     words = "，".join(filter(None, beside))
-    shown = f"{COMPARATORS[told.comparator]}{value_words(statement)}（{words}）"
+    shown = f"{sign_of(told)}{value_words(statement)}（{words}）"
     return _Figure(row, head, inner, shown, spot_of(statement))
 
 

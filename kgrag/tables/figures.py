@@ -12,7 +12,7 @@ from kgrag.language.regions import level_of, regions_named
 from kgrag.qualifiers import Comparator
 from kgrag.store.graph import Statement
 from kgrag.tables.choose import stated_place
-from kgrag.tables.targets import COMPARATORS
+from kgrag.tables.targets import sign_of
 from kgrag.types import Document
 
 _PLAIN = re.compile(r"\d[\d,]*(?:\.[ ]{0,2}\d+)?(?:万亿|[十百千]?[万亿])?")
@@ -96,7 +96,7 @@ def figure_words(statement: Statement) -> str:
     """Return a figure in few words: ≥24%, 较2020年降13.5%."""
     told = statement.qualifiers
     base = f"较{told.base_year}年" if told.base_year else ""
-    return f"{base}{COMPARATORS[told.comparator]}{value_words(statement)}"
+    return f"{base}{sign_of(told)}{value_words(statement)}"
 
 
 def value_words(statement: Statement) -> str:

@@ -120,7 +120,7 @@ def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
         stated_place(told, card)[-1],
         int(told.year) if told.year.isdigit() else None,
         told.period or None,
-        COMPARATORS.get(told.comparator, told.comparator) or None,
+        sign_of(told) or None,
         _number(told.value),
         _number(told.value_to),
         told.unit or None,
@@ -135,6 +135,17 @@ def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
 def _order(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     indicator, region, year, *rest = cells
     return (str(indicator), str(region), str(year or ""), *map(str, rest))
+
+
+def sign_of(told: Qualifiers) -> str:
+    """Return how a value is meant: 增约, ≥; empty for the value itself.
+
+    >>> sign_of(Qualifiers("target", comparator="+", bound="~"))
+    '增约'
+    """
+    return COMPARATORS.get(told.comparator, told.comparator) + COMPARATORS.get(
+        told.bound, told.bound
+    )
 
 
 def _number(text: str) -> Cell:
