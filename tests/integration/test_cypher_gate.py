@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from neo4j import Query
-from neo4j.exceptions import TransientError
+from neo4j.exceptions import Neo4jError
 
 from kgrag.errors import StatementError, StoreUnavailableError
 from kgrag.store.neo4j.ending import end
@@ -182,7 +182,7 @@ def test_what_is_stopped_has_stopped(database):
             assert not running.done()
         assert end(database, mark) == ""
         assert database.read("under_way", mark=mark) == []
-        assert isinstance(running.exception(60), TransientError)
+        assert isinstance(running.exception(60), Neo4jError)
 
 
 @pytest.mark.parametrize("hop", ["--", "-->", "-[:%]-"])
