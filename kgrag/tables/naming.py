@@ -1,6 +1,7 @@
 """Documents by a part of their name, and the day of issue by which they are told apart."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from kgrag.errors import NotFoundError
 from kgrag.ids import entity_id
@@ -56,11 +57,9 @@ def called_so(store: Store, name: str) -> tuple[list[str], list[str]]:
         name: An id, a file, its name, or a title, of a document that is held or cited.
     """
     cards = store.document_cards()
-    try:
+    meant, title = None, name
+    with suppress(NotFoundError):
         meant = document_called(name, cards)
-    except NotFoundError:
-        meant, title = None, name
-    else:
         title = meant.title
     own = {node_id(meant.title, meant.metadata)} if meant else set()
     held = {c.doc_id: node_id(c.title, c.metadata) for c in cards if _is_one(c, title, meant)}
