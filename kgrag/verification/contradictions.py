@@ -23,6 +23,7 @@ _MARGIN = 0.25  # by which they must be more like it than the figure's own
 _CLOSE = 0.1  # share by which clauses may be less like it than the best, to count as well
 _FEWEST = 3  # pairs of characters that make a place comparable
 
+_CLAUSE = re.compile(r"[^，,；;。：:|\n（）()]+")
 _SEGMENT = re.compile(r"[^，,；;。：:、|\n（）()]+")
 _YEAR = re.compile(
     r"(?<!\d)(?P<from>(?:比|较|与|以)\s*)?(?P<year>(?:19|20)\d\d)(?=\s*年|\s*[—–\-~～至])"
@@ -79,7 +80,7 @@ class _Sentence:
 class _Source:
     figures: tuple[_Figure, ...]
     sentences: tuple[_Sentence, ...]
-    clauses: tuple[tuple[str, frozenset[str]], ...]  # with their words, modal ones left out
+    clauses: tuple[tuple[str, frozenset[str], str], ...]  # with their words and their sentence
 
 
 @lru_cache(maxsize=256)
@@ -89,9 +90,9 @@ def _read(text: str) -> _Source:
         tuple(figure for sentence in told for figure in _figures_of(sentence)),
         tuple(_Sentence(s, _words(s), _agency_forms(s)) for s in told),
         tuple(
-            (m.group(), _words(MODAL.sub(" ", m.group())))
+            (m.group(), _words(MODAL.sub(" ", m.group())), s)
             for s in told
-            for m in _SEGMENT.finditer(s)
+            for m in _CLAUSE.finditer(s)
         ),
     )
 
@@ -148,13 +149,15 @@ def _figures(claim: str, source: _Source) -> Iterator[str]:
         if not same or in_order or len(figure.words) < _FEWEST:
             continue
         own = max(_alike(figure.words, f.words, weights) for f in same)
+        # A total has words that its parts have not: who has all that is said is not contrary.
+        kept = _CLOSE + max(_held(figure.words, f.words, weights) for f in same)
         beside = [m for m in mine if m.segment == figure.segment]
         others = (
             f
             for f in source.figures
             if agree(f.unit, figure.unit)
             and not any(_is_same(m, f) for m in beside)
-            and _held(figure.words, f.words, weights) >= _LIKE
+            and _held(figure.words, f.words, weights) >= max(_LIKE, kept)
         )
         if any(_alike(figure.words, f.words, weights) >= own + _MARGIN for f in others):
             yield figure.written
@@ -235,18 +238,18 @@ def _agencies(claim: str, source: _Source) -> Iterator[str]:
 
 def _modals(claim: str, source: _Source) -> Iterator[str]:
     """Yield the modal words of clauses that a text has with another one: 不得 for 可以."""
-    for match in _SEGMENT.finditer(claim):
+    for match in _CLAUSE.finditer(claim):
         segment = match.group()
         mine = [(kind, m.group()) for kind, p in _MODAL.items() if (m := p.search(segment))]
         said = _words(MODAL.sub(" ", segment))
         if len(mine) != 1 or len(said) < _FEWEST:
             continue
         kind, written = mine[0]
-        shares = [(len(said & words) / len(said), text) for text, words in source.clauses]
-        best = max((share for share, _ in shares), default=0.0)
-        near = [text for share, text in shares if share >= max(_LIKE, best - _CLOSE)]
-        kinds = [{k for k, p in _MODAL.items() if p.search(text)} for text in near]
+        shares = [(len(said & words) / len(said), c, s) for c, words, s in source.clauses]
+        best = max((share for share, _, _ in shares), default=0.0)
+        near = [(c, s) for share, c, s in shares if share >= max(_LIKE, best - _CLOSE)]
+        kinds = [{k for k, p in _MODAL.items() if p.search(c)} for c, _ in near]
         otherwise = all(its and kind not in its for its in kinds)
-        plain = kind == "forbid" and not any(_NEGATION.search(text) for text in near)
+        plain = kind == "forbid" and not any(_NEGATION.search(s) for _, s in near)
         if near and (otherwise or plain):
             yield written
