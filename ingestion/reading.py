@@ -21,7 +21,7 @@ from kgrag.types import Chunk, Document, Fact, Language, Summary
 
 ModelOf = Callable[[Stage], ChatModel]
 
-READING_VERSION = "3"  # raise it when passages or what an answer is read into come out differently
+READING_VERSION = "4"  # raise it when passages or what an answer is read into come out differently
 _TASKS: Mapping[ExtractCalls, tuple[Task, ...]] = {
     "combined": ("knowledge",),
     "separate": ("facts", "summaries"),
