@@ -220,10 +220,12 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     for s in held:
         for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):
             names[normalize_name(name)].add(s.fact.subject.name)
+        if s.qualifiers.scope:
+            names[normalize_name(_of_scope(s))].add(_of_scope(s))
     asked = asked_figures(query, names)
     if asked is None:
         return None
-    named_so = [s for s in held if s.fact.subject.name in asked.subjects]
+    named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
     of_it = [s for s in named_so if _stands(s, asked)]
     by_place = _by_place([s for s in of_it if _is_dated(s.qualifiers, asked)], cards, asked)
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
@@ -268,6 +270,11 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: str, asked: Asked)
 def _is_clear(asked: Asked, question: str) -> bool:
     """Return whether a question asks for a figure, and not for what is said of a thing."""
     return is_indicator(asked.indicator) or _FIGURE.search(question) is not None
+
+
+def _of_scope(statement: Statement) -> str:
+    """Return an indicator behind whom it is measured of: 公共机构人均综合能耗."""
+    return f"{statement.qualifiers.scope}{statement.fact.subject.name}"
 
 
 def _stands(statement: Statement, asked: Asked) -> bool:

@@ -236,8 +236,10 @@ def without_rows(
     elif len(kept) < len(answer.citations):
         numbered = tuple(replace(c, number=n) for n, c in enumerate(kept, 1))
         answer = replace(answer, text=quotes(numbered), citations=numbered, notes=())
-    shown = {place for c in kept if _is_of_time(c, found.times) for place in places[c]}
-    return replace(answer, notes=(*found.notes_besides(shown), *answer.notes))
+    timely = [c for c in kept if _is_of_time(c, found.times)]
+    shown = {place for c in timely for place in places[c]}
+    notes = found.notes_besides(shown) if found.silent or not timely else found.counted
+    return replace(answer, notes=(*notes, *answer.notes))
 
 
 def _is_of_time(cited: Citation, times: Collection[str]) -> bool:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from kgrag.api import KnowledgeBase
 from kgrag.asking.figures import _notes, asked_figures
+from kgrag.config import Config, EmbeddingConfig
 from kgrag.language.text import normalize_name
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.query import analyse
@@ -179,3 +181,19 @@ def test_a_comparison_is_answered_before_the_rows(base):  # noqa: F811
     )
     assert all(check.supported for check in answer.checks)
     assert [answer.text[c.start : c.end][:3] for c in answer.checks] == ["四川省", "四川省"]
+
+
+def test_an_indicator_is_named_with_whom_it_is_measured_of(tmp_path):
+    """公共机构人均综合能耗 is 人均综合能耗 of 公共机构, as the table has it."""
+    for place in ("四川省", "云南省"):
+        (tmp_path / f"{place}.txt").write_text(
+            f"{place}绿色发展规划\n一、主要目标\n到2025年，全省公共机构单位建筑面积能耗、"
+            "人均综合能耗与2020年相比分别下降6%和7%。\n",
+            "utf-8",
+        )
+    config = Config(embedding=EmbeddingConfig(model="hash-32"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config) as kb:
+        kb.ingest(sorted(tmp_path.glob("*.txt")))
+        answer = kb.ask("哪些文件提出了公共机构人均综合能耗下降目标？")
+    assert answer.notes[0] == "共2份文件，其中读出公共机构人均综合能耗目标的有2份"
+    assert len(answer.text.splitlines()) == 2

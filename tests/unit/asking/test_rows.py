@@ -32,3 +32,21 @@ def test_quotes_answer_for_a_figure_only_where_they_state_it(title, quote, is_fo
     answer = without_rows(quoted, found, query, {"d": document})
     assert answer.found == bool(answer.citations) == is_found
     assert answer.notes == (told if is_found else (*told, f"{UNREAD}：丙市"))
+
+
+@pytest.mark.parametrize(
+    ("quote", "notes"),
+    [
+        ("到2025年，森林蓄积量达到2亿立方米。", ()),
+        ("森林蓄积量达到2亿立方米。", (UNREAD,)),  # of no year
+        ("到2025年，加强森林保护。", (UNREAD,)),
+    ],
+)
+def test_nothing_is_said_to_be_unread_above_a_quote_of_it(quote, notes):
+    """Where all documents are asked, and no place is named."""
+    document = Document("d", "节能规划", quote, "d.txt", "txt", "00")
+    cited = citation(1, document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
+    found = Complete((), (), "targets", (), "森林蓄积量", UNREAD, ("2025", "十四五"))
+    query = analyse("哪些文件提出了2025年森林蓄积量目标？")
+    quoted = Answer(query.text, quote, (cited,), True, "extractive")
+    assert without_rows(quoted, found, query, {"d": document}).notes == notes
