@@ -38,9 +38,9 @@ _GENERATORS = {
     "microsoft office user",
     "apache poi",
 }
-_CONTENTS_LINE = re.compile(r"[\t .…·]+[\dIVXLivxl]+\s*")
+_CONTENTS_LINE = re.compile(r"[\t .…·][\dIVXLivxl]")
 _CHAPTER = re.compile(r"第.{1,5}[编篇章节部分条]")
-_MARKS = re.compile(r"\[(?:图片|图表|嵌入对象)[^\]]*\]")
+_MARKS = re.compile(r"\[(?:图片|图表|嵌入对象)[^\[\]]*+\]")
 _NOTES = ("footnote", "endnote")
 
 

@@ -17,7 +17,7 @@ _KEYS = {
     **{key: key for key in ("source", "url", "written", "effective", "expires", "region")},
     **dict.fromkeys(("doc_type", "doctype"), "doc_type"),
 }
-_LINE = re.compile(r"(?P<key>[A-Za-z_-]{2,20})\s*[:=：]\s*(?P<value>.*?)\s*")
+_LINE = re.compile(r"(?P<key>[A-Za-z_-]{2,20})\s*+[:=：]\s*+(?P<value>(?:\S++|\s++(?=\S))*+)\s*+")
 
 
 def front_matter(text: str) -> dict[str, str]:

@@ -22,8 +22,9 @@ _SILENT = frozenset(
 )
 _CONTROLS = frozenset(("button", "select", "option", "textarea", "nav", "footer", "aside"))
 # Without these tags a page says the same, and is not nested.
+_SITE = re.compile(r"\s{0,9}[-_|—–]{1,9}(?=[^-_|—–]*$)[^-_|—–]*(?:网|网站|政府|平台|局|厅|委)\s*+$")
 _WRAPPERS = re.compile(
-    r"</?(?:div|span|font|center|section|article|main|form|b|i|u|em|strong|ul|blockquote)\b[^>]*>",
+    r"</?(?:div|span|font|center|section|article|main|form|b|i|u|em|strong|ul|blockquote)\b[^<>]*+>",
     re.IGNORECASE,
 )
 _FURNITURE_CLASS = re.compile(
@@ -126,7 +127,7 @@ def _page_title(page: "HtmlElement") -> str:
         if len(text) >= 4 and normalize_name(text) in normalize_name(window):
             return text
     # What follows the last dash is the site: 《…的通知-某市人民政府门户网站》.
-    bare = re.sub(r"\s*[-_|—–]+\s*[^-_|—–]*(?:网|网站|政府|平台|局|厅|委)\s*$", "", window)
+    bare = _SITE.sub("", window)
     first = next((clean(h.text_content()) for h in page.iter("h1")), "")
     return bare or find_title(first) or ""
 

@@ -34,13 +34,21 @@ _ORGAN = (
     r"(?:[（(]代章[）)])?"
 )
 _YEAR = r"(?:\d{4}|二[〇○零Oo０][一-九〇○零]{2})"
+# Organs one behind another, or blanks between them: what ends the run ends as one of them does.
+_SIGNED = (
+    r"[一-鿿]{3,120}(?:(?<=[厅会委局部署院办行社司])|(?<=政府|中心)|(?<=办公室)|(?<=领导小组))"
+    rf"(?:[（(]代章[）)])?+(?=[\s、]|{_YEAR}|$)"
+)
 # What ends a document, when a site sets it into a block of its own.
 _ENDING = re.compile(
-    rf"(?:{_ORGAN}[\s、]*)+(?:{_YEAR}年.{{1,6}}日)?|[（(]?{_YEAR}\s*年\s*.{{1,3}}\s*月\s*.{{1,3}}\s*日[）)]?(?:印发)?"
+    rf"(?:{_SIGNED}[\s、]*+)++(?:{_YEAR}年.{{1,6}}日)?"
+    rf"|[（(]?{_YEAR}\s{{0,9}}年\s{{0,9}}.{{1,3}}\s{{0,9}}月\s{{0,9}}.{{1,3}}\s{{0,9}}日[）)]?(?:印发)?"
     rf"|{_ORGAN}.{{0,8}}{_YEAR}年.{{1,6}}日印发|(?:抄送|主送|公开方式|联系人|联系电话|信息公开属性)\s*[:：].{{1,200}}"
     r"|[（(](?:此件|本文|联系人|公开方式).{1,60}[）)]"
 )
-_ATTACHED = re.compile(r"附\s*[件录表]\s*[\d一二三四五六七八九十]{0,3}\s*(?:[:：.．、\s].{0,120})?")
+_ATTACHED = re.compile(
+    r"附\s{0,9}[件录表]\s{0,9}[\d一二三四五六七八九十]{0,3}\s{0,9}(?:[:：.．、\s].{0,120})?"
+)
 _LIST_HEAD = re.compile(r"(?:相关)?附件(?:下载|列表|链接|文件|文档)?\s*[:：]?")
 _LISTED = re.compile(
     r"[\d一二三四五六七八九十]{1,2}\s*[.．、].{2,120}|.{2,120}\.(?:docx?|pdf|xlsx?|wps|ofd|zip|rar|jpg)"

@@ -24,12 +24,14 @@ _NAME_OF = {label: name for name, labels in _LABELS.items() for label in labels}
 _DATES = frozenset(("成文日期", "发布日期", "施行日期", "失效日期"))
 # A page that tells one of these has such a box; 发布时间 and 来源 stand above any news.
 _SURE = frozenset(("索引号", "统一编号", "发文字号", "成文日期", "失效日期", "时效性"))
-_SPACED = "|".join(r"\s*".join(label) for label in sorted(_NAME_OF, key=lambda label: -len(label)))
-_LABEL = re.compile(rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?({_SPACED})\s*[\]】]?\s*[:：]\s*")
-_ALONE = re.compile(rf"[\[【]?({_SPACED})\s*[\]】]?\s*[:：]?")
+_SPACED = "|".join(r"\s*+".join(label) for label in sorted(_NAME_OF, key=lambda label: -len(label)))
+_LABEL = re.compile(rf"(?:^|(?<=[\s\]】;；，|]))[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]\s*+")
+_ALONE = re.compile(rf"[\[【]?({_SPACED})\s*+[\]】]?\s*+[:：]?")
 _DATE = re.compile(r"\d{4}\s*[-年./]\s*\d{1,2}(?:\s*[-月./]\s*\d{1,2})?")
 _VALID = re.compile(r"[已现]?(?:行|全文|部分)?(?:有效|失效|废止|修[改订])|尚未生效|现行")
-_ONE_NUMBER = re.compile(r"[^\d\s]{1,20}\s*[〔\[（(【]\s*\d{4}\s*[〕\]）)】]\s*第?\s*\d{1,5}\s*号")
+_ONE_NUMBER = re.compile(
+    r"[^\d\s]{1,20}\s*+[〔\[（(【]\s*+\d{4}\s*+[〕\]）)】]\s*+第?\s*+\d{1,5}\s*+号"
+)
 _NOTHING = re.compile(r"[\s\-—–_/无暂空]*")
 _LONGEST = 120  # characters of a value
 _APART = 8  # lines between two labels of one box

@@ -7,9 +7,9 @@ from kgrag.ingestion.load.front_matter import front_matter
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.plain import read_plain
 
-_HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*)$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
-_MARKS = re.compile(r"[*_`]+|<!--.*?-->|!?\[([^\]]*)\]\([^)]*\)")
+_MARKS = re.compile(r"[*_`]+|<!--.{0,500}?-->|!?\[([^\[\]]*)\]\([^)]{0,500}\)")
 
 
 def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
@@ -30,7 +30,8 @@ def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
     outside = _FENCED.sub(lambda m: " " * len(m[0]), parsed.text)
     outside = outside.replace("\r\n", " \n").replace("\r", "\n")
     for match in _HEADING.finditer(outside):
-        title = _MARKS.sub(lambda m: m[1] or "", match["title"]).strip()
+        bare = match["title"].rstrip(" \t").rstrip("#")
+        title = _MARKS.sub(lambda m: m[1] or "", bare).strip()
         if title:
             return replace(parsed, title=title)
     return parsed

@@ -14,7 +14,7 @@ _KINDS = (
 )
 _KIND_END = re.compile(rf"(?:{_KINDS})$")
 # What may follow the kind: a bracket such as （试行） and the mark that closes a quoted title.
-_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"]){1,20}$")
 _BRACKET_LINE = re.compile(r"[（(](?!此|本)[^（）()〔〕\[\]号月]{2,20}[）)]")
 _ACTS = "通知|函|公告|通告|决定|意见|批复|通报"
 _ACT_END = re.compile(rf"的(?:{_ACTS})$")
@@ -23,7 +23,7 @@ _MARKDOWN = re.compile(r"^#+\s*|\*\*|^>\s*|^[-*+]\s+")
 _DATE = r"[0-9０-９〇○零一二三四五六七八九十]{4}\s*[年.\-/]\s*[0-9０-９一二三四五六七八九十]{1,3}"
 _FURNITURE = re.compile(
     r"[\W\d_]*$"
-    r"|(?:附\s*件|附\s*录)\s*[0-9一二三四五六七八九十]*\s*[:：]?$"
+    r"|(?:附\s*+件|附\s*+录)\s*+[0-9一二三四五六七八九十]*+\s*+[:：]?$"
     r"|(?:目\s*录|前\s*言|序\s*言|引\s*言|摘\s*要|正\s*文|总\s*则|言)\s*$"
     r"|.{0,40}文\s*件$"
     r"|[（(]?(?!关于)[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?(?:\s*签发人.*)?$"
@@ -102,7 +102,7 @@ _NUMBER_BEHIND = re.compile(
 # 应急预案—云岭省洪涝应急预案: the column of a site, which the title ends in.
 _COLUMN = re.compile(r"(?P<kind>[一-鿿]{2,6})\s*[—－-]+\s*(?=[^—－-]{4,100}(?P=kind)$)")
 # The year that a collection of laws puts behind a title.
-_EDITION = re.compile(r"\s*[（(](?:19|20)\d\d\s*年?(?:修订|修正)?[）)]$")
+_EDITION = re.compile(r"(?<!\s)\s*+[（(](?:19|20)\d\d\s*+年?(?:修订|修正)?[）)]$")
 _SPELLED = re.compile(r"[一-鿿](?: [一-鿿]){1,3}")  # 通 知, drawn wide
 _SHORT_REST = 12  # characters of the last line of a title
 _MAX_LINES = 5

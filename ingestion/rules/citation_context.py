@@ -12,7 +12,9 @@ _OPENING = 1500  # characters in which a document says why it is made
 _HEAD = 600  # characters in which its own headline stands
 _BEFORE, _AFTER = 300, 400  # characters of a sentence that are looked at
 _NUMBERING = r"(?:[（(]?[一二三四五六七八九十\d]{1,3}[）)、.．])"
-_NEW_ITEM = re.compile(rf"\n(?=\s*(?:{_NUMBERING}|第[一二三四五六七八九十百\d]+[条章节]|附件))")
+_NEW_ITEM = re.compile(
+    rf"(?<!\s)[^\S\n]*+\n\s*+(?={_NUMBERING}|第[一二三四五六七八九十百\d]++[条章节]|附件)"
+)
 _SENTENCE_END = re.compile(rf"[。；;！？]|{_NEW_ITEM.pattern}")
 _THEN_SENT = re.compile(r"\s*现(?:予以?|联合|正式)?(?:印发|[发公颁]布|转发|批转)")
 _ASIDE = re.compile(r"[（(][^（）()]{0,80}[）)]")

@@ -40,7 +40,7 @@ _SECTION = re.compile(
 _ITEM = re.compile(r"^(?P<term>[^：:，。；]{2,40})[：:](?P<meaning>[^\n]{6,})$")
 _NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,3}(?P<term>[^，。；：:\d][^，。；：:]{1,50})$")
 _SAID = re.compile(r"^(?:是指|特指|系指|指|是|：|:)(?=.)")
-_LATIN = re.compile(r"[A-Za-z][A-Za-z\s,\-()（）]*$")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z\s,\-()（）]{0,99}$")
 
 
 def definitions(text: str) -> list[Finding]:

@@ -36,7 +36,7 @@ _MARKDOWN = re.compile(r"^(?:#+|>|[*-])\s+|\*\*")
 _DAY_BEGUN = re.compile(r"(?:19|20)\d\d年(?:\d{1,2}(?:月\d{0,2})?)?$")
 _DAY_REST = re.compile(r"\d{0,2}月?\d{0,2}日")
 _WHOLE_DAY = re.compile(r"\d{4}年\d{1,2}月\d{1,2}日")
-_PAGE_MARK = re.compile(r"[-—–\s·.]*\d{0,4}[-—–\s·.]*$")
+_PAGE_MARK = re.compile(r"[-—–\s·.]*+\d{0,4}+[-—–\s·.]*+$")
 _ADDRESSEE = re.compile(
     r"(?:^|(?<=的通知)|(?<=的意见)|(?<=号)|(?<=号）))"
     r"(?P<who>(?:[各有市省县区州厅委局驻厂]|相关|国务院|机关|中央|本市|[一-鿿]{2,9}(?:[省市县区州盟旗]|企业|大学))"

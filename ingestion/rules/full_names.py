@@ -21,7 +21,7 @@ _SEVERAL = re.compile(
 )  # 《意见》《通知》: one each, of the titles before them
 _MARKS = "“”\"'‘’《》「」『』 "
 _TITLE = re.compile(
-    r"《(?P<title>[^《》]{2,100}(?:《[^《》]{1,80}》[^《》]{0,60})*)》(?:[（(〔][^（）()]{0,60}[）)〕])*$"
+    r"《(?P<title>[^《》]{2,100}(?:《[^《》]{1,80}》[^《》]{0,60})*)》(?:(?:[（(][^（）()]{0,60}|〔[^（）()〔〕]{0,60})[）)〕])*$"
 )
 _STRONG = re.compile(r"[，。；：:;,！？!?\n）)〕》|]")
 # A name begins behind such a word: verbs of doing, prepositions, 所称.

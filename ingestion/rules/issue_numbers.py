@@ -16,14 +16,14 @@ _NUMBER = re.compile(
 )
 # What may stand between a title and its number: （修订）, （试行）, an opening bracket.
 _TO_NUMBER = re.compile(
-    r"\s*(?:[（(](?:\d{4}年?)?(?:试行|修订|暂行|修正|新修订|修订版|[^（）()\d《》]{1,8})[）)]\s*)?"
-    rf"[（(【\[﹝〔,，]?\s*(?={_NUMBER.pattern})"
+    r"\s*+(?:[（(](?:\d{4}年?)?(?:试行|修订|暂行|修正|新修订|修订版|[^（）()\d《》]{1,8})[）)]\s*+)?"
+    rf"[（(【\[﹝〔,，]?\s*+(?={_NUMBER.pattern})"
 )
 BRACKETED = re.compile(rf"[（(]\s*(?={_NUMBER.pattern})")
 _BARE = re.compile(rf"([一-鿿]{{2,18}}){_YEAR}\s*{_COUNT}")
 _TAIL = re.compile(r"[^（）()《》。\n]{0,40}[）)】\]]")
 # A number in running text follows one of these words, or one of the next follows it.
-_LEADS = re.compile(".*(?:根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|精神和|要求和|精神及)")
+_LEADS = re.compile("(?m:^).*(?:根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|精神和|要求和|精神及)")
 _CUT = re.compile(".*[和与及以据照由的见]")
 _STANDS_FOR_IT = re.compile(r"\s*(?:文件?|号文|精神|要求|规定)(?![一-鿿]*请示)")
 

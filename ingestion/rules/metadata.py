@@ -34,7 +34,7 @@ _KIND = re.compile(
 _SAID_KIND = re.compile(
     r"(?:特此|(?:^|[，。])现(?:将[^，。；：]{0,30})?)(通告|公告|通知|通报|批复)(?:如下)?[：:。！]?(?=$|[一-鿿（(])"
 )
-_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s])+$")
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s]){1,20}$")
 _CLAUSES = re.compile(r"[，,；;]")
 _TITLE_LINES, _SHORT = 12, 60  # lines around a title, characters of a line that is no sentence
 _MARKS = re.compile(r"[、，,；;|]\s*")

@@ -26,7 +26,7 @@ _CONDITION = re.compile(
     r"(?:^|[，,；;])(?P<when>[^，,；;。]{2,40}?)的[，,](?:并|可以|可|由[^，]{2,30})?$"
 )
 _SENTENCE = re.compile(r"[^。\n]+")
-_RANGE = re.compile(r"以上.*以下|以上至|至|到|-|—")
+_RANGE = re.compile(r"以上.{0,60}以下|以上至|至|到|-|—")
 
 
 def penalties(text: str) -> Iterator[Stated]:

@@ -29,7 +29,7 @@ _WITH_COMMA = re.compile('关于|[以为“”"]')
 _OF_AN_ORGAN = re.compile("关于|印发|转发|发布|中共|实施[《〈<]")
 _WORD = re.compile(r"[一-鿿A-Za-z]{2}")
 _ENDED = re.compile(
-    r"\s*(?:[（(][^（）()]{0,60}[）)])?\s*(?:同时|即行|自行|相应|予以)?(?:废止|失效)"
+    r"\s*+(?:[（(][^（）()]{0,60}[）)])?\s*+(?:同时|即行|自行|相应|予以)?(?:废止|失效)"
 )
 _MENTIONED = "提及"
 _SURE, _WITHOUT_KIND, _WITHOUT_MARKS = 0.98, 0.9, 0.9

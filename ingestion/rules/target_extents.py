@@ -18,7 +18,7 @@ _HEAD = (
 _BARE = re.compile(rf"{_KIND}{{0,2}}{_HEAD}")
 """An indicator that does not say of what: 总面积, 利用率."""
 _OWN_HEAD = re.compile(
-    rf"(?:累计|下达|完成|到位|合计)*(?:{_KIND}{{0,2}}{_HEAD}|投资(?:完成率|到位率))$"
+    rf"(?:累计|下达|完成|到位|合计){{0,4}}(?:{_KIND}{{0,2}}{_HEAD}|投资(?:完成率|到位率))$"
 )
 _NO_PART = re.compile(r"^(?:累计|下达|已|[一二三四五六七八九十两]+[处座个条家]|(?:建成)?运行的?)+")
 """What opens the words before and is no part of what an indicator is of."""

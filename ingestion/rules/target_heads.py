@@ -26,7 +26,7 @@ _KIND = re.compile(
 )
 _KIND_RUN = re.compile(rf"(?:{_KIND.pattern}){{2,}}")
 _PLAN_AIM = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)")
-_CAPTION = re.compile(r"(?P<plan>十[一二三四五]五).*(?:指标|目标)")
+_CAPTION = re.compile(r"(?P<plan>十[一二三四五]五).{0,60}(?:指标|目标)")
 _HAS_BINDING = re.compile(r"属性|性质")
 _COMPARED = re.compile(r"[较比与自]")
 _LONGEST_HEAD = 120  # characters

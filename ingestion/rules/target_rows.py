@@ -21,8 +21,8 @@ _STATUS = re.compile(
 )
 """Whether an aim was met, beside 约束性."""
 _MET = re.compile(r"未?完成|不?达标|达到预期")
-_CELL = rf"(?:{NUMBER}|{NOTHING})"
-_CELLS = rf"{_CELL}(?:[ \t]*{_CELL})*"
+_CELL = rf"(?>{NUMBER}|{NOTHING})"  # what is one cell is not split into two
+_CELLS = rf"{_CELL}(?:[ \t]*+{_CELL})*+"
 _TOKEN = re.compile(_CELL)
 _PLAIN = (
     r"%|‰|(?:[百万亿]{0,2}(?:吨|立方米|千瓦时|千瓦|亩|公顷|公里|千米|平方公里|平方米|元|人|个|家|辆|座|处|项|株|户|天)(?:标准煤|标煤)?)"
@@ -40,36 +40,36 @@ _UNIT = (
 _PART = rf"(?<=\))(?!{ATTRIBUTE}|[其和及])[一-鿿][一-鿿()]{{1,13}}"
 """Of whom a row is, where several share a name: 达标率(%)县城95 96."""
 _PART_ROW = re.compile(
-    rf"(?P<part>[一-鿿][一-鿿()]{{1,13}}?)[ \t]*(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})"
+    rf"(?P<part>[一-鿿][一-鿿()]{{1,13}}?)[ \t]*+(?P<cells>{_CELLS})[ \t]*+(?P<last>{ATTRIBUTE})"
 )
 _ROW = re.compile(
-    rf"(?:(?<=性)|(?<=预期)(?!性)|^)[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
-    rf"{_UNIT}[*#△]*[ \t]*(?P<part>{_PART})??"
-    rf"(?P<first>{ATTRIBUTE})?[ \t]*(?:\d{{1,2}}[ \t]+(?P=late)[ \t]+)?"
-    rf"(?P<cells>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})?"
+    rf"(?:(?<=性)|(?<=预期)(?!性)|^)[ \t]*+(?P<no>{_NO})?[ \t]*+(?P<name>{_NAME})[*#△]*+[ \t]*+"
+    rf"{_UNIT}[*#△]*+[ \t]*+(?P<part>{_PART})??"
+    rf"(?P<first>{ATTRIBUTE})?[ \t]*+(?:\d{{1,2}}[ \t]++(?P=late)[ \t]++)?"
+    rf"(?P<cells>{_CELLS})[ \t]*+(?P<last>{ATTRIBUTE})?"
 )
 _NAME_ALONE = re.compile(
-    rf"[ \t]*(?P<no>{_NO})?[ \t]*(?P<name>{_NAME})[*#△]*[ \t]*"
-    r"(?:\((?P<unit>[^()\n]{1,14})\))?[*#△]*"
-    rf"[ \t]*(?P<first>{ATTRIBUTE})?"
+    rf"[ \t]*+(?P<no>{_NO})?[ \t]*+(?P<name>{_NAME})[*#△]*+[ \t]*+"
+    r"(?:\((?P<unit>[^()\n]{1,14})\))?[*#△]*+"
+    rf"[ \t]*+(?P<first>{ATTRIBUTE})?"
 )
 _VALUES = re.compile(
     rf"(?:[一-鿿]{{1,4}}(?=\d{{1,2}}[ \t]))?"
-    rf"(?:(?:(?P<no>\d{{1,2}})[.、]?[ \t]*)?(?P<first>{ATTRIBUTE})[ \t]*"
-    rf"(?:\d{{1,2}}[ \t]+(?P<own>{_PLAIN})[ \t]+)?(?P<cells>{_CELLS})"
-    rf"|(?:\d{{1,2}}(?:[ \t]+|(?=[-—])))?(?P<unit>{_PLAIN})?[ \t]*"
-    rf"(?P<more>{_CELLS})[ \t]*(?P<last>{ATTRIBUTE})(?P<tail>[^\d|。;]{{1,24}})?)"
+    rf"(?:(?:(?P<no>\d{{1,2}})[.、]?[ \t]*+)?(?P<first>{ATTRIBUTE})[ \t]*+"
+    rf"(?:\d{{1,2}}[ \t]++(?P<own>{_PLAIN})[ \t]++)?(?P<cells>{_CELLS})"
+    rf"|(?:\d{{1,2}}(?:[ \t]++|(?=[-—])))?(?P<unit>{_PLAIN})?[ \t]*+"
+    rf"(?P<more>{_CELLS})[ \t]*+(?P<last>{ATTRIBUTE})(?P<tail>[^\d|。;]{{1,24}})?)"
 )
 _TURNED = re.compile(
-    rf"(?P<name>[一-鿿A-Z“\"][^\n%|。;]{{3,40}}?)?[ \t]*(?P<last>{_CELL})[ \t]*"
+    rf"(?P<name>[一-鿿A-Z“\"][^\n%|。;]{{3,40}}?)?[ \t]*+(?P<last>{_CELL})[ \t]*+"
     rf"(?P<first>{ATTRIBUTE})"
-    rf"[^\d\s]?\d{{1,2}}[ \t]+(?P<unit>{_PLAIN})[ \t]+(?P<cells>{_CELL})"
+    rf"[^\d\s]?\d{{1,2}}[ \t]++(?P<unit>{_PLAIN})[ \t]++(?P<cells>{_CELL})"
 )
 """A row of two columns whose second value an extraction put first: 覆盖率 >98约束性3 % 95."""
-_ONLY_CELLS = re.compile(rf"{_CELL}(?:[ \t]+{_CELL})*")
+_ONLY_CELLS = re.compile(rf"{_CELL}(?:[ \t]++{_CELL})*+")
 _OPENS_NAME = re.compile(rf"(?:{_NO}[ \t]*)?(?P<name>[一-鿿][^。；;,%|—]{{3,36}})")
 _ENDS_NAME = re.compile(
-    r"(?P<name>[^。；;,%|\d()]*(?:\([A-Za-z\d.,]{2,8}\))?[^。；;,%|\d()]*)(?:\((?P<unit>[^()]{1,14})\))?"
+    r"(?P<name>[^。；;,%|\d()]*+(?:\([A-Za-z\d.,]{2,8}\)[^。；;,%|\d()]*+)?)(?:\((?P<unit>[^()]{1,14})\))?"
 )
 _BINDING = re.compile(ATTRIBUTE)
 _FRAGMENT = {-1: re.compile(r"[一-鿿]{1,3}"), 1: re.compile(r"[一-鿿]")}
@@ -78,7 +78,7 @@ _HAS_UNIT = re.compile(r"\((?P<unit>[^()]{1,14})\)[*#△]*$")
 _UNIT_LIKE = re.compile(rf"(?:{_PLAIN}|[万亿]?[一-鿿μµugmk%‰/\d每³²]{{1,8}})$")
 _SINGLE = re.compile(
     rf"(?<![\d.])(?P<no>\d{{1,2}})[.、 ]?(?P<name>[一-鿿][^\n≥≤<>|]{{2,40}}?)"
-    rf"[ \t]*(?:\((?P<unit>[^()\n]{{1,14}})\)|(?P<plain>{_PLAIN}))?[ \t]*(?P<cell>{NUMBER})"
+    rf"[ \t]*+(?:\((?P<unit>[^()\n]{{1,14}})\)|(?P<plain>{_PLAIN}))?[ \t]*+(?P<cell>{NUMBER})"
     r"(?=[一-鿿]{0,3}$|[ \t]+\d{1,2}(?!约束|预期|引导|指导|左右|以[上内下])[一-鿿])"
 )
 _ENDS_ROW = re.compile(rf"[性\d\])%]$|(?:{ATTRIBUTE})\d?[^\d\s]{{0,4}}$|^.{{1,4}}$")

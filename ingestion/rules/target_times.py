@@ -26,7 +26,7 @@ _TIME = re.compile(
     rf"|[“\"'‘]?(?P<plan>十[一二三四五]五)[”\"'’]?(?:规划)?(?P<part>期间|时期|以来|期末|末期|末|中后期|中期|初期|(?=,|新增|累计|年均)))"
 )
 _BASE_BEFORE = re.compile(r"(?:(?<!占)比|较|与|同|相比于?|相较于?|对比|相对于?|以|高于|低于|超过)$")
-_BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际)*(?:基础上|水平上|为基|基数|相比|同期)|相比)")
+_BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际){0,3}(?:基础上|水平上|为基|基数|相比|同期)|相比)")
 _FROM_VALUE = re.compile(r"的?[^,。;]{0,3}\d")
 _OPENING = 12  # characters within which a passage says when all that it says holds
 _REACH = 600  # characters for which a time holds

@@ -54,7 +54,7 @@ _WILL = re.compile(r"力争|争取|确保|目标|力求|将达|预计|要(?:达�
 _AIMS = re.compile(
     r"发展目标|主要目标|总体目标|工作目标|主要任务|重点任务|总体要求|总体思路|指导思想"
 )
-_SENTENCE = re.compile(r"[,，].*[。;；.．]")  # a line of prose, taken for a heading
+_SENTENCE = re.compile(r"[,，][^,，。;；.．\n]*+[。;；.．]")  # a line of prose, taken for a heading
 _ONLY = re.compile(r"仅[占有为达]?$|(?:只有|不足|尚不足)$")
 _SCOPE = re.compile(
     r"规模以上工业|规上工业|规模以上企业|新建建筑|公共机构|公共建筑|居住建筑|城镇新建建筑|重点用能单位|中央企业"

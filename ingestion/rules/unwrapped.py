@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kgrag.language.quantities import narrow
 
 _PAGE_MARK = re.compile(r"[—–\-]{1,3}\s{0,3}\d{1,4}\s{0,3}[—–\-]{1,3}")
-_PAGE_LINE = re.compile(r"[—–\-\s]*\d{0,4}[—–\-\s]*|第\s*\d+\s*页.{0,12}")
+_PAGE_LINE = re.compile(r"[—–\-\s]*+\d{0,4}+[—–\-\s]*+|第\s*+\d++\s*+页.{0,12}")
 _BLANKS = re.compile(r"[\s\ufeff\u200b]+")
 _COMPLETE = frozenset("。！？；：!?;:」』…|")
 _CLOSING = frozenset("）)〕】]］〗")
@@ -17,7 +17,7 @@ _REACH = 200  # characters at a line's end that tell whether its sentence goes o
 _WRAPPED = 18  # characters; a shorter line was not broken by the width of a page, ...
 _SHARE = 0.7  # ... nor one that is much shorter than most lines of the text
 _HELD = 8  # lines that an open bracket may hold together
-_UNFINISHED = re.compile(r"[，、][^。；;]*$")  # a heading has no comma
+_UNFINISHED = re.compile(r"[，、][^。；;，、]*+$")  # a heading has no comma
 _MARKER = re.compile(
     r"第[一二三四五六七八九十百零〇两\d]{1,5}[编章节条部]|[一二三四五六七八九十]{1,3}[、．.]"
     r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.](?!\d)|[①-⑳]|专栏|附[件录表]|#"

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-_CONTENTS_LINE = re.compile(r"(?:[.．…·‥]\s*){2,}[-—\d\s]*$|[\s　]\d{1,3}\s*$")
-_LEADERS = re.compile(r"(?:[.．…·‥⋯]\s*){4,}[-—\dIVX\s]*$")
+_CONTENTS_LINE = re.compile(r"(?:[.．…·‥]\s*+){2}[-—\d\s]*+$|\s\d{1,3}\s*+$")
+_LEADERS = re.compile(r"(?:[.．…·‥⋯]\s*+){4}[-—\dIVX\s]*+$")
 _CONTENTS_HEAD = re.compile(r"[#*\s]*(?:目\s*[录次]|(?i:contents|table of contents))[*\s：:]*$")
 _LONGEST_ENTRY = 80  # characters
 _MOST_ENTRIES = 400
 _LEAST_RUN = 4  # short numbered lines one after the other that stand again below
-_TAIL = re.compile(r"[\s.．…·‥⋯\d\-—]+$")
+_TAIL = re.compile(r"(?<![\s.．…·‥⋯\d\-—])[\s.．…·‥⋯\d\-—]++$")
 _NOISE = re.compile(r"[\s#*：:、，.．…·]+")
 _GAP = 2  # lines between two with leaders
 

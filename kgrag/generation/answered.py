@@ -33,7 +33,7 @@ _FIGURES = frozenset(
     (*_PHYSICAL, "money", "age", "share", "duration", "day", "date", "number", "count")
 )
 _COUNT = re.compile(
-    r"(\d+|[三四五六七八九十百]+)\s*[家个项种类条所座名位][^，。？\d]{0,20}?(?:是|有|叫|包括|分别是)?(?:哪些|哪几|什么)"
+    r"(\d{1,9}|[三四五六七八九十百]{1,6})\s*+[家个项种类条所座名位][^，。？\d]{0,20}?(?:是|有|叫|包括|分别是)?(?:哪些|哪几|什么)"
 )
 _LEAST_NAMED = 4  # of the things that a question counts, fewer where it counts fewer
 _ALIKE = 0.7  # share of a quoted title's pairs of characters that a title that is meant has

@@ -111,7 +111,7 @@ KINDS: tuple[Kind, ...] = (
 _BARE = ("number", "count")
 _YEAR = r"(?:19|20)\d\d"
 _NAMES = re.compile(  # 2000家 is a number, 2000年 and 2021—2025 are not
-    rf"《[^》]*》|(?:{_YEAR}\s*[-—–~～至到]+\s*)?{_YEAR}\s*年(?:\s*\d{{1,2}}\s*月)?(?:\s*\d{{1,2}}\s*[日号])?"
+    rf"《[^》]{{0,200}}》|(?:{_YEAR}\s*[-—–~～至到]+\s*)?{_YEAR}\s*年(?:\s*\d{{1,2}}\s*月)?(?:\s*\d{{1,2}}\s*[日号])?"
     rf"|{_YEAR}\s*[-—–~～]+\s*{_YEAR}(?!\d)|\d{{1,2}}\s*月\s*\d{{1,2}}\s*日|第\s*\d+\s*号"
 )
 _COUNTS = re.compile(

@@ -6,11 +6,12 @@ import re
 from kgrag.language.in_chinese import place_spans
 from kgrag.language.text import read_word_list
 
+_SAID = r"(?:[^?.!\s]|[?.!\s]++(?=[^?.!\s]))++"  # up to the marks and blanks at the end
 _SWITCH = re.compile(
-    r"(?:and\s+)?(?:what|how)\s+about\s+(?P<asked>.+?)[?.!\s]*"
+    rf"(?:and\s+)?(?:what|how)\s+about\s+(?P<asked>{_SAID})[?.!\s]*+"
     r"|and\s+(?:(?:for|in|by|of)\s+)?(?P<named>(?!(?:what|who|when|where|how|which|why|is|are|was"
     r"|were|does|do|did|can|will)\b)[^\s?]+(?:\s+[^\s?]+){0,3})[?.!\s]*"
-    r"|(?:please\s+)?(?:switch|change)(?:\s+(?:it|that))?\s+to\s+(?P<changed>.+?)[?.!\s]*"
+    rf"|(?:please\s+)?(?:switch|change)(?:\s+(?:it|that))?\s+to\s+(?P<changed>{_SAID})[?.!\s]*+"
     r"|(?P<instead>[^\s?]+(?:\s+[^\s?]+){0,2})\s+instead[?.!\s]*",
     re.IGNORECASE,
 )

@@ -315,4 +315,6 @@ def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
 
 def _one_line(text: str) -> str:
     """Return text on one line; breaks between Chinese characters vanish, others are blanks."""
-    return re.sub(r"\s*\n\s*", lambda m: "" if not text.isascii() else " ", text.strip())
+    return re.sub(
+        r"(?<!\s)[^\S\n]*+\n\s*+", lambda m: "" if not text.isascii() else " ", text.strip()
+    )

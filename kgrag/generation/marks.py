@@ -7,27 +7,27 @@ from kgrag.generation.plain import without_courtesies, without_talk_of_passages
 from kgrag.language.answer_text import MARK, marks
 from kgrag.results import Context
 
-_RANGE = re.compile(r"(\d+)\D{0,12}?[\-–—~～至]\D{0,12}?(\d+)")
+_RANGE = re.compile(r"(?<!\d)(\d++)\D{0,12}?[\-–—~～至]\D{0,12}?(\d+)")
 _DIGITS = re.compile(r"\d+")
-_LINK = re.compile(r"(?<=\])\((?:https?:|#)[^)\s]*\)")
+_LINK = re.compile(r"(?<=\])\((?:https?:|#)[^)\s]{0,500}\)")
 _BROKEN_DECIMAL = re.compile(r"(?<![\d.])0\.[ \t]{1,2}(?=\d)")  # 0. 75, copied from a scan
 REPEATED = re.compile(r"(\[\d+\])(?:\s*\1)+")
-_ONE = r"(?:passages?|sources?|文段|段落|文档|资料|来源)\s*[:：#]?\s*\d{1,3}"
+_ONE = r"(?:passages?|sources?|文段|段落|文档|资料|来源)\s*+[:：#]?\s*+\d{1,3}"
 # （来源：passage 1）, (passages 1, 2), （见文段3）
 _IN_WORDS = re.compile(
-    r"[（(]\s*(?:(?:资料|信息|内容)?(?:来源|出处|依据|参见|引自|source|see|见)\s*[:：]?\s*)?"
-    rf"(?P<list>{_ONE}(?:\s*(?:[,，、;；和及]|and)\s*(?:{_ONE}|\d{{1,3}}))*)\s*[)）]",
+    r"[（(]\s*+(?:(?:资料|信息|内容)?(?:来源|出处|依据|参见|引自|source|see|见)\s*+[:：]?\s*+)?"
+    rf"(?P<list>{_ONE}(?:\s*+(?:[,，、;；和及]|and)\s*+(?:{_ONE}|\d{{1,3}}))*)\s*+[)）]",
     re.IGNORECASE,
 )
 _SOURCE = re.compile(
-    r"[（(]\s*(?:资料|信息|内容)?(?:来源|出处|依据|参见|引自|source|see|见)\s*[:：]?\s*((?:\[\d+\])+)\s*[)）]",
+    r"[（(]\s*+(?:资料|信息|内容)?(?:来源|出处|依据|参见|引自|source|see|见)\s*+[:：]?\s*+((?:\[\d+\])+)\s*+[)）]",
     re.IGNORECASE,
 )
 # 参考文献 or References, then nothing but lines that begin with [n] until the end.
 _REFERENCE_LIST = re.compile(
     r"(?:^|\n)[ \t>#*_\-—]*(?:参考(?:文献|资料|来源)|资料来源|引用(?:来源|文献)?|文献|来源|出处"
-    r"|references?|sources?|citations?|bibliography)[ \t]*[*_]*[:：]?[*_]*[ \t]*"
-    rf"(?:\n\s*(?:[-*•][ \t]+)?(?:{MARK.pattern})[^\n]*)+\s*$",
+    r"|references?|sources?|citations?|bibliography)[ \t]*+[*_]*+[:：]?[*_]*+[ \t]*+"
+    rf"(?:\n\s*+(?:[-*•][ \t]++)?(?:{MARK.pattern})[^\n]*+)++\s*+$",
     re.IGNORECASE,
 )
 

@@ -5,18 +5,18 @@ from collections.abc import Collection
 
 _WORD = r"(?:文段|段落|资料|文档|来源|passages?|sources?)"
 _NUMBERS = (
-    r"(?:\[\d{1,3}\]|\d{1,3})(?:\s*(?:[,，、和与及]|and)?\s*(?:\[\d{1,3}\]|\d{1,3}(?![\d.%])))*"
+    r"(?:\[\d{1,3}\]|\d{1,3})(?:\s*+(?:[,，、和与及]|and)?\s*+(?:\[\d{1,3}\]|\d{1,3}(?![\d.%])))*"
 )
 # At the beginning of a sentence: 根据文段[2]，; 文段[2]指出，; According to passage [2],
 _SPEAKS_OF_PASSAGE = re.compile(
-    r"(?P<before>^[ \t>]*(?:(?:[-*+•·]|\d{1,2}[.、])[ \t]+)?|(?<=[。！？；;])\s*|(?<=[.!?]\s))"
+    r"(?P<before>^[ \t>]*(?:(?:[-*+•·]|\d{1,2}[.、])[ \t]++)?|(?<=[。！？；;])\s*+|(?<=[.!?]\s))"
     r"(?:"
-    rf"(?:根据|依据|按照|依照|据|如|正如|从)\s*{_WORD}?\s*(?P<a>{_NUMBERS})\s*"
-    r"(?:中?(?:的?(?:规定|内容|说明|信息|表述|描述|记载)|所述|所示|所说|可知|可以看出|来看)?)\s*[，,：:]"
-    rf"|{_WORD}\s*(?P<b>{_NUMBERS})\s*中?"
-    r"(?:明确)?(?:指出|提到|提及|说明|显示|规定|表明|写明|写道|列出)(?:了)?\s*[，,：:]?"
-    rf"|(?:according to|based on|as stated in)\s+{_WORD}\s*(?P<c>{_NUMBERS})\s*,\s*"
-    rf"|{_WORD}\s*(?P<d>{_NUMBERS})\s+(?:states?|says?|notes?|shows?|mentions?)(?:\s+that)?,?\s+"
+    rf"(?:根据|依据|按照|依照|据|如|正如|从)\s*+{_WORD}?\s*+(?P<a>{_NUMBERS})\s*+"
+    r"(?:中?(?:的?(?:规定|内容|说明|信息|表述|描述|记载)|所述|所示|所说|可知|可以看出|来看)?)\s*+[，,：:]"
+    rf"|{_WORD}\s*+(?P<b>{_NUMBERS})\s*+中?"
+    r"(?:明确)?(?:指出|提到|提及|说明|显示|规定|表明|写明|写道|列出)(?:了)?\s*+[，,：:]?"
+    rf"|(?:according to|based on|as stated in)\s+{_WORD}\s*+(?P<c>{_NUMBERS})\s*+,\s*+"
+    rf"|{_WORD}\s*+(?P<d>{_NUMBERS})\s+(?:states?|says?|notes?|shows?|mentions?)(?:\s+that)?,?\s+"
     r")",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -20,22 +20,22 @@ Form = Literal["claim", "lead-in", "heading", "denial", "closing"]
 _NAMES = (
     r"(?:第|文档|文件|文段|资料|段落|来源|引文|引用|参考|documents?|docs?|passages?|sources?|refs?)"
 )
-_NUMBER = rf"(?:{_NAMES}\s*[:：#]?\s*)?[\^＾]?\d{{1,3}}\s*段?"
+_NUMBER = rf"(?:{_NAMES}\s*+[:：#]?\s*+)?[\^＾]?\d{{1,3}}\s*+段?"
 MARK = re.compile(
-    rf"[\[［【]\s*{_NUMBER}(?:\s*[,，、;；\-–—~～至]\s*{_NUMBER})*\s*(?:†[^\]］】\n]{{0,40}})?[\]］】]"
-    r"(?!\s*\d*\s*号)",
+    rf"[\[［【]\s*+{_NUMBER}(?:\s*+[,，、;；\-–—~～至]\s*+{_NUMBER})*+\s*+(?:†[^\]］】\n]{{0,40}})?[\]］】]"
+    r"(?!\s*+\d*+\s*+号)",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"\[(\d{1,3})\](?!\s*\d*\s*号)")
+_PLAIN = re.compile(r"\[(\d{1,3})\](?!\s*+\d*+\s*+号)")
 # What opens a line and says nothing: #, -, 1., （一）, ①, >.
 _OPENING = re.compile(
-    r"^[ \t>]*(?:(?:#{1,6}[ \t]+|[-*+•·][ \t]+|\d{1,2}[.．、)）](?!\d)"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|[一二三四五六七八九十]{1,3}、|[①-⑳])[ \t]*)+",
+    r"^[ \t>]*+(?:(?:#{1,6}[ \t]++|[-*+•·][ \t]++|\d{1,2}[.．、)）](?!\d)"
+    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|[一二三四五六七八九十]{1,3}、|[①-⑳])[ \t]*+)++",
     re.MULTILINE,
 )
 # A line that leads to those below it, without a colon: 主要措施有以下三项。
 _LEADING = re.compile(r"(?:如下|(?:以下|下列)[^，。；：\d]{0,10})[。.]?$")
-_RULE = re.compile(r"[\s|:\-]*-{3}[\s|:\-]*")  # of a Markdown table
+_RULE = re.compile(r"(?=[\s|:\-]*?-{3})[\s|:\-]*+")  # of a Markdown table
 # What speaks: the documents. What a provision says of others (未规定的, 无法确定者) is no denial.
 _TOLD = (
     "(?:找到|查到|提及|提到|说明|规定|涉及|给出|提供|包含|记载|列出|列明|明确|载明|单列"
@@ -81,7 +81,7 @@ _FRAME = re.compile(
 _TELLING = re.compile(r"\d|[\u3400-\u9fff]{4}|[A-Za-z]+\W+[A-Za-z]+\W+[A-Za-z]+")
 # What begins a closing paragraph, which sums up what stands and is cited above.
 _CLOSING = re.compile(
-    r"\s*\**\s*(?:综上|综合(?:来看|以上|上述)|总体(?:来看|而言|上)|总的(?:来看|来说)|总[之结]"
+    r"\s*+\**+\s*+(?:综上|综合(?:来看|以上|上述)|总体(?:来看|而言|上)|总的(?:来看|来说)|总[之结]"
     r"|整体(?:来看|而言)|由此(?:可见|看来)|可见[，,]|简言之"
     r"|in (?:summary|short|sum|conclusion)\b|overall\b|to sum up\b)",
     re.IGNORECASE,

@@ -54,7 +54,9 @@ _ENDS_IN_SHARE = re.compile(rf"(.{{2,}}?){_SHARE}")
 _CAPACITY = re.compile(
     "(新增)?(?:累计)?(.+?)(?:发电|电站)?(?:累计)?(?:发电)?(?:建成)?(装机(?:容量|比例))"
 )
-_OF_CAPACITY = re.compile("占(?!比).*装机|装机.*占(?!比)")  # 水电装机占总装机比重: stays as worded
+_OF_CAPACITY = re.compile(
+    "^(?>.*?占(?!比)).*装机|^(?>.*?装机).*占(?!比)"
+)  # 水电装机占总装机比重: stays as worded
 _NUMBERED = re.compile("^[①-⑳]")
 _BETWEEN = re.compile("(?<=风电)[和与及](?=光伏|太阳能)")
 _SOURCE = re.compile("(新增|累计)?(.+?)(发电)?")

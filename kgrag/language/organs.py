@@ -40,7 +40,7 @@ _INNER = re.compile(r"办公厅|办公室|党组|[一-鿿]{2,12}司")
 _LONGEST = 40  # characters of the name of an organ
 _LONGEST_LIST = 200  # characters of a list of organs
 _MARKS = re.compile(r"[、，,；;]")
-_ALIASED = re.compile(r"[（(][^）)]*[、，,；;]")
+_ALIASED = re.compile(r"[（(][^（(）)、，,；;]*+[、，,；;]")
 # How organs end that every place has.
 _PLACELESS = re.compile(
     r"(?:人民政府|政府|行署|党委|党组|管委会?|领导小组|工作组|协调小组|专班|联席会议|指挥部|委员会|部门|机关"

@@ -30,7 +30,7 @@ PAGE_LABELS = NAME_LABELS.union(_OTHERS.split(), *(labels for labels, _ in _VALU
 _SPELLED = (r"\s*".join(label) for label in sorted(PAGE_LABELS, key=len, reverse=True))
 _IN_ROW = re.compile(rf"(?:^|(?<=\s))(?P<label>{'|'.join(_SPELLED)})(?=\s|[:：]|$)")
 _LONGEST_ROW, _LONG_NAME = 300, 12  # characters of a row, of a title in one
-_MARKS = re.compile(r"^[\s•·●◆■▪*\-—|【\[]+|[\s】\]|:：]+$|\s+")
+_MARKS = re.compile(r"^[\s•·●◆■▪*\-—|【\[]+|[\s】\]|:：]{1,40}$|\s+")
 
 
 def page_label(line: str) -> str:

@@ -4,13 +4,13 @@ import re
 
 _CN = "一二三四五六七八九十"
 _YEAR = r"(?<!\d)(20\d\d)(?!\d)"
-_RANGE = re.compile(rf"{_YEAR}\s*年?\s*(?:[-−—–－―~～至到]+)\s*{_YEAR}\s*年?")
+_RANGE = re.compile(rf"{_YEAR}\s*+年?\s*+(?:[-−—–－―~～至到]++)\s*+{_YEAR}")
 _SHORT_RANGE = re.compile(r"(?<!\d)(20\d\d)\s*[-−—–－―~～]+\s*(\d\d)(?!\d)")
 # 十三五, 第十四个五年规划: the twelfth one ended in 2015.
 _FIVE_YEARS = re.compile(rf"(?<![{_CN}])十([{_CN[:9]}])个?五(?:年(?=规划|计划))?(?![{_CN}条项])")
 _END_OF_ELEVENTH = 2010
 _OF_A_YEAR = re.compile(
-    rf"{_YEAR}\s*年度?[^，。]*?(?:工作要点|重点工作|工作计划|行动计划|工作安排|任务分工|重点任务|任务清单)"
+    rf"{_YEAR}\s*年度?[^，。]{{0,160}}?(?:工作要点|重点工作|工作计划|行动计划|工作安排|任务分工|重点任务|任务清单)"
 )
 _ANY_YEAR = re.compile(rf"{_YEAR}\s*年")
 _IS_PLAN = re.compile("规划|计划|方案|纲要|行动|要点|目标|任务|安排|清单|工作|意见|期间|时期")

@@ -30,7 +30,7 @@ _UNIT = (
 )
 # 0. 75 is 0.75 where a scan left a blank; 1. 75 may begin with the number of a line.
 _FULL = re.compile(
-    r"(?P<of>百分之|千分之|万分之)?\s*"
+    r"(?:(?P<of>百分之|千分之|万分之)\s*+)?"
     r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<![a-z\d.])0\.[ \t]{1,2}\d+|(?<![a-z\d.])\d+(?:\.\d+)?)"
     rf"|(?P<han>[{_HAN}]+(?:点[零一二三四五六七八九]+)?))"
@@ -38,6 +38,7 @@ _FULL = re.compile(
     re.IGNORECASE,
 )
 _TO = re.compile(r"\s*(?:[-—–~～至到]|——|to)\s*")
+_LONGEST = 60  # characters of a numeral; what has more counts nothing
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
 _LINE_NUMBER = re.compile(r"[.．、)）]")
 
@@ -175,6 +176,8 @@ def _scale(match: re.Match[str]) -> int:
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     """Return what was matched as a number; None where it is part of a name, as in 5A级."""
     unit = _unit(match)
+    if len(match["arabic"] or "") > _LONGEST:
+        return None
     if match["arabic"]:
         if not match["unit"] and not match["scale"] and _LETTER.match(text, match.end("arabic")):
             return None
@@ -222,7 +225,7 @@ def han_numeral(text: str) -> Decimal | None:
     (Decimal('3500'), Decimal('2025'), Decimal('12'), Decimal('1.5'))
     """
     text, _, decimals = narrow(text).partition("点")
-    if not re.search(r"[零一二三四五六七八九十两]", text):
+    if len(text) + len(decimals) > _LONGEST or not re.search(r"[零一二三四五六七八九十两]", text):
         return None  # 千瓦, 上亿
     fraction = "".join(str(_DIGIT[c]) for c in decimals)
     if len(text) > 1 and all(c in _DIGIT for c in text):

@@ -10,11 +10,12 @@ _HAN_DIGITS = str.maketrans("〇○零一二三四五六七八九", "00012345678
 _HAN_YEAR = re.compile("[一二][〇○零一二三四五六七八九]{3}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
 _ISSUE_NUMBER = (
-    r"[一-鿿]{1,14}\s*[〔﹝\[【［(（]\s*(?:19|20)\d\d\s*[〕﹞\]】］)）]\s*(?:第)?\s*\d{1,5}\s*号"
+    r"[一-鿿]{1,14}\s*+[〔﹝\[【［(（]\s*+(?:19|20)\d\d\s*+"
+    r"[〕﹞\]】］)）]\s*+(?:第)?\s*+\d{1,5}\s*+号"
 )
-_NUMBER_AHEAD = re.compile(rf"^\s*[（(]?\s*{_ISSUE_NUMBER}\s*[）)]?\s*(?=[一-鿿《“\"])")
+_NUMBER_AHEAD = re.compile(rf"^\s*+[（(]?\s*+{_ISSUE_NUMBER}\s*+[）)]?\s*+(?=[一-鿿《“\"])")
 _NUMBER_BEHIND = re.compile(
-    rf"\s*(?:[（(]\s*{_ISSUE_NUMBER}[^（）()]{{0,20}}[）)]|{_ISSUE_NUMBER})\s*$"
+    rf"(?<!\s)\s*+(?:[（(]\s*+{_ISSUE_NUMBER}[^（）()]{{0,20}}[）)]|{_ISSUE_NUMBER})\s*+$"
 )
 _ON_TRIAL = re.compile(
     r"[（(]\s*(?:试\s*行|暂行|[^（）()]{0,8}修[订正]版?本?|征求意见稿|草案|送审稿)\s*[）)]\s*$"
@@ -44,10 +45,10 @@ _ISSUES = re.compile(rf"{_ORGAN.pattern}|[省市区州县旗盟]$")
 _DOES = re.compile("贯彻|落实|印发|转发|批转|学习|宣传|实施|执行|修[改订]|废止")
 # 关于印发云岭省节能规划的通知: what is issued, with marks or without; not what is passed on.
 _ISSUED = re.compile(
-    r"(?:[印颁]发|[发公颁]布|下发)(.+?)(?:[（(][^（）()]*[）)])?等?的(?:通知|公告|通告|函|决定)$"
+    r"(?:[印颁]发|[发公颁]布|下发)(.{1,200}?)(?:[（(][^（）()]*[）)])?等?的(?:通知|公告|通告|函|决定)$"
 )
 _IN_THE_NEWS = re.compile(r"(?:[印颁]发|[发公颁]布|出台)(《[^《》]+》)$")
-_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"]){1,20}$")
 _QUOTED = re.compile(r"[《«〈<＜]([^《》«»〈〉<>＜＞]+)[》»〉>＞]")
 
 

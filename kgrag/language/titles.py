@@ -7,14 +7,14 @@ CITING_PREDICATES = frozenset(
     ["引用", "提及", "依据", "落实", "修订", "废止", "印发", "转发", "参照"]
 )
 
-_ISSUED = re.compile(r"(?:印发|发布|公布|转发|颁布)《(.+)》")
+_ISSUED = re.compile(r"(?:印发|发布|公布|转发|颁布)《(.{1,200})》")
 _ISSUER = re.compile(r"^.{0,40}?(?=关于)")
 # 关于印发云岭省节能规划的通知: what is issued, without or with any marks.
 _PASSED_ON = re.compile(
-    r"(?:印发|发布|公布|转发|颁布|出台)[《«〈]?(.+?)[》»〉）)~～\s]?(?:[（(][^（）()]*[）)])?的(?:通知|公告|通告|函)$"
+    r"(?:印发|发布|公布|转发|颁布|出台)[《«〈]?(.{1,200}?)[》»〉）)~～\s]?(?:[（(][^（）()]*[）)])?的(?:通知|公告|通告|函)$"
 )
 # What may follow the kind in a title: （试行） and the mark that closes a quoted title.
-_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"])+$")
+_TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"]){1,20}$")
 # What titles of official documents end in.
 _KIND_WORDS = """
 通知 公告 通告 公报 函 批复 决定 令 意见 实施意见 指导意见 若干意见 报告 要点 工作要点 白皮书

@@ -52,7 +52,7 @@ _COMMON = re.compile(
     r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
 )
 _PLAN = re.compile(r"十[一二三四五六]五")
-_LATIN_NAME = re.compile(r"\d*[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
+_LATIN_NAME = re.compile(r"(?<!\d)\d*+[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
 # What a text may say instead.
 _CHINESE = {

@@ -7,7 +7,7 @@ from kgrag.llm.chat import Schema
 from kgrag.llm.structured import Json
 
 _TEN, _PERCENT = 10, 100
-_OF = re.compile(r"\s*(?:%|/\s*(100?))\s*$")  # behind a score: 90%, 9/10
+_OF = re.compile(r"(?:%|/\s*+(100?))\s*+$")  # behind a score: 90%, 9/10
 
 
 def scores_schema(names: Sequence[str], **others: Schema) -> Schema:

@@ -10,7 +10,9 @@ _MARK = re.compile(
     rf"|(?<=[{_HAN}）》”％%])\)(?=[{_HAN}，。；：、（《]|$)"
 )
 _NUMBERED = re.compile(r"\(([一二三四五六七八九十〇]{1,3})\)")
-_AROUND = re.compile(rf"\(([^()（）]*[{_HAN}][^()（）]*)[)）]|（([^()（）]*)\)|\(([^()（）]*)）")
+_AROUND = re.compile(
+    rf"\((?=[^()（）]*[{_HAN}])([^()（）]*+)[)）]|（([^()（）]*)\)|\(([^()（）]*)）"
+)
 _QUOTE = re.compile(r"[“”\"]")
 _AFTER_CLOSING = "，。；：、）！？》"
 _BEFORE_OPENING = "，。；：、（《"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _OFF = ("0", "false", "off")
-_SYMBOL = re.compile(r"SYMBOL\s+(0x[0-9a-f]+|\d+)(?:.*?\\f\s*\"([^\"]*)\")?", re.IGNORECASE)
+_SYMBOL = re.compile(r"SYMBOL\s+(0x[0-9a-f]++|\d++)(?:.*?\\f\s*\"([^\"]*)\")?", re.IGNORECASE)
 _SWITCH = re.compile(r"\\([a-z]+)\s*(\d*)", re.IGNORECASE)
 _WHOLE = re.compile(r"[\w.%]+|\([^()]*\)")
 _CIRCLES = "○〇◯"

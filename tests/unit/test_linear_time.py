@@ -1,0 +1,240 @@
+"""No text, long or hostile, keeps a pattern or a function longer than its length calls for.
+
+What once took for ever is always tried. `KGRAG_TEST_LINEAR=full` tries every family of texts on
+every pattern and function; with `=1` each gets a share of them that differs from one to the next.
+What counts is CPU time, and how it grows: four times as much text may take `WORSE` times as long.
+"""
+
+import os
+import re
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from kgrag.errors import KgragError
+from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.load.html_box import read_box
+from kgrag.ingestion.rules.metadata import read_metadata
+from kgrag.ingestion.rules.read import findings
+from kgrag.ingestion.rules.target_rows import row_cells
+from kgrag.ingestion.rules.target_tables import lines_of, table_cells
+from kgrag.ingestion.structure import structure
+from kgrag.language.page_labels import with_labels
+from kgrag.types import Document
+from tests.fixtures.adversarial import (
+    CHARACTERS,
+    WORSE,
+    Family,
+    call_of,
+    families_for,
+    functions_of,
+    growth,
+    patterns_of,
+    use,
+)
+
+ASKED = os.environ.get("KGRAG_TEST_LINEAR", "")
+FULL = ASKED == "full"
+everywhere = pytest.mark.skipif(
+    not ASKED, reason="set KGRAG_TEST_LINEAR=1 or =full: minutes, and some patterns still fail it"
+)
+PACKAGES = (
+    "kgrag.language",
+    "kgrag.ingestion.load",
+    "kgrag.ingestion.rules",
+    "kgrag.ingestion.structure",
+    "kgrag.generation",
+    "kgrag.verification",
+    "kgrag.retrieval",
+)
+HEADER = "序号 指标名称 单位 2020年 2025年 属性\n"
+TABLE = "| 指标 | 2020年 | 2025年 |\n| --- | --- | --- |\n"
+BEFORE = ("", HEADER, "到2025年，", "第一条 ", "根据《", TABLE)
+PIECES = """
+20 1. 1, 1/ -- () （） （一） 《》 〈〉 、1 ，的 要的 十百千万亿 关于印发〈 《关于印发〈 印发《
+〔2021〕 （国发〔2021〕4号） 2025年 到2025年达到 政府局 省能源局 由局负责 （责任单位： 约束性
+1约束性 --约束性 占装机 1万吨 同比增长 [1] ** <b> <!-- 以下简称“ 是指 罚款 不得 应当 符合
+"""
+AGAIN = (
+    *CHARACTERS,
+    *PIECES.split(),
+    *("\n\n", " \n", "\r\n", "一、\n", "1.\n", "（一）\n", "第一条\n", "1.1.1 ", "甲乙丙\n"),
+    *("||\n", "| 1 | 2 |\n", "a b ", "```\n"),
+)
+
+# Patterns that a loop uses, always by `match` or `fullmatch`.
+AT_ONE_PLACE = {
+    "kgrag.ingestion.structure.markers._MARKERS",
+    "kgrag.language.page_labels._VALUES",
+    "kgrag.language.regions._COUNTY",
+}
+# How to call what takes more than texts.
+CALLS: dict[str, Callable[[str], object]] = {
+    "kgrag.ingestion.load.html_box.read_box": lambda text: read_box(text.splitlines()),
+    "kgrag.ingestion.rules.read.findings": lambda text: findings(
+        text, structure(text), own_names=()
+    ),
+    "kgrag.ingestion.rules.target_rows.row_cells": lambda text: row_cells(lines_of(text)),
+    "kgrag.ingestion.rules.target_tables.table_cells": lambda text: table_cells(lines_of(text)),
+    "kgrag.language.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
+}
+# What works on what these make of a text, or on an answer, a model's reading, a store.
+REACHED = {
+    "kgrag.ingestion.rules.read.findings": """
+        all_rates bound_of carried_on clauses comparator_of complete_levels complete_work
+        counts_list done_together goes_on is_size is_threshold is_within_name lent made_of
+        roles_of said_before share_of task_before told_before whole with_amount without_sums""",
+    "kgrag.ingestion.rules.metadata.read_metadata": "read_issuers read_region suggested_year",
+    "kgrag.language.quantities.quantities": "says_nothing",
+    "answers, models, stores": """
+        answer_by_sides ask_graph carry_over chats_grid citation cited_passages cov cov_paper
+        cov_two_stage document_called document_facets features_held find_support improve
+        in_official_terms is_sure judged kept_page material missing_claims node_id numbers_missing
+        office_reader rate reading_of retrieve_recursively rewrite_follow_up score self_check
+        states_kind""",
+    "a character, an encoding": "carried is_hidden n_lost",
+    "programs and archives": """
+        as_docx check_directory open_package open_pictures read_docx read_pdf read_picture
+        read_picture_file read_word_list""",
+}
+VALUES = {
+    "check_regions",
+    "parse_as_of",
+    "parse_years",
+    "stated_value",
+}  # refuse what is none by a ValueError
+ELSEWHERE = {name for names in REACHED.values() for name in names.split()}
+
+
+def share(families: list[Family], name: str, n: int) -> list[Family]:
+    """Return all families in a full run, else about n of them, others for each name."""
+    step = 1 if FULL else max(1, len(families) // n)
+    return families[zlib.crc32(name.encode()) % step :: step]
+
+
+def worst(call: Callable[[str], object], families: list[Family]) -> str:
+    """Return the first of the families that takes too long, and how; empty for none."""
+    for family in families:
+        grown = growth(call, family)
+        if grown > WORSE:
+            return f"{family.before[:30]!r} + {family.again[:30]!r} * n: x{grown:.1f}"
+    return ""
+
+
+def slow_patterns(package: str) -> list[str]:
+    found = []
+    for held in patterns_of(package):
+        families = families_for(held.pattern) + [Family("", c) for c in CHARACTERS]
+        used = held.used or {"fullmatch" if held.place in AT_ONE_PLACE else "finditer"}
+        if told := worst(use(held.pattern, used), share(families, held.place, 14)):
+            found.append(f"{held.place}: {told}: {held.pattern.pattern[:120]}")
+    return found
+
+
+@everywhere
+@pytest.mark.slow
+@pytest.mark.parametrize("package", PACKAGES)
+def test_patterns_take_time_in_proportion_to_the_text(package):
+    """Every pattern of the package, on what its own repeats eat."""
+    assert not slow_patterns(package)
+
+
+def test_a_pattern_that_splits_digits_in_every_way_is_found():
+    """The test itself: the pattern of values as it was, and one that is quadratic in blanks."""
+    cell = r"(?:\d+(?:\.\d+)?%?|[-—–/√]{1,2})"
+    for old in (rf"(?:{cell}(?:[ \t]*{cell})*)[ \t]*(?:约束性)", r"\s*x", r"(?:a|b|ab)*c"):
+        pattern = re.compile(old)
+        assert worst(pattern.fullmatch, families_for(pattern)) or worst(
+            pattern.search, families_for(pattern)
+        )
+    assert not worst(re.compile(r"x\s*+y").search, families_for(re.compile(r"x\s*+y")))
+
+
+KNOWN = (  # what kept a document, or lost it
+    ("kgrag.ingestion.rules.read.findings", HEADER, "1"),
+    ("kgrag.ingestion.rules.read.findings", HEADER, "-"),
+    ("kgrag.ingestion.rules.read.findings", HEADER, "/"),
+    ("kgrag.ingestion.rules.read.findings", "根据《节能法》", "\n"),
+    ("kgrag.ingestion.rules.titles_told.told_titles", "", "《关于印发〈"),
+    ("kgrag.ingestion.rules.titles_told.clean_title", "", "\n"),
+    ("kgrag.ingestion.rules.metadata.document_kind", "", " "),
+    ("kgrag.language.quantities.quantities", "", " "),
+    ("kgrag.language.quantities.quantities", "", "十百千万亿"),
+    ("kgrag.language.quantities.han_numeral", "", "十百千万亿"),
+    ("kgrag.language.title_keys.title_keys", "", " "),
+    ("kgrag.language.titles.titles_within", "", "关于印发〈"),
+)
+
+
+@pytest.mark.parametrize(("name", "before", "again"), KNOWN)
+def test_what_once_took_for_ever_ends(name, before, again):
+    """Also where no share of a run falls on it; a number without end is no number."""
+    call = calls_of(".".join(name.split(".")[: 3 if "ingestion" in name else 2]))[name]
+    assert not worst(call, [Family(before, again)])
+
+
+LINES = ("甲乙丙\n", "一、总体要求\n", "\n", "1 2 3\n", "甲", "到2025年达到38%，", "（一）")
+STAGES: dict[str, Callable[[str], object]] = {
+    "structure": structure,
+    "findings": CALLS["kgrag.ingestion.rules.read.findings"],
+    "metadata": lambda text: read_metadata(text, title="节能办法", properties={}),
+    "chunk": lambda text: cut(text, structure(text)),
+}
+
+
+@everywhere
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_long_document_takes_time_in_proportion(stage):
+    """A line of a megabyte, a hundred thousand short lines; a tenth of it where not in full."""
+    n = 250_000 if FULL else 10_000
+    found = {again: growth(STAGES[stage], Family(HEADER, again), n) for again in LINES}
+    assert not {again: grown for again, grown in found.items() if grown > WORSE}
+
+
+def cut(text, headings):
+    """Return the chunks of a text."""
+    document = Document("d", "节能办法", text, "节能办法.txt", "txt", "0")
+    return chunk(document, headings, ChunkSizes())
+
+
+def calls_of(package: str) -> dict[str, Callable[[str], object]]:
+    """Return how to call each function of a package that takes a text."""
+    made = {name: call_of(function) for name, function in functions_of(package).items()}
+    found = {name: CALLS.get(name) or call for name, call in made.items()}
+    found |= {name: call for name, call in CALLS.items() if name.startswith(package + ".")}
+    kept = {n: call for n, call in found.items() if n.rpartition(".")[2] not in ELSEWHERE}
+    missing = [name for name, call in kept.items() if call is None]
+    assert not missing, f"say in CALLS how to call them, or in REACHED what does: {missing}"
+    return {name: call for name, call in kept.items() if call}
+
+
+def refusing(name: str, call: Callable[[str], object]) -> Callable[[str], object]:
+    """Return the call; a text that it refuses, as it says, is one that it has read."""
+    refused = (KgragError, ValueError) if name.rpartition(".")[2] in VALUES else (KgragError,)
+
+    def called(text: str) -> object:
+        try:
+            return call(text)
+        except refused:
+            return None
+
+    return called
+
+
+def slow_functions(package: str) -> list[str]:
+    found = []
+    families = [Family(before, again) for before in BEFORE for again in AGAIN]
+    for name, call in calls_of(package).items():
+        if told := worst(refusing(name, call), share(families, name, 6)):
+            found.append(f"{name}: {told}")
+    return found
+
+
+@everywhere
+@pytest.mark.slow
+@pytest.mark.parametrize("package", PACKAGES)
+def test_functions_take_time_in_proportion_to_the_text(package):
+    """Every public function of the package that takes a text; a new one is called as well."""
+    assert not slow_functions(package)
