@@ -81,8 +81,8 @@ def _print_citing(base: KnowledgeBase, most: int) -> None:
     complete = 0
     ordered = sorted(citing, key=lambda title: (-len(citing[title]), title))[:most]
     for title in ordered:
-        listed = {str(row.cells[3]) for row in base.tables().cited_by(title).rows}
-        pattern = re.compile(_OPEN + re.escape(_unbroken(title)) + _CLOSE)
+        listed = {row.sources[0].doc_id for row in base.tables().cited_by(title).rows}
+        pattern = re.compile(f"{_OPEN}(?:中华人民共和国)?{re.escape(_unbroken(title))}{_CLOSE}")
         literal = {
             doc_id
             for doc_id, (own, text) in texts.items()

@@ -8,7 +8,7 @@ from kgrag.language.quantities import narrow
 _NUMBER = r"(?:\d[\d,.，．]*|[一二三四五六七八九十百千万两〇零]+)"
 _SCALE = r"(?:多|余|万|亿|千|百)*"
 _MONEY = (  # what is counted in money, whatever the question calls its unit
-    r"(?:补贴?|补助|资助|奖励?|奖补|奖金|罚款?|花|投资?|贷款?|能贷|预算|经费|费用|[^免]费|资金|保费|金额|总额)"
+    r"(?:补贴?|补助|资助|奖励?|奖补|奖金|罚款?|花|投资?|贷款?|能贷|预算|经费|费用|(?<![消免浪])费|资金|保费|金额|总额)"
 )
 # Classifiers that count the same things: 多少家企业 may be answered with 30个企业, not with 30人.
 _COUNTED = (

@@ -82,7 +82,8 @@ def test_documents_facts_and_counts_are_json_too():
                         metadata=Metadata(("甲厅",), issued="2024-03", level="省"))  # fmt: skip
     assert document.card_dict() == {
         "doc_id": "d", "title": "甲", "file": "a.txt", "media_type": "txt",
-        "year": 2024, "metadata": {"issuers": ["甲厅"], "issued": "2024-03", "level": "省"},
+        "year": 2024, "year_is_inferred": False,
+        "metadata": {"issuers": ["甲厅"], "issued": "2024-03", "level": "省"},
     }  # fmt: skip
     fact = Fact("f", Entity("e1", "甲"), "依据", Entity("e2", "乙"), (Evidence("d", 0, 1, "c"),))
     counts = Counts(1, 2, {2048: 3, 256: 4}, 5, 6, 7, 8, 9)

@@ -163,7 +163,7 @@ def test_search_explains_how_each_result_came(folder):
     assert "+ title 《乙规划》" in run(folder, "search", "《乙规划》的目标", "--explain").stdout
     results = json.loads(run(folder, "search", "绿色工厂", "--json").stdout)["results"]
     keys = {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
-    assert set(results[0]) == {*keys, "status"}
+    assert set(results[0]) == {*keys, "status", "also_in"}
 
 
 def test_search_batch_writes_a_run_file_with_every_question(folder):
