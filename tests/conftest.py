@@ -29,6 +29,14 @@ settings.load_profile("kgrag")
 
 
 @pytest.fixture(scope="session", autouse=True)
+def english():
+    """Have help and results in English, whatever the locale; tests of Chinese ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KGRAG_LANG", "en")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def one_reading_process():
     """Read files in one process beside the test unless it says how many: each takes a second."""
     with pytest.MonkeyPatch.context() as patch:

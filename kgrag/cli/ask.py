@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from kgrag.choices import Template, VerifyMethod
+from kgrag.cli.chinese import said
 from kgrag.cli.options import (
     AS_OF_QUESTION,
     as_of_option,
@@ -212,7 +213,8 @@ def _questions() -> Iterator[str]:
         with suppress(ImportError):  # as on Windows
             import readline  # noqa: F401 - lets the line be edited
 
-        echo("questions, a line each; /help tells what else, /quit ends", err=True)
+        invitation = "questions, a line each; /help tells what else, /quit ends"
+        echo(said("words", invitation), err=True)
     while True:
         try:
             line = input("? " if sys.stdin.isatty() else "").strip().strip("\ufeff")

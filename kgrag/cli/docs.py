@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.chinese import said
 from kgrag.cli.options import amount, as_of_option, json_option, kb_option, opened
 from kgrag.cli.printing import echo, print_json
 
@@ -123,7 +124,8 @@ def set_(
     echo(f"{card.doc_id}  {card.title}")
     for name, value in card.metadata.to_record().items():
         guessed = "（推断）" if name in card.metadata.inferred else ""
-        echo(f"  {name}: {'、'.join(value) if isinstance(value, list) else value}{guessed}")
+        shown = "、".join(value) if isinstance(value, list) else value
+        echo(f"  {said('words', name)}: {shown}{guessed}")
 
 
 COMMANDS = (docs,)

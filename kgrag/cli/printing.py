@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from kgrag.cli.chinese import help_of, language
 from kgrag.language.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # what streams do with what they lack, where others write to them
@@ -132,10 +133,11 @@ def open_door() -> None:
 
 
 class _Context(click.Context):
-    """What a command is run in; its help is of characters that stdout has."""
+    """What a command is run in; its help is in the user's language, in characters of stdout."""
 
     def get_help(self) -> str:
-        return carried(super().get_help(), _encoding(err=False))
+        told = help_of(self.command, self) if language() == "zh" else super().get_help()
+        return carried(told, _encoding(err=False))
 
 
 def let_help_pass_the_door(command: click.Command) -> None:

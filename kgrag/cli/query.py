@@ -1,12 +1,12 @@
 """The command that passes on a query: Cypher on Neo4j, SQL over the views in a folder."""
 
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.chinese import width
 from kgrag.cli.options import json_option, kb_option, opened
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.errors import OutOfRangeError
@@ -96,16 +96,16 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     names = list(rows[0])
     lines = [[_shortened(name) for name in names]]
     lines += [[_cell(row[name]) for name in names] for row in rows]
-    widths = [max(_width(line[at]) for line in lines) for at in range(len(names))]
+    widths = [max(width(line[at]) for line in lines) for at in range(len(names))]
     right = [all(isinstance(row[name], int | float) for row in rows) for name in names]
-    lines.insert(1, ["─" * width for width in widths])
+    lines.insert(1, ["─" * columns for columns in widths])
     return "\n".join(_line(line, widths, right) for line in lines)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
     padded = []
-    for cell, width, to_right in zip(cells, widths, right, strict=True):
-        space = " " * (width - _width(cell))
+    for cell, columns, to_right in zip(cells, widths, right, strict=True):
+        space = " " * (columns - width(cell))
         padded.append(space + cell if to_right else cell + space)
     return "  ".join(padded).rstrip()
 
@@ -121,26 +121,16 @@ def _cell(value: object) -> str:
 def _shortened(text: str) -> str:
     """Return a text on one line, with what would move a terminal's cursor as escapes."""
     line = visible_line(" ".join(text.split()))
-    if _width(line) <= _WIDEST:
+    if width(line) <= _WIDEST:
         return line
     room = _WIDEST - 1  # for the …
     kept = []
     for character in line:
-        room -= _width(character)
+        room -= width(character)
         if room < 0:
             break
         kept.append(character)
     return "".join(kept) + "…"
-
-
-def _width(text: str) -> int:
-    """Return the columns that a terminal needs: two for a Chinese character.
-
-    >>> _width("GDP增长"), _width("e\u0301")
-    (7, 1)
-    """
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(bool(unicodedata.combining(c)) for c in text)
 
 
 COMMANDS = (query,)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgrag.cli.chinese import padded, said
 from kgrag.cli.options import json_option, kb_option, opened, print_foreign
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.cli.query import table
@@ -45,8 +46,9 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
         return
     counts.pop("foreign", None)
     for name, value in counts.items():
-        shown = ", ".join(f"{n} of {k}" for k, n in value.items()) if name == "chunks" else value
-        echo(f"{name:11} {shown}")
+        if name == "chunks":
+            value = ", ".join(said("words", "{} of {}").format(n, k) for k, n in value.items())
+        echo(f"{padded(said('words', name), 11)} {value}")
     print_foreign(foreign)
 
 
@@ -81,10 +83,10 @@ def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
     if not by_stage:
         echo(_NONE)
         return
-    echo_text(table(by_stage))
+    echo_text(table(_named(by_stage)))
     by_document.sort(key=lambda row: -int(str(row["in"])) - int(str(row["out"])))
     echo()
-    echo_text(table(by_document[:_MOST_DOCUMENTS]))
+    echo_text(table(_named(by_document[:_MOST_DOCUMENTS])))
     if len(by_document) > _MOST_DOCUMENTS:
         echo(f"and {len(by_document) - _MOST_DOCUMENTS} more; --json has all")
     _print_sums(stages, prices)
@@ -127,6 +129,11 @@ def _row(
         "cost": None if spent is None else round(spent[0], 4),
         "currency": spent[1] if spent else "",
     }
+
+
+def _named(rows: "Sequence[dict[str, object]]") -> list[dict[str, object]]:
+    """Return rows under names in the user's language."""
+    return [{said("words", name): value for name, value in row.items()} for row in rows]
 
 
 def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str] | None:

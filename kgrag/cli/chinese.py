@@ -1,0 +1,145 @@
+"""The language of help and of what tables and results are called: English, or Chinese.
+
+What is written in English in the code, `chinese.toml` has in Chinese.
+"""
+
+import inspect
+import os
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import cache
+from importlib import resources
+
+import click
+
+from kgrag.types import Language
+
+# The first that is set decides: what the user wants of us, then of all programs (POSIX, 8.2).
+_VARIABLES = ("KGRAG_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+_NAME = re.compile(r"[A-Z]{2,}(?: RANGE)?")  # of a value: FILE, INTEGER RANGE
+# What no line is broken in: a word in Latin letters, a character with the marks that follow it.
+_UNBROKEN = re.compile(r"[“《（]*(?:[!-~…]+|.)[，。；：、）》”]*", re.DOTALL)
+_COLUMN = 32  # columns that names of options take at most
+
+
+def language() -> Language:
+    """Return the language in which people read help and tables."""
+    told = next(filter(None, map(os.environ.get, _VARIABLES)), "")
+    return "zh" if told.lower().startswith("zh") else "en"
+
+
+@cache
+def catalogue() -> Mapping[str, Mapping[str, str]]:
+    """Return the Chinese of English texts, by kind: `help`, `names`, `words`."""
+    file = resources.files("kgrag.cli").joinpath("chinese.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def said(kind: str, text: str) -> str:
+    """Return a text in the user's language; in English where the catalogue lacks it."""
+    return catalogue()[kind].get(text, text) if language() == "zh" else text
+
+
+def width(text: str) -> int:
+    """Return the columns that a terminal needs: two for a Chinese character.
+
+    >>> width("GDP增长"), width("e\u0301")
+    (7, 1)
+    """
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(bool(unicodedata.combining(c)) for c in text)
+
+
+def padded(text: str, columns: int) -> str:
+    """Return a text with spaces after it up to so many columns of a terminal."""
+    return text + " " * (columns - width(text))
+
+
+def help_of(command: click.Command, ctx: click.Context) -> str:
+    """Return the help of a command in Chinese."""
+    made = _told(command)
+    made.params = [_with_help(option) for option in command.get_params(ctx)]
+    made.add_help_option = False  # it is one of the options by now
+    if isinstance(made, click.Group):
+        made.commands = {name: _told(below) for name, below in made.commands.items()}
+    formatter = _Formatter(width=ctx.terminal_width, max_width=ctx.max_content_width)
+    made.format_help(ctx, formatter)
+    return formatter.getvalue().rstrip("\n")
+
+
+def _told(command: click.Command) -> click.Command:
+    """Return a copy of a command whose help is in Chinese."""
+    made = copy(command)
+    made.help = said("help", inspect.cleandoc(command.help or ""))
+    made.short_help = made.help.partition("\n\n")[0]
+    return made
+
+
+def _with_help(parameter: click.Parameter) -> click.Parameter:
+    """Return a copy of an option whose help is in Chinese; an argument has none."""
+    made = copy(parameter)
+    if isinstance(made, click.Option) and made.help:
+        made.help = said("help", made.help)
+    return made
+
+
+class _Formatter(click.HelpFormatter):
+    """Writes help in Chinese: with click's own words, too, and lines of as many columns."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write how a command is called."""
+        super().write_usage(prog, _named(args), prefix or said("names", "Usage:"))
+
+    def write_heading(self, heading: str) -> None:
+        """Write what a list is of."""
+        self.write(f"{said('names', heading)}：\n")
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        indent = " " * self.current_indent
+        paragraphs = (_lines(part, self.width - len(indent)) for part in text.split("\n\n"))
+        self.write("\n\n".join(indent + f"\n{indent}".join(lines) for lines in paragraphs) + "\n")
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = _COLUMN, col_spacing: int = 2
+    ) -> None:
+        """Write names, each with a text beside it, or below a long name."""
+        named = [(_named(name), _with_remarks(text)) for name, text in rows]
+        columns = min(max(width(name) for name, _ in named), col_max) + col_spacing
+        indent = " " * self.current_indent
+        for name, text in named:
+            first, *more = _lines(text, self.width - len(indent) - columns) or [""]
+            gap = "" if width(name) + col_spacing <= columns else f"\n{indent}{' ' * columns}"
+            self.write(f"{indent}{padded(name, columns) if not gap else name}{gap}{first}".rstrip())
+            self.write("".join(f"\n{indent}{' ' * columns}{line}" for line in more) + "\n")
+
+
+def _named(text: str) -> str:
+    """Return names of options and values with the values in Chinese."""
+    return _NAME.sub(lambda name: said("names", name[0]), text)
+
+
+def _with_remarks(text: str) -> str:
+    """Return the text on an option with what click remarks at its end in Chinese."""
+    if not text.endswith("]"):
+        return text
+    told, _, remarks = text[:-1].rpartition("[")
+    parts = (remark.partition(": ") for remark in remarks.split("; "))
+    return f"{told}[{'；'.join(said('names', n) + ('：' if c else '') + v for n, c, v in parts)}]"
+
+
+def _lines(text: str, columns: int) -> list[str]:
+    """Return a text in lines of so many columns, which begin with no closing mark.
+
+    >>> _lines("配置文件；默认为当前文件夹的 kgrag.toml。", 18)
+    ['配置文件；默认为当', '前文件夹的', 'kgrag.toml。']
+    """
+    lines = [""]
+    for piece in _UNBROKEN.findall(text):
+        if lines[-1] and width(lines[-1] + piece) > columns:
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines]
