@@ -33,7 +33,7 @@ def language() -> Language:
 
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """Return the Chinese of English texts, by kind: `help`, `names`, `words`."""
+    """Return the Chinese of English texts, by kind: `help`, `names`, `words`, `reasons`."""
     file = resources.files("kgrag.cli").joinpath("chinese.toml")
     return tomllib.loads(file.read_text("utf-8"))
 

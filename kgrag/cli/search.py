@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.chinese import said
 from kgrag.cli.options import (
     AS_OF_QUESTION,
     EXISTING,
@@ -126,23 +127,25 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         print_json({"results": [result.to_dict() for result in results]})
         return
     if not results:
-        echo("nothing found")
+        echo(said("words", "nothing found"))
     from kgrag.asking.copies import ALSO_IN
+    from kgrag.cli.explained import explained
     from kgrag.language.text import question_language
     from kgrag.status import mark
 
     language = question_language(question)
+    told = explained(question, results) if explain else []
     for number, result in enumerate(results, 1):
         chunk = result.chunk
         where = " › ".join(chunk.heading_path)
         title = result.title + mark(result.status, language)
         echo(f"{number}. {title}" + (f" › {where}" if where else ""))
-        echo(f"   {result.score:.3f}  {result.file}, characters {chunk.start}-{chunk.end}")
+        span = said("words", "characters {}-{}").format(chunk.start, chunk.end)
+        echo(f"   {result.score:.3f}  {result.file}, {span}")
         if result.also_in:
             echo(f"   {ALSO_IN[language]}{', '.join(result.also_in)}")
         if explain:
-            for reason in result.via:
-                echo(f"   + {reason}")
+            echo(f"   {told[number - 1]}")
         echo(f"   {' '.join(chunk.text.split())[:160]}")
 
 

@@ -160,7 +160,8 @@ def test_ask_json_gives_quote_and_span(folder):
 
 def test_search_explains_how_each_result_came(folder):
     """--explain gives reasons, --json the keys of a run file, and the document's status."""
-    assert "+ title 《乙规划》" in run(folder, "search", "《乙规划》的目标", "--explain").stdout
+    told = run(folder, "search", "《乙规划》的目标", "--explain").stdout
+    assert "found by: title 《乙规划》" in told
     results = json.loads(run(folder, "search", "绿色工厂", "--json").stdout)["results"]
     keys = {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
     assert set(results[0]) == {*keys, "status", "also_in"}
