@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgrag.asking.searching import Analysis
     from kgrag.results import ScoredChunk
     from kgrag.retrieval.filter import Filter
-    from kgrag.types import Fact
+    from kgrag.types import Chunk, Evidence, Fact
 
 
 @click.command()
@@ -140,8 +140,7 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         where = " › ".join(chunk.heading_path)
         title = result.title + mark(result.status, language)
         echo(f"{number}. {title}" + (f" › {where}" if where else ""))
-        span = said("words", "characters {}-{}").format(chunk.start, chunk.end)
-        echo(f"   {result.score:.3f}  {result.file}, {span}")
+        echo(f"   {result.score:.3f}  {result.file}, {_span(chunk)}")
         if result.also_in:
             echo(f"   {ALSO_IN[language]}{', '.join(result.also_in)}")
         if explain:
@@ -169,16 +168,21 @@ def graph(
         write_whole(html, [graph_page(center, facts, titles)])
         echo(f"{len(facts)} facts around {center.name} in {html}")
         return
-    echo(f"{center.name}: {len(facts)} facts")
+    echo(said("words", "{}: {} facts").format(center.name, len(facts)))
     for fact in facts:
         _print_fact(fact, titles)
 
 
 def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
     first = fact.evidence[0]
-    more = f" and {len(fact.evidence) - 1} more" if len(fact.evidence) > 1 else ""
+    others = len(fact.evidence) - 1
+    more = said("words", " and {} more").format(others) if others else ""
     echo(f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}")
-    echo(f"    {titles[first.doc_id]}, characters {first.start}-{first.end}{more}")
+    echo(f"    {titles[first.doc_id]}, {_span(first)}{more}")
+
+
+def _span(place: "Chunk | Evidence") -> str:
+    return said("words", "characters {}-{}").format(place.start, place.end)
 
 
 COMMANDS = (search, graph)

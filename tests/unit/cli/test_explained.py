@@ -126,7 +126,7 @@ def test_search_explains_in_the_users_language(folder):
     told = [line for line in english.splitlines() if line.startswith("   found by: ")]
     assert [line.count("森林覆盖率 —目标为→") for line in told] == [1, 1]
     assert re.search(r"a\.txt, characters \d+-\d+\n   found by: ", english)
-    assert re.search(r"a\.txt, 第\d+-\d+字\n   由来：", chinese)
+    assert re.search(r"a\.txt, 第 \d+ 至 \d+ 个字符\n   由来：", chinese)
     assert "found by" not in chinese
     found = json.loads(run(folder, "zh", *words, "--json").stdout)
     assert found == json.loads(run(folder, "en", *words, "--json").stdout)
@@ -134,10 +134,19 @@ def test_search_explains_in_the_users_language(folder):
         assert len([reason for reason in via if "森林覆盖率 —目标为→" in reason]) == 2
 
 
-@pytest.mark.parametrize("words", [("targets",), ("stats",)])
-def test_names_of_columns_in_chinese(folder, words):
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("targets",), "#  指标        地区"),
+        (("stats",), "文件        2"),
+        (("graph", "森林覆盖率"), "森林覆盖率：共2项事实"),
+        (("docs", "set", "a.txt", "--number", "云〔2022〕3号"), "d-"),
+    ],
+)
+def test_results_have_chinese_names(folder, words, first):
     said = run(folder, "zh", *words).stdout
-    assert {"targets": "指标", "stats": "文件        2"}[words[0]] in said.splitlines()[0]
+    assert said.startswith(first)
+    assert ("  文号: 云〔2022〕3号" in said) == (words[0] == "docs")
 
 
 def test_keys_of_json_stay(folder):
