@@ -2,6 +2,7 @@
 .POSIX:
 
 PYTHON =
+EXTRAS = dev
 BIN = .venv/bin
 READY = .venv/.ready
 
@@ -9,6 +10,8 @@ help:
 	@echo 'make demo    ingest the sample archive and answer questions with citations'
 	@echo 'make test    check style and types, run the tests'
 	@echo 'make lint    check style and types only'
+	@echo 'make neo4j   run the tests that need a Neo4j server: they start two (Java, Maven)'
+	@echo 'make full    make test, neo4j and faults with all that they try; two hours'
 	@echo 'make coverage  run the tests and say which lines and branches they leave out'
 	@echo 'make faults  kill it, fill its disk, damage its files; an hour'
 	@echo 'make mutate  change core modules place by place: their tests must notice; 20 minutes'
@@ -18,8 +21,14 @@ help:
 demo: $(READY)
 	@sh scripts/demo.sh
 
-test: lint
+# `make -j2 test` checks style and types beside the tests.
+test: lint tests
+
+tests: $(READY)
 	$(BIN)/python -m pytest -q -n 2
+
+neo4j: $(READY)
+	KGRAG_TEST_NEO4J=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m neo4j
 
 lint: $(READY)
 	$(BIN)/python -m ruff check .
@@ -34,6 +43,10 @@ coverage: $(READY)
 	$(BIN)/python -m coverage run -m pytest -q -n 2
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report --omit='$(OMIT)'
+
+# What tests try a share of by default, they try whole.
+full: $(READY)
+	KGRAG_TEST_FULL=1 $(MAKE) test neo4j faults
 
 # One line of counts for each kind of fault; every count but that of runs must be 0.
 faults: $(READY)
@@ -50,11 +63,11 @@ bench: $(READY)
 
 # The stamp is written last, so an interrupted set-up starts again.
 $(READY): pyproject.toml constraints.txt scripts/setup.sh
-	@PYTHON='$(PYTHON)' sh scripts/setup.sh .venv
+	@PYTHON='$(PYTHON)' EXTRAS='$(EXTRAS)' sh scripts/setup.sh .venv
 	@touch $(READY)
 
 clean:
 	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test lint coverage faults mutate bench clean
+.PHONY: help demo test tests lint neo4j full coverage faults mutate bench clean

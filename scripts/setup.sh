@@ -1,7 +1,8 @@
 #!/bin/sh
 # Make a virtual environment with kgrag, its tools and the versions of constraints.txt.
 #
-# usage: setup.sh FOLDER        PYTHON=/path/to/python chooses the interpreter
+# usage: setup.sh FOLDER        PYTHON=/path/to/python chooses the interpreter, EXTRAS=dev,ocr what
+#                               of pyproject.toml is installed
 set -eu
 cd "$(dirname "$0")/.."
 venv=$1
@@ -41,4 +42,4 @@ if ! "$python" -m venv --clear "$venv"; then
     exit 1
 fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --constraint constraints.txt --editable '.[dev]'
+    --constraint constraints.txt --editable ".[${EXTRAS:-dev}]"

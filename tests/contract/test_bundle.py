@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kgrag.ids import chunk_id, fact_id
 from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.types import Evidence, Fact, Mention
+from tests.fixtures import extent
 
 TEXT = "工信部印发ＰＵＥ节能办法。绿色工厂的PUE达到1.3，由省工信厅负责。"
 # Spellings of three entities; those of one row normalise alike.
@@ -149,7 +150,7 @@ def mentions_of(make, doc_id, drawn):
         yield Mention(entity_of(make, spelling), evidence_of(make, doc_id, place))
 
 
-@settings(max_examples=30, database=None)
+@settings(max_examples=extent.of(30, 10), database=None)
 @given(first=knowledge(), second=knowledge(), added=knowledge())
 def test_bundles_in_an_empty_store_give_the_same_export(new_store, make, first, second, added):
     """Whatever the spellings, types, wordings and repeated places; in any order of documents."""

@@ -8,6 +8,7 @@ import pytest
 
 from kgrag.errors import StoreError
 from kgrag.vectors.vector import KINDS
+from tests.fixtures import extent
 
 FIELDS = ("text", "path")
 WORDS = [
@@ -378,19 +379,20 @@ def searches(store, make):
 def test_search_after_changes_is_that_of_a_fresh_store(new_store, make):
     """After a refresh, changes leave no trace in order, and next to none in scores."""
     store = new_store()
-    for i in range(60):
+    n = extent.of(60, 20)
+    for i in range(n):
         put(store, sample(make, i))
     searches(store, make)
     for i in (3, 7):
         store.delete_document(f"d-{i:03}")
         searches(store, make)
-    for i in (60, 61, 5):
+    for i in (n, n + 1, 5):
         put(store, sample(make, i))
         searches(store, make)
     store.refresh(sizes=(make.LEAF, make.PARENT))
     changed = searches(store, make)
     fresh = new_store()
-    for i in [i for i in range(62) if i not in (3, 7)]:
+    for i in [i for i in range(n + 2) if i not in (3, 7)]:
         put(fresh, sample(make, i))
 
     for asked, hits in searches(fresh, make).items():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kgrag.errors import StoreError
 from kgrag.llm.prompts import LANGUAGES, prompt
 from kgrag.metadata import Metadata
+from tests.fixtures import extent
 
 CALLS = 40
 
@@ -82,7 +83,7 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=40, database=None)
+@settings(max_examples=extent.of(40, 12), database=None)
 @given(changes=changes, order=st.randoms(use_true_random=False))
 def test_any_changes_leave_what_a_fresh_store_would_hold(new_store, make, changes, order):
     """Invariants hold, and nothing but the final content is left, whatever came before."""

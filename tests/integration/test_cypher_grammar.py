@@ -1,7 +1,7 @@
 """Random Cypher of the server's own grammar: what the gate lets through only reads.
 
-KGRAG_TEST_GRAMMAR says how many statements (5,000 without), KGRAG_TEST_SEED with which seed;
---log-level=info shows the counts.
+KGRAG_TEST_GRAMMAR says how many statements (1,000 without, 5,000 in a full run), KGRAG_TEST_SEED
+with which seed; --log-level=info shows the counts.
 """
 
 import itertools
@@ -15,6 +15,7 @@ import pytest
 from kgrag.errors import StatementError
 from kgrag.store.neo4j.gate.admit import admit
 from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, PROCEDURES
+from tests.fixtures import extent
 from tests.fixtures.cypher_statements import DOORS, GRAPH, HONEST
 from tests.fixtures.honest_cypher import ANALYST
 from tests.fixtures.hostile_cypher import HOSTILE
@@ -23,7 +24,7 @@ from tests.neo4j_server import plugin
 from tests.neo4j_server.grammar import Reader, grammar, mutants
 
 _log = logging.getLogger(__name__)
-STATEMENTS = int(os.environ.get("KGRAG_TEST_GRAMMAR", "5000"))
+STATEMENTS = int(os.environ.get("KGRAG_TEST_GRAMMAR", extent.of(5000, 1000)))
 SEED = int(os.environ.get("KGRAG_TEST_SEED", "14"))
 # Of the server's grammar; whatever else is in a statement that passes is a failure.
 CLAUSES = {
@@ -64,15 +65,15 @@ def statements(rng):
 
 
 @pytest.fixture
-def database(empty_neo4j):
+def database(bare_neo4j):
     """A small knowledge base."""
     from kgrag.store.neo4j.address import parse
     from kgrag.store.neo4j.connection import Database
 
-    with plugin.driver_of(empty_neo4j) as driver, driver.session() as session:
+    with plugin.driver_of(bare_neo4j) as driver, driver.session() as session:
         for statement in GRAPH:
             session.run(statement).consume()
-    found = Database.open(parse(empty_neo4j))
+    found = Database.open(parse(bare_neo4j))
     yield found
     found.close()
 

@@ -154,9 +154,9 @@ def answers(base, question):
     return (ids, asked.text, base.counts(), exported), scores
 
 
-def test_an_empty_database_is_no_knowledge_base(empty_neo4j):
+def test_an_empty_database_is_no_knowledge_base(bare_neo4j):
     """Looking does not make one."""
     with pytest.raises(NoKnowledgeBaseError, match="kgrag ingest"):
-        Neo4jStore.open(empty_neo4j, create=False)
-    with driver_of(empty_neo4j) as driver:
+        Neo4jStore.open(bare_neo4j, create=False)
+    with driver_of(bare_neo4j) as driver:
         assert not driver.execute_query("SHOW CONSTRAINTS").records

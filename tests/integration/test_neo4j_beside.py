@@ -13,7 +13,7 @@ from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
-from tests.fixtures import foreign_graphs, old_graph
+from tests.fixtures import extent, foreign_graphs, old_graph
 from tests.neo4j_server import plugin
 
 NOTE = (
@@ -99,11 +99,11 @@ def test_graphs_of_other_programs_stay_as_they_are(empty_neo4j, session, tmp_pat
          "CREATE FULLTEXT INDEX kgrag_entity_names FOR (n:Entity) ON EACH [n.name]"),
     ],
 )  # fmt: skip
-def test_an_index_of_another_program_is_not_taken_for_ours(empty_neo4j, session, name, text):
+def test_an_index_of_another_program_is_not_taken_for_ours(bare_neo4j, session, name, text):
     """`IF NOT EXISTS` would leave it in our place; nor is it dropped."""
     session.run(text).consume()
     with pytest.raises(StoreUnavailableError, match=rf"{name} is an index of another program"):
-        Neo4jStore.open(empty_neo4j)
+        Neo4jStore.open(bare_neo4j)
     assert name in foreign_graphs.seen(session) or session.run(
         "SHOW INDEXES YIELD name, labelsOrTypes WHERE name = $name RETURN labelsOrTypes[0]",
         name=name,
@@ -162,7 +162,7 @@ def shape(session):
     return counted, sorted(indexes.value())
 
 
-@pytest.mark.parametrize("killed_at", [None, 1, 2, 6, 15, 30])
+@pytest.mark.parametrize("killed_at", extent.among([None, 1, 2, 6, 15, 30], 3))
 def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
     empty_neo4j, session, make, monkeypatch, killed_at
 ):

@@ -17,9 +17,9 @@ from tests.neo4j_server import plugin
 
 
 @pytest.fixture
-def session(empty_neo4j):
+def session(bare_neo4j):
     """A session of an administrator."""
-    with plugin.driver_of(empty_neo4j) as driver, driver.session() as session:
+    with plugin.driver_of(bare_neo4j) as driver, driver.session() as session:
         yield session
 
 
@@ -32,11 +32,11 @@ def ours(session):
     return {name for name in found if name.casefold().startswith("kgrag")}
 
 
-def test_only_the_one_named_goes(empty_neo4j, session, make):
+def test_only_the_one_named_goes(bare_neo4j, session, make):
     """Others and foreign graphs stay as they are; with the last goes what they shared."""
     foreign_graphs.create(session)
     left, before = foreign_graphs.seen(session), ours(session)
-    places = [f"{empty_neo4j}#energy", empty_neo4j, f"{empty_neo4j}#energy_2025"]
+    places = [f"{bare_neo4j}#energy", bare_neo4j, f"{bare_neo4j}#energy_2025"]
     for place in places:
         put(place, make, "a", "b", "c")
         with closing(Neo4jStore.open(place)) as store:
@@ -59,10 +59,10 @@ def test_only_the_one_named_goes(empty_neo4j, session, make):
 
 @pytest.mark.parametrize("killed_at", [1, 5, 20, 24, 30])
 def test_one_that_was_cut_off_is_finished_by_the_next(
-    empty_neo4j, session, make, monkeypatch, killed_at
+    bare_neo4j, session, make, monkeypatch, killed_at
 ):
     """Until then nobody opens it, or writes to it who had it open before."""
-    put(empty_neo4j, make, "a", "b", "c")
+    put(bare_neo4j, make, "a", "b", "c")
     n_writes, write = 0, Database.write
 
     def cut_off(self, work):
@@ -72,34 +72,34 @@ def test_one_that_was_cut_off_is_finished_by_the_next(
             raise KeyboardInterrupt
         return write(self, work)
 
-    with closing(Neo4jStore.open(empty_neo4j)) as store:
+    with closing(Neo4jStore.open(bare_neo4j)) as store:
         monkeypatch.setattr("kgrag.store.neo4j.drop._PAGE", 5)
         monkeypatch.setattr(Database, "write", cut_off)
         with pytest.raises(KeyboardInterrupt):
-            drop(empty_neo4j)
+            drop(bare_neo4j)
         monkeypatch.undo()
         with pytest.raises(StoreError, match="was deleted meanwhile"):
             store.delete_document("d-a")
     for create in (False, True):
         with pytest.raises(StoreError, match="is being deleted: `kgrag drop` goes on"):
-            Neo4jStore.open(empty_neo4j, create=create)
-    documents_held(empty_neo4j)
-    drop(empty_neo4j)
+            Neo4jStore.open(bare_neo4j, create=create)
+    documents_held(bare_neo4j)
+    drop(bare_neo4j)
     with pytest.raises(NoKnowledgeBaseError):
-        documents_held(empty_neo4j)
+        documents_held(bare_neo4j)
     assert ours(session) == set()
 
 
-def test_nothing_goes_that_nobody_said_yes_to(empty_neo4j, make, monkeypatch):
+def test_nothing_goes_that_nobody_said_yes_to(bare_neo4j, make, monkeypatch):
     """At a terminal it asks; elsewhere it wants --yes."""
-    put(empty_neo4j, make, "a")
-    whole = exported(empty_neo4j)
-    assert "--yes" in kgrag("drop", "--kb", empty_neo4j, fails=True).stderr
+    put(bare_neo4j, make, "a")
+    whole = exported(bare_neo4j)
+    assert "--yes" in kgrag("drop", "--kb", bare_neo4j, fails=True).stderr
     monkeypatch.setattr("kgrag.cli.drop._at_a_terminal", lambda: True)
-    done = CliRunner().invoke(main, ["drop", "--kb", empty_neo4j], input="n\n")
-    assert f"{empty_neo4j}: 1 document. Delete all of it? [y/N]" in done.stderr
+    done = CliRunner().invoke(main, ["drop", "--kb", bare_neo4j], input="n\n")
+    assert f"{bare_neo4j}: 1 document. Delete all of it? [y/N]" in done.stderr
     assert (done.exit_code, done.stdout) == (0, "nothing was deleted\n")
-    assert exported(empty_neo4j) == whole
-    done = CliRunner().invoke(main, ["drop", "--kb", empty_neo4j], input="y\n")
+    assert exported(bare_neo4j) == whole
+    done = CliRunner().invoke(main, ["drop", "--kb", bare_neo4j], input="y\n")
     assert "dropped" in done.stdout
-    assert "no knowledge base" in kgrag("drop", "--kb", empty_neo4j, "--yes", fails=True).stderr
+    assert "no knowledge base" in kgrag("drop", "--kb", bare_neo4j, "--yes", fails=True).stderr

@@ -15,6 +15,7 @@ from kgrag.errors import StoreUnavailableError
 from kgrag.store.neo4j import connection, write
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
+from tests.fixtures import extent
 from tests.neo4j_server.plugin import driver_of, refuse_to_wipe_what_is_not_ours, server_of_user
 from tests.neo4j_server.proxy import BoltProxy
 
@@ -156,7 +157,7 @@ def undisturbed(neo4j_uri, make):
 
 @pytest.mark.parametrize(
     ("fault", "scheme"),
-    [(fault, "bolt") for fault in FAULTS] + [(fault, "neo4j") for fault in ROUTED],
+    extent.among([*((f, "bolt") for f in FAULTS), *((f, "neo4j") for f in ROUTED)], 7),
 )
 def test_every_write_survives_a_fault(
     through, direct, neo4j_proxy, make, wanted, undisturbed, fault, scheme
@@ -188,7 +189,7 @@ def test_a_replacement_may_be_cut_off_at_every_statement(
     for name in order:
         by_name[name](store)
     new, old = order.index("replacement"), order.index("refresh")
-    for at in range(undisturbed["replacement"] - 2):
+    for at in extent.among(range(undisturbed["replacement"] - 2), 6):
         now = order[old if at % 2 == 0 else new]
         neo4j_proxy.cut_at("RUN", lost=lost, skip=at)
         by_name["upsert of what is cited" if at % 2 == 0 else "replacement"](store)

@@ -17,12 +17,13 @@ from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.faults.corpus import of_documents
+from tests.fixtures import extent
 from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 RECORDS = 60
-CLIENT_KILLS = 6
+CLIENT_KILLS = extent.of(6, 2)
 INGEST = """
 import sys
 from kgrag.api import KnowledgeBase
@@ -123,7 +124,8 @@ def test_ingest_is_whole_after_each_kill_of_the_server(
     rng = random.Random(5)
     server = new_neo4j_server()
     with BoltProxy(server.uri) as proxy:
-        for commits, pause in ((rng.randint(2, 30), 0.0), (25, rng.uniform(0, 0.1))):
+        at = ((rng.randint(2, 30), 0.0), (25, rng.uniform(0, 0.1)))
+        for commits, pause in at[: extent.of(2, 1)]:
             with monkeypatch.context() as patch:
                 patch.setattr(connection, "_RETRY_S", 1.0)
                 ingest = Ingest(proxy.uri(), corpus)

@@ -158,7 +158,7 @@ def words(store, *terms, size=8, top_k=100, field="text"):
     return store.search_words(dict.fromkeys(terms, 1.0), field=field, size=size, top_k=top_k)
 
 
-def test_an_empty_database_is_no_knowledge_base_until_it_is_made_one(opened, run):
+def test_an_empty_database_is_no_knowledge_base_until_it_is_made_one(bare_neo4j, opened, run):
     """Looking for one leaves nothing behind."""
     with pytest.raises(NoKnowledgeBaseError, match=r"no knowledge base.*kgrag ingest"):
         opened(create=False)

@@ -7,6 +7,8 @@ neither, these tests are skipped.
 """
 
 import os
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -18,7 +20,9 @@ from tests.neo4j_server.server import SHORT_LIVED, Neo4jServer
 if TYPE_CHECKING:
     from neo4j import Driver, Session
 
-FIXTURES = {"neo4j_server", "neo4j_uri", "empty_neo4j", "neo4j_proxy", "new_neo4j_server"}
+FIXTURES = {
+    *("neo4j_server", "neo4j_uri", "empty_neo4j", "bare_neo4j", "neo4j_proxy", "new_neo4j_server")
+}
 ROWS = 10_000  # nodes deleted in one transaction
 
 
@@ -74,15 +78,37 @@ def refuse_to_wipe_what_is_not_ours(session: "Session") -> None:
         )
 
 
-def wipe(session: "Session") -> None:
-    """Delete all nodes, constraints and indexes, but for the lookup by label and type."""
+def wipe(session: "Session", keep: Mapping[str, set[str]] = MappingProxyType({})) -> None:
+    """Delete all nodes, and the constraints and indexes but those by label and those to keep.
+
+    Args:
+        session: Of an administrator.
+        keep: Labels of what stays, by its name.
+    """
     session.run(
         f"MATCH (n) CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF {ROWS} ROWS"
     ).consume()
-    for name in session.run("SHOW CONSTRAINTS YIELD name").value():
-        session.run(f"DROP CONSTRAINT `{name}`").consume()
-    for name in session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").value():
-        session.run(f"DROP INDEX `{name}`").consume()
+    for kind in ("CONSTRAINT", "INDEX"):
+        made = session.run(
+            f"SHOW {kind} YIELD name, type, labelsOrTypes AS labels WHERE type <> 'LOOKUP' "
+            "RETURN name, labels"
+        ).values()
+        for name, labels in made:
+            if keep.get(name) != set(labels):
+                session.run(f"DROP {kind} `{name}` IF EXISTS").consume()
+
+
+def cleared(uri: str, *, bare: bool) -> Iterator[str]:
+    """Yield the address once it holds nothing; a user's server is left bare, as it was found."""
+    from kgrag.store.neo4j.schema import indexes_of
+
+    with driver_of(uri) as driver, driver.session() as session:
+        if server_of_user():
+            refuse_to_wipe_what_is_not_ours(session)
+        wipe(session, {} if bare else indexes_of(None, ""))
+        yield uri
+        if server_of_user():  # so that the next run does not refuse it
+            wipe(session)
 
 
 @pytest.fixture(scope="session")
@@ -109,16 +135,17 @@ def neo4j_uri(neo4j_server):
 
 @pytest.fixture
 def empty_neo4j(neo4j_uri):
+    """The address of a server without a node, or any index but those that kgrag makes itself.
+
+    To make those anew takes longer than most tests.
+    """
+    yield from cleared(neo4j_uri, bare=False)
+
+
+@pytest.fixture
+def bare_neo4j(neo4j_uri):
     """The address of a server without a node, a constraint or an index."""
-    with driver_of(neo4j_uri) as driver:
-        with driver.session() as session:
-            if server_of_user():
-                refuse_to_wipe_what_is_not_ours(session)
-            wipe(session)
-        yield neo4j_uri
-        if server_of_user():  # as it was found, so that the next run does not refuse it
-            with driver.session() as session:
-                wipe(session)
+    yield from cleared(neo4j_uri, bare=True)
 
 
 @pytest.fixture
