@@ -16,13 +16,13 @@ from kgrag.ingestion.rules.target_comparators import (
     comparator_of_cell,
     compared,
 )
+from kgrag.ingestion.rules.target_places import place_around, titled_area, told_place
 from kgrag.ingestion.rules.target_rows import row_cells
 from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_tables import Cell, lines_of, table_cells
 from kgrag.ingestion.rules.target_times import Time, last_before, standing_of, times, written_in
 from kgrag.ingestion.rules.target_values import as_text
 from kgrag.ingestion.structure import structure
-from kgrag.language.places import names_place
 from kgrag.language.quantities import COUNTS
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.types import Heading
@@ -65,6 +65,7 @@ _SCOPE = re.compile(
 class _Carry:
     """What holds for the sentences and paragraphs that follow."""
 
+    titled: str = ""  # the area that the title names
     section: tuple[str, ...] = ()
     aims_in: str = ""  # the outermost section that has come to its aims
     lead: Time | None = None  # of a line that ends in a colon, or of a heading
@@ -84,7 +85,7 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     """
     written = written_in(text)
     is_rules = _RULES.search(text[:_RULES_HEAD]) is not None
-    carry = _Carry()
+    carry = _Carry(titled=titled_area(text))
     found: list[Finding] = []
     main: Passage | None = None  # that holds the brackets
     for passage in passages(text, headings or structure(text)):
@@ -103,7 +104,9 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
             main = passage
             _keep(carry, passage)
     lines = lines_of(text)
-    of_tables = [_of_cell(cell, written) for cell in (*table_cells(lines), *row_cells(lines))]
+    of_tables = [
+        _of_cell(cell, written, carry.titled) for cell in (*table_cells(lines), *row_cells(lines))
+    ]
     found = [*_beside(found, of_tables), *of_tables]
     return sorted(found, key=lambda finding: (finding.start, finding.end))
 
@@ -136,10 +139,10 @@ def _around(main: Passage, aside: Passage) -> Time | None:
     return last_before(times(main.text[:at]), at, since)
 
 
-def _of_cell(cell: Cell, written: int) -> Finding:
+def _of_cell(cell: Cell, written: int, titled: str) -> Finding:
     """Return what a cell of an indicator table states."""
     standing = cell.standing or standing_of(Time(0, 0, cell.year), written)
-    region, subject = _region(cell.indicator)
+    region, subject = told_place(cell.indicator)
     return Finding(
         subject,
         ACHIEVED if standing == "achieved" else PLANNED,
@@ -152,7 +155,7 @@ def _of_cell(cell: Cell, written: int) -> Finding:
             unit=cell.value.unit,
             **compared(comparator_of_cell(cell.text, cell.indicator), bound_of_cell(cell.text)),
             year=cell.year,
-            region=region,
+            region=region or titled,
             scope=_first(_SCOPE, cell.indicator),
             standing=standing,
             binding=cell.binding,
@@ -212,8 +215,8 @@ def _finding(
     standing = _standing(statement, time, _looks_back(passage, carry), written)
     if standing == "planned" and (statement.is_bare or p.COUNTED.fullmatch(statement.verb)):
         return None
-    region, subject = _region(_as_written(text, passage, statement))
-    region = region or _of_whole(passage, statement)
+    region, subject = told_place(_as_written(text, passage, statement))
+    region = region or place_around(passage, statement, carry.titled)
     starts = time is not None and time.is_since and standing == "achieved"
     year = time.year if time and not starts else ""
     if statement.time is None and time is not None and _is_at_odds(time, standing, written):
@@ -338,35 +341,6 @@ def _is_size(passage: Passage, statement: Statement) -> bool:
     is_limit = value.after in p.AFTER_LOW or p.IS_ABOVE.search(statement.chain)
     is_all = statement.clause[1] - statement.clause[0] == len(passage.text)
     return bool(is_limit and is_all and value.unit not in ("%", "个百分点", *COUNTS))
-
-
-_PLACE = re.compile(
-    r"(?![占全本我各沿环跨外]|设区|地级|县级|改造|新建|建设|完善|扩建)[一-鿿]{2,4}?"
-    r"(?:自治[区州县]|[省市州](?![考控级属管界际内外域]))(?<!级市)"
-)
-
-
-def _region(indicator: str) -> tuple[str, str]:
-    """Return (region, indicator) of an indicator that begins with the name of a place."""
-    match = _PLACE.match(indicator)
-    if match and len(indicator) - match.end() > 2 and names_place(match[0]):
-        return match[0], indicator[match.end() :]
-    return "", indicator
-
-
-# The time may stand between: 全国2025年…比重.
-_WHOLE = re.compile(
-    r"(全国|我国|[我本全](?:自治区|[省市县区州盟旗]))的?"
-    r"(?:到?\d{4}年[底末]?|[“\"]?十[一二三四五六七八九]五[”\"]?(?:时期|期间|期?末)?)?的?$"
-)
-
-
-def _of_whole(passage: Passage, statement: Statement) -> str:
-    """Return the word for a whole place right before an indicator: 全国, 全省; empty for none."""
-    start, end = statement.clause
-    at = passage.text.find(statement.indicator, start, end)
-    match = _WHOLE.search(passage.text[start : max(at, start)])
-    return match[1] if match else ""
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

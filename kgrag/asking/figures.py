@@ -70,6 +70,7 @@ _NOTES: Mapping[Language, Mapping[str, str]] = {
         "more": "列出前{shown}条，共{n}条",
         "undated": "{names}读出的数字未写明年份",
         "undated more": "另有{n}份文件读出的数字未写明年份，未列入",
+        "parts": "{names}：未读出全域的数字，所列为其中一部分的",
     },
     "en": {
         "all": "{n} of {total} documents were found to state {what}",
@@ -78,6 +79,7 @@ _NOTES: Mapping[Language, Mapping[str, str]] = {
         "more": "the first {shown} of {n} rows",
         "undated": "{names}: the figures that were read name no year",
         "undated more": "figures of {n} more documents name no year and are left out",
+        "parts": "{names}: no figure of the whole was found, the rows are of a part of it",
     },
 }
 _OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": ""}
@@ -227,19 +229,23 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         return None
     named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
     of_it = [s for s in named_so if _stands(s, asked)]
-    by_place = _by_place([s for s in of_it if _is_dated(s.qualifiers, asked)], cards, asked)
+    dated = [s for s in of_it if _is_dated(s.qualifiers, asked)]
+    by_place = _by_place(dated, cards, asked)
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
     undated = {p: found for p, found in undated.items() if asked.years and p not in by_place}
     shown = by_place | ({} if asked.level else undated)
     if len(shown) < (_FEWEST if asked.level else 1) and not _is_clear(asked, query.text):
         return None
-    rows = _rows(shown, query.text, asked)
-    silent = _silent(shown, cards, asked)
+    parts = _of_parts(dated, cards, asked, shown)
+    rows = _rows(shown, query.text, asked) + [row for found in parts.values() for row in found]
+    silent = _silent((*shown, *parts), cards, asked)
     counts = tuple(
         len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
+    if parts:
+        told.append(_NOTES[query.language]["parts"].format(names="、".join(map(called, parts))))
     return Complete(
         rows=tuple(rows[:_MOST]),
         counted=tuple(told),
@@ -322,6 +328,27 @@ def _by_place(
         if place and (told.year or not any(key[:4] == figure for key in held)):
             held.setdefault((*figure, "" if asked.years else told.year), s)
     return {place: _in_text_order(held.values()) for place, held in found.items() if held}
+
+
+def _of_parts(
+    statements: Iterable[Statement],
+    cards: Mapping[str, Document],
+    asked: Asked,
+    shown: Collection[str],
+) -> dict[str, list[Stated]]:
+    """Return rows of parts of places without a figure of their own, by the place around.
+
+    What the document of a place says only of an area or a district in it is told as that one's.
+    """
+    found: defaultdict[str, list[Stated]] = defaultdict(list)
+    for s in _in_text_order(statements):
+        around = cards[s.doc_id].metadata.regions
+        place = stated_place(s.qualifiers, cards[s.doc_id])
+        is_part = len(place) > len(around) > 0 and place[: len(around)] == around
+        whole = _row_place(around, asked) if is_part else ""
+        if whole and not {whole, place[-1]} & set(shown):
+            found[whole].append(Stated(place_of(s), lead=_label(s, place[-1])))
+    return found
 
 
 def _in_text_order(statements: Iterable[Statement]) -> list[Statement]:

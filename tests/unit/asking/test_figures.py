@@ -197,3 +197,48 @@ def test_an_indicator_is_named_with_whom_it_is_measured_of(tmp_path):
         answer = kb.ask("哪些文件提出了公共机构人均综合能耗下降目标？")
     assert answer.notes[0] == "共2份文件，其中读出公共机构人均综合能耗目标的有2份"
     assert len(answer.text.splitlines()) == 2
+
+
+SHANGHAI = """上海市人民政府关于印发上海市节能方案的通知
+沪府发〔2022〕7号
+
+各区人民政府：
+现将《上海市节能方案》印发给你们，请认真组织实施。
+上海市人民政府
+2022年3月5日
+上海市节能方案
+一、主要目标
+到2025年，全市森林覆盖率达到19%。
+二、重点区域
+（一）临港新片区
+到2025年，非化石能源消费比重达到15%，森林覆盖率达到12%。
+"""
+
+
+@pytest.fixture
+def shanghai(tmp_path):
+    """A city that states a figure of an area in it alone."""
+    (tmp_path / "shanghai.txt").write_text(SHANGHAI, "utf-8")
+    config = Config(embedding=EmbeddingConfig(model="hash-32"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config) as made:
+        made.ingest([tmp_path / "shanghai.txt"])
+        yield made
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["上海2025年非化石能源消费比重目标是多少？", "各省2025年非化石能源消费比重目标"],
+)
+def test_the_figure_of_a_part_is_not_told_as_the_whole(shanghai, question):
+    """The row says of which area it is, a note that nothing was read of the whole."""
+    answer = shanghai.ask(question)
+    assert answer.text.startswith("临港新片区：2025年达到15%")
+    assert "上海：未读出全域的数字，所列为其中一部分的" in (
+        note.replace("上海市", "上海") for note in answer.notes
+    )
+
+
+def test_the_figure_of_the_whole_goes_without_that_of_a_part(shanghai):
+    """Where a place has its own."""
+    answer = shanghai.ask("上海2025年森林覆盖率目标是多少？")
+    assert [line[:10] for line in answer.text.splitlines()] == ["上海市：2025年达"]

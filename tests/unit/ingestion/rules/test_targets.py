@@ -343,6 +343,35 @@ def test_a_whole_place_before_the_time(text, region):
     assert [told for (told,) in read(f"云岭省能源规划\n{text}", "region")] == [region]
 
 
+HEADED = "上海市节能方案\n一、重点区域\n（一）临港新片区\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("上海市节能方案\n到2025年，临港新片区光伏装机容量达到50万千瓦。", "临港新片区"),
+        ("上海市节能方案\n临港新片区到2025年，光伏装机容量达到50万千瓦。", "临港新片区"),
+        ("上海市节能方案\n临港新片区推广储能，到2025年，光伏装机容量达到50万千瓦。", "临港新片区"),
+        ("甘肃省节能方案\n麦积区2022年光伏装机容量达到50万千瓦。", "麦积区"),
+        (HEADED + "到2025年，光伏装机容量达到50万千瓦。", "临港新片区"),
+        (HEADED + "到2025年，全市光伏装机容量达到50万千瓦。", "全市"),
+        ("南京江北新区节能计划\n到2025年，光伏装机容量达到50万千瓦。", "江北新区"),
+        (
+            "关于印发《南京江北新区节能计划》的通知\n到2025年，光伏装机容量达到50万千瓦。",
+            "江北新区",
+        ),
+        # no part alone, and nothing named
+        ("上海市节能方案\n到2025年，临港新片区、张江高新区光伏装机容量达到50万千瓦。", ""),
+        ("上海市节能方案\n临港新片区管委会带头，到2025年，光伏装机容量达到50万千瓦。", ""),
+        ("上海市节能方案\n（一）建设绿色园区\n到2025年，光伏装机容量达到50万千瓦。", ""),
+        ("上海市节能方案\n推进工业园区改造，到2025年，光伏装机容量达到50万千瓦。", ""),
+    ],
+)
+def test_a_part_is_told_as_the_part(text, region):
+    """An area or a district that the sentence, a heading or the title names as the place."""
+    assert read(text, "region") == [(region,)]
+
+
 def test_what_stands_in_brackets():
     """A value of the same indicator, and a name that goes on behind."""
     text = "到2022年，绿色建筑占比达到70%（其中，2021年达到60%），培育审（认）定品种15个。"
