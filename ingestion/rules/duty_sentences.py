@@ -8,6 +8,8 @@ from kgrag.ingestion.rules.duty_roles import DOES, HELPS, LEADS
 from kgrag.ingestion.rules.duty_tasks import lead, shortened
 from kgrag.ingestion.rules.organs import is_organ, organs
 
+_BARELY = 5  # characters of a task that says only what is done: 组织实施, 予以补发
+_WHEN = ("前", "后", "时", "内", "间", "年", "底")  # ends of words for a time
 _REACH = 400  # characters of a sentence around the verb
 _LONGEST_SUBJECT = 160  # characters of the organs before the verb
 _VERB = re.compile(
@@ -137,9 +139,23 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[Stated]:
         if read is None:
             continue
         holders, task, at = read
-        task = task or _before(sentence, opening.start())
+        task = _whole(task, sentence, opening.start())
         if holders and len(task) > 1:
             yield Stated(tuple(dict.fromkeys(holders)), task, start, end, deadline)
+
+
+def _whole(task: str, sentence: str, end: int) -> str:
+    """Return a task with what its sentence says up to `end`, where it is only what is done.
+
+    >>> _whole("组织实施", "对登记未完成的，由甲牵头组织实施", 7)
+    '对登记未完成的，组织实施'
+    """
+    before = _before(sentence, end)
+    is_done = 0 < len(task) <= _BARELY and f"对{task}" not in sentence
+    if not (before and is_done) or before[:2] in task or before.endswith(_WHEN):
+        return task or before
+    of_another = _VERB.search(sentence, 0, end) or sentence.startswith(("委托", "移交"), end)
+    return task if of_another else shortened(f"{before}，{task}")
 
 
 def _at(sentence: str, start: int, *, is_by: bool) -> tuple[list[tuple[str, str]], str, int] | None:

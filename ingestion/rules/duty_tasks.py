@@ -15,6 +15,8 @@ _MARKER = re.compile(
 _DOT = r"(?<=[一-鿿])\.(?=[一-鿿（(])"  # a scan has it for 。
 _STOP = re.compile(rf"[。；;：:！!？?\n]|{_DOT}|[（(〔](?=牵头|责任|配合)")
 _SENTENCE = re.compile(rf"[。；;！!？?\n]|{_DOT}")
+_ENDS = frozenset("。！？!?）)〕】")  # of a paragraph; a line that ends otherwise goes on
+_GOES_ON = frozenset("；;：")  # what ends a paragraph that a list goes on behind
 _TRIM = "，,、。；;：:．. "
 _WHO = re.compile(
     r"^[^，。；、]{2,24}[处局委厅部办室院](?:[（(].{1,12}[）)]处)?(?:牵头负责|负责|牵头)(?=.{4})"
@@ -47,8 +49,8 @@ def shortened(text: str) -> str:
 def task_before(text: str, start: int, since: int, headings: Sequence[tuple[int, int]]) -> str:
     """Return the task of what stands at `start`: the lead of the item that it closes.
 
-    That is a title run into the paragraph, else the nearest heading behind the last bracket, else
-    the first sentence behind it.
+    That is a title run into the paragraph, the beginning of the item where that goes on over
+    several, else the nearest heading behind the last bracket, else the first sentence behind it.
 
     Args:
         text: Paragraphs, each on a line.
@@ -63,16 +65,38 @@ def task_before(text: str, start: int, since: int, headings: Sequence[tuple[int,
     while end > since and text[end - 1] in _TRIM + "\n":
         end -= 1
     opens = max(text.rfind("\n", since, end) + 1, since)
-    run_in = _run_in_title(text[opens:end])
+    last = bisect.bisect_left(headings, (end, 0)) - 1
+    under = last >= 0 and headings[last][1] >= opens - 1  # a heading right above
+    is_whole = under or opens == since or text[opens - 2] in _ENDS
+    run_in = _run_in_title(text[opens:end]) if is_whole else ""
     if run_in:
         return run_in
-    last = bisect.bisect_left(headings, (end, 0)) - 1
+    item = opens if under else _item(text, opens, since)
+    if item < opens:
+        first = text[item:end].partition("\n")[0]
+        return _run_in_title(first) or lead(first)
     while last >= 0 and headings[last][0] >= since:
         if named := lead(text[headings[last][0] : headings[last][1]]):
             return named
         last -= 1
     first = lead(text[opens:end])
     return first if len(first) > 3 else lead(text[since:end])
+
+
+def _item(text: str, opens: int, since: int) -> int:
+    """Return where the item begins that a paragraph ends: its number may stand paragraphs before.
+
+    Points of a list go up to the line that leads them in with a colon; where none does, and where
+    no paragraph has a number, it is the paragraph itself.
+    """
+    at, is_list = opens, False
+    while at > since:
+        is_marked, before = _MARKER.match(text, at), text[at - 2 : at - 1]
+        if is_marked and (before not in _GOES_ON or (at == opens and before == "：")):
+            break  # the first point of a list has its own bracket
+        is_list = before != "：" and (is_list or bool(is_marked))
+        at = max(text.rfind("\n", since, at - 1) + 1, since)
+    return at if _MARKER.match(text, at) and not is_list else opens
 
 
 def _run_in_title(paragraph: str) -> str:

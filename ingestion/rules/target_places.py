@@ -24,7 +24,9 @@ _RIGHT_BEFORE = re.compile(rf"({_WHOLE})的?{_TIME}?的?$")
 _BEGINS = re.compile(
     rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?(?:在|(?:大力|积极|全力)?(?:推动|支持|推进|指导|鼓励))?"
 )
-_TITLE = re.compile(r"(?:^(?:关于)?(?:印发)?《?|印发《?|《)(?=[^。，,\n]*(?:[》\n]|$))", re.MULTILINE)
+_TITLE = re.compile(
+    r"(?:^(?:关于)?(?:印发)?《?|印发《?|《)(?=[^。，,\n]*(?:[》\n]|$))", re.MULTILINE
+)
 _HEAD = 100  # characters that hold a title
 _NUMBER = re.compile(r"^(?:[第（(]?[\d.一二三四五六七八九十]{1,6}[章节)）、.．\s]+)+")
 _OTHERS = re.compile("[、和与及等]")

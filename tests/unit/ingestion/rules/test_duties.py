@@ -96,6 +96,28 @@ def test_duties_of_a_second_bracket_are_of_what_stands_between():
     ]
 
 
+@pytest.mark.parametrize(
+    ("item", "task"),
+    [
+        ("（五）推动节能。制定节能方案。\n健全统计体系，完善考核。\n", "推动节能"),
+        ("（五）制定节能方案，推动改造；\n健全统计体系，完善考核。\n", "制定节能方案，推动改造"),
+        ("（五）节能改造任务：\n（1）制定方案；\n（2）健全统计体系，完善考核。\n", "节能改造任务"),
+        ("三、产业\n1．制定节能方案，推动改造。\n健全统计体系。\n", "制定节能方案，推动改造"),
+        ("（五）推动节能。支持购买\n的产品。健全统计。", "推动节能"),  # a line that the page broke
+        ("第四条 给予补贴：\n（一）支持节能，推动改造。\n", "支持节能，推动改造"),  # one point
+        # points that nothing leads in are of the heading; without a number a paragraph is its own
+        ("（一）工业节能\n1．制定方案，推动；\n2．健全统计体系，完善考核。\n", "工业节能"),
+        (
+            "推动改造。（省工信厅负责）\n制定方案，推动。\n健全统计，完善考核。\n",
+            "健全统计，完善考核",
+        ),
+    ],
+)
+def test_duties_are_of_the_item_up_to_its_number(item, task):
+    """Not of its last paragraph."""
+    assert duties(f"{item}（责任单位：省能源局、省统计局）\n")[-1].object == task
+
+
 def test_duties_of_a_paragraph_with_a_title_are_of_that():
     """The section's heading stands further off than the paragraph's own title."""
     text = (
@@ -301,3 +323,17 @@ def test_duties_of_a_table_whose_first_cells_are_empty():
         ("负责", "市工信局", "节能"),
         ("负责", "市财政局", "节能"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "task"),
+    [
+        ("对登记未完成的，由省林业厅牵头、省财政厅配合组织实施。", "对登记未完成的，组织实施"),
+        ("实际配额多于预分配额的，省生态环境厅应当予以补发。", "实际配额多于预分配额的，予以补发"),
+        ("2025年底前，省生态环境厅应当组织实施。", "组织实施"),
+        ("省林业厅负责形式审核，省财政厅负责实质审核。", "实质审核"),
+    ],
+)
+def test_a_task_of_a_verb_alone_is_told_with_what_it_is_done_to(sentence, task):
+    """What the sentence says before its organs, but for a time or another organ's task."""
+    assert duties(sentence)[-1].object == task
