@@ -32,6 +32,10 @@ _ETC_OF = re.compile(r"等(?:相关|有关|主管|行业)*(部门)$")
 _HEAD = re.compile(r"^(?:由|请|以及|及|和|与|会同|并|各有关|[：:])+(?=.{2})")
 _HEAD_KEPT = re.compile(r"^各有关")
 _NOT_NAME = re.compile(r"[。！？!?%％“”《》\"：:=|\n]|\d{2}|以下|不再|负责|完成|落实")
+# A kind of enterprise, no company of a name; what begins with 的 lost what it is said of.
+_NO_ORGAN = re.compile(
+    r"^的|企业$|(?:^|或|各|[相有]关)(?:物业|上市|投资|水利|保险|租赁|运营|服务|热力|燃气|供[水热电气]|第三方)+公司$"
+)
 # 市直有关部门, 各级各部门: nobody in particular
 _NOBODY = re.compile(
     r"(?!各[省市县区州盟旗].{0,12}主管部门)(?:[省市区县州旗]|各|级|直|属|全|本|有关|相关|地区?|成员|责任|其[他它]|主管|职能|[、和的]|部门|单位|机关)*"
@@ -81,6 +85,7 @@ def _is_name(name: str) -> bool:
     return (
         2 <= len(name) <= _MOST
         and not _NOT_NAME.search(name)
+        and not _NO_ORGAN.search(name)
         and not names_nothing(name)
         and not _NOBODY.fullmatch(name)
         and (is_governed(name) or len(name) <= 12)

@@ -23,10 +23,13 @@ from kgrag.ingestion.rules.organs import is_organ, organs
         ("市直各相关部门", []),
         ("市工信局、市工信局", ["市工信局"]),
         ("节能改造费用的10%给予补助", []),
+        ("的钢铁、焦化项目企业", []),
+        ("省工信厅、重点用能企业、相关上市公司", ["省工信厅"]),
+        ("业主或物业公司、省电力公司", ["省电力公司"]),
     ],
 )
 def test_organs_of_a_list(text, names):
-    """和 within a name joins nothing, brackets hold together, 等 and nobody are left out."""
+    """和 in a name joins nothing, brackets hold; 等, nobody and kinds of firms are left out."""
     assert organs(text) == names
 
 
