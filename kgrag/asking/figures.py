@@ -60,6 +60,11 @@ _FILLERS = re.compile(
     r"|(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+",
     re.IGNORECASE,
 )
+_CHANGE_ASKED = re.compile(
+    r"百分点|(?:提高|提升|下降|降低|增长|增加|减少)(?![到至为])|新增|[增降][幅速]|幅度|变化|改善"
+    r"|\b(?:rise|grow|increase|reduc|decrease|drop|cut|fall|add)",
+    re.IGNORECASE,
+)
 _DESCENDS = re.compile(r"从高到低|最高|最大|更高|谁高|排[序名]|最多")
 _ASCENDS = re.compile(r"从低到高|最低|最严|更低|谁低|最少|最小")
 _NOTES: Mapping[Language, Mapping[str, str]] = {
@@ -71,6 +76,7 @@ _NOTES: Mapping[Language, Mapping[str, str]] = {
         "undated": "{names}读出的数字未写明年份",
         "undated more": "另有{n}份文件读出的数字未写明年份，未列入",
         "parts": "{names}：未读出全域的数字，所列为其中一部分的",
+        "changes": "{names}：所列为增减的幅度，未读出数值本身",
     },
     "en": {
         "all": "{n} of {total} documents were found to state {what}",
@@ -80,6 +86,7 @@ _NOTES: Mapping[Language, Mapping[str, str]] = {
         "undated": "{names}: the figures that were read name no year",
         "undated more": "figures of {n} more documents name no year and are left out",
         "parts": "{names}: no figure of the whole was found, the rows are of a part of it",
+        "changes": "{names}: the rows tell a change, the value itself was not found",
     },
 }
 _OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": ""}
@@ -218,18 +225,13 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     cards = {c.doc_id: c for c in settings.cards if searched is None or c.doc_id in searched}
     named = named_figures(knowledge.store, scope[0], _pieces(scope[0]))
     held = [s for s in named if s.doc_id in cards]
-    names: defaultdict[str, set[str]] = defaultdict(set)
-    for s in held:
-        for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):
-            names[normalize_name(name)].add(s.fact.subject.name)
-        if s.qualifiers.scope:
-            names[normalize_name(_of_scope(s))].add(_of_scope(s))
-    asked = asked_figures(query, names)
+    asked = asked_figures(query, _names(held))
     if asked is None:
         return None
     named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
     of_it = [s for s in named_so if _stands(s, asked)]
     dated = [s for s in of_it if _is_dated(s.qualifiers, asked)]
+    dated = dated if _CHANGE_ASKED.search(query.text) else _levels(dated, cards)
     by_place = _by_place(dated, cards, asked)
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
     undated = {p: found for p, found in undated.items() if asked.years and p not in by_place}
@@ -244,8 +246,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
-    if parts:
-        told.append(_NOTES[query.language]["parts"].format(names="、".join(map(called, parts))))
+    told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, query)
     return Complete(
         rows=tuple(rows[:_MOST]),
         counted=tuple(told),
@@ -255,6 +256,51 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         unread=unread if silent or not rows else "",
         times=tuple(_times(asked.years)),
     )
+
+
+def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:
+    """Return the names of indicators by each way to write them."""
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for s in statements:
+        for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):
+            names[normalize_name(name)].add(s.fact.subject.name)
+        if s.qualifiers.scope:
+            names[normalize_name(_of_scope(s))].add(_of_scope(s))
+    return names
+
+
+def _is_level(statement: Statement) -> bool:
+    """Return whether a figure is a value, and not by how much it grows or falls."""
+    return statement.qualifiers.comparator not in ("+", "-")
+
+
+def _levels(statements: Sequence[Statement], cards: Mapping[str, Document]) -> list[Statement]:
+    """Return statements without the changes of what is stated as a level, too, for that time."""
+
+    def what(s: Statement) -> tuple[object, ...]:
+        told = s.qualifiers
+        place = stated_place(told, cards[s.doc_id])
+        return s.fact.subject.entity_id, place, told.scope, told.year or told.period
+
+    levels = {what(s) for s in statements if _is_level(s)}
+    return [s for s in statements if _is_level(s) or what(s) not in levels]
+
+
+def _of_what(
+    parts: Collection[str], shown: Mapping[str, Sequence[Statement]], query: Query
+) -> Iterator[str]:
+    """Yield notes where rows are of parts of places, or tell changes where a level is asked for.
+
+    Args:
+        parts: The places with rows of parts of them.
+        shown: Rows by place; none where no level of the figure is stated at all.
+        query: The question.
+    """
+    changed = [p for p, some in shown.items() if not any(map(_is_level, some))]
+    changed = [] if _CHANGE_ASKED.search(query.text) else changed
+    for note, places in (("parts", parts), ("changes", changed)):
+        if places:
+            yield _NOTES[query.language][note].format(names="、".join(map(called, places)))
 
 
 def _rows(shown: Mapping[str, Sequence[Statement]], question: str, asked: Asked) -> list[Stated]:

@@ -208,7 +208,8 @@ SHANGHAI = """上海市人民政府关于印发上海市节能方案的通知
 2022年3月5日
 上海市节能方案
 一、主要目标
-到2025年，全市森林覆盖率达到19%。
+到2025年，全市森林覆盖率达到19%，比2020年提高6个百分点，湿地保护率提高3个百分点。
+到2030年，湿地保护率达到60%。
 二、重点区域
 （一）临港新片区
 到2025年，非化石能源消费比重达到15%，森林覆盖率达到12%。
@@ -238,7 +239,23 @@ def test_the_figure_of_a_part_is_not_told_as_the_whole(shanghai, question):
     )
 
 
-def test_the_figure_of_the_whole_goes_without_that_of_a_part(shanghai):
-    """Where a place has its own."""
-    answer = shanghai.ask("上海2025年森林覆盖率目标是多少？")
-    assert [line[:10] for line in answer.text.splitlines()] == ["上海市：2025年达"]
+@pytest.mark.parametrize(
+    ("question", "told", "noted"),
+    [
+        # the area's own figure goes without where the whole has one
+        ("上海2025年森林覆盖率目标是多少？", ["上海市：2025年达到19%"], False),
+        (
+            "上海2025年森林覆盖率提高几个百分点？",
+            ["上海市：2025年达到19%", "上海市：2025年比2020年提高6个百分点"],
+            False,
+        ),
+        ("上海2025年湿地保护率目标是多少？", ["上海市：2025年提高3个百分点"], True),
+        ("上海2030年湿地保护率目标是多少？", ["上海市：2030年达到60%"], False),
+    ],
+)
+def test_a_change_is_no_level(shanghai, question, told, noted):
+    """It is a row where it is asked for or all there is, with a note then."""
+    answer = shanghai.ask(question)
+    rows = [line.partition("，《")[0] for line in answer.text.splitlines() if "，《" in line]
+    assert rows == told
+    assert ("上海：所列为增减的幅度，未读出数值本身" in answer.notes) == noted
