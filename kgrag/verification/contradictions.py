@@ -1,4 +1,4 @@
-"""Find what a cited text says of something else: another figure, year, agency or modality.
+"""Find what a cited text says of something else: another figure, year, agency, role or modality.
 
 A number that stands in the text may be told of another indicator there. What a claim says is
 compared with the places of the text that are most like it: it is contrary where another figure (or
@@ -29,6 +29,7 @@ _YEAR = re.compile(
     r"(?<!\d)(?P<from>(?:比|较|与|以)\s*)?(?P<year>(?:19|20)\d\d)(?=\s*年|\s*[—–\-~～至])"
 )
 _DUTY_REMARK = re.compile(r"[（(][^）)]{0,12}(?:单位|部门|牵头)")
+_OPEN_REMARK = re.compile(r"[（(][^（()）]{0,12}(?:单位|部门|牵头)[^）)]*$")  # goes on behind ；
 _FIGURE = re.compile(r"[\d.,]+")
 _NO_FIGURE = frozenset("年月日号条章款项期批级岁时") | {"期间"}
 _MODAL = {
@@ -36,12 +37,16 @@ _MODAL = {
     "permit": re.compile(r"(?<!不)可以|(?<!不)(?:允许|准许)|有权"),
     "oblige": re.compile(r"(?<!不)应当|必须|(?<!不)应(?=[由在按及依将向符有])|务必"),
 }
+_ROLE = re.compile(
+    r"(?P<role>牵头|主办|配合|协助|负责|责任)(?:责任)?(?:(?:单位|部门)(?P<label>[：:])?)?|(?P<end>[，,；;。\n])"
+)
+_LEADING, _HELPING = frozenset(["牵头", "主办"]), frozenset(["配合", "协助"])
 MODAL = re.compile("|".join(p.pattern for p in _MODAL.values()))
 _NEGATION = re.compile(r"[未不无非没禁严]")
 
 
 def contradictions(claim: str, text: str) -> tuple[str, ...]:
-    """Return the figures, years, agencies and modal words of a claim that a text says otherwise.
+    """Return the figures, years, agencies, roles and modal words that a text says otherwise.
 
     Chinese only; figures with a unit. Nothing is said of what does not stand in the text at all.
 
@@ -52,8 +57,8 @@ def contradictions(claim: str, text: str) -> tuple[str, ...]:
     if is_latin(claim):
         return ()
     source = _read(text)
-    found = [*_figures(claim, source), *_agencies(claim, source), *_modals(claim, source)]
-    return tuple(dict.fromkeys(found))
+    checks = (_figures, _agencies, _roles, _modals)
+    return tuple(dict.fromkeys(word for check in checks for word in check(claim, source)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class _Sentence:
     text: str
     words: frozenset[str]
     agencies: frozenset[str]
+    roles: frozenset[tuple[str, str]]  # 牵头 or 配合, by the agency's form
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,12 @@ def _read(text: str) -> _Source:
     told = _joined(text)
     return _Source(
         tuple(figure for sentence in told for figure in _figures_of(sentence)),
-        tuple(_Sentence(s, _words(s), _agency_forms(s)) for s in told),
+        tuple(
+            _Sentence(
+                s, _words(s), _agency_forms(s), frozenset((n.forms[0], r) for n, r in _held_by(s))
+            )
+            for s in told
+        ),
         tuple(
             (m.group(), _words(MODAL.sub(" ", m.group())), s)
             for s in told
@@ -102,7 +113,7 @@ def _joined(text: str) -> list[str]:
     found: list[str] = []
     for start, end in sentence_spans(text):
         piece = text[start:end].strip()
-        if found and _DUTY_REMARK.match(piece):
+        if found and (_DUTY_REMARK.match(piece) or _OPEN_REMARK.search(found[-1])):
             found[-1] += piece
         elif piece:
             found.append(piece)
@@ -234,6 +245,47 @@ def _agencies(claim: str, source: _Source) -> Iterator[str]:
         other = max((a for a, s in alike if form not in short_agencies(s.text)), default=0.0)
         if own is not None and other >= max(_LIKE, own + _MARGIN):
             yield name.written
+
+
+def _held_by(text: str) -> Iterator[tuple[Name, str]]:
+    """Yield the agencies that a text says to lead (牵头) or to help (配合), each with that role.
+
+    Roles stand before a list of agencies with a colon (牵头单位：), or behind it.
+    """
+    named = _agency_names(text)
+    labelled, at = "", 0
+    for mark in (*_ROLE.finditer(text), None):
+        end = mark.start() if mark else len(text)
+        waiting = [name for name in named if at <= name.start < end]
+        if labelled:
+            yield from ((name, labelled) for name in waiting)
+        if mark is None:
+            return
+        at = mark.end()
+        role = "牵头" if mark["role"] in _LEADING else "配合" if mark["role"] in _HELPING else ""
+        if mark["label"]:
+            labelled = role
+        elif role and not labelled:
+            yield from ((name, role) for name in waiting)
+        elif mark["end"] and mark["end"] not in "，,":
+            labelled = ""
+
+
+def _roles(claim: str, source: _Source) -> Iterator[str]:
+    """Yield agencies with their role where the text has them lead instead of help, or help."""
+    held = list(_held_by(claim))
+    said = _words(claim)
+    for name, role in held:
+        form, other = name.forms[0], "配合" if role == "牵头" else "牵头"
+        its = [
+            (_held(said, s.words, {}), s.roles)
+            for s in source.sentences
+            if {(form, role), (form, other)} & s.roles
+        ]
+        best = max((alike for alike, _ in its), default=0.0)
+        near = [roles for alike, roles in its if alike >= best - _CLOSE]
+        if near and not any((form, role) in roles for roles in near):
+            yield f"{name.written}{role}"
 
 
 def _modals(claim: str, source: _Source) -> Iterator[str]:

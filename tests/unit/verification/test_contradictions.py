@@ -57,6 +57,34 @@ def test_what_a_text_says_is_not_contrary(claim):
     assert contradictions(claim, TEXT) == ()
 
 
+ROLES = (
+    "推进工业节能改造。（市工信局牵头，市财政局、市科技局配合）\n"
+    "建设充电基础设施网络。（牵头单位：市住建局；配合单位：市工信局、市交通局）\n"
+    "由市林业局牵头开展国土绿化行动，市水利局配合。\n相关部门要密切配合。"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "contrary"),
+    [
+        ("推进工业节能改造由市工信局配合", ("市工信局配合",)),
+        ("推进工业节能改造由市工信局牵头，市财政局配合", ()),
+        ("市财政局牵头推进工业节能改造", ("市财政局牵头",)),
+        (
+            "建设充电基础设施网络：牵头单位：市交通局；配合单位：市住建局",
+            ("市交通局牵头", "市住建局配合"),
+        ),
+        ("建设充电基础设施网络，市住建局牵头，市工信局配合", ()),  # which leads elsewhere
+        ("国土绿化行动由市水利局牵头", ("市水利局牵头",)),
+        ("国土绿化行动由市水利局负责", ()),
+        ("国土绿化行动由市卫健局牵头", ()),  # not named there: another check's
+    ],
+)
+def test_who_leads_in_a_text_does_not_help(claim, contrary):
+    """Roles are compared where the text is most like the claim."""
+    assert contradictions(claim, ROLES) == contrary
+
+
 def test_figures_told_in_order_are_left_alone():
     """分别 pairs them in a way that no rule here reads."""
     assert contradictions("森林覆盖率、非化石能源消费比重分别为25%、20%", TEXT) == ()
