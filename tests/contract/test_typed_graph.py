@@ -10,14 +10,15 @@ from tests.fixtures.typed_documents import cited_document, typed_document
 
 TARGETS = {
     "sql": "SELECT doc_id, fact_id, indicator, predicate, object, value, value_to, unit,"
-    " comparator, year, period, base_year, base_value, region, scope, standing, binding,"
+    " comparator, bound, year, period, base_year, base_value, region, scope, standing, binding,"
     ' condition, start, "end", chunk_id, extractor, confidence FROM kg_targets',
     "cypher": "MATCH (d:Document)-[:STATES]->(t:Target)-[:OF]->(s:Entity)"
     " MATCH (s)-[f:RELATED {id: t.fact_id}]->(o:Entity)"
     " RETURN d.id AS doc_id, t.fact_id AS fact_id, t.indicator AS indicator,"
     " t.predicate AS predicate, o.name AS object, t.value AS value, t.value_to AS value_to,"
     " t.unit AS unit,"
-    " t.comparator AS comparator, t.year AS year, t.period AS period, t.base_year AS base_year,"
+    " t.comparator AS comparator, t.bound AS bound,"
+    " t.year AS year, t.period AS period, t.base_year AS base_year,"
     " t.base_value AS base_value, t.region AS region, t.scope AS scope, t.standing AS standing,"
     " t.binding AS binding, t.condition AS condition, t.start AS start, t.end AS `end`,"
     " t.chunk_id AS chunk_id, t.extractor AS extractor, t.confidence AS confidence",
@@ -91,6 +92,7 @@ def test_both_languages_tell_the_same(store, make, same):
     targets, duties, references, issuers = same(store)
     assert [len(rows) for rows in (targets, duties, references, issuers)] == [3, 2, 4, 1]
     assert dict(targets[0])["value"] == 24
+    assert {dict(row)["bound"] for row in targets} == {"~", None}
     assert {dict(row)["role"] for row in duties} == {"牵头", "配合"}
     assert dict(issuers[0])["issuers"] == "云岭省人民政府、云岭省能源局"
 

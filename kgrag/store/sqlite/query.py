@@ -17,8 +17,8 @@ The views, with their columns (spans are character offsets in a document's text)
 What documents state with qualifiers, a row for each place, with doc_id, fact_id, start, end,
 chunk_id, extractor, confidence and:
 
-    kg_targets     indicator, predicate, object, value, value_to, unit, comparator, year, period,
-                   base_year, base_value, region, scope, standing, binding, condition
+    kg_targets     indicator, predicate, object, value, value_to, unit, comparator, bound, year,
+                   period, base_year, base_value, region, scope, standing, binding, condition
     kg_duties      organ, role, task, deadline, year, region, condition
     kg_references  role, title, number, cited_doc_id, match
     kg_conditions  subject, predicate, object, value, value_to, unit, comparator, year, period,
