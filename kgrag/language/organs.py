@@ -33,7 +33,7 @@ _TAX = re.compile(r"国家税务总局(?=.{2,30}税务局)")  # stands before th
 _ALIAS = re.compile(
     r"(?<=[厅局委])[（(〔][一-鿿]{2,12}[厅局委办][）)〕]$"
 )  # 市发展改革委（市能源局）
-_TWO = re.compile(r"委(?:员会)?(?:自治区|[省市州县区旗])(?:人民)?政府")  # 省委省政府
+_TWO = re.compile(r"委(?:员会)?(?:自治区|[省市州县区旗])(?:人民)?政府|.中共")  # 省委省政府
 _BANK = re.compile(r"(?:人民银行|人行)(?=.{2,8}(?:[分支]行|营(?:业)?管(?:理)?部|总部)$)")
 _MANAGED = re.compile(r"(?<=[一-鿿]{2}[区城园岛港])管委会$")  # 高新区管委会
 _INNER = re.compile(r"办公厅|办公室|党组|[一-鿿]{2,12}司")
@@ -190,6 +190,9 @@ def _local(name: str, regions: Sequence[str]) -> str:
     if level:
         place = own_region(level[1], regions)
         end = level.end()
+        inner, length = leading_region(name[end:], within=place)
+        if place and inner:  # 省青川市委 is of the city; of one elsewhere it is none
+            place, end = (inner if inner[: len(place)] == place else ()), end + length
     else:
         place, end = leading_region(name, within=regions)
         if not end:
