@@ -33,14 +33,14 @@ def without_times(rest: str) -> str:
     >>> without_times("到2025年,森林覆盖率")
     ',森林覆盖率'
     """
+    start = 0
     for time in times(rest):
         if time.is_base:
             continue
-        before, after = rest[: time.start], rest[time.end :]
-        if words.names_something(words.lead_stripped(after)):
-            return without_times(after)
-        return before
-    return rest
+        if not words.names_something(words.lead_stripped(rest[time.end :])):
+            return rest[start : time.start]
+        start = time.end
+    return rest[start:]
 
 
 def indicator_in(rest: str) -> str:

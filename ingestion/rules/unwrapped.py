@@ -25,7 +25,7 @@ _MARKER = re.compile(
     r"|[^，。；：:\s]{0,6}(?:单位|部门|主体|时限|期限|时间)[：:]"
 )
 
-_HEADING = re.compile(rf"(?:{_MARKER.pattern}|\d{{1,2}}(?:\.\d{{1,2}})+)[^，。；、]*$")
+_HEADING = re.compile(rf"(?:{_MARKER.pattern}|\d{{1,2}}\.\d{{1,2}})[^，。；、]*+$")
 
 
 @dataclass(frozen=True, slots=True)

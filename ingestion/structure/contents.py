@@ -87,7 +87,7 @@ def _repeated(lines: Sequence[str], marked: Sequence[bool]) -> set[int]:
         ):
             run.append(i)
             continue
-        entries = [j for j in run if not first[keys[j]] < j == last[keys[j]]]
+        entries = {j for j in run if not first[keys[j]] < j == last[keys[j]]}
         again = sum(last[keys[j]] > run[-1] or j not in entries for j in run)
         if len(run) >= _LEAST_RUN and again >= 0.7 * len(run):
             found.update(entries)

@@ -33,7 +33,8 @@ def structure(text: str, segments: Sequence[Segment] = ()) -> list[Heading]:
     for part in parts:
         starts.append(starts[-1] + len(part))
     marked = [read_marker(bare(part)) is not None for part in parts]
-    lines = Lines(text, starts, parts, frozenset(contents_lines(parts, marked)))
+    filled = [i for i, part in enumerate(parts) if part.strip()]
+    lines = Lines(text, starts, parts, frozenset(contents_lines(parts, marked)), filled)
     found = headings_among(list(marked_lines(lines, stated)), lines)
     found = _without_title(found)
     return [

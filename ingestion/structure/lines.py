@@ -1,6 +1,7 @@
 """The lines of a document that may be headings, and what kind of line each one is."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -97,19 +98,24 @@ class Lines:
         starts: Offset of each line.
         lines: With their ends.
         contents: Positions of lines of tables of contents.
+        filled: Positions of lines that are not blank, in order.
     """
 
     text: str
     starts: Sequence[int]
     lines: Sequence[str]
     contents: frozenset[int]
+    filled: Sequence[int]
 
     def next_filled(self, at: int) -> int | None:
         """Return the position of the next line that is not blank."""
-        for i in range(at + 1, len(self.lines)):
-            if self.lines[i].strip():
-                return i
-        return None
+        after = bisect_right(self.filled, at)
+        return self.filled[after] if after < len(self.filled) else None
+
+    def filled_before(self, at: int) -> int | None:
+        """Return the position of the last line before that is not blank."""
+        before = bisect_left(self.filled, at)
+        return self.filled[before - 1] if before else None
 
 
 def marked_lines(lines: Lines, stated: Mapping[int, int]) -> Iterator[Line]:

@@ -39,30 +39,29 @@ def nested(found: Sequence[Line]) -> list[int]:
 
 def _scope(found: Sequence[Line]) -> list[int]:
     """Return the levels of headings without attachments."""
-    places = _places([line for line in found if not line.boxed])
+    around = _Kinds()
+    for line in found:
+        if not line.boxed:
+            around.add(line)
+    places = around.places()
     levels: list[int] = []
     stack: list[tuple[int, int]] = []  # (place, level)
-    box: list[Line] = []
+    box = _Kinds()
     box_level = 0
     for line in found:
         if line.family == BOX:
             box_level = (stack[-1][1] if stack else 0) + 1
-            box = []
+            box = _Kinds()
             levels.append(box_level)
         elif line.boxed:
-            box.append(line)
-            levels.append(box_level + _depths(box, _places(box))[-1])
+            box.add(line)
+            levels.append(box_level + box.depth())
         elif line.family == OPENING:  # a preface holds nothing of what follows it
             stack.clear()
             levels.append(1)
         else:
             levels.append(_push(stack, places[_kind(line)]))
     return levels
-
-
-def _depths(found: Sequence[Line], places: Mapping[_Kind, int]) -> list[int]:
-    stack: list[tuple[int, int]] = []
-    return [_push(stack, places[_kind(line)]) for line in found]
 
 
 def _push(stack: list[tuple[int, int]], place: int) -> int:
@@ -77,21 +76,54 @@ def _kind(line: Line) -> _Kind:
     return line.family or f"stated {line.stated}"
 
 
-def _places(found: Sequence[Line]) -> dict[_Kind, int]:
-    """Return the place of each kind of heading from the outermost in, 0 first."""
-    of_family = _stated_families(found)
-    kinds = sorted({_kind(line) for line in found}, key=lambda kind: _order(kind, of_family))
-    begun = _begun(found)
-    for _ in kinds:
-        for i in range(len(kinds) - 1):
-            a, b = kinds[i : i + 2]
-            if begun[b, a] >= 2 and begun[b, a] > begun[a, b]:
-                kinds[i : i + 2] = [b, a]
-    places = {kind: place for place, kind in enumerate(kinds)}
-    for level, family in of_family.items():  # a stated heading stands beside numbered ones
-        if f"stated {level}" in places and family in places:
-            places[f"stated {level}"] = places[family]
-    return places
+class _Kinds:
+    """The kinds of headings of a text so far, and which of them holds which."""
+
+    def __init__(self) -> None:
+        self._stated: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        # How often a numbering begins anew between two headings of another that counts on.
+        self._begun: Counter[tuple[_Kind, _Kind]] = Counter()
+        self._last: dict[_Kind, int] = {}  # number of the last heading; the latest kind at the end
+        self._fresh: defaultdict[_Kind, set[_Kind]] = defaultdict(set)
+
+    def add(self, line: Line) -> None:
+        """Take the next heading."""
+        kind, number = _kind(line), line.number[-1]
+        if line.stated and line.family in FAMILIES:
+            self._stated[line.stated][line.family] += 1
+        if kind in self._last and number == self._last[kind] + 1:
+            for inner in self._fresh[kind]:
+                self._begun[kind, inner] += 1
+        self._fresh[kind] = set()
+        self._last.pop(kind, None)
+        if number == 1:
+            for outer in self._last:
+                self._fresh[outer].add(kind)
+        self._last[kind] = number
+
+    def places(self) -> dict[_Kind, int]:
+        """Return the place of each kind of heading from the outermost in, 0 first."""
+        of_family = {n: names.most_common(1)[0][0] for n, names in sorted(self._stated.items())}
+        kinds = sorted(sorted(self._last), key=lambda kind: _order(kind, of_family))
+        for _ in kinds:
+            for i in range(len(kinds) - 1):
+                a, b = kinds[i : i + 2]
+                if self._begun[b, a] >= 2 and self._begun[b, a] > self._begun[a, b]:
+                    kinds[i : i + 2] = [b, a]
+        places = {kind: place for place, kind in enumerate(kinds)}
+        for level, family in of_family.items():  # a stated heading stands beside numbered ones
+            if f"stated {level}" in places and family in places:
+                places[f"stated {level}"] = places[family]
+        return places
+
+    def depth(self) -> int:
+        """Return the level of the last heading: how many kinds hold each other around it."""
+        places = self.places()
+        depth, outermost = 0, len(places)
+        for kind in reversed(self._last):
+            if places[kind] < outermost:
+                depth, outermost = depth + 1, places[kind]
+        return depth
 
 
 def _order(kind: _Kind, of_family: Mapping[int, str]) -> tuple[float, int]:
@@ -106,32 +138,3 @@ def _order(kind: _Kind, of_family: Mapping[int, str]) -> tuple[float, int]:
     if outer:
         return (max(outer) + 0.5, level)
     return (min(deeper) - 0.5 if deeper else -1.0, level)
-
-
-def _stated_families(found: Sequence[Line]) -> dict[int, str]:
-    """Return the kind of mark that the headings of a stated level mostly have."""
-    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for line in found:
-        if line.stated and line.family in FAMILIES:
-            counts[line.stated][line.family] += 1
-    return {level: names.most_common(1)[0][0] for level, names in sorted(counts.items())}
-
-
-def _begun(found: Sequence[Line]) -> Counter[tuple[_Kind, _Kind]]:
-    """Count how often a numbering begins anew between two headings of another that counts on."""
-    begun: Counter[tuple[_Kind, _Kind]] = Counter()
-    last: dict[_Kind, tuple[int, ...]] = {}
-    fresh: defaultdict[_Kind, set[_Kind]] = defaultdict(set)
-    for line in found:
-        kind = _kind(line)
-        number = line.number[-1]
-        if kind in last and number == last[kind][-1] + 1:
-            for inner in fresh[kind]:
-                begun[kind, inner] += 1
-        fresh[kind] = set()
-        if number == 1:
-            for outer in last:
-                if outer != kind:
-                    fresh[outer].add(kind)
-        last[kind] = line.number
-    return begun

@@ -36,25 +36,28 @@ def headings_among(found: Sequence[Line], lines: Lines) -> list[Line]:
         lines: Of the document.
     """
     chained = _boxes_marked(_chained(_articles(_attachments(found, lines)), lines), lines)
+    below_article = _below_articles(chained)
     kept: set[int] = set()
     for run in _runs(chained):
         titles = _titles_of(run, chained, lines)
-        if titles and _below_article(run[0], chained):
+        if titles and below_article[run[0]]:
             titles = titles if _parts(titles, chained) else []
         kept.update(titles)
     return [line for i, line in enumerate(chained) if i in kept]
 
 
-def _below_article(i: int, found: Sequence[Line]) -> bool:
-    """Tell whether a numbering stands below an article: its items are no sections."""
-    if found[i].family not in RANK or RANK[found[i].family] <= RANK[ARTICLE] or found[i].stated:
-        return False
-    for line in reversed(found[:i]):
+def _below_articles(found: Sequence[Line]) -> list[bool]:
+    """Return of each line whether it is below an article: its numbering's items are no sections."""
+    below: list[bool] = []
+    inside = False
+    for line in found:
+        deeper = RANK.get(line.family, 0) > RANK[ARTICLE] and not line.stated
+        below.append(inside and deeper)
         if line.family == ARTICLE:
-            return True
-        if line.family in (ATTACHMENT, ANNEX, *DIVISIONS) or line.stated:
-            return False
-    return False
+            inside = True
+        elif line.family in (ATTACHMENT, ANNEX, *DIVISIONS) or line.stated:
+            inside = False
+    return below
 
 
 def _runs(found: Sequence[Line]) -> list[list[int]]:
@@ -140,10 +143,8 @@ def _has_text(i: int, found: Sequence[Line], lines: Lines) -> bool:
 
 def _announced(line: Line, lines: Lines) -> bool:
     """Tell whether the line before ends in a colon: a list follows it."""
-    for i in range(line.at - 1, -1, -1):
-        if lines.lines[i].strip():
-            return lines.lines[i].strip()[-1] in "：:"
-    return False
+    before = lines.filled_before(line.at)
+    return before is not None and lines.lines[before].strip()[-1] in "：:"
 
 
 def _articles(found: Sequence[Line]) -> list[Line]:
