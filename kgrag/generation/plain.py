@@ -32,9 +32,9 @@ _GREETING = re.compile(
     r"|here (?:is|are) (?:the|a|my) (?:answer|summary)[^.:\n\[]{0,40}[:.]\s*)+",
     re.IGNORECASE,
 )
-# Sentences to the reader behind the answer.
+# A sentence to the reader behind the answer.
 _GOODBYE = re.compile(
-    r"(?:(?<=[。！？!?.;；\]\n])\s*(?:"
+    r"(?:(?<=[。！？!?.;；\]])\s*+|(?<=\n)[^\S\n]*+)(?:"
     r"(?:希望|但愿|愿)(?:以上|上述|这些|这|我|本|的|回答|解答|整理|内容|信息|总结|分析|梳理|归纳|答复)*"
     r"(?:能够?|可以|会)?(?:对|给|为|帮)?[您你大家]*(?:有?所?帮助|有用|帮到[您你]|参考)[^。！!\n\[\d]{0,12}"
     r"|(?:如果?|若)[您你]?(?:还|需要?|对|想|有)[^。！!\n\[]{0,30}"
@@ -43,7 +43,7 @@ _GOODBYE = re.compile(
     r"|祝[您你][^。！!\n\[]{0,12}"
     r"|i hope (?:this|that|it|the above)[^.!\n\[]{0,40}|(?:please )?let me know if[^.!\n\[]{0,60}"
     r"|if you (?:have|need)[^.!\n\[]{0,60}"
-    r")(?:[。！!.~～😊]+|$)\s*)+$",
+    r")(?:[。！!.~～😊]++|$)",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[。！？；]|[.!?;](?=\s|$)|\n|$")
@@ -62,9 +62,14 @@ def without_courtesies(text: str) -> str:
     >>> without_courtesies("好的做法有三项[1]。")
     '好的做法有三项[1]。'
     """
-    bare = _GREETING.sub("", text, count=1) if _GREETING.match(text) else text
-    bare = _GOODBYE.sub("", bare).rstrip()
-    return bare or text
+    greeting = _GREETING.match(text)
+    bare = (text[greeting.end() :] if greeting else text).rstrip()
+    end = len(bare)
+    for goodbye in reversed(list(_GOODBYE.finditer(bare))):
+        if goodbye.end() != end:
+            break
+        end = goodbye.start()
+    return bare[:end].rstrip() or text
 
 
 def without_talk_of_passages(text: str, known: Collection[int]) -> str:

@@ -74,11 +74,11 @@ _AT_ALL = re.compile(  # without a word for the documents: only where nothing is
 _CLAUSE = re.compile(r"[^，,。；;：:（）()]+")
 # Clauses beside a denial that tell nothing: what it is about, and what follows of it.
 _FRAME = re.compile(
-    r"\s*(?:关于|对于|至于|针对|就|根据|依据|按照|从|除此|因此|所以|故|由此|目前|但|而|不过)?[^\w]*"
-    r"(?:(?:关于|对于|至于|针对|就|根据|依据|按照|从)[^，]*|[^，]*(?:无法|不能|难以|没法)[^，]*"
-    r"|(?:请|建议|需要?|可)[^，]{0,6}(?:查阅|参阅|查询|参考|咨询|核实|补充)[^，]*)?\s*"
+    r"\s*+(?:关于|对于|至于|针对|就|根据|依据|按照|从|除此|因此|所以|故|由此|目前|但|而|不过)?[^\w]*+"
+    r"(?:(?:关于|对于|至于|针对|就|根据|依据|按照|从)[^，]*+|[^，]*(?:无法|不能|难以|没法)[^，]*+"
+    r"|(?:请|建议|需要?|可)[^，]{0,6}(?:查阅|参阅|查询|参考|咨询|核实|补充)[^，]*+)?\s*+"
 )
-_TELLING = re.compile(r"\d|[\u3400-\u9fff]{4}|[A-Za-z]+\W+[A-Za-z]+\W+[A-Za-z]+")
+_TELLING = re.compile(r"\d|[\u3400-\u9fff]{4}|[A-Za-z]\W++[A-Za-z]++\W++[A-Za-z]")
 # What begins a closing paragraph, which sums up what stands and is cited above.
 _CLOSING = re.compile(
     r"\s*+\**+\s*+(?:综上|综合(?:来看|以上|上述)|总体(?:来看|而言|上)|总的(?:来看|来说)|总[之结]"

@@ -41,22 +41,25 @@ def official_terms(text: str) -> list[OfficialTerms]:
     """
     lay, longest = _lay_terms()
     bounds: frozenset[int] | None = None
-    taken = [(start - 1, stop + 1) for start, stop, _ in quoted_titles(text)]
+    taken = bytearray(len(text))
+    for start, end, _ in quoted_titles(text):
+        taken[start - 1 : end + 1] = b"\1" * (end - start + 2)
+    is_said = functools.cache(text.__contains__)
     found: list[OfficialTerms] = []
     folded = text.lower() if len(text.lower()) == len(text) else text
     for length in range(min(longest, len(text)), 1, -1):
         for start in range(len(text) - length + 1):
             end = start + length
             terms = lay.get(folded[start:end])
-            if terms is None or any(start < stop and begin < end for begin, stop in taken):
+            if terms is None or any(taken[start:end]):
                 continue
             if length <= _SHORT or folded[start:end].isascii():
                 bounds = word_boundaries(text) if bounds is None else bounds
                 if not {start, end} <= bounds:
                     continue
-            if not any(term in text for term in terms):
+            if not any(map(is_said, terms)):
                 found.append(OfficialTerms(start, end, terms))
-                taken.append((start, end))
+                taken[start:end] = b"\1" * length
     return sorted(found)
 
 

@@ -11,6 +11,7 @@ from kgrag.files.cache_folder import cache_folder
 
 # As in jieba 0.42: runs of these are segmented, what stands between them is given as it is.
 _RUN = re.compile(r"([\u4e00-\u9fd5a-zA-Z0-9+#&._%\-]+)")
+_PIECE = re.compile(r"[\u4e00-\u9fd5]{1,1000}+|[^\u4e00-\u9fd5]++")
 _KEPT_UNKNOWN = 1 << 15  # runs of unknown characters whose segmentation is remembered
 
 
@@ -127,10 +128,10 @@ class Segmenter:
 
 
 def _by_model(run: str) -> tuple[str, ...]:
-    """Return the words that jieba's hidden Markov model finds."""
+    """Return the words that jieba's hidden Markov model finds; its time grows as length squared."""
     from jieba import finalseg
 
-    return tuple(finalseg.cut(run))
+    return tuple(word for piece in _PIECE.findall(run) for word in finalseg.cut(piece))
 
 
 def _own_folder() -> str:

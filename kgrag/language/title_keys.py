@@ -22,8 +22,8 @@ _ON_TRIAL = re.compile(
 )
 # What tells editions of one document apart in their titles.
 _EDITION = re.compile(
-    r"[（(]\s*(?:(?:19|20)\d\d\s*年?\s*(?:版|本|修[订正]版?)|新版|修[订正][版稿本]?|试行|暂行|公开征求意见稿"
-    r"|征求意见稿|送审稿|草案)\s*[）)]"
+    r"[（(]\s*+(?:(?:19|20)\d\d\s*+年?\s*+(?:版|本|修[订正]版?)|新版|修[订正][版稿本]?|试行|暂行|公开征求意见稿"
+    r"|征求意见稿|送审稿|草案)\s*+[）)]"
 )
 CENTRE = re.compile("国务院|中共中央|党中央|全国人|国家(?!级)|中国|最高人民|中央(?!企业)")
 _SHORT_ORGAN = range(3, 12)  # characters of the name of a central organ, of several in a row
