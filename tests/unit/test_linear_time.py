@@ -1,11 +1,10 @@
 """No text, long or hostile, keeps a pattern or a function longer than its length calls for.
 
 Each pattern and function gets a share of the families of texts that differs from one to the next;
-`KGRAG_TEST_LINEAR=full` tries them all. What once took for ever is always tried.
+`KGRAG_TEST_FULL=1` tries them all. What once took for ever is always tried.
 What counts is CPU time, and how it grows: four times as much text may take `WORSE` times as long.
 """
 
-import os
 import re
 import zlib
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from kgrag.ingestion.rules.target_tables import lines_of, table_cells
 from kgrag.ingestion.structure import structure
 from kgrag.language.page_labels import with_labels
 from kgrag.types import Document
+from tests.fixtures import extent
 from tests.fixtures.adversarial import (
     CHARACTERS,
     WORSE,
@@ -34,7 +34,6 @@ from tests.fixtures.adversarial import (
     use,
 )
 
-FULL = os.environ.get("KGRAG_TEST_LINEAR") == "full"
 PACKAGES = (
     "kgrag.language",
     "kgrag.ingestion.load",
@@ -117,7 +116,7 @@ class Box(Family):
 
 def share(families: list[Family], name: str, n: int) -> list[Family]:
     """Return all families in a full run, else about n of them, others for each name."""
-    step = 1 if FULL else max(1, len(families) // n)
+    step = 1 if extent.FULL else max(1, len(families) // n)
     return families[zlib.crc32(name.encode()) % step :: step]
 
 
@@ -201,7 +200,7 @@ STAGES: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_long_document_takes_time_in_proportion(stage):
     """A line of a megabyte, a hundred thousand short lines; a tenth of it where not in full."""
-    n = 250_000 if FULL else 10_000
+    n = extent.of(250_000, 10_000)
     found = {again: growth(STAGES[stage], Family(HEADER, again), n) for again in LINES}
     assert not {again: grown for again, grown in found.items() if grown > WORSE}
 
