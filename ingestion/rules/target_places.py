@@ -25,9 +25,10 @@ _BEGINS = re.compile(
     rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?(?:在|(?:大力|积极|全力)?(?:推动|支持|推进|指导|鼓励))?"
 )
 _TITLE = re.compile(
-    r"(?:^(?:关于)?(?:印发)?《?|印发《?|《)(?=[^。，,\n]*(?:[》\n]|$))", re.MULTILINE
+    r"(?:^(?:关于)?(?:印发)?《?|印发《?|《)(?=[^。，,\n]{0,100}(?:[》\n]|$))", re.MULTILINE
 )
 _HEAD = 100  # characters that hold a title
+_REACH = 400  # characters of a sentence before an indicator
 _NUMBER = re.compile(r"^(?:[第（(]?[\d.一二三四五六七八九十]{1,6}[章节)）、.．\s]+)+")
 _OTHERS = re.compile("[、和与及等]")
 # 临港新片区管委会, 临港新片区以外: no place.
@@ -78,7 +79,7 @@ def place_around(passage: Passage, statement: Statement, titled: str = "") -> st
         return ""  # several places, or one that is told by the indicator's name
     said = passage.text[passage.text.rfind("。", 0, start) + 1 : at]
     told: str | None = None
-    for begins in _BEGINS.finditer(said):
+    for begins in _BEGINS.finditer(said, max(0, len(said) - _REACH)):
         place = place_at(said[begins.end() :], alone=begins.start() > 0)
         told = told if place is None else place
     return (_of_headings(passage.section) or titled) if told is None else told

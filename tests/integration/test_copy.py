@@ -17,8 +17,9 @@ from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
 from kgrag.store.open import open_store
+from tests.fixtures import extent
 
-KILLS = 6
+KILLS = extent.of(6, 2)
 RECORDS = 60
 COPY = """
 import sys

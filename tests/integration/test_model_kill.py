@@ -14,8 +14,9 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.testing.reply import stand_in
 from kgrag.testing.server import FakeServer
+from tests.fixtures import extent
 
-KILLS = 5
+KILLS = extent.of(5, 2)
 CONCURRENCY = 4
 INGEST = """
 import sys

@@ -11,9 +11,10 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from tests.fixtures import extent
 from tests.fixtures.plain_samples import put_plain_samples
 
-KILLS = 5
+KILLS = extent.of(5, 2)
 REEMBED = """
 import sys, time
 import kgrag.ingestion.reembed
@@ -146,6 +147,18 @@ def traced(connection):
 staged._take_over = traced
 """
 
+# Statements of a switch, in order.
+SWITCHING = (
+    "DROP TABLE node_vectors",
+    "ALTER TABLE staged_embeddings",
+    "INSERT INTO node_vectors",
+    "CREATE INDEX node_vectors_key",
+    "DELETE FROM embeddings",
+    "CREATE TABLE staged_nodes",
+    "INSERT INTO commits",
+    "COMMIT",
+)
+
 
 @pytest.mark.slow
 def test_a_switch_that_is_killed_is_undone_or_complete(two):
@@ -155,16 +168,7 @@ def test_a_switch_that_is_killed_is_undone_or_complete(two):
     run(whole)
     after = exported(whole)
     dying = REEMBED.replace("most = ", SWITCH + "most = ")
-    for statement in (
-        "DROP TABLE node_vectors",
-        "ALTER TABLE staged_embeddings",
-        "INSERT INTO node_vectors",
-        "CREATE INDEX node_vectors_key",
-        "DELETE FROM embeddings",
-        "CREATE TABLE staged_nodes",
-        "INSERT INTO commits",
-        "COMMIT",
-    ):
+    for statement in extent.among(SWITCHING, 4):
         done = subprocess.run(
             [sys.executable, "-c", dying, str(kb), "1000", statement],
             check=False,
