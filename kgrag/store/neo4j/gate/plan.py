@@ -48,7 +48,8 @@ OPERATORS = frozenset(
         *("Top1WithTies", "Union", "Unwind", "ValueHashJoin"),
     }
 )
-# A join puts rows together in memory, and looks at no clock while a condition takes none of them.
+# A join puts rows together in memory. What went on for minutes after its time was taken to be one;
+# that was not seen again, and no source says when a join looks at the clock.
 _JOINS = frozenset(
     {"NodeHashJoin", "NodeLeftOuterHashJoin", "NodeRightOuterHashJoin", "ValueHashJoin"}
 )
