@@ -59,8 +59,8 @@ NODES = {
 }  # fmt: skip
 NODES["Chunk"] = NODES["ParentChunk"] | NODES["ChildChunk"]
 NODES["KgragEmbedding"] = NODES["KgragChunkEmbedding"]
-TOLD_BY_SOME = {"value_to", "year", "period", "base_year", "base_value", "scope", "binding",
-                "condition", "deadline", "region", "province"}  # fmt: skip
+TOLD_BY_SOME = {"value_to", "bound", "year", "period", "base_year", "base_value", "scope",
+                "binding", "condition", "deadline", "region", "province"}  # fmt: skip
 for label in ("Document", "Chunk", "Summary", "Entity", "Target", "Duty", "Organ", "Region"):
     NODES[f"Kgrag{label}"] = NODES[label]
 NODES["KgragTerms"] = NODES["KgragTerms256"] = NODES["KgragTerms512"]

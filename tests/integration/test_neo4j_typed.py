@@ -80,7 +80,7 @@ def test_captions_can_be_read(store, session, make):
     captions = session.run("MATCH (t:Target) RETURN t.caption").value()
     assert sorted(c.replace("\u2002", " ") for c in captions) == [
         "森林覆盖率 ≥ 24 % （2025年，规划）",
-        "森林覆盖率 ≥ 24 % （2030年，规划）",
+        "森林覆盖率 提高约 24 % （2030年，规划）",
         "绿色工厂 500–600 家 （十四五，完成）",
     ]
     assert set(session.run("MATCH (n:Duty|Organ|Region) RETURN n.caption").value()) >= {"云岭省"}

@@ -94,7 +94,7 @@ def _value(said: Qualifiers) -> str:
     if not said.value:
         return ""
     numbers = f"{_counted(said.value)}–{_counted(said.value_to)}" if said.value_to else ""
-    sign = _SIGNS.get(said.comparator, "")
+    sign = _SIGNS.get(said.comparator, "") + _SIGNS.get(said.bound, "")
     return _EN_SPACE.join(filter(None, (sign, numbers or _counted(said.value), said.unit)))
 
 
