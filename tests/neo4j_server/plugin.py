@@ -119,7 +119,7 @@ def neo4j_server(tmp_path_factory):
     if server_of_user():
         yield None
         return
-    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"), options=SHORT_LIVED)
     try:
         server.start()
         yield server
