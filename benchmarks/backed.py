@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from kgrag.measuring.backed import backing_scores, number_scores
+from kgrag.evaluation.citations import backing_scores, number_scores
 from kgrag.results import Answer, Citation
 
 _Cited = Sequence[Mapping[str, Any]]

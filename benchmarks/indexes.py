@@ -10,7 +10,7 @@ from storing import Given
 
 from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.run import RunResult, from_ranking
+from kgrag.evaluation.runs import RunResult, from_ranking
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.store.neo4j.connection import Database, Row

@@ -18,7 +18,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
-from kgrag.evaluation.run import from_ranking
+from kgrag.evaluation.runs import from_ranking
 from kgrag.lookup import with_documents
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.systems import preset

@@ -25,7 +25,7 @@ from statistics import fmean
 from typing import Any
 
 from kgrag.api import KnowledgeBase
-from kgrag.evaluation.quoted import quoted
+from kgrag.evaluation.citations import quoted
 from kgrag.language.text import normalize_name
 from kgrag.results import Citation
 

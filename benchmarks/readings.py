@@ -25,7 +25,7 @@ from kgrag.asking.retrieve import search as search_read
 from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
-from kgrag.evaluation.run import from_ranking
+from kgrag.evaluation.runs import from_ranking
 from kgrag.lookup import with_documents
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.reading import reading_of

@@ -12,17 +12,18 @@ from kgrag.asking.current import Current
 from kgrag.asking.dated import with_status
 from kgrag.asking.models import reading_model
 from kgrag.asking.notes import answer_notes
-from kgrag.asking.options import AskOptions, Writer
+from kgrag.asking.options import AskOptions
 from kgrag.asking.search_context import SearchContext
 from kgrag.asking.searching import Analysis, Searching, Unread
 from kgrag.chat_models import ChatModels
+from kgrag.choices import Writer
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.given import PlainEmbedder, checked
 from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.run import Run
+from kgrag.evaluation.runs import Run
 from kgrag.generation.follow_up import Turn
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, Self
+from typing import Self
 
-from kgrag.choices import Template
+from kgrag.choices import Template, Writer
 from kgrag.config import Config
 from kgrag.errors import ConfigError
 from kgrag.generation.generate import TEMPLATES
 from kgrag.limits import checked_results
 from kgrag.verification.methods import METHODS
 
-Writer = Literal["model", "quotes"]
 # A model reads more results than quotes are looked for in, where each sentence is encoded
 # (benchmarks/decisions.md).
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})

@@ -12,7 +12,7 @@ from kgrag.asking.retrieve import Understood, search, understand
 from kgrag.asking.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.errors import ModelError
-from kgrag.evaluation.run import Run, run_of
+from kgrag.evaluation.runs import Run, run_of
 from kgrag.limits import checked_text
 from kgrag.lookup import with_documents
 from kgrag.results import ScoredChunk

@@ -25,7 +25,7 @@ from kgrag.errors import GarbledTextError, OutOfRangeError
 
 if TYPE_CHECKING:
     from kgrag.asking.conversation import Reply
-    from kgrag.asking.options import Writer
+    from kgrag.choices import Writer
     from kgrag.results import Answer, Citation, Verdict
     from kgrag.retrieval.filter import Filter
 

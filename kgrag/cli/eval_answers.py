@@ -16,9 +16,9 @@ from kgrag.errors import EvaluationError
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.evaluation.answer_report import AnswerReport
+    from kgrag.evaluation.chat_models import RunModels
+    from kgrag.evaluation.pairwise import ComparedAnswer
     from kgrag.evaluation.queries import GoldQuery
-    from kgrag.measuring.pairs import Told
-    from kgrag.measuring.run import RunModels
 
 _Progress = Callable[[str, int, int], None]
 
@@ -60,9 +60,8 @@ def answers(
 
     Of QUESTIONS each line has id and question; answers, gold_docs and gold_spans where there are.
     """
+    from kgrag.evaluation.chat_models import Tape, run_models
     from kgrag.evaluation.queries import read_all_queries
-    from kgrag.measuring.metered import Tape
-    from kgrag.measuring.run import run_models
 
     if against and not judge:
         raise click.UsageError("--against needs --judge: a model says which answer is better")
@@ -93,18 +92,18 @@ class _Measuring:
 
     def reports(self, system: str | None, against: str | None) -> "list[AnswerReport]":
         """Return the report of a system, and of another that it is compared with."""
-        from kgrag.measuring.pairs import read_told, told_of
+        from kgrag.evaluation.pairwise import answers_of, read_answers
 
         report = self._of(system)
         if not against:
             return [report]
         if Path(against).is_file():
-            return [self._compared(report, read_told(Path(against)), Path(against).name)]
+            return [self._compared(report, read_answers(Path(against)), Path(against).name)]
         other = self._of(against)
-        return [self._compared(report, told_of(other), other.system), other]
+        return [self._compared(report, answers_of(other), other.system), other]
 
     def _of(self, system: str | None) -> "AnswerReport":
-        from kgrag.measuring.answers import Asking, measure_answers
+        from kgrag.evaluation.answers import Asking, measure_answers
 
         asking = Asking(
             system=system,
@@ -114,8 +113,8 @@ class _Measuring:
             tape=self.run.tape,
         )
         if self.run.judge and not self.without_gold:
+            from kgrag.evaluation.judges import AnswerJudge
             from kgrag.integrations.llama_index_judges import GrimEvaluators
-            from kgrag.measuring.judges import AnswerJudge
 
             evaluators = GrimEvaluators(self.run.judge)
             judge = AnswerJudge(self.base, self.run.judge, system=system, evaluators=evaluators)
@@ -123,10 +122,10 @@ class _Measuring:
         return measure_answers(self.base, self.queries, asking, progress=self.progress)
 
     def _compared(
-        self, report: "AnswerReport", others: "Mapping[str, Told]", other: str
+        self, report: "AnswerReport", others: "Mapping[str, ComparedAnswer]", other: str
     ) -> "AnswerReport":
-        from kgrag.measuring.gold import Gold
-        from kgrag.measuring.pairs import compared
+        from kgrag.evaluation.answers import Gold
+        from kgrag.evaluation.pairwise import compared
 
         assert self.run.judge is not None
         gold = Gold.of(self.queries, self.base.store)

@@ -94,7 +94,7 @@ def _run_batch(
 ) -> bool:
     """Search for the questions of a file; return whether all were read, line and question."""
     from kgrag.evaluation.queries import read_questions
-    from kgrag.evaluation.run import write_run
+    from kgrag.evaluation.runs import write_run
 
     refused: list[EvaluationError] = []
     unread: dict[str, ModelError] = {}

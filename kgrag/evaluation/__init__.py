@@ -1,1 +1,1 @@
-"""Measuring retrieval: query sets, run files, measures, experiments and reports."""
+"""Evaluation of retrieval and of answers: gold, runs, measures, judges, reports."""

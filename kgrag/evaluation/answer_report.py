@@ -6,10 +6,10 @@ from pathlib import Path
 from statistics import fmean
 
 from kgrag.errors import EvaluationError
+from kgrag.evaluation.citations import QUOTED
 from kgrag.evaluation.experiment import ALL
-from kgrag.evaluation.overlap import OVERLAP
-from kgrag.evaluation.quoted import QUOTED
 from kgrag.evaluation.report import aligned
+from kgrag.evaluation.wording import OVERLAP
 from kgrag.files.whole_file import write_whole
 from kgrag.language.visible import json_line
 

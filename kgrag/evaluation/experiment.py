@@ -17,7 +17,7 @@ from kgrag.evaluation.measures import (
     span_reciprocal_rank,
 )
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.run import Run, RunResult
+from kgrag.evaluation.runs import Run, RunResult
 
 ALL = "all"
 

@@ -14,9 +14,8 @@ from kgrag.evaluation.jsonl import (
     text_of,
     texts_of,
 )
+from kgrag.evaluation.measures import GoldSpans
 from kgrag.limits import checked_text
-
-Spans = Mapping[str, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class GoldQuery:
     query_id: str
     question: str
     gold_docs: tuple[str, ...]
-    gold_spans: Spans = field(default_factory=dict)
+    gold_spans: GoldSpans = field(default_factory=dict)
     kind: str = ""
     answers: tuple[str, ...] = ()
 
@@ -138,7 +137,7 @@ def _query(row: Row, place: str) -> GoldQuery:
     )
 
 
-def _spans(value: object, place: str) -> Spans:
+def _spans(value: object, place: str) -> GoldSpans:
     if value is None:
         return {}
     if not isinstance(value, Mapping):

@@ -10,7 +10,7 @@ import pytest
 
 from kgrag.evaluation.experiment import document_key, evaluate
 from kgrag.evaluation.queries import GoldQuery, read_queries
-from kgrag.evaluation.run import RunResult, write_run
+from kgrag.evaluation.runs import RunResult, write_run
 
 SCORER = Path(__file__).resolve().parents[4] / "shared" / "score_run.py"
 

@@ -5,7 +5,7 @@ import json
 from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.report import as_mapping, text_table
-from kgrag.evaluation.run import RunResult
+from kgrag.evaluation.runs import RunResult
 
 QUERIES = [GoldQuery("1", "?", ("a",), kind="k"), GoldQuery("2", "?", ("b",))]
 REPORTS = {

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
+from kgrag.evaluation.chat_models import Metered, Tape
 from kgrag.evaluation.jsonl import read_rows, text_of
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
-from kgrag.measuring.metered import Metered, Tape
 
 CRITERIA = ("correctness", "citation", "truthfulness", "conciseness")
 TIE = "tie"
@@ -27,7 +27,7 @@ _SCHEMA = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ComparedAnswer:
     """An answer as it is compared.
 
     Attributes:
@@ -39,19 +39,19 @@ class Told:
     quotes: str
 
     @classmethod
-    def of(cls, text: str, citations: Sequence[Mapping[str, object]]) -> "Told":
+    def of(cls, text: str, citations: Sequence[Mapping[str, object]]) -> "ComparedAnswer":
         """Return an answer with its citations as `kgrag ask --json` gives them."""
         lines = (f"[{c.get('number')}] 《{c.get('title')}》{c.get('quote')}" for c in citations)
         return cls(text, "\n".join(lines))
 
 
-def read_told(path: Path) -> dict[str, Told]:
+def read_answers(path: Path) -> dict[str, ComparedAnswer]:
     """Return the answers of a file that `kgrag eval answers --out FILE.jsonl` wrote, by question.
 
     Raises:
         EvaluationError: If it cannot be read, or a line is none; names file and line.
     """
-    told: dict[str, Told] = {}
+    told: dict[str, ComparedAnswer] = {}
     for place, row in read_rows(path):
         citations, text = row.get("citations"), row.get("answer")
         if not isinstance(text, str) or not isinstance(citations, list):
@@ -59,19 +59,24 @@ def read_told(path: Path) -> dict[str, Told]:
                 f"{place}: 'answer' must be a text and 'citations' a list. Remedy: name a file "
                 "that `kgrag eval answers --out FILE.jsonl` wrote"
             )
-        told[text_of(row, "id", place)] = Told.of(
+        told[text_of(row, "id", place)] = ComparedAnswer.of(
             text, [c for c in citations if isinstance(c, dict)]
         )
     return told
 
 
-def told_of(report: AnswerReport) -> dict[str, Told]:
+def answers_of(report: AnswerReport) -> dict[str, ComparedAnswer]:
     """Return the answers of a report by question."""
-    return {row.query_id: Told.of(row.text, row.citations) for row in report.rows}
+    return {row.query_id: ComparedAnswer.of(row.text, row.citations) for row in report.rows}
 
 
 def prefer(
-    query: GoldQuery, gold: Sequence[str], mine: Told, other: Told, *, model: ChatModel
+    query: GoldQuery,
+    gold: Sequence[str],
+    mine: ComparedAnswer,
+    other: ComparedAnswer,
+    *,
+    model: ChatModel,
 ) -> dict[str, str]:
     """Return for each of `CRITERIA` which of two answers is better: `mine`, `other` or `tie`.
 
@@ -97,7 +102,7 @@ def prefer(
 
 def compared(
     report: AnswerReport,
-    others: Mapping[str, Told],
+    others: Mapping[str, ComparedAnswer],
     queries: Sequence[tuple[GoldQuery, Sequence[str]]],
     *,
     other: str,
@@ -120,7 +125,7 @@ def compared(
         EvaluationError: If the other has no answer to a question, or nothing was recorded for it:
             names the question.
     """
-    mine = told_of(report)
+    mine = answers_of(report)
     counts = {name: Counter({report.system: 0, other: 0, TIE: 0}) for name in CRITERIA}
     names = {"mine": report.system, "other": other, TIE: TIE}
     rows: list[AnswerScores] = []
@@ -150,7 +155,11 @@ def compared(
 
 
 def _asked(
-    query: GoldQuery, gold: Sequence[str], first: Told, second: Told, model: ChatModel
+    query: GoldQuery,
+    gold: Sequence[str],
+    first: ComparedAnswer,
+    second: ComparedAnswer,
+    model: ChatModel,
 ) -> dict[str, str]:
     messages = prompt("compare", question_language(query.question)).fill(
         question=fence(query.question, label="question"),

@@ -1,13 +1,22 @@
-"""Whether what an answer cites backs it, sentence by sentence and number by number, by rule."""
+"""Measures of citations: the gold that they hold, and whether they back the answer, by rule."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
+from kgrag.evaluation.experiment import document_key
+from kgrag.evaluation.measures import GoldSpans, coverage
+from kgrag.evaluation.runs import RunResult
 from kgrag.generation.searched import NUMBER_MARK, Numbers, Searched
 from kgrag.generation.support import features_held, said_features
 from kgrag.language.answer_text import Statement, marks, statements
 from kgrag.results import Answer, Citation
 from kgrag.verification.checks import without_remarks
+
+# As `quoted_scores` gives them, in the order of tables.
+QUOTED = ("any-gold", "gold-quoted", "gold-docs", "cite-P", "cite-R")
+
+_Place = tuple[str, int, int]
 
 # Of an item, whose line break a quote by rule has lost: …以下要求：1.符合…
 _ITEM = re.compile(r"(?<![\d.．])\d{1,2}[.．、](?=[^\d\s])")
@@ -142,3 +151,82 @@ def _count(numbers: Numbers) -> int:
 
 def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What an answer quotes.
+
+    Attributes:
+        gold: Share of the gold characters that citations cover, in [0, 1]; 0 without gold spans.
+        documents: Share of the gold documents that are cited.
+        characters: Quoted in all; what is quoted twice counts twice.
+    """
+
+    gold: float
+    documents: float
+    characters: int
+
+
+def quoted(
+    citations: Sequence[Citation], gold_spans: GoldSpans, gold_docs: Collection[str]
+) -> Quoted:
+    """Return what the citations of an answer hold of the gold.
+
+    Args:
+        citations: Of one answer.
+        gold_spans: Offsets by gold document.
+        gold_docs: Ids or names of files without ending, as `document_key` reads them.
+    """
+    places = _places(citations, {*gold_docs, *gold_spans})
+    held = coverage(places, gold_spans, max(1, sum(end - start for _, start, end in places)))
+    cited = {doc for doc, _, _ in places}
+    documents = sum(doc in cited for doc in gold_docs) / len(gold_docs) if gold_docs else 0.0
+    return Quoted(held.span_recall, documents, held.used)
+
+
+def quoted_scores(
+    citations: Sequence[Citation], gold_spans: GoldSpans, gold_docs: Collection[str]
+) -> dict[str, float]:
+    """Return the measures of `QUOTED`, each in [0, 1]; `gold-docs` alone without gold spans.
+
+    `any-gold` is 1 where some gold character is cited, `gold-quoted` the share of them that is.
+    `cite-P` is the share of citations that touch a gold span, `cite-R` that of gold spans that a
+    citation touches: citation precision and recall as in ALCE (Gao et al. 2023, section 3), with
+    the labelled spans in the place of a model's judgement. Without citations all are 0.
+
+    Args:
+        citations: Of one answer.
+        gold_spans: Offsets by gold document.
+        gold_docs: As for `quoted`.
+    """
+    found = quoted(citations, gold_spans, gold_docs)
+    if not any(gold_spans.values()):
+        return {"gold-docs": found.documents}
+    places = _places(citations, {*gold_docs, *gold_spans})
+    spans = [(doc, start, end) for doc, several in gold_spans.items() for start, end in several]
+    return {
+        "any-gold": float(found.gold > 0),
+        "gold-quoted": found.gold,
+        "gold-docs": found.documents,
+        "cite-P": _share_touching(places, spans),
+        "cite-R": _share_touching(spans, places),
+    }
+
+
+def _places(citations: Sequence[Citation], gold: Collection[str]) -> list[_Place]:
+    return [
+        (document_key(RunResult(c.doc_id, file=c.file), gold), c.start, c.end) for c in citations
+    ]
+
+
+def _share_touching(places: Sequence[_Place], others: Sequence[_Place]) -> float:
+    """Return the share of places that share a character with one of the others; 0 for none."""
+    touching = [
+        any(
+            doc == other and start < its_end and its_start < end
+            for other, its_start, its_end in others
+        )
+        for doc, start, end in places
+    ]
+    return _share(touching)

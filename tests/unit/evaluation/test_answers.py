@@ -7,11 +7,10 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import EvaluationError, ModelUnavailableError
+from kgrag.evaluation.answers import Asking, Gold, measure_answers
+from kgrag.evaluation.chat_models import Metered, Tape
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.llm.chat import Completion, Message, Request, Usage
-from kgrag.measuring.answers import Asking, measure_answers
-from kgrag.measuring.gold import Gold
-from kgrag.measuring.metered import Metered, Tape
 from kgrag.testing import Recorder, ScriptedChat
 
 TEXT = "甲省方案\n到2025年，甲省创建绿色工厂500家。\n推进节水灌溉。\n"

@@ -5,8 +5,8 @@ import builtins
 import pytest
 
 from kgrag.errors import MissingDependencyError
-from kgrag.evaluation import overlap
-from kgrag.evaluation.overlap import OVERLAP, overlap_scores, token_f1, word_tokens
+from kgrag.evaluation import wording
+from kgrag.evaluation.wording import OVERLAP, overlap_scores, token_f1, word_tokens
 
 
 def test_the_same_words_score_1_whatever_marks_and_width_they_have():
@@ -63,8 +63,8 @@ def test_missing_packages_are_named_with_their_extra(monkeypatch):
             raise ImportError(f"No module named {name!r}")
         return real(name, *args, **options)
 
-    overlap._measures.cache_clear()
+    wording._measures.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingDependencyError, match=r"pip install 'kgrag\[eval\]'"):
         overlap_scores("甲", ["甲"])
-    overlap._measures.cache_clear()
+    wording._measures.cache_clear()

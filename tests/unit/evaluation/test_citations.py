@@ -1,8 +1,15 @@
-"""Whether what an answer cites backs it."""
+"""What an answer cites of the gold, and whether it backs the answer."""
 
 import pytest
 
-from kgrag.measuring.backed import backing_scores, number_scores, plain_text
+from kgrag.evaluation.citations import (
+    QUOTED,
+    backing_scores,
+    number_scores,
+    plain_text,
+    quoted,
+    quoted_scores,
+)
 from kgrag.results import Answer, Citation
 
 
@@ -91,3 +98,42 @@ def test_marks_and_remarks_are_no_part_of_the_wording():
     assert (
         plain_text(answer("It is 5. [1] [not in the cited text: 5]", "six")).strip() == "It is 5."
     )
+
+
+GOLD = {"a": ((0, 10), (20, 30)), "b": ((5, 15),)}
+
+
+def cited(file, start, end):
+    return Citation(1, f"d-{file}", "题", f"/p/{file}.txt", (), None, start, end, "文", "c")
+
+
+def test_shares_of_characters_documents_citations_and_spans():
+    """One citation of four touches a span, half of it; one of them is of another document."""
+    several = [cited("a", 5, 12), cited("a", 12, 18), cited("b", 20, 30), cited("c", 0, 9)]
+    scores = quoted_scores(several, GOLD, ("a", "b"))
+    assert scores == {
+        "any-gold": 1.0,
+        "gold-quoted": pytest.approx(5 / 30),
+        "gold-docs": 1.0,
+        "cite-P": 0.25,
+        "cite-R": pytest.approx(1 / 3),
+    }
+    assert list(scores) == list(QUOTED)
+
+
+def test_no_citation_scores_0():
+    assert quoted_scores([], GOLD, ("a", "b")) == dict.fromkeys(QUOTED, 0.0)
+
+
+def test_what_is_cited_twice_counts_once_as_gold():
+    found = quoted([cited("a", 0, 10), cited("a", 5, 30)], GOLD, ("a", "b"))
+    assert found.gold == pytest.approx(2 / 3)
+    assert (found.documents, found.characters) == (0.5, 35)
+
+
+def test_without_gold_spans_documents_alone_are_measured():
+    assert quoted_scores([cited("a", 0, 5)], {}, ("a", "b")) == {"gold-docs": 0.5}
+
+
+def test_a_gold_document_may_be_named_by_its_id():
+    assert quoted_scores([cited("a", 0, 5)], {}, ("d-a",)) == {"gold-docs": 1.0}

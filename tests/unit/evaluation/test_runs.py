@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.run import RunResult, from_ranking, read_run, run_line, write_run
+from kgrag.evaluation.runs import RunResult, from_ranking, read_run, run_line, write_run
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk
 

@@ -7,8 +7,8 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import ModelOutputError
+from kgrag.evaluation.judges import AnswerJudge
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.measuring.judges import AnswerJudge
 from kgrag.testing import ScriptedChat
 
 QUERY = GoldQuery("q1", "到2025年甲省创建绿色工厂多少家？", ("a",))

@@ -5,18 +5,104 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kgrag.api import KnowledgeBase
-from kgrag.asking.options import Writer
+from kgrag.choices import Writer
+from kgrag.config import Config
 from kgrag.errors import EvaluationError, KgragError, ModelError
 from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
-from kgrag.evaluation.overlap import OVERLAP, overlap_scores
+from kgrag.evaluation.chat_models import Metered, Tape
+from kgrag.evaluation.citations import backing_scores, number_scores, plain_text, quoted_scores
+from kgrag.evaluation.experiment import document_key
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.quoted import quoted_scores
-from kgrag.measuring.backed import backing_scores, number_scores, plain_text
-from kgrag.measuring.gold import Gold
-from kgrag.measuring.metered import Metered, Tape
-from kgrag.results import Answer
+from kgrag.evaluation.runs import RunResult
+from kgrag.evaluation.wording import OVERLAP, overlap_scores
+from kgrag.language.text import sentence_spans
+from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.filter import Filter
+from kgrag.store.store import Store
+from kgrag.types import Document
+
+
+class KnowledgeBase(Protocol):
+    """What is measured: `kgrag.api.KnowledgeBase` as far as it is needed here."""
+
+    @property
+    def config(self) -> Config:
+        """Return its settings."""
+        ...
+
+    @property
+    def store(self) -> Store:
+        """Return where its documents are."""
+        ...
+
+    def search(self, question: str, *, system: str | None, top_k: int) -> Sequence[ScoredChunk]:
+        """Return the chunks that a question is best answered from, best first."""
+        ...
+
+    def ask(
+        self, question: str, *, system: str | None, writer: Writer | None, within: Filter | None
+    ) -> Answer:
+        """Return an answer with its citations."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The gold of questions, as far as it is held.
+
+    Attributes:
+        documents: By the name that questions give them.
+        missing: Names of documents that are not held.
+    """
+
+    documents: Mapping[str, Document]
+    missing: tuple[str, ...]
+
+    @classmethod
+    def of(cls, queries: Sequence[GoldQuery], store: Store) -> "Gold":
+        """Return the gold documents that a knowledge base holds.
+
+        Raises:
+            EvaluationError: If questions name gold and none of it is held.
+        """
+        wanted = dict.fromkeys(doc for q in queries for doc in (*q.gold_docs, *q.gold_spans))
+        names: dict[str, str] = {}
+        for card in store.document_cards():
+            name = document_key(RunResult(card.doc_id, file=card.file), wanted.keys())
+            if name in wanted:
+                names[card.doc_id] = name
+        if wanted and not names:
+            raise EvaluationError(
+                f"none of the {len(wanted)} gold documents ({', '.join(list(wanted)[:3])}, …) is "
+                "in this knowledge base. Remedy: ingest them, or name another --kb"
+            )
+        held = {names[d.doc_id]: d for d in store.documents(list(names)) if d.doc_id in names}
+        return cls(held, tuple(name for name in wanted if name not in held))
+
+    def spans(self, query: GoldQuery) -> list[str]:
+        """Return the text of each gold span that is held."""
+        return [
+            self.documents[doc].text[start:end]
+            for doc, several in query.gold_spans.items()
+            if doc in self.documents
+            for start, end in several
+        ]
+
+    def references(self, query: GoldQuery) -> list[str]:
+        """Return the texts that an answer's wording is compared with.
+
+        These are the answers that a question has; without any, the sentences that its gold spans
+        stand in, together as one text.
+        """
+        if query.answers:
+            return list(query.answers)
+        told = [
+            _sentences_around(self.documents[doc].text, start, end)
+            for doc, several in query.gold_spans.items()
+            if doc in self.documents
+            for start, end in several
+        ]
+        return ["\n".join(told)] if told else []
 
 
 class Judge(Protocol):
@@ -204,3 +290,8 @@ def _without(query: GoldQuery, gold: Gold) -> Filter | None:
     held = (gold.documents.get(doc) for doc in query.gold_docs)
     ids = tuple(document.doc_id for document in held if document)
     return Filter(without=ids) if ids else None
+
+
+def _sentences_around(text: str, start: int, end: int) -> str:
+    touched = [text[a:b] for a, b in sentence_spans(text) if a < end and start < b]
+    return "".join(touched).strip()

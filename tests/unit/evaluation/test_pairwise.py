@@ -6,13 +6,16 @@ import pytest
 
 from kgrag.errors import EvaluationError, ModelUnavailableError
 from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
+from kgrag.evaluation.chat_models import Metered, Tape
+from kgrag.evaluation.pairwise import CRITERIA, ComparedAnswer, compared, prefer, read_answers
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.measuring.metered import Metered, Tape
-from kgrag.measuring.pairs import CRITERIA, Told, compared, prefer, read_told
 from kgrag.testing import ScriptedChat
 
 QUERY = GoldQuery("q1", "绿色工厂多少家？", ("a",), answers=("500家",))
-MINE, OTHER = Told("500家[1]。", "[1] 《甲》500家"), Told("600家[1]。", "[1] 《乙》600家")
+MINE, OTHER = (
+    ComparedAnswer("500家[1]。", "[1] 《甲》500家"),
+    ComparedAnswer("600家[1]。", "[1] 《乙》600家"),
+)
 
 
 def said(*choices):
@@ -76,7 +79,7 @@ def test_answers_to_other_questions_cannot_be_compared():
 def test_answers_are_read_from_a_file_or_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(report().rows[0].to_dict()), "utf-8")
-    assert read_told(path) == {"q1": MINE}
+    assert read_answers(path) == {"q1": MINE}
     path.write_text('{"id": "q1", "results": []}', "utf-8")
     with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer' must be a text"):
-        read_told(path)
+        read_answers(path)

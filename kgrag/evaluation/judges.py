@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kgrag.api import KnowledgeBase
+from kgrag.evaluation.answers import KnowledgeBase
+from kgrag.evaluation.citations import plain_text
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.tokens import estimate_tokens
-from kgrag.measuring.backed import plain_text
 from kgrag.results import Answer, Context, Passage
 from kgrag.types import Chunk
 from kgrag.verification.attempt import Attempt

@@ -1,1 +1,0 @@
-"""Measuring answers: asked, scored without a model, judged by one, compared with others."""
