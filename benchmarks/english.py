@@ -19,7 +19,7 @@ from kgrag.language.in_chinese import in_chinese
 from kgrag.retrieval import bilingual
 
 _LABELS = Path(__file__).with_name("labels") / "english.jsonl"
-_COLUMNS = ("R@1", "R@5", "docMRR", "span@2000", "MRR")
+_COLUMNS = ("R@1", "R@5", "MRR@5", "span@2000", "MRR")
 
 
 def main() -> None:

@@ -65,8 +65,9 @@ def _print_reports(
     if as_json:
         print_json({"systems": as_mapping(reports), "n_without_gold": n_without_gold})
         return
-    columns = [f"{name}@{k}" for k in cuts for name in ("P", "R", "F1", "hit", "nDCG")]
-    columns += ["docMRR", "span@1000", "span@2000", "span@4000", "MRR"]
+    at = ("P", "R", "F1", "hit", "all", "nDCG", "MRR", "both", "source-only", "target-only")
+    columns = ["P", "R", "F1", *(f"{name}@{k}" for k in cuts for name in at)]
+    columns += ["span@1000", "span@2000", "span@4000", "prec@2000", "MRR"]
     kinds = [group.kind for group in next(iter(reports.values())).groups]
     for kind in kinds:
         echo(kind)

@@ -11,9 +11,10 @@ from kgrag.evaluation.measures import (
     f1_at,
     hit_at,
     ndcg_at,
+    pair_at,
     precision_at,
     recall_at,
-    reciprocal_rank,
+    reciprocal_rank_at,
     span_reciprocal_rank,
 )
 from kgrag.evaluation.queries import GoldQuery
@@ -31,7 +32,10 @@ _AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
     "hit": hit_at,
     "all": all_at,
     "nDCG": ndcg_at,
+    "MRR": reciprocal_rank_at,
 }
+_OF_ALL = ("P", "R", "F1")  # also of everything that was returned: GRIM, equations 8 to 10
+_OF_PAIRS = ("both", "source-only", "target-only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +132,11 @@ def evaluate(
 ) -> Report:
     """Return the scores of a run.
 
-    Measures over distinct documents in result order: `P@k R@k F1@k hit@k all@k nDCG@k` and
-    `docMRR`. For questions with gold spans also: `span@B` and `prec@B` within the first B
-    characters of results, and `MRR` over results that touch a gold span.
+    Measures over distinct documents in result order: `P@k R@k F1@k hit@k all@k nDCG@k MRR@k`, and
+    `P R F1` of everything that was returned (GRIM, equations 8 to 10; its tables 5 and 6 average
+    each over questions). Of two gold documents, the source and the target of a reference, also
+    `both@k source-only@k target-only@k`. For questions with gold spans also: `span@B` and `prec@B`
+    within the first B characters of results, and `MRR` over results that touch a gold span.
 
     Args:
         run: Results by question; a question that it lacks, or has no results for, scores 0.
@@ -165,7 +171,12 @@ def _score(
     keyed = [(doc_key(result, ids), result) for result in results]
     docs = list(dict.fromkeys(doc for doc, _ in keyed))
     scores = {f"{name}@{k}": at(docs, gold, k) for name, at in _AT_K.items() for k in ks}
-    scores["docMRR"] = reciprocal_rank(docs, gold)
+    scores |= {name: _AT_K[name](docs, gold, max(1, len(docs))) for name in _OF_ALL}
+    if len(query.gold_docs) == 2:
+        source, target = query.gold_docs
+        for k in ks:
+            pair = zip(_OF_PAIRS, pair_at(docs, source, target, k), strict=True)
+            scores |= {f"{name}@{k}": value for name, value in pair}
     if query.gold_spans:
         passages = [
             (doc, result.start, result.end)

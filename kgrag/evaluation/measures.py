@@ -17,6 +17,8 @@ GoldSpans = Mapping[str, Sequence[tuple[int, int]]]
 def precision_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
     """Return |gold among the first k| / k; places left empty count against the system.
 
+    With k as many as were returned it is TP / (TP + FP): GRIM, equation 8.
+
     >>> precision_at(["a", "x"], {"a", "b"}, 4)
     0.25
     """
@@ -26,6 +28,8 @@ def precision_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
 def recall_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
     """Return |gold among the first k| / |gold|; 0 without gold.
 
+    With k as many as were returned it is TP / (TP + FN): GRIM, equation 9.
+
     >>> recall_at(["a", "x", "b"], {"a", "b"}, 2)
     0.5
     """
@@ -33,7 +37,7 @@ def recall_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def f1_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return 2PR / (P + R) of precision and recall at k; 0 where both are.
+    """Return 2PR / (P + R) of precision and recall at k; 0 where both are. GRIM, equation 10.
 
     >>> f1_at(["a", "x"], {"a"}, 2)  # P = 1/2, R = 1
     0.6666666666666666
@@ -60,13 +64,15 @@ def all_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
     return float(bool(gold) and _found(docs, gold, k) == len(gold))
 
 
-def reciprocal_rank(docs: Sequence[str], gold: Collection[str]) -> float:
-    """Return 1 / rank of the first gold document, 0 where none is; its mean is MRR.
+def reciprocal_rank_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Return 1 / rank of the first gold document, 0 where none is among the first k.
 
-    >>> reciprocal_rank(["x", "a"], {"a"})
+    Its mean is MRR@k.
+
+    >>> reciprocal_rank_at(["x", "a"], {"a"}, 10)
     0.5
     """
-    return next((1 / rank for rank, doc in enumerate(docs, 1) if doc in gold), 0.0)
+    return next((1 / rank for rank, doc in enumerate(docs[:k], 1) if doc in gold), 0.0)
 
 
 def ndcg_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
@@ -82,6 +88,26 @@ def ndcg_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
     gain = sum(1 / math.log2(i + 1) for i, doc in enumerate(docs[:k], 1) if doc in gold)
     ideal = sum(1 / math.log2(i + 1) for i in range(1, min(k, len(gold)) + 1))
     return gain / ideal if ideal else 0.0
+
+
+def pair_at(docs: Sequence[str], source: str, target: str, k: int) -> tuple[float, float, float]:
+    """Return (both, source only, target only) of what is among the first k; one is 1, or none.
+
+    Args:
+        docs: Distinct, best first.
+        source: A document that refers to another.
+        target: The other.
+        k: Rank to cut at.
+
+    >>> pair_at(["s", "x", "t"], "s", "t", 2)
+    (0.0, 1.0, 0.0)
+    """
+    has_source, has_target = source in docs[:k], target in docs[:k]
+    return (
+        float(has_source and has_target),
+        float(has_source and not has_target),
+        float(has_target and not has_source),
+    )
 
 
 def _found(docs: Sequence[str], gold: Collection[str], k: int) -> int:

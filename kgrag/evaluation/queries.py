@@ -25,8 +25,8 @@ class GoldQuery:
     Attributes:
         query_id: Unique in its file.
         question: As asked.
-        gold_docs: Ids of the documents (or passages) that answer it; none of a question that
-            the documents do not answer.
+        gold_docs: Ids of the documents (or passages) that answer it, where one refers to the other
+            that first; none of a question that the documents do not answer.
         gold_spans: Where in them, as (start, end) character offsets by document; may be empty.
         kind: Group for averages, e.g. `goal`; may be empty.
         answers: What answers it, in words; any of them is right. May be empty.

@@ -37,9 +37,19 @@ def test_all_at_is_one_when_every_gold_document_is_within_k():
 
 
 def test_reciprocal_rank_is_of_the_first_gold_document():
-    """The second place gives one half; no gold found gives zero."""
-    assert measures.reciprocal_rank(DOCS, GOLD) == 1 / 2
-    assert measures.reciprocal_rank(DOCS, {"c"}) == 0
+    """The second place gives one half, unless k leaves it out; no gold found gives zero."""
+    assert measures.reciprocal_rank_at(DOCS, GOLD, 10) == 1 / 2
+    assert measures.reciprocal_rank_at(DOCS, GOLD, 1) == 0
+    assert measures.reciprocal_rank_at(DOCS, {"c"}, 10) == 0
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"), [(1, (0, 0, 0)), (2, (0, 0, 1)), (4, (1, 0, 0)), (10, (1, 0, 0))]
+)
+def test_pair_at_tells_which_of_two_documents_are_found(k, expected):
+    """The target stands second, the source fourth."""
+    assert measures.pair_at(DOCS, "b", "a", k) == expected
+    assert measures.pair_at(DOCS, "a", "b", k) == (expected[0], expected[2], expected[1])
 
 
 def test_ndcg_divides_by_the_ideal_order_cut_at_k():
@@ -62,9 +72,9 @@ def test_document_measures_are_zero_without_results_or_gold():
             measures.hit_at,
             measures.all_at,
             measures.ndcg_at,
+            measures.reciprocal_rank_at,
         ):
             assert at(docs, gold, 5) == 0
-        assert measures.reciprocal_rank(docs, gold) == 0
 
 
 def test_coverage_counts_a_result_up_to_the_budget():

@@ -37,4 +37,4 @@ def test_as_mapping_survives_json():
     assert data["bm25"]["groups"]["all"]["scores"]["R@1"] == 1.0
     assert data["图谱"]["n_unanswered"] == 1
     assert data["图谱"]["queries"][0]["id"] == "1"
-    assert data["图谱"]["queries"][0]["scores"]["docMRR"] == 0.5
+    assert data["图谱"]["queries"][0]["scores"]["MRR@10"] == 0.5
