@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from kgrag.errors import EvaluationError
 from kgrag.evaluation.citations import QUOTED
 from kgrag.evaluation.experiment import ALL
+from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.report import aligned
 from kgrag.evaluation.wording import OVERLAP
-from kgrag.files.whole_file import write_whole
 from kgrag.language.visible import json_line
 
 BACKED = ("back-P", "back-R", "num-P", "num-R", "num-cited")
@@ -226,7 +225,4 @@ def write_answers(path: Path, report: AnswerReport) -> None:
         EvaluationError: If the file cannot be written.
     """
     rows = [row.to_dict() for row in report.rows] if path.suffix == ".jsonl" else [report.to_dict()]
-    try:
-        write_whole(path, map(json_line, rows))
-    except OSError as exc:
-        raise EvaluationError(f"cannot write {path}: {exc}. Remedy: choose another place") from exc
+    write_lines(path, map(json_line, rows))

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from kgrag.evaluation.measures import (
     all_at,
@@ -18,7 +17,7 @@ from kgrag.evaluation.measures import (
     span_reciprocal_rank,
 )
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.runs import Run, RunResult
+from kgrag.evaluation.runs import Run, RunResult, document_name
 
 ALL = "all"
 
@@ -107,19 +106,13 @@ class Report:
 def document_key(result: RunResult, gold: Collection[str]) -> str:
     """Return the gold id that a result belongs to, or its own document id.
 
-    It belongs to a gold id that is its `doc_id`, or the name of its file without folder and
-    suffix; for a record, `corpus.jsonl#id`, the id.
+    It belongs to a gold id that is its `doc_id`, or the `document_name` of its file.
 
     >>> document_key(RunResult(doc_id="d-1", file="a/dc001.txt"), {"dc001"})
     'dc001'
-    >>> document_key(RunResult(doc_id="d-1", file="corpus.jsonl#p7"), {"p7"})
-    'p7'
     """
-    if result.doc_id in gold or not result.file:
-        return result.doc_id
-    _, mark, record = result.file.rpartition(".jsonl#")
-    name = record if mark else PurePath(result.file.replace("\\", "/")).stem
-    return name if name in gold else result.doc_id
+    name = document_name(result)
+    return name if name in gold and result.doc_id not in gold else result.doc_id
 
 
 def evaluate(

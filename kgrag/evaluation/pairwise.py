@@ -8,7 +8,7 @@ from pathlib import Path
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
 from kgrag.evaluation.chat_models import Metered, Tape
-from kgrag.evaluation.jsonl import read_rows, text_of
+from kgrag.evaluation.lines import read_rows, text_of
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel, Request

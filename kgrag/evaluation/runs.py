@@ -1,13 +1,14 @@
-"""Run files: what a system returned for each question, one line a question."""
+"""Run files: what a system returned for each question, as JSON lines or in TREC's form."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import pairwise
+from pathlib import Path, PurePath
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.jsonl import Row, read_rows, span_of, text_of, texts_of
-from kgrag.files.whole_file import write_whole
+from kgrag.evaluation.lines import Row, read_rows, span_of, text_of, texts_of, write_lines
+from kgrag.evaluation.trec import is_trec, trec_line, trec_number, trec_rows
 from kgrag.language.visible import json_line
 from kgrag.results import ScoredChunk
 
@@ -94,22 +95,28 @@ def run_line(query_id: str, results: Sequence[RunResult]) -> str:
 def write_run(path: Path, run: Run) -> None:
     """Write a run file, in the order of the mapping; an old file stays until all is written.
 
+    In TREC's form (`qid Q0 docid rank score tag`, see `is_trec`) documents are named by their file,
+    each at its best rank; scores that do not fall are replaced by 1 / rank, as other programs order
+    by score.
+
     Raises:
-        EvaluationError: If the file cannot be written.
+        EvaluationError: If the file cannot be written; in TREC's form also if a name has blanks.
     """
-    try:
-        write_whole(path, (run_line(query_id, results) for query_id, results in run.items()))
-    except OSError as exc:
-        raise EvaluationError(f"cannot write {path}: {exc}. Remedy: choose another place") from exc
+    lines = _trec_lines(run) if is_trec(path) else (run_line(*of) for of in run.items())
+    write_lines(path, lines)
 
 
 def read_run(path: Path) -> dict[str, list[RunResult]]:
     """Return the results of each question in a run file, best first.
 
+    Those in TREC's form are ordered by score, as trec_eval does; ties as they stand.
+
     Raises:
         EvaluationError: If the file cannot be read or a line is malformed; names file and line.
     """
     run: dict[str, list[RunResult]] = {}
+    if is_trec(path):
+        return _read_trec(path)
     for place, row in read_rows(path):
         query_id = text_of(row, "id", place)
         results = row.get("results")
@@ -119,6 +126,46 @@ def read_run(path: Path) -> dict[str, list[RunResult]]:
             raise EvaluationError(f"{place}: 'results' must be a list of objects")
         run[query_id] = [_result(item, place) for item in results]
     return run
+
+
+def document_name(result: RunResult) -> str:
+    """Return the name of a result's file without folder and suffix, or of its record.
+
+    Without a file it is the document's id.
+
+    >>> document_name(RunResult(doc_id="d-1", file="a/dc001.txt"))
+    'dc001'
+    >>> document_name(RunResult(doc_id="d-1", file="corpus.jsonl#p7"))
+    'p7'
+    """
+    _, mark, record = result.file.rpartition(".jsonl#")
+    return (record if mark else PurePath(result.file.replace("\\", "/")).stem) or result.doc_id
+
+
+def _trec_lines(run: Run) -> Iterator[str]:
+    for query_id, results in run.items():
+        scores: dict[str, float] = {}
+        for result in results:
+            scores.setdefault(document_name(result), result.score)
+        falling = all(first > second for first, second in pairwise(scores.values()))
+        for rank, (doc, score) in enumerate(scores.items(), 1):
+            yield trec_line(query_id, "Q0", doc, rank, score if falling else 1 / rank, "kgrag")
+
+
+def _read_trec(path: Path) -> dict[str, list[RunResult]]:
+    found: dict[str, dict[str, float]] = {}
+    for place, (query_id, _, doc, _, score, _) in trec_rows(path, "qid Q0 docid rank score tag"):
+        scores = found.setdefault(query_id, {})
+        if doc in scores:
+            raise EvaluationError(f"{place}: {doc!r} is there twice for the question {query_id!r}")
+        scores[doc] = trec_number(score, place)
+    return {
+        query_id: [
+            RunResult(doc, score=scores[doc])
+            for doc in sorted(scores, key=scores.__getitem__, reverse=True)
+        ]
+        for query_id, scores in found.items()
+    }
 
 
 def _result(row: Row, place: str) -> RunResult:

@@ -1,6 +1,6 @@
 """Lines are read as objects, with their place."""
 
-from kgrag.evaluation.jsonl import read_rows
+from kgrag.evaluation.lines import read_rows
 
 
 def test_read_rows_counts_blank_lines_and_takes_a_byte_order_mark(tmp_path):

@@ -1,11 +1,12 @@
-"""Reading JSON lines with the file and line in every complaint."""
+"""Lines of files, read and written, with the file and line in every complaint."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from kgrag.errors import EvaluationError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
+from kgrag.files.whole_file import write_whole
 
 Row = Mapping[str, object]
 
@@ -36,6 +37,18 @@ def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
         raise EvaluationError(
             f"cannot read {path}: {exc}. Remedy: give a UTF-8 file of JSON lines"
         ) from exc
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file; an old one stays until all are written.
+
+    Raises:
+        EvaluationError: If it cannot be written.
+    """
+    try:
+        write_whole(path, lines)
+    except OSError as exc:
+        raise EvaluationError(f"cannot write {path}: {exc}. Remedy: choose another place") from exc
 
 
 def row_of(line: bytes, place: str) -> Row:
