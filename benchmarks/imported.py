@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kgrag.api import KnowledgeBase
-from kgrag.evaluation.experiment import Report
 from kgrag.evaluation.queries import GoldQuery, read_queries
+from kgrag.evaluation.scores import Report
 
 SYSTEMS = "kg-vector,recursive,grim,grim-no-summary"
 COLUMNS = ("R@1", "R@5", "span@1000", "span@2000", "MRR")

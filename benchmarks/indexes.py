@@ -8,9 +8,9 @@ import numpy as np
 from asking import Pair
 from storing import Given
 
-from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult, from_ranking
+from kgrag.evaluation.scores import evaluate
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.query import analyse
 from kgrag.store.neo4j.connection import Database, Row

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgrag.api import KnowledgeBase
-from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
+from kgrag.evaluation.scores import evaluate
 from kgrag.lookup import with_documents
 from kgrag.retrieval.query import analyse
 from kgrag.retrieval.systems import preset

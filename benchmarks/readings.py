@@ -22,10 +22,10 @@ from kgrag.api import KnowledgeBase
 from kgrag.asking.options import AskOptions
 from kgrag.asking.retrieve import Understood
 from kgrag.asking.retrieve import search as search_read
-from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
+from kgrag.evaluation.scores import evaluate
 from kgrag.lookup import with_documents
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.reading import reading_of

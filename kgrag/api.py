@@ -21,9 +21,9 @@ from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.given import PlainEmbedder, checked
-from kgrag.evaluation.experiment import Report, evaluate
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run
+from kgrag.evaluation.scores import Report, evaluate
 from kgrag.generation.follow_up import Turn
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport

@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import fmean
 
 from kgrag.evaluation.citations import QUOTED
-from kgrag.evaluation.experiment import ALL
 from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.report import aligned
+from kgrag.evaluation.scores import ALL
 from kgrag.evaluation.wording import OVERLAP
 from kgrag.language.visible import json_line
 

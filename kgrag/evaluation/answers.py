@@ -11,9 +11,9 @@ from kgrag.errors import EvaluationError, KgragError, ModelError
 from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
 from kgrag.evaluation.chat_models import Metered, Tape
 from kgrag.evaluation.citations import backing_scores, number_scores, plain_text, quoted_scores
-from kgrag.evaluation.experiment import document_key
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
+from kgrag.evaluation.scores import document_key
 from kgrag.evaluation.wording import OVERLAP, overlap_scores
 from kgrag.language.text import sentence_spans
 from kgrag.results import Answer, ScoredChunk

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgrag.evaluation.experiment import document_key
 from kgrag.evaluation.measures import GoldSpans, coverage
 from kgrag.evaluation.runs import RunResult
+from kgrag.evaluation.scores import document_key
 from kgrag.generation.searched import NUMBER_MARK, Numbers, Searched
 from kgrag.generation.support import features_held, said_features
 from kgrag.language.answer_text import Statement, marks, statements

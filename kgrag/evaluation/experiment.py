@@ -1,193 +1,124 @@
-"""An experiment: the scores of one run over a query set, question by question and averaged."""
+"""Experiments: systems on sets of questions, and two runs on one."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgrag.evaluation.measures import (
-    all_at,
-    coverage,
-    f1_at,
-    hit_at,
-    ndcg_at,
-    pair_at,
-    precision_at,
-    recall_at,
-    reciprocal_rank_at,
-    span_reciprocal_rank,
-)
+import numpy as np
+
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.runs import Run, RunResult, document_name
+from kgrag.evaluation.runs import Run, run_of
+from kgrag.evaluation.scores import MEASURES, Report, cuts_of, evaluate
+from kgrag.evaluation.significance import Difference, differences, intervals
+from kgrag.results import ScoredChunk
 
-ALL = "all"
-
-# Which document a result belongs to, given the ids that are gold for its question.
-DocKey = Callable[[RunResult, Collection[str]], str]
-
-_AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
-    "P": precision_at,
-    "R": recall_at,
-    "F1": f1_at,
-    "hit": hit_at,
-    "all": all_at,
-    "nDCG": ndcg_at,
-    "MRR": reciprocal_rank_at,
-}
-_OF_ALL = ("P", "R", "F1")  # also of everything that was returned: GRIM, equations 8 to 10
-_OF_PAIRS = ("both", "source-only", "target-only")
+BUDGETS = (1000, 2000, 4000, 8000)  # characters of context that quality is drawn against
 
 
 @dataclass(frozen=True, slots=True)
-class QueryScores:
-    """The scores of one question.
+class Trial:
+    """One system on one set of questions.
 
     Attributes:
-        query_id: The question.
-        kind: Its group; may be empty.
-        n_results: How many results the run has for it; 0 scores 0 everywhere.
-        scores: By measure, in [0, 1].
+        system: Its name.
+        run: What it returned.
+        report: How good that is.
+        intervals: (low, high) of the mean of each measure over all questions.
+        seconds: That each question took.
     """
 
-    query_id: str
-    kind: str
-    n_results: int
-    scores: Mapping[str, float]
+    system: str
+    run: Run
+    report: Report
+    intervals: Mapping[str, tuple[float, float]]
+    seconds: tuple[float, ...]
 
+    @property
+    def means(self) -> Mapping[str, float]:
+        """Return the mean of each measure over all questions."""
+        return self.report.groups[0].means
 
-@dataclass(frozen=True, slots=True)
-class GroupScores:
-    """The mean scores of a group of questions.
+    @property
+    def latency_ms(self) -> tuple[float, float]:
+        """Return milliseconds of a question: p50, p99."""
+        p50, p99 = np.percentile(self.seconds, [50, 99]) * 1000
+        return float(p50), float(p99)
 
-    Attributes:
-        kind: The group; `all` is every question.
-        n_queries: How many questions it has.
-        means: By measure, over the questions that have the measure (spans need gold spans).
-    """
-
-    kind: str
-    n_queries: int
-    means: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What `evaluate` found.
-
-    Attributes:
-        queries: Every question, in the order given.
-        groups: `all` first, then the kinds in the order in which they appear.
-        n_unanswered: Questions without results; they are in the averages, with 0.
-    """
-
-    queries: tuple[QueryScores, ...]
-    groups: tuple[GroupScores, ...]
-    n_unanswered: int
+    @property
+    def characters(self) -> float:
+        """Return the mean number of characters of all results of a question."""
+        return sum(len(r.text) for of in self.run.values() for r in of) / len(self.run)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as `kgrag eval retrieval --json` prints it by system."""
+        """Return a JSON-ready mapping: that of the report, with intervals, latency and size."""
+        p50, p99 = self.latency_ms
         return {
-            "n_unanswered": self.n_unanswered,
-            "groups": {
-                group.kind: {"n_queries": group.n_queries, "scores": dict(group.means)}
-                for group in self.groups
-            },
-            "queries": [
-                {
-                    "id": query.query_id,
-                    "kind": query.kind,
-                    "n_results": query.n_results,
-                    "scores": dict(query.scores),
-                }
-                for query in self.queries
-            ],
+            **self.report.to_dict(),
+            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "latency_ms": {"p50": p50, "p99": p99},
+            "characters": self.characters,
         }
 
 
-def document_key(result: RunResult, gold: Collection[str]) -> str:
-    """Return the gold id that a result belongs to, or its own document id.
-
-    It belongs to a gold id that is its `doc_id`, or the `document_name` of its file.
-
-    >>> document_key(RunResult(doc_id="d-1", file="a/dc001.txt"), {"dc001"})
-    'dc001'
-    """
-    name = document_name(result)
-    return name if name in gold and result.doc_id not in gold else result.doc_id
-
-
-def evaluate(
-    run: Run,
+def try_system(
+    system: str,
+    search: Callable[[str], Sequence[ScoredChunk]],
     queries: Sequence[GoldQuery],
     *,
-    ks: Sequence[int] = (1, 2, 5, 10),
-    budgets: Sequence[int] = (1000, 2000, 4000, 8000),
-    doc_key: DocKey = document_key,
-) -> Report:
-    """Return the scores of a run.
+    measures: Sequence[str] = MEASURES,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trial:
+    """Return how good and how fast a system is on a set of questions.
 
-    Measures over distinct documents in result order: `P@k R@k F1@k hit@k all@k nDCG@k MRR@k`, and
-    `P R F1` of everything that was returned (GRIM, equations 8 to 10; its tables 5 and 6 average
-    each over questions). Of two gold documents, the source and the target of a reference, also
-    `both@k source-only@k target-only@k`. For questions with gold spans also: `span@B` and `prec@B`
-    within the first B characters of results, and `MRR` over results that touch a gold span.
+    The first question is asked once more before, so that it does not pay for what is opened.
 
     Args:
-        run: Results by question; a question that it lacks, or has no results for, scores 0.
-        queries: With gold.
-        ks: Ranks to cut at, at least 1.
-        budgets: Characters of context, at least 1.
-        doc_key: Which document a result belongs to.
+        system: Its name.
+        search: Gives its ranking for a question.
+        queries: With gold; at least one.
+        measures: That must be among those measured.
+        progress: Called with (questions done, questions in all).
+
+    Raises:
+        EvaluationError: If one of the measures is none.
     """
-    if min((*ks, *budgets, 1)) < 1:
-        raise ValueError(f"ks and budgets must be at least 1, got {list(ks)} and {list(budgets)}")
-    scored = []
-    for query in queries:
-        results = run.get(query.query_id, ())
-        scores = _score(query, results, ks=ks, budgets=budgets, doc_key=doc_key)
-        scored.append(QueryScores(query.query_id, query.kind, len(results), scores))
-    kinds = dict.fromkeys(query.kind for query in scored if query.kind not in ("", ALL))
-    groups = [_group(ALL, scored)]
-    groups += [_group(kind, [q for q in scored if q.kind == kind]) for kind in kinds]
-    return Report(tuple(scored), tuple(groups), sum(not query.n_results for query in scored))
+    ks, budgets = cuts_of(measures)
+    seconds: list[float] = []
+
+    def timed(question: str) -> Sequence[ScoredChunk]:
+        begun = time.perf_counter()
+        found = search(question)
+        seconds.append(time.perf_counter() - begun)
+        return found
+
+    search(queries[0].question)
+    run = run_of({query.query_id: query.question for query in queries}, timed, progress=progress)
+    report = evaluate(run, queries, ks=ks, budgets=sorted({*budgets, *BUDGETS}))
+    ends = intervals([query.scores for query in report.queries])
+    return Trial(system, run, report, ends, tuple(seconds))
 
 
-def _score(
-    query: GoldQuery,
-    results: Sequence[RunResult],
-    *,
-    ks: Sequence[int],
-    budgets: Sequence[int],
-    doc_key: DocKey,
-) -> dict[str, float]:
-    gold = frozenset(query.gold_docs)
-    ids = gold.union(query.gold_spans)
-    keyed = [(doc_key(result, ids), result) for result in results]
-    docs = list(dict.fromkeys(doc for doc, _ in keyed))
-    scores = {f"{name}@{k}": at(docs, gold, k) for name, at in _AT_K.items() for k in ks}
-    scores |= {name: _AT_K[name](docs, gold, max(1, len(docs))) for name in _OF_ALL}
-    if len(query.gold_docs) == 2:
-        source, target = query.gold_docs
-        for k in ks:
-            pair = zip(_OF_PAIRS, pair_at(docs, source, target, k), strict=True)
-            scores |= {f"{name}@{k}": value for name, value in pair}
-    if query.gold_spans:
-        passages = [
-            (doc, result.start, result.end)
-            for doc, result in keyed
-            if result.start is not None and result.end is not None
+def compare(
+    a: Run, b: Run, queries: Sequence[GoldQuery], *, measures: Sequence[str] = MEASURES
+) -> dict[str, Difference]:
+    """Return what measures say of two runs, those that no question has left out.
+
+    Args:
+        a: A run; a question that it lacks scores 0.
+        b: Another.
+        queries: With gold.
+        measures: In the order wanted.
+
+    Raises:
+        EvaluationError: If one of the measures is none.
+    """
+    ks, budgets = cuts_of(measures)
+    scores = [
+        [
+            {name: query.scores[name] for name in measures if name in query.scores}
+            for query in evaluate(run, queries, ks=ks, budgets=budgets).queries
         ]
-        for budget in budgets:
-            held = coverage(passages, query.gold_spans, budget)
-            scores[f"span@{budget}"] = held.span_recall
-            scores[f"prec@{budget}"] = held.span_precision
-        scores["MRR"] = span_reciprocal_rank(passages, query.gold_spans)
-    return scores
-
-
-def _group(kind: str, queries: Sequence[QueryScores]) -> GroupScores:
-    values: dict[str, list[float]] = defaultdict(list)
-    for query in queries:
-        for name, value in query.scores.items():
-            values[name].append(value)
-    means = {name: sum(column) / len(column) for name, column in values.items()}
-    return GroupScores(kind, len(queries), means)
+        for run in (a, b)
+    ]
+    found = differences(*scores)
+    return {name: found[name] for name in measures if name in found}

@@ -3,9 +3,9 @@
 import pytest
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.experiment import evaluate
 from kgrag.evaluation.queries import GoldQuery, read_gold, write_qrels
 from kgrag.evaluation.runs import RunResult, read_run, write_run
+from kgrag.evaluation.scores import evaluate
 
 RUN = {
     "q1": [
