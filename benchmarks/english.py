@@ -45,7 +45,7 @@ def main() -> None:
             found = base.evaluate(queries, systems=[given.system], ks=(1, 5), top_k=20)
             reports[name] = found[given.system]
     print(f"{len(asked)} questions of {given.queries.name}")
-    print(text_table(reports, kind="all", columns=_COLUMNS))
+    print(text_table(reports, measures=_COLUMNS))
     if given.show:
         scores = {
             q.query_id: q.scores.get("span@2000")

@@ -240,12 +240,11 @@ def _print_reports(
         print_json({"systems": as_mapping(reports), "n_without_gold": n_without_gold})
         return
     at = ("P", "R", "F1", "hit", "all", "nDCG", "MRR", "both", "source-only", "target-only")
-    columns = ["P", "R", "F1", *(f"{name}@{k}" for k in cuts for name in at)]
-    columns += ["span@1000", "span@2000", "span@4000", "prec@2000", "MRR"]
+    measures = ["P", "R", "F1", *(f"{name}@{k}" for k in cuts for name in at)]
+    measures += ["span@1000", "span@2000", "span@4000", "prec@2000", "MRR"]
     kinds = [group.kind for group in next(iter(reports.values())).groups]
     for kind in kinds:
-        echo(kind)
-        echo_text(text_table(reports, kind=kind, columns=columns))
+        echo_text(text_table(reports, kind=kind, measures=measures))
         echo()
     for system, report in reports.items():
         if report.n_unanswered:

@@ -17,23 +17,23 @@ Experiment = Mapping[str, Sequence[Trial]]  # by name of the set
 
 
 def text_table(
-    reports: Mapping[str, Report], *, kind: str = ALL, columns: Sequence[str] = MEASURES
+    reports: Mapping[str, Report], *, kind: str = ALL, measures: Sequence[str] = MEASURES
 ) -> str:
-    """Return an aligned table: a row for each system, a column for each measure, in percent.
+    """Return an aligned table: a row for each measure, a column for each system, in percent.
 
     Args:
-        reports: By name of the system, in the order of the rows.
-        kind: The group of questions.
-        columns: Measures; those that no system has are left out, a missing value is `-`.
+        reports: By name of the system, in the order of the columns.
+        kind: The group of questions; it stands in the corner.
+        measures: Those that no system has are left out, a missing value is `-`.
     """
     groups = {system: _group(report, kind) for system, report in reports.items()}
-    shown = [name for name in columns if any(name in g.means for g in groups.values() if g)]
-    rows = [["system", "n", *shown]]
+    shown = [name for name in measures if any(name in g.means for g in groups.values() if g)]
+    columns = [[kind, "n", *shown]]
     for system, group in groups.items():
         means = group.means if group else {}
         cells = [f"{100 * means[name]:.1f}" if name in means else "-" for name in shown]
-        rows.append([system, str(group.n_queries if group else 0), *cells])
-    return aligned(rows)
+        columns.append([system, str(group.n_queries if group else 0), *cells])
+    return aligned(list(zip(*columns, strict=True)))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
+from kgrag.ingestion.samples import questions_file
 
 README = Path(__file__).parents[3] / "README.md"
+QUESTIONS = questions_file()
 CONFIG = '[embedding]\nmodel = "hash"\n'
 
 
@@ -178,12 +180,16 @@ def test_search_batch_writes_a_run_file_with_every_question(folder):
 
 
 def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
-    """One row a system; unanswerable questions are counted, not scored."""
+    """One column a system; unanswerable questions are counted, not scored."""
     done = run(
         folder, "eval", "retrieval", "--queries", folder / "q.jsonl", "--systems", "bm25,grim"
     )
     assert done.exit_code == 0
-    assert "grim" in done.stdout
+    tables = [table.splitlines() for table in done.stdout.split("\n\n")[:2]]
+    assert [table[0].split() for table in tables] == [
+        [k, "bm25", "grim"] for k in ("all", "number")
+    ]
+    assert tables[0][1].split() == ["n", "1", "1"]
     assert "left out: 1" in done.stdout
 
 
@@ -233,6 +239,8 @@ def test_delete_takes_a_document_out(folder, tmp_path):
         (["search", "x", "--system", "nope"], 1, "grim"),
         (["graph", "没有的"], 1, "no entity"),
         (["eval", "retrieval", "--queries", "nowhere.jsonl"], 2, "does not exist"),
+        (["eval", "retrieval", "--queries", str(README), "--k", "0"], 2, "numbers like"),
+        (["eval", "retrieval", "--queries", str(QUESTIONS), "--systems", ","], 2, "with commas"),
         (["import-facts", "nowhere.jsonl"], 2, "does not exist"),
     ],
 )

@@ -24,18 +24,21 @@ REPORTS = {
 
 def test_text_table_aligns_numbers_and_wide_names():
     """Percent with one decimal; a Chinese character takes two columns; absent measures go."""
-    assert text_table(REPORTS, columns=("R@1", "R@2", "span@1000")) == (
-        "system  n    R@1    R@2\nbm25    2  100.0  100.0\n图谱    2    0.0   50.0"
+    assert text_table(REPORTS, measures=("R@1", "R@2", "span@1000")) == (
+        "all   bm25  图谱\nn        2     2\nR@1  100.0   0.0\nR@2  100.0  50.0"
     )
 
 
 def test_text_table_shows_a_dash_for_a_system_without_the_group():
     """A system that was not measured on a kind is shown as such, not as 0."""
     reports = {**REPORTS, "none": evaluate({}, [])}
-    lines = text_table(reports, kind="k", columns=("R@1",)).splitlines()
+    lines = text_table(reports, kind="k", measures=("R@1",)).splitlines()
 
-    assert lines[1].split() == ["bm25", "1", "100.0"]
-    assert lines[3].split() == ["none", "0", "-"]
+    assert [line.split() for line in lines] == [
+        ["k", "bm25", "图谱", "none"],
+        ["n", "1", "1", "0"],
+        ["R@1", "100.0", "0.0", "-"],
+    ]
 
 
 def test_as_mapping_survives_json():
