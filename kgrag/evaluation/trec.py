@@ -6,7 +6,7 @@ from pathlib import Path
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.lines import read_lines
 
-ENDINGS = (".trec", ".run", ".qrels", ".txt")
+ENDINGS = (".trec", ".run", ".qrels")
 
 
 def is_trec(path: Path) -> bool:

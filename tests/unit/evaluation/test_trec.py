@@ -25,7 +25,7 @@ q3 Q0 d-4 2 0.5 kgrag
 QUERIES = [GoldQuery("q1", "?", ("p7", "甲")), GoldQuery("q2", "?", ("x",))]
 
 
-@pytest.mark.parametrize("ending", [".trec", ".run", ".TXT"])
+@pytest.mark.parametrize("ending", [".trec", ".RUN"])
 def test_a_run_has_each_document_once_in_an_order_that_scores_tell(tmp_path, ending):
     """Named by file; where scores do not fall, 1 / rank does; no line for no results."""
     path = tmp_path / f"r{ending}"
@@ -65,8 +65,8 @@ def test_qrels_that_are_read_back_have_the_gold_that_was_written(tmp_path):
 
 def test_qrels_of_relevance_0_are_no_gold(tmp_path):
     """A question that has no other is left out, and counted; -1 is no gold either."""
-    (tmp_path / "g.txt").write_text("q1 0 a 2\nq1 0 b 0\nq2 0 c 0\nq3 0 d -1\n")
-    read = read_gold(tmp_path / "g.txt")
+    (tmp_path / "g.qrels").write_text("q1 0 a 2\nq1 0 b 0\nq2 0 c 0\nq3 0 d -1\n")
+    read = read_gold(tmp_path / "g.qrels")
 
     assert (read.queries, read.n_without_gold) == ((GoldQuery("q1", "", ("a",)),), 2)
 
