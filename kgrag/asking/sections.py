@@ -39,7 +39,7 @@ def sections(search: Search, knowledge: SearchContext) -> Complete | None:
     """
     query = search.query
     part = next((part for part in _PARTS if part.search(query.remainder)), None)
-    if part is None or not _ASKS.search(query.text):
+    if part is None or not (_ASKS.search(query.text) or _ends_with(query.text, part)):
         return None
     meant = document_meant(search, knowledge)
     if meant is None:
@@ -55,6 +55,12 @@ def sections(search: Search, knowledge: SearchContext) -> Complete | None:
     )
     note = _NOTES[query.language].format(title=card.title, part=heading.text, n=len(inner))
     return Complete(rows, (note, *meant.notes), "sections")
+
+
+def _ends_with(text: str, part: re.Pattern[str]) -> bool:
+    """Return whether a question only names the part: 某某方案的重点任务."""
+    bare = text.rstrip("？?。. ")
+    return any(match.end() == len(bare) for match in part.finditer(bare))
 
 
 def _under(

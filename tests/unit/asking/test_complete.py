@@ -119,7 +119,11 @@ def test_a_model_reads_every_row_before_all_else(folder):
 
 @pytest.mark.parametrize(
     "question",
-    ["四川省绿色发展实施方案有哪些重点任务？", "列出《四川省绿色发展实施方案》的主要工作任务"],
+    [
+        "四川省绿色发展实施方案有哪些重点任务？",
+        "列出《四川省绿色发展实施方案》的主要工作任务",
+        "四川省绿色发展实施方案的重点任务",
+    ],
 )
 def test_the_tasks_of_a_document_are_its_headings(base, question):  # noqa: F811
     """All under the heading that names them; the title needs no 《》."""
