@@ -28,7 +28,7 @@ tests: $(READY)
 	$(BIN)/python -m pytest -q -n 2
 
 neo4j: $(READY)
-	KGRAG_TEST_NEO4J=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m neo4j
+	KGRAG_TEST_NEO4J=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m neo4j
 
 lint: $(READY)
 	$(BIN)/python -m ruff check .

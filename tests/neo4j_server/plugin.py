@@ -30,6 +30,9 @@ ROWS = 10_000  # nodes deleted in one transaction
 def pytest_collection_modifyitems(items):
     """Mark the tests that need a server, and skip them where there is none."""
     reason = reason_to_skip()
+    # Files are shared out in this order: what takes long must not be begun last.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     for item in items:
         if FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.neo4j)
