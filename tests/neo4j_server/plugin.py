@@ -122,7 +122,7 @@ def neo4j_server(tmp_path_factory):
     if server_of_user():
         yield None
         return
-    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"), options=SHORT_LIVED)
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
     try:
         server.start()
         yield server
