@@ -22,7 +22,7 @@ from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
-RECORDS = extent.of(60, 24)
+RECORDS = 60
 CLIENT_KILLS = extent.of(6, 2)
 INGEST = """
 import sys
