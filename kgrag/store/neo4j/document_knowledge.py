@@ -69,6 +69,12 @@ class DocumentKnowledge:
             self.names.add(mention.entity)
             self.mentioned.setdefault((mention.entity.entity_id, _place(e)), e.confidence)
 
+    def is_named(self) -> bool:
+        """Return whether the document writes each entity that it says something of."""
+        used = {entity_id for fact_id, _ in self.stated for entity_id in self.ends[fact_id]}
+        used |= {entity_id for entity_id, _ in self.mentioned}
+        return used <= {entity.entity_id for entity in self.names}
+
     def chunk_ids(self) -> set[str]:
         """Return the chunks in which something is said."""
         return {place.chunk_id for _, place in (*self.stated, *self.mentioned)}
@@ -202,10 +208,22 @@ def fact_properties(fact_id: str, stated: Iterable[StatedEvidence]) -> Propertie
 def read_knowledge(run: Run, doc_id: str) -> DocumentKnowledge:
     """Return what the graph holds of a document.
 
+    It is read in three statements: where a writer comes between, an entity may lack its name, and
+    all is read again.
+
     Args:
         run: Runs a statement by name, in the caller's transaction or outside of any.
         doc_id: The document.
     """
+    found = _read_once(run, doc_id)
+    for _ in range(_READINGS):
+        if found.is_named():
+            break
+        found = _read_once(run, doc_id)
+    return found
+
+
+def _read_once(run: Run, doc_id: str) -> DocumentKnowledge:
     found = DocumentKnowledge()
     for row in read_consistent(lambda: run("facts_of_document", id=doc_id)):
         found.ends[row["id"]] = (row["subject_id"], row["object_id"])

@@ -15,6 +15,7 @@ from kgrag.store.neo4j.document_knowledge import (
     evidence_in,
     fact_properties,
     most_used,
+    read_knowledge,
     shown_name,
     shown_type,
 )
@@ -250,3 +251,28 @@ def test_a_fact_of_an_entity_about_itself_is_one_fact_of_one_pair():
             "confidences": [],
         }
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("n_torn", [1, 3])
+def test_what_a_writer_came_between_is_read_again(n_torn):
+    """The facts are of before, the names of after: the document's next state is taken whole."""
+    wanted = fact("甲", "印发", "乙", evidence(0))
+    spot = (StatedEvidence("d-1", 0, 2, "rules", "d-1:8:0", NOTHING, 1.0, "印发"),)
+    held = fact_properties(wanted.fact_id, spot)
+    ends = {"subject_id": wanted.subject.entity_id, "object_id": wanted.object.entity_id}
+    asked = []
+
+    def run(name, **parameters):
+        asked.append(name)
+        if name == "facts_of_document":
+            return [{**held, **ends}]
+        if name == "mentions_of_document":
+            return []
+        known = ("甲", "乙") if asked.count(name) > n_torn else ("甲",)
+        return [
+            {"entity_id": entity_id(known_as), "names": [known_as], "types": ["entity"]}
+            for known_as in known
+        ]
+
+    assert read_knowledge(run, "d-1").each_once("d-1") == ([wanted], [])
+    assert asked.count("names_of_document") == n_torn + 1
