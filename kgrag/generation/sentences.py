@@ -1,6 +1,7 @@
 """Cut retrieved chunks into the sentences that an answer may quote."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -101,7 +102,7 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
             _runs_on(before, text[start:end])
             or _is_remark(before, text[start:end])
             or _is_open(before, text[start:end])
-            or any(a < start < b for a, b in broken)
+            or _is_within(start, broken)
         ):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -116,12 +117,19 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     spans = sentence_spans(text)
     if rows:  # a row of a table is one sentence, whatever its cells hold
         edges = {edge for row in rows for edge in row}
-        ends = {end for _, end in spans if not any(a < end < b for a, b in rows)} | edges
+        ends = {end for _, end in spans if not _is_within(end, rows)} | edges
         spans = list(pairwise(sorted(ends | {0, len(text)})))
+    whole = set(rows)
     for start, end in spans:
-        inside = [at for at in points if start < at < end]
-        inside = [] if (start, end) in rows else inside
+        inside = points[bisect_right(points, start) : bisect_left(points, end)]
+        inside = [] if (start, end) in whole else inside
         yield from pairwise([start, *inside, end])
+
+
+def _is_within(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether an offset lies inside one of some ordered spans, at none of its ends."""
+    before = bisect_left(spans, (offset,)) - 1
+    return before >= 0 and offset < spans[before][1]
 
 
 def _is_open(before: str, text: str) -> bool:

@@ -40,7 +40,8 @@ _AGENCY = re.compile(
     r"(?:领导小组|办公室|管委会|委员会|研究院|规划院|部门|公司|集团|银行|协会|中心|工作组"
     r"|部(?![门分署长队级委件位落下])|委(?![员托派任书会])|厅(?![长级])|局(?![面势部限长])|(?<![部签连])署(?!名))"
 )
-_BEFORE = re.compile(r"[\u4e00-\u9fff]{2,12}$")
+_LONGEST = 12  # characters before the suffix of an agency, besides the end of a line
+_BEFORE = re.compile(rf"[\u4e00-\u9fff]{{2,{_LONGEST}}}$")
 # What cannot stand in an agency's name begins before it.
 _CUT = re.compile(
     r"[由与及向为的对在是将报归给至到等各]|成立|组建|设立|发挥|加强|推[进动]|会同|联合|部署|辅以|压实"
@@ -129,7 +130,7 @@ def _plans(sentence: str) -> Iterator[Name]:
 def _agencies(sentence: str) -> Iterator[Name]:
     titles = [(start, end) for start, end, _ in quoted_titles(sentence)]
     for match in _AGENCY.finditer(sentence):
-        before = _BEFORE.search(sentence, 0, match.start())
+        before = _BEFORE.search(sentence, max(0, match.start() - _LONGEST - 1), match.start())
         if before is None or any(s <= match.start() < e for s, e in titles):
             continue
         shown = _CUT.split(before.group())[-1] + match.group()

@@ -177,6 +177,8 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.language.quantities.han_numeral", "", "十百千万亿"),
     ("kgrag.language.title_keys.title_keys", "", " "),
     ("kgrag.language.titles.titles_within", "", "关于印发〈"),
+    ("kgrag.generation.sentences.joined_spans", "", "||\n"),
+    ("kgrag.verification.names.names", "", "政府局"),
 )
 
 
