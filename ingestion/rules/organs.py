@@ -20,9 +20,10 @@ _AREA_END = re.compile(
     r"(?:[省市县区州盟旗镇乡]|街道|新区|开发区|园区)(?:[（(〔〈].{1,24}[）)〕〉])?$"
 )
 _AREA_HEAD = re.compile(r"(?:各|相关|有关)[^，]{0,12}(?:省|市|州|盟|区|县|旗|乡|镇)$")
+_SHORT = 16  # characters: parts of one name are shorter
 _AREA_TAIL = re.compile(
     r"(?:自治区|直辖市|自治州|[市县区州盟旗乡镇]|街道|[（(][市县区旗、]+[）)])+"
-    r"(?:级)?(?:人民政府|政府|党委|管委会|[（(].*)?.{0,8}$"
+    rf"(?:级)?(?:人民政府|政府|党委|管委会|[（(].{{0,{_SHORT}}})?.{{0,8}}$"
 )
 _PARTY_AND = re.compile(r"党委、(?:人民)?政府$")  # 各级党委、政府
 _ETC = re.compile(
@@ -38,7 +39,7 @@ _NO_ORGAN = re.compile(
 )
 # 市直有关部门, 各级各部门: nobody in particular
 _NOBODY = re.compile(
-    r"(?!各[省市县区州盟旗].{0,12}主管部门)(?:[省市区县州旗]|各|级|直|属|全|本|有关|相关|地区?|成员|责任|其[他它]|主管|职能|[、和的]|部门|单位|机关)*"
+    r"(?!各[省市县区州盟旗].{0,12}主管部门)(?:[省市区县州旗]|各|级|直|属|全|本|有关|相关|地|成员|责任|其[他它]|主管|职能|[、和的]|部门|单位|机关)*"
     r"(?:部门|单位|机关)"
 )
 _JOINTS = re.compile(r"以及|[和与及]")
@@ -111,8 +112,9 @@ def _with_areas(parts: list[str]) -> list[str]:
     """Return the parts with 各市、县人民政府 and 各级党委、政府 as one each."""
     out: list[str] = []
     for part in parts:
-        of_place = out and _AREA_HEAD.search(out[-1]) and _AREA_TAIL.match(part)
-        if out and len(part) < 16 and (of_place or _PARTY_AND.search(f"{out[-1]}、{part}")):
+        is_short = out and len(part) < _SHORT
+        of_place = is_short and _AREA_HEAD.search(out[-1]) and _AREA_TAIL.match(part)
+        if of_place or (is_short and _PARTY_AND.search(f"{out[-1]}、{part}")):
             out[-1] += f"、{part}"
         else:
             out.append(part)

@@ -12,7 +12,7 @@ _MARKS_OF_A_SERIES = re.compile(
 # Words that people leave out or put in when they cite from memory.
 _FILLERS = re.compile(
     "(?:关于|进一步|加快|推动|推进|深入|全面|切实|做好|加强|有关|相关|工作|全[省市区国]|我[省市区]|若干"
-    "|国家|等|和|与|及|以及|新|年|版|年版|年本)*"
+    "|国家|等|和|与|及|以及|新|年|版|年本)*"
 )
 _LONG = 20  # characters of a 关于… title in which a gap is a slip, not another subject
 _GAP = 4  # characters left out or put in at most

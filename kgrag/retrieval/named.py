@@ -33,7 +33,7 @@ _ISSUER = re.compile(r"^(?:(?!贯彻|落实|转发|实施).){2,80}?关于")
 # What a title may begin with before it says what it is about, and a name may leave out.
 _AHEAD = re.compile(
     r"^(?:关于|印发|发布|进一步|加快|推[动进]|促进|深入|全面|积极|扎实|切实|大力|稳妥|有序|做好|加强|开展|组织"
-    r"|建立健全|建立|健全|完善|坚决|严格|支持|实施|打好|应对"
+    r"|建立|健全|完善|坚决|严格|支持|实施|打好|应对"
     r"|[全我本][省市区]|与(?!外)){1,20}"
 )
 _AHEAD_BEFORE = re.compile(_AHEAD.pattern[1:] + "$")

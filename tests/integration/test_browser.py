@@ -99,7 +99,8 @@ class Browser:
         return [tuple(node) for node in self.page.locator(NODE).evaluate_all(NODES)]
 
     def captions(self):
-        """Return the captions of the relationships drawn."""
+        """Return the captions of the relationships drawn; they are empty while nodes overlap."""
+        self.settle()
         texts = f"{FRAME} svg.neod3viz g.relationship text"
         return set(self.page.locator(texts).all_text_contents())
 
