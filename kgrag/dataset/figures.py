@@ -24,6 +24,7 @@ from kgrag.tables.figures import (
     value_words,
 )
 from kgrag.tables.targets import sign_of
+from kgrag.types import Document
 
 _SAID_BEFORE = ("年均", "人均", "日均")  # what a name may be told by besides
 _SHORTEST_NAME = 4  # characters of an indicator that says of itself what is measured
@@ -234,10 +235,16 @@ class Figures:
         """Return whether a document may state a figure's indicator of a place."""
         library, may_be = self._library, _may_say(figure.indicator)
         held = [d for d, card in library.cards.items() if d not in library.left_out]
-        own = [d for d in held if {*place} & ({*library.cards[d].metadata.regions} or {NATIONAL})]
+        short = spoken(place)
+        own = [
+            d
+            for d in held
+            if {*place} & ({*library.cards[d].metadata.regions} or {NATIONAL})
+            or short in library.cards[d].title
+        ]
         if any(may_be.search(library.text(d)) for d in own):
             return True
-        return any(may_be.search(said.text) for said in library.saying(spoken(place), held))
+        return any(may_be.search(said.text) for said in library.saying(short, held))
 
 
 def _may_say(name: str) -> re.Pattern[str]:
@@ -280,7 +287,7 @@ def _figures(library: Library) -> Iterator[_Figure]:
         if not is_indicator(name) or len(name) < _SHORTEST_NAME or told.condition:
             continue
         measured, place = measured_of(s, card), stated_place(told, card)
-        if _is_clear(measured, told) and is_known_place(place, card):
+        if _is_clear(measured, told, card) and is_known_place(place, card):
             stating[measured.indicator_id].add(s.doc_id)
             groups[measured, place, told.year, told.standing].append(s)
     for (measured, place, year, standing), several in sorted(groups.items()):
@@ -296,10 +303,15 @@ def _figures(library: Library) -> Iterator[_Figure]:
             )
 
 
-def _is_clear(measured: Measured, told: Qualifiers) -> bool:
-    """Return whether a figure says of whom it is, and a change from when it is counted."""
+def _is_clear(measured: Measured, told: Qualifiers, card: Document) -> bool:
+    """Return whether a figure says of whom it is, and a change from when it is counted.
+
+    What is planned for a year before its document is a column of a table that was misread.
+    """
     from_when = bool(measured.base_year) or told.comparator not in _REACHED
-    return from_when and measured.scope == told.scope and not {"新增", "累计"} & {*measured.counted}
+    is_late = told.standing == "planned" and int(told.year) < (card.metadata.year or 0)
+    counts_else = measured.unit == "倍" or {"新增", "累计"} & {*measured.counted}
+    return from_when and measured.scope == told.scope and not (is_late or counts_else)
 
 
 def _value(statement: Statement) -> str:
