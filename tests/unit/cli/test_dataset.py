@@ -1,12 +1,14 @@
 """`kgrag dataset` on the sample documents: files, counts, refusals."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
 from kgrag.evaluation.queries import read_queries
+from kgrag.testing import FakeServer, Reply
 from tests.fixtures.plain_samples import put_plain_samples
 
 
@@ -88,3 +90,35 @@ def test_ranks_that_are_none_are_refused(folder, ranks):
     done = run(folder, "dataset", "export", *words, "--ranks", ranks)
     assert done.exit_code == 2
     assert "3-30" in done.stderr
+
+
+def answering(body):
+    """Make a question of the first figure of a passage, and answer it from there."""
+    told = "\n".join(message["content"] for message in body["messages"])
+    figure = re.search(r"[^，。；：\n]*?(\d+(?:\.\d+)?%)", told.split("文段：\n")[-1])
+    if figure is None:
+        return Reply('{"question": "", "answer": "", "evidence": ""}')
+    if "问题：\n" in told:
+        return Reply(json.dumps({"answer": figure[1]}))
+    made = {"question": f"云岭省的{figure[0]}吗？", "answer": figure[1], "evidence": figure[0]}
+    return Reply(json.dumps(made, ensure_ascii=False))
+
+
+def test_a_configured_model_makes_the_questions(folder):
+    """One of each parent that it can ask about; the counts are those of the file."""
+    out, settings = folder / "model.jsonl", folder / "model.toml"
+    with FakeServer(answering) as server:
+        settings.write_text(
+            f'[embedding]\nmodel = "hash-64"\n[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n',
+            "utf-8",
+        )
+        words = ["--config", settings, "dataset", "generate", "--kb", folder / "kb", "--out", out]
+        done = CliRunner().invoke(main, [str(word) for word in [*words, "--n", 4, "--json"]])
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    told = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert told["kinds"] == {"lookup": len(lines)}
+    assert 1 <= len(lines) <= 4
+    assert all(line["answers"][0] in line["question"] for line in lines)
+    assert len({line["parent"] for line in lines}) == len(lines)
+    assert len(server.requests) >= 2 * len(lines)
