@@ -105,16 +105,20 @@ class Exporting:
             others = [a for a in by_kind[query.kind] if a not in query.answers]
             passages, gold = self._references(query, draw)
             if query.answers and gold:
-                yield _answering(query, f"{query.answers[0]}[{gold}]", passages)
+                yield _answering(query, query.answers[0] + _cited(gold), passages)
                 yield from _verified(query, passages, gold, others, draw)
             elif not query.gold_docs:
                 nothing = not_found(question_language(query.question))
                 yield _answering(query, nothing, passages)
                 yield _verifying(query, "nothing there", nothing, passages, (0, 0, 1, 1, 1, 1))
 
-    def _references(self, query: GoldQuery, draw: Random) -> tuple[list[Passage], int]:
-        """Return the passages that a question is answered from, and the number of the gold one."""
-        gold = self._gold_chunks(query)[:1]
+    def _references(self, query: GoldQuery, draw: Random) -> tuple[list[Passage], list[int]]:
+        """Return the passages that a question is answered from, and the numbers of the gold ones.
+
+        None of these where the gold takes more chunks than leave room for another passage.
+        """
+        gold = self._gold_chunks(query)
+        gold = gold if len(gold) < _REFERENCES else []
         found = [r.chunk for r in self.search(query.question) if not _is_right(query, r.chunk)]
         chunks = [*gold, *found[: _REFERENCES - len(gold)]]
         draw.shuffle(chunks)
@@ -132,7 +136,7 @@ class Exporting:
             )
             for number, chunk in enumerate(chunks, start=1)
         ]
-        return passages, next((n for n, c in enumerate(chunks, start=1) if c in gold), 0)
+        return passages, [number for number, c in enumerate(chunks, start=1) if c in gold]
 
     def _gold_chunks(self, query: GoldQuery) -> list[Chunk]:
         """Return the smallest chunks that gold spans begin in, the first of each document first."""
@@ -157,6 +161,10 @@ def sample_line(sample: Sample) -> str:
     return json.dumps(sample, ensure_ascii=False)
 
 
+def _cited(numbers: Sequence[int]) -> str:
+    return "".join(f"[{number}]" for number in numbers)
+
+
 def _is_right(query: GoldQuery, chunk: Chunk) -> bool:
     """Return whether a chunk may answer a question."""
     if chunk.doc_id not in query.gold_docs:
@@ -168,20 +176,20 @@ def _is_right(query: GoldQuery, chunk: Chunk) -> bool:
 
 
 def _verified(
-    query: GoldQuery, passages: list[Passage], gold: int, others: list[str], draw: Random
+    query: GoldQuery, passages: list[Passage], gold: list[int], others: list[str], draw: Random
 ) -> Iterator[Sample]:
     """Yield the verification of the right answer, and of each wrong one that can be made.
 
     Scores are those of `kgrag.verification.indicator.MEASURES`, in order.
     """
     right = query.answers[0]
-    yield _verifying(query, "true", f"{right}[{gold}]", passages, (1, 1, 1, 1, 0, 1))
+    yield _verifying(query, "true", right + _cited(gold), passages, (1, 1, 1, 1, 0, 1))
     if others:
-        wrong = f"{draw.choice(others)}[{gold}]"
+        wrong = draw.choice(others) + _cited(gold)
         yield _verifying(query, "wrong answer", wrong, passages, (1, 0, 0, 1, 1, 1))
-    astray = [passage.number for passage in passages if passage.number != gold]
+    astray = [passage.number for passage in passages if passage.number not in gold]
     if astray:
-        miscited = f"{right}[{draw.choice(astray)}]"
+        miscited = right + _cited([draw.choice(astray)])
         yield _verifying(query, "wrong citation", miscited, passages, (1, 1, 0, 1, 0, 1))
     nothing = not_found(question_language(query.question))
     yield _verifying(query, "not answered", nothing, passages, (1, 0, 1, 1, 1, 1))

@@ -1,6 +1,7 @@
 """Samples to train on: what is positive, what is negative, what the labels say."""
 
 import json
+import re
 
 import pytest
 
@@ -84,6 +85,15 @@ def test_answering_cites_the_gold_reference(samples, queries):
         assert sample["instruction"] == "#Question-Answering-in-Context-Task#"
         assert 1 <= sample["input"].count("Reference [") <= 5
         assert "\\Question: " in sample["input"]
+
+
+def test_an_answer_of_two_documents_cites_both(base):
+    """A comparison is backed by both of its passages."""
+    made = by_rules(base.store, parent_size=2048, n=1, kinds=["compare"])
+    search = base.search
+    exported = Exporting(base.store, [q.gold for q in made.questions], search, size=256)
+    answer = next(exported.verification())
+    assert len(set(re.findall(r"\[\d\]", answer["output"]))) == 2
 
 
 def test_the_same_seed_gives_the_same_samples(samples, queries):
