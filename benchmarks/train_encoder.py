@@ -7,7 +7,7 @@ out: of these the rank of the positive among the query's own texts is printed be
 
 What is written is a folder for `kgrag models add FOLDER --pooling cls --query-instruction …`.
 
-usage: python benchmarks/train_encoder.py PAIRS.jsonl --start FOLDER|MODEL.onnx --out FOLDER
+usage: python -m benchmarks.train_encoder PAIRS.jsonl --start FOLDER|MODEL.onnx --out FOLDER
 """
 
 import argparse

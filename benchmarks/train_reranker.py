@@ -5,7 +5,7 @@ positive among the query's own texts. A share of the queries is held out: of the
 positive among the query's own texts is printed before and after. Weights start from an encoder,
 the head that gives the score from nothing.
 
-usage: python benchmarks/train_reranker.py PAIRS.jsonl --start FOLDER|MODEL.onnx --out FOLDER
+usage: python -m benchmarks.train_reranker PAIRS.jsonl --start FOLDER|MODEL.onnx --out FOLDER
 """
 
 import random

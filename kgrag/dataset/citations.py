@@ -63,7 +63,8 @@ class Citations:
             gold: defaultdict[str, dict[Span, None]] = defaultdict(dict)
             for s in stated:
                 gold[s.doc_id][s.start, s.end] = None
-            others = [doc for doc in sorted(self._library.cards) if doc not in gold]
+            known = {*gold, *self._library.left_out}
+            others = [doc for doc in sorted(self._library.cards) if doc not in known]
             for said in self._library.saying(title, others):
                 gold[said.doc_id].setdefault(said.span)
             gold.pop(own.get(title, ""), None)

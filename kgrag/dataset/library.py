@@ -77,9 +77,10 @@ class Library:
         return name if alone and len(name) <= _LONGEST_NAME else ""
 
     def beside(self, doc_ids: Sequence[str]) -> list[str]:
-        """Return the other documents about the places of some documents."""
+        """Return the other documents about the places of some, without those that are left out."""
         places = dict.fromkeys(map(self._place, doc_ids))
-        return [d for place in places for d in self._of_place[place] if d not in doc_ids]
+        known = {*doc_ids, *self.left_out}
+        return [d for place in places for d in self._of_place[place] if d not in known]
 
     def saying(self, words: str, doc_ids: Sequence[str]) -> list[Sentence]:
         """Return the sentences of documents in which some words stand, in their order."""

@@ -151,3 +151,12 @@ def test_a_base_without_documents_has_no_questions(tmp_path, kind):
 
     with KnowledgeBase.open(tmp_path / "kb") as empty:
         assert asked(empty, kind).questions == ()
+
+
+def test_a_figure_that_another_document_gives_is_not_unanswerable(base):
+    """The wetlands of 南岭省林业规划 are in 南岭省湿地保护方案, too; its forests are not."""
+    left = id_of(base, "南岭省林业规划")
+    made = asked(base, "unanswerable", left_out=[left])
+    assert [("森林" in q.gold.question, "湿地" in q.gold.question) for q in made.questions] == [
+        (True, False)
+    ]
