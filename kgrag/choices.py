@@ -12,3 +12,7 @@ LocalCopy = Literal["auto", "on", "off"]
 Template = Literal["normal", "focused", "markdown", "steps"]
 VerifyMethod = Literal["cov", "cov-paper", "cov-two-stage", "chats-grid", "none"]
 Writer = Literal["model", "quotes"]
+QuestionKind = Literal[
+    "number", "responsible", "reference", "list", "compare", "time", "several", "unanswerable"
+]
+SampleFormat = Literal["pairs", "instructions", "verification"]

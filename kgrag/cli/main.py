@@ -12,6 +12,7 @@ import click
 from kgrag.cli import (
     ask,
     browser,
+    dataset,
     docs,
     drop,
     entities,
@@ -129,6 +130,7 @@ _MODULES = (
     drop,
     stats,
     eval,
+    dataset,
     models,
     prompts,
 )

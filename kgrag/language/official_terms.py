@@ -5,12 +5,16 @@ any of the questions that it is measured on.
 """
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import NamedTuple
 
 from kgrag.language.text import quoted_titles, word_boundaries
 
+_LONGEST_TERM = 16  # characters of an official term that is said in everyday words
+# What is said of a term and is no name for it: a question, a part, something else.
+_NO_NAME = re.compile("[谁哪几怎吗么少多]|^[不没](?!烧)|[^一-鿿]")
 _SHORT = 3  # characters of a wording that must be words of the text: 科技部 is not in 科技部门
 
 
@@ -100,3 +104,38 @@ def _lay_terms() -> tuple[Mapping[str, tuple[str, ...]], int]:
                 for word in lay.lower().split("、"):
                     found[word] = tuple(dict.fromkeys((*found.get(word, ()), *terms)))
     return found, max(map(len, found))
+
+
+def everyday_wordings(text: str) -> list[OfficialTerms]:
+    """Return the official terms in a text with what people say for them, in order.
+
+    Only names for names, which are read back as the term: no question (谁说了算), nothing that says
+    more or less of it (少打农药), nothing without a character of the term's.
+
+    >>> [(found.start, found.end) for found in everyday_wordings("全省非化石能源消费比重")]
+    [(2, 7)]
+    >>> "不烧煤的能源" in everyday_wordings("全省非化石能源消费比重")[0].terms
+    True
+    """
+    names = _everyday_names()
+    found: list[OfficialTerms] = []
+    at = 0
+    while at < len(text):
+        ends = range(min(len(text), at + _LONGEST_TERM), at + _SHORT, -1)
+        end = next((end for end in ends if text[at:end] in names), 0)
+        if end:
+            found.append(OfficialTerms(at, end, names[text[at:end]]))
+        at = end or at + 1
+    return found
+
+
+@functools.cache
+def _everyday_names() -> Mapping[str, tuple[str, ...]]:
+    lay, _ = _lay_terms()
+    found: dict[str, list[str]] = {}
+    for word, (term, *others) in lay.items():
+        alike = len({*word} & {*term})
+        is_name = alike > 1 and word[-1] == term[-1] and not _NO_NAME.search(word)
+        if is_name and not others and term not in word and word not in term:
+            found.setdefault(term, []).append(word)
+    return {term: tuple(words) for term, words in found.items()}

@@ -143,7 +143,7 @@ def planned_figures(
         if told.standing != "planned" or not told.year.isdigit() or told.value_to or value is None:
             continue
         place = stated_place(told, card)
-        if not _is_known(place, card):
+        if not is_known_place(place, card):
             continue
         yield Figure(
             measured=measured_of(statement, card),
@@ -172,13 +172,18 @@ def measured_of(statement: Statement, card: Document) -> Measured:
     )
 
 
+def is_of_the_country(card: Document) -> bool:
+    """Return whether a document is about the whole country, and no place, basin or some bodies."""
+    return is_known_place((NATIONAL,), card) and not _part_of(card)
+
+
 def _part_of(card: Document) -> str:
     """Return the part of a place, or the bodies, that a document's title limits it to."""
     match = _PART.search(card.title)
     return match[0] if match else ""
 
 
-def _is_known(place: tuple[str, ...], card: Document) -> bool:
+def is_known_place(place: tuple[str, ...], card: Document) -> bool:
     """Return whether a figure's place is one, and not a word that was taken for one."""
     if place == (NATIONAL,):
         return not card.metadata.regions and not _names_a_place(card.title)

@@ -1,5 +1,6 @@
 """One answer with what it was drawn from, and how it is shown to a model that checks it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -70,12 +71,20 @@ def material(question: str, attempt: Attempt) -> dict[str, str]:
         attempt: What is to be checked.
     """
     context = attempt.context
-    references = [_reference(passage) for passage in context.passages]
-    if context.facts:  # they keep their [n]: it names the passage that states them
-        references.append(fence("\n".join(context.facts), label="facts"))
+    answer = by_reference(attempt.answer, context)
+    return material_of(question, answer, context.passages, context.facts)
+
+
+def material_of(
+    question: str, answer: str, passages: Sequence[Passage], facts: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the places of a prompt as `material` does, of an answer with the passages' numbers."""
+    references = [_reference(passage) for passage in passages]
+    if facts:  # they keep their [n]: it names the passage that states them
+        references.append(fence("\n".join(facts), label="facts"))
     return {
         "question": fence(question, label="question"),
-        "answer": fence(by_reference(attempt.answer, context), label="answer"),
+        "answer": fence(answer, label="answer"),
         "references": "\n\n".join(references) or fence("", label="references"),
     }
 

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.chat_models", "kgrag.copying", "kgrag.generation",
      "kgrag.in_force", "kgrag.ingestion", "kgrag.retrieval"),
     ("kgrag.evaluation", "kgrag.lookup", "kgrag.tables"),
-    ("kgrag.asking", "kgrag.networks", "kgrag.problems", "kgrag.repairing",
+    ("kgrag.asking", "kgrag.dataset", "kgrag.networks", "kgrag.problems", "kgrag.repairing",
      "kgrag.intake"),
     ("kgrag.curating",),
     ("kgrag.stored",),

@@ -1,0 +1,138 @@
+"""The documents that questions are made of: texts, parent chunks, names."""
+
+import bisect
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kgrag.language.facets import NATIONAL, called
+from kgrag.language.regions import level_of, path, region_of
+from kgrag.language.text import sentence_around
+from kgrag.language.title_keys import title_key
+from kgrag.language.titles import titles_within
+from kgrag.store.store import Store
+from kgrag.tables.figures import is_of_the_country
+from kgrag.types import Chunk, Document
+
+_LONGEST_NAME = 40  # characters of a title that people would say
+_LONGEST_SENTENCE = 300
+_TEXTS = 512  # documents whose texts and chunks are kept
+
+_ISSUED = re.compile("^.{0,30}关于印发(?=.{6})")  # of a notice whose title is cut
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a document that says some words.
+
+    Attributes:
+        doc_id: The document.
+        span: Where it stands.
+        text: The sentence.
+    """
+
+    doc_id: str
+    span: Span
+    text: str
+
+
+class Library:
+    """Documents of a knowledge base.
+
+    Attributes:
+        store: Where they are.
+        cards: Without texts, by id.
+        parent_size: Of the parent chunks.
+        left_out: Documents that the knowledge base will lack when the questions are asked.
+    """
+
+    def __init__(
+        self, store: Store, parent_size: int, *, left_out: frozenset[str] = frozenset()
+    ) -> None:
+        self.store = store
+        self.parent_size = parent_size
+        self.left_out = left_out
+        self.cards = {card.doc_id: card for card in store.document_cards()}
+        self._names = Counter(title_key(self._name(card)) for card in self.cards.values())
+        self._of_place: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for doc_id in sorted(self.cards):
+            self._of_place[self._place(doc_id)].append(doc_id)
+        self.text = lru_cache(_TEXTS)(self._text)
+        self.parents = lru_cache(_TEXTS)(self._parents)
+
+    def parent(self, doc_id: str, start: int) -> str:
+        """Return the id of the parent chunk that an offset lies in; empty where none does."""
+        parents = self.parents(doc_id)
+        at = bisect.bisect_right([chunk.start for chunk in parents], start) - 1
+        return parents[at].chunk_id if at >= 0 and start < parents[at].end else ""
+
+    def name(self, doc_id: str) -> str:
+        """Return how people would name a document; empty where no short name tells it apart."""
+        name = self._name(self.cards[doc_id])
+        alone = self._names[title_key(name)] == 1
+        return name if alone and len(name) <= _LONGEST_NAME else ""
+
+    def beside(self, doc_ids: Sequence[str]) -> list[str]:
+        """Return the other documents about the places of some, without those that are left out."""
+        places = dict.fromkeys(map(self._place, doc_ids))
+        known = {*doc_ids, *self.left_out}
+        return [d for place in places for d in self._of_place[place] if d not in known]
+
+    def saying(self, words: str, doc_ids: Sequence[str]) -> list[Sentence]:
+        """Return the sentences of documents in which some words stand, in their order."""
+        found = {}
+        for doc_id in doc_ids:
+            text = self.text(doc_id)
+            at = text.find(words)
+            while at >= 0:
+                span = sentence_around(text, at, at + len(words), longest=_LONGEST_SENTENCE)
+                found[doc_id, span] = Sentence(doc_id, span, text[span[0] : span[1]])
+                at = text.find(words, max(span[1], at + 1))
+        return list(found.values())
+
+    def _place(self, doc_id: str) -> tuple[str, ...]:
+        """Return the places of a document; its title where it is of a part of the country."""
+        card = self.cards[doc_id]
+        is_part = not card.metadata.regions and not is_of_the_country(card)
+        return (card.title,) if is_part else card.metadata.regions
+
+    def _name(self, card: Document) -> str:
+        """Return a title without a notice around it; before it a place or issuer if it has none."""
+        name = _ISSUED.sub("", titles_within(card.title)[-1])
+        regions, issuers = card.metadata.regions, card.metadata.issuers
+        short = called(regions[-1]) if regions else ""
+        if short and short not in name:
+            return f"{spoken(regions)}{name}"
+        if name.startswith("关于") and issuers:
+            return f"{issuers[0]}{name}"
+        return name
+
+    def _text(self, doc_id: str) -> str:
+        found = self.store.documents([doc_id])
+        return found[0].text if found else ""
+
+    def _parents(self, doc_id: str) -> list[Chunk]:
+        chunks = self.store.chunks_of([doc_id], size=self.parent_size)
+        return sorted(chunks, key=lambda chunk: chunk.start)
+
+
+def spoken(place: Sequence[str]) -> str:
+    """Return a place, given by full names from the outermost on, as people call it.
+
+    >>> spoken(("四川省",)), spoken(("四川省", "成都市")), spoken(("全国",)), spoken(())
+    ('四川', '成都', '全国', '全国')
+    >>> spoken(("上海市", "徐汇区"))
+    '上海徐汇区'
+    """
+    if not place:
+        return NATIONAL
+    last = place[-1]
+    if level_of(last) == "县":
+        known = region_of(last, within=place[:-1])
+        around = place[:-1] or (path(known)[:-1] if known else ())
+        return (called(around[-1]) if around else "") + last
+    return called(last)
