@@ -6,6 +6,7 @@ from functools import partial
 from types import MappingProxyType
 
 from kgrag.results import ScoredChunk
+from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
 from kgrag.retrieval.figures import begin_chunks_of_figures, chunks_of_figures
@@ -36,7 +37,9 @@ from kgrag.retrieval.weighted_fusion import (
 )
 from kgrag.store.store import SearchedStore
 
+Reranker = Callable[[Search, Sequence[ScoredChunk]], list[ScoredChunk]]
 Postprocessor = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
+_RERANKED = 100  # best candidates that rerankers order
 _POOL = 2  # candidates that go into postprocessors, for each result asked for
 _FOUND = 4  # best candidates that count as found when children are merged
 _COVERAGE = 0.9  # of a parent's characters, by the children that give way to it
@@ -56,6 +59,7 @@ class Pipeline:
             (`kgrag.retrieval.parts`).
         official: Whether official terms of the question's everyday wordings are looked for, too
             (`kgrag.language.official_terms`).
+        rerankers: Applied in order to the best of what is fused, with the question in hand.
     """
 
     routes: tuple[WeightedRetriever, ...]
@@ -64,6 +68,7 @@ class Pipeline:
     planned: bool = False
     parts: bool = False
     official: bool = False
+    rerankers: tuple[Reranker, ...] = ()
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
@@ -117,13 +122,17 @@ class Pipeline:
         search = search.with_official_terms() if self.official else search
         search.deepen(top_k * _POOL)
         found = self._asked_by(search)._found(search)
-        fused = self.fuse(search, found, top_k=top_k * _POOL)
+        most = top_k * _POOL
+        fused = self.fuse(search, found, top_k=max(most, _RERANKED) if self.rerankers else most)
         by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
-        return [
+        results = [
             ScoredChunk(chunk, f.score, (*f.via, *search.read_as(chunk.text)))
             for f in fused
             if (chunk := by_id.get(f.chunk_id))
         ]
+        for rerank in self.rerankers:
+            results = rerank(search, results)
+        return results[:most]
 
     def _asked_by(self, search: Search) -> "Pipeline":
         """Return it with the routes that ask the encoder alone where few words were read."""
@@ -246,12 +255,19 @@ _ALL = (
 )
 
 _GRIM = Pipeline(
-    _ALL, WeightedFusion(), (merge_and_fill_best,), planned=True, parts=True, official=True
+    _ALL,
+    WeightedFusion(),
+    (merge_and_fill_best,),
+    planned=True,
+    parts=True,
+    official=True,
+    rerankers=(by_coverage,),
 )
 
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
         "grim": _GRIM,
+        "grim-no-coverage": replace(_GRIM, rerankers=()),
         "grim-no-merge": replace(_GRIM, postprocessors=()),
         "grim-no-summary": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _SUMMARIES)),
         "grim-no-figures": replace(_GRIM, routes=tuple(r for r in _ALL if r is not _FIGURES)),

@@ -145,6 +145,14 @@ class HeldTitles:
         self._places = places or {}
         self._weighed: dict[str, Sequence[float]] = {}
 
+    @cached_property
+    def _by_id(self) -> Mapping[str, str]:
+        return {card.doc_id: card.title for card in self._cards}
+
+    def title_of(self, doc_id: str) -> str:
+        """Return a document's title; empty where it is not held."""
+        return self._by_id.get(doc_id, "")
+
     def cited_as(self, doc_ids: Collection[str]) -> tuple[str, ...]:
         """Return the names by which other documents cite some of these."""
         names = (self._cited_as[doc_id] for doc_id in doc_ids if doc_id in self._cited_as)

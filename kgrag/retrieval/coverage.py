@@ -1,0 +1,62 @@
+"""Rerank by how much of the question a chunk covers, its title and headings read with it."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from kgrag.language.text import normalize
+from kgrag.results import ScoredChunk
+from kgrag.retrieval.ranking import best_first
+from kgrag.retrieval.search import Search
+
+# What a chunk with all words of the question gains; learnt (benchmarks/learn_fusion.py).
+_WEIGHT = 6.0
+
+
+def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """Return candidates with the share of the question's words that each covers added.
+
+    The routes over words count text and path apart, each against its own best hit, and BM25 lets a
+    word that is often there make up for one that is not. Here a chunk is read as the encoder reads
+    it, title and headings before the text, and each word counts once, by how few of the candidates
+    have it: the logarithm that BM25 takes (Robertson and Zaragoza, 2009, "The probabilistic
+    relevance framework: BM25 and beyond", eq. 3.2), over the candidates.
+
+    Args:
+        search: The question.
+        candidates: Any order; their scores in the units of
+            `kgrag.retrieval.weighted_fusion.WeightedFusion`.
+    """
+    titles = search.settings.titles
+    texts = [
+        normalize("\n".join((titles.title_of(c.doc_id), *c.heading_path, c.text)))
+        for c in (candidate.chunk for candidate in candidates)
+    ]
+    shares = covered(search.terms, texts)
+    return best_first(
+        ScoredChunk(c.chunk, c.score + _WEIGHT * share, c.via)
+        for c, share in zip(candidates, shares, strict=True)
+    )
+
+
+def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
+    """Return the share of the words' weight that each text has, in [0, 1]; 0 without words.
+
+    Args:
+        terms: Normalised words and how often each counts.
+        texts: Normalised. A word counts the more the fewer of them have it.
+
+    >>> [round(share, 2) for share in covered({"煤": 1.0, "电": 1.0}, ["煤电", "电", "电价"])]
+    [1.0, 0.12, 0.12]
+    """
+    having = {term: [term in text for text in texts] for term in terms}
+    weights = {
+        term: terms[term] * math.log1p((len(texts) - sum(has) + 0.5) / (sum(has) + 0.5))
+        for term, has in having.items()
+    }
+    whole = sum(weights.values())
+    if not whole:
+        return [0.0] * len(texts)
+    return [
+        sum(weights[term] for term, has in having.items() if has[i]) / whole
+        for i in range(len(texts))
+    ]
