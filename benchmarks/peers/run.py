@@ -60,7 +60,8 @@ def main() -> None:
     parser.add_argument("--limit-docs", type=int, default=sys.maxsize)
     parser.add_argument("--pythons", nargs="*", default=[], metavar="ENVIRONMENT=PYTHON")
     args = parser.parse_args()
-    if unknown := set(args.only.split(",")) - set(PEERS):
+    names = [name for name in args.only.split(",") if name]
+    if unknown := set(names) - set(PEERS):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
     pythons = {"kgrag": sys.executable, **dict(of.split("=", 1) for of in args.pythons)}
     queries = read_queries(args.queries).queries
@@ -71,7 +72,7 @@ def main() -> None:
         "encoder": str(models_folder() / _MODEL),
     }
     args.out.mkdir(parents=True, exist_ok=True)
-    for name in args.only.split(","):
+    for name in names:
         if python := pythons.get(PEERS[name].environment):
             _run(name, python, job, args.out)
         else:
@@ -163,7 +164,8 @@ def _rows(
         p50, p99 = np.percentile(measured["seconds"], [50, 99]) * 1000
         yield Row(
             system,
-            {measure: report.groups[0].means[measure] for measure in MEASURES},
+            [_measured(query.scores) for query in report.queries],
+            _measured(report.groups[0].means),
             intervals([query.scores for query in report.queries]),
             n_characters,
             of["ingest"],
@@ -178,6 +180,11 @@ def _rows(
             measured["n_results"],
             measured["n_unlocated"],
         )
+
+
+def _measured(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return those of a table's measures that there are: without gold spans some are not."""
+    return {name: scores[name] for name in MEASURES if name in scores}
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kgrag.evaluation.significance import differences
+
+OURS = "kgrag grim"
 MEASURES = ("R@5", "all@5", "span@1000", "span@2000", "span@4000", "MRR")
 _COST = (
     "ingest s",
@@ -28,7 +31,8 @@ class Row:
 
     Attributes:
         system: Its name.
-        means: By measure, in [0, 1].
+        scores: Of each question, in the same order for all rows, by measure in [0, 1].
+        means: By measure.
         intervals: (low, high) of each, 95 %.
         n_characters: Of all documents.
         ingest: `seconds`, `processor_s`, `encoder_s`, `texts`, `calls` and tokens.
@@ -42,6 +46,7 @@ class Row:
     """
 
     system: str
+    scores: Sequence[Mapping[str, float]]
     means: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
     n_characters: int
@@ -56,11 +61,16 @@ class Row:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return two tables, of quality in percent and of cost, a row a search."""
+    """Return tables of quality in percent, of cost, and of `OURS` beside each, a row a search."""
     measures = [name for name in MEASURES if any(name in row.means for row in rows)]
     quality = [[row.system, *(_share(row, name) for name in measures)] for row in rows]
     cost = [[row.system, *_cost(row)] for row in rows]
-    return "\n\n".join((_table(["", *measures], quality), _table(["", *_COST], cost)))
+    tables = [_table(["", *measures], quality), _table(["", *_COST], cost)]
+    if ours := next((row for row in rows if row.system == OURS), None):
+        apart = [[row.system, *_apart(ours, row, measures)] for row in rows if row is not ours]
+        header = [f"{OURS} less", *measures, "its ms p50", "its processor ms"]
+        tables.append(_table(header, apart))
+    return "\n\n".join(tables)
 
 
 def _share(row: Row, name: str) -> str:
@@ -89,6 +99,18 @@ def _cost(row: Row) -> list[str]:
         f"{row.memory / 1e6:,.0f}",
         f"{row.n_unlocated} of {row.n_results}",
     ]
+
+
+def _apart(ours: Row, row: Row, measures: Sequence[str]) -> list[str]:
+    """Return differences with intervals, paired by question, and its times by ours."""
+    found = differences(row.scores, ours.scores)
+    cells = [
+        f"{100 * found[name].difference:+.1f} "
+        f"[{100 * found[name].low:+.1f}, {100 * found[name].high:+.1f}]"
+        for name in measures
+    ]
+    times = (row.p50_ms / ours.p50_ms, row.processor_ms / ours.processor_ms)
+    return cells + [f"{ratio:.2f} x" for ratio in times]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -97,24 +97,35 @@ def test_documents_with_gold_are_taken_first(tmp_path: Path) -> None:
         chosen(tmp_path, [GoldQuery("q", "?", ("e",))], 2)
 
 
-def test_a_table_has_a_row_a_search() -> None:
-    """Shares with their interval, tokens for 1,000 characters."""
+def row(system: str, score: float, ms: float) -> Row:
+    """Return what was measured of two questions, one of which finds nothing."""
     ingest = dict.fromkeys(("seconds", "processor_s", "encoder_s", "calls", "texts"), 2.0)
     tokens = {"prompt_tokens": 30.0, "completion_tokens": 10.0}
-    row = Row(
-        "a",
-        {"R@5": 0.5},
-        {"R@5": (0.25, 0.75)},
+    return Row(
+        system,
+        [{"R@5": score}, {"R@5": 0.0}],
+        {"R@5": score / 2},
+        {"R@5": (0.0, score)},
         2000,
         ingest | tokens,
         tokens | {"calls": 1.0},
-        *(1.0, 2.0, 3.0),
+        *(ms, 2 * ms, 3 * ms),
         *(4_000_000, 20, 1),
     )
 
-    quality, cost = markdown([row]).split("\n\n")
 
-    assert quality.splitlines()[-1] == "| a | 50.0 [25.0, 75.0] |"
+def test_a_table_has_a_row_a_search() -> None:
+    """Shares with their interval, tokens for 1,000 characters."""
+    quality, cost = markdown([row("a", 1.0, 1.0)]).split("\n\n")
+
+    assert quality.splitlines()[-1] == "| a | 50.0 [0.0, 100.0] |"
     assert cost.splitlines()[-1] == (
         "| a | 2.0 | 2.0 | 2.0 | 2 | 40 | 20 | 2 | 1.00 | 40 | 1.0 | 2.0 | 3.0 | 4 | 1 of 20 |"
     )
+
+
+def test_others_stand_beside_ours() -> None:
+    """Better by half a question of two, and five times as fast."""
+    beside = markdown([row("a", 0.0, 5.0), row("kgrag grim", 1.0, 1.0)]).split("\n\n")[2]
+
+    assert beside.splitlines()[-1] == "| a | +50.0 [+0.0, +100.0] | 5.00 x | 5.00 x |"
