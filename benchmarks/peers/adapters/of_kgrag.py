@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
-from benchmarks.peers.peer import TOP_K, Found, Parts, Search
+from benchmarks.peers.peer import TOP_K, Found, Local, Parts, Search
 from kgrag.api import KnowledgeBase
 
 
-class Kgrag:
+class Kgrag(Local):
     """A knowledge base in a folder."""
 
     packages = ("kgrag",)
@@ -47,10 +47,6 @@ class Kgrag:
         return [
             Found(_stem(hit.file), hit.chunk.text, hit.chunk.start, hit.chunk.end) for hit in hits
         ]
-
-    def server_memory(self) -> int:
-        """Return 0: it is one process."""
-        return 0
 
     def close(self) -> None:
         """Close the knowledge base."""
