@@ -19,6 +19,7 @@ from kgrag.ingestion.load.title import guess_title
 from kgrag.language.text import normalize_name, words
 from kgrag.llm.chat import ChatModel, Completion, Message, Request, Usage
 from kgrag.results import ScoredChunk
+from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import similar_chunks
 from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents
@@ -62,6 +63,7 @@ __all__ = [
     "Vectors",
     "WeightedFusion",
     "WeightedRetriever",
+    "by_coverage",
     "chunks_of_facts",
     "chunks_of_similar_facts",
     "cited_documents",

@@ -5,16 +5,17 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 from types import MappingProxyType
-from typing import cast
+from typing import TypeVar, cast
 
 from kgrag.errors import ConfigError
 from kgrag.plugins import Plugin, by_name, find
-from kgrag.retrieval.grim import PRESETS, Pipeline, Postprocessor
+from kgrag.retrieval.grim import PRESETS, Pipeline, Postprocessor, Reranker
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.weighted_fusion import WeightedRetriever
 from kgrag.vectors.vector import Hit
 
 Systems = Mapping[str, Pipeline]
+Step = TypeVar("Step", Reranker, Postprocessor)
 
 NO_SYSTEMS: Systems = MappingProxyType({})
 
@@ -74,6 +75,7 @@ def _system(name: str, given: Systems) -> Pipeline:
     return replace(
         pipeline,
         routes=tuple(_guarded(r, plugin) for r in pipeline.routes),
+        rerankers=tuple(_guarded_step(r, plugin) for r in pipeline.rerankers),
         postprocessors=tuple(_guarded_step(p, plugin) for p in pipeline.postprocessors),
     )
 
@@ -106,8 +108,8 @@ def _guarded(route: WeightedRetriever, plugin: Plugin) -> WeightedRetriever:
     return replace(route, retrieve=checked)
 
 
-def _guarded_step(step: Postprocessor, plugin: Plugin) -> Postprocessor:
-    """Return a postprocessor whose errors name the plugin; one of kgrag's own as it is."""
+def _guarded_step(step: Step, plugin: Plugin) -> Step:
+    """Return a step whose errors name the plugin; one of kgrag's own as it is."""
     return step if _is_own(step) else plugin.guarded(step, list)
 
 
@@ -133,8 +135,9 @@ def _wrong_with(pipeline: object) -> str:
         return f"is no Pipeline, but {_kind(pipeline)}"
     if not pipeline.routes or not all(isinstance(r, WeightedRetriever) for r in pipeline.routes):
         return "has routes that are no WeightedRetrievers, or none"
-    if not callable(pipeline.fuse) or not all(map(callable, pipeline.postprocessors)):
-        return "has a fusion or postprocessor that cannot be called"
+    steps = (pipeline.fuse, *pipeline.rerankers, *pipeline.postprocessors)
+    if not all(map(callable, steps)):
+        return "has a fusion, reranker or postprocessor that cannot be called"
     return ""
 
 

@@ -50,6 +50,11 @@ def test_what_is_not_there_is_told_with_what_is():
             Pipeline(MINE.routes, MINE.fuse, cast("Any", ("merge",))),
             "postprocessor that cannot be called",
         ),
+        (
+            "mine",
+            replace(MINE, rerankers=cast("Any", ("cover",))),
+            "reranker or postprocessor that cannot be called",
+        ),
     ],
 )
 def test_what_cannot_be_a_system_is_refused(name, pipeline, told):
