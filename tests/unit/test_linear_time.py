@@ -87,8 +87,8 @@ REACHED = {
         answer_by_sides ask_graph carry_over chats_grid citation cited_passages cov cov_paper
         cov_two_stage document_called document_facets features_held find_support improve
         in_official_terms is_sure judged kept_page material material_of missing_claims node_id
-        numbers_missing office_reader rate reading_of retrieve_recursively rewrite_follow_up score self_check
-        states_kind""",
+        numbers_missing office_reader rate reading_of retrieve_recursively rewrite_follow_up
+        score self_check states_kind""",
     "a character, an encoding": "carried is_hidden n_lost",
     "programs and archives": """
         as_docx check_directory open_package open_pictures read_docx read_pdf read_picture

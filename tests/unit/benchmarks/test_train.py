@@ -3,6 +3,7 @@
 import json
 import sys
 from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,8 @@ def test_weights_are_read_out_of_an_onnx_file(start, tmp_path):
     from benchmarks.bert_weights import bert_folder
 
     model = BertModel.from_pretrained(start, add_pooling_layer=False).eval()
-    kept, nodes = [], []
+    kept: list[Any] = []
+    nodes: list[Any] = []
     for name, tensor in model.state_dict().items():
         array = tensor.numpy()
         if name.startswith("encoder") and array.ndim == 2:

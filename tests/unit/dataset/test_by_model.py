@@ -53,10 +53,7 @@ def test_the_prompt_names_the_document(base):
     """Table 1 of GRIM: the question names the subject of the file name."""
     model = chat(DRAFT, "24%")
     made_by(base, model)
-    (asked, _) = [r for r in model.requests if "北川省节能方案" in r.messages[1].content][:2] or (
-        0,
-        0,
-    )
+    asked = next(r for r in model.requests if "北川省节能方案" in r.messages[1].content)
     assert asked.schema_name == "dataset_question"
 
 

@@ -93,7 +93,7 @@ def test_an_answer_of_two_documents_cites_both(base):
     search = base.search
     exported = Exporting(base.store, [q.gold for q in made.questions], search, size=256)
     answer = next(exported.verification())
-    assert len(set(re.findall(r"\[\d\]", answer["output"]))) == 2
+    assert len(set(re.findall(r"\[\d\]", str(answer["output"])))) == 2
 
 
 def test_the_same_seed_gives_the_same_samples(samples, queries):
