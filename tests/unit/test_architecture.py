@@ -64,7 +64,7 @@ THIRD_PARTY = {
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
     "openpyxl": ("kgrag.tables.export",),
     "onnxruntime": ("kgrag.embedding.onnx_graph",),
-    "openai": ("kgrag.embedding.endpoint", "kgrag.endpoint.*", "kgrag.llm.openai_chat"),
+    "openai": ("kgrag.endpoint.*", "kgrag.llm.openai_chat"),
     "peft": ("kgrag.embedding.transformers_load",),
     "platformdirs": ("kgrag.files.cache_folder",),
     "annotated_types": ("kgrag.config",),
