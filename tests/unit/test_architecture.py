@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "kgrag.plugins", "kgrag.language", "kgrag.unread", "kgrag.vectors", ),
     ("kgrag.endpoint",),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
-    ("kgrag.verification",),
+    ("kgrag.reranking", "kgrag.verification"),
     ("kgrag.chat_models", "kgrag.copying", "kgrag.generation",
      "kgrag.in_force", "kgrag.ingestion", "kgrag.retrieval"),
     ("kgrag.evaluation", "kgrag.lookup", "kgrag.tables"),
