@@ -4,6 +4,7 @@ from typing import Literal
 
 ChatProvider = Literal["glm", "deepseek", "qwen", "moonshot", "openai", "vllm", "ollama"]
 EmbeddingProvider = Literal["jina", "siliconflow", "dashscope", "openai", "vllm", "tei", "ollama"]
+RerankProvider = Literal["jina", "siliconflow", "cohere", "vllm", "tei"]
 JsonMode = Literal["schema", "object", "none"]
 ExtractCalls = Literal["combined", "separate", "facts", "summaries"]
 ExtractFacts = Literal["free", "schema", "both"]

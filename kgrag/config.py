@@ -19,6 +19,7 @@ from kgrag.choices import (
     JsonMode,
     LocalCopy,
     Ocr,
+    RerankProvider,
     Template,
     VerifyMethod,
 )
@@ -242,6 +243,44 @@ class SearchConfig(_Switches):
 
 
 @dataclass(frozen=True, slots=True)
+class RerankConfig:
+    """Table `[rerank]`: a cross-encoder that orders the best of what is found; off by default.
+
+    Attributes:
+        path: A model on this machine: an `.onnx` file with its `tokenizer.json` beside it, or the
+            folder that holds both.
+        provider: Preset of an endpoint; empty for a model on this machine, or an endpoint of
+            your own.
+        model: The model's name at the endpoint; empty takes the provider's.
+        base_url: Endpoint without `/rerank`, e.g. `http://localhost:8080`; empty takes the
+            provider's.
+        api_key_env: Name of the environment variable that holds the key; empty takes the
+            provider's. The key itself never stands in a file.
+        candidates: Best results that are put in the cross-encoder's order.
+        max_tokens: Of question and passage together, for a model on this machine; more are cut.
+        threads: Processor threads of a model on this machine; 0 takes all.
+        timeout_s: Seconds that an endpoint may take to answer; no try begins later.
+        attempts: Tries of a request that fails in a way that may pass.
+    """
+
+    path: str = ""
+    provider: Literal["", RerankProvider] = ""
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    candidates: Annotated[Positive, Le(100)] = 30
+    max_tokens: Annotated[int, Ge(16), Le(8192), "a whole number of 16 or more"] = 512
+    threads: Count = 0
+    timeout_s: Positive = 20
+    attempts: Positive = 2
+
+    @property
+    def is_endpoint(self) -> bool:
+        """Return whether a server is asked."""
+        return bool(self.provider or self.base_url)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerConfig(_Switches):
     """Table `[answer]`.
 
@@ -293,6 +332,7 @@ class Config:
     llm: ModelConfig = ModelConfig()
     extract: ExtractConfig = ExtractConfig()
     search: SearchConfig = SearchConfig()
+    rerank: RerankConfig = RerankConfig()
     answer: AnswerConfig = AnswerConfig()
     verify: VerifyConfig = VerifyConfig()
     stages: Mapping[str, ModelConfig] = field(default_factory=lambda: MappingProxyType({}))

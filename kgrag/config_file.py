@@ -17,6 +17,7 @@ from kgrag.config import (
     ExtractConfig,
     IngestConfig,
     ModelConfig,
+    RerankConfig,
     SearchConfig,
     VerifyConfig,
 )
@@ -33,6 +34,7 @@ _TABLES = {
     "llm": ModelConfig,
     "extract": ExtractConfig,
     "search": SearchConfig,
+    "rerank": RerankConfig,
     "answer": AnswerConfig,
     "verify": VerifyConfig,
 }

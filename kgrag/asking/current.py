@@ -15,6 +15,8 @@ from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta
+from kgrag.reranking.cross_encoder import CrossEncoder, open_cross_encoder
+from kgrag.retrieval.cross_encoding import ByCrossEncoder
 from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store
 
@@ -68,8 +70,15 @@ class Current:
         embedder = cache(partial(self.embedder, store))
         in_force = partial(self._in_force[id(store)], settings)
         today = as_of_asked("", None)
+        model, n_best = self._cross_encoder, self._config.rerank.candidates
         return SearchContext(
-            store, embedder, settings, graph=self._store, in_force=in_force, as_of=today
+            store,
+            embedder,
+            settings,
+            graph=self._store,
+            in_force=in_force,
+            as_of=today,
+            rerank=None if model is None else ByCrossEncoder(model, n_best=n_best),
         )
 
     def embedder(self, store: Store) -> Embedder:
@@ -96,6 +105,10 @@ class Current:
 
     def _searched_sizes(self, store: Store) -> tuple[int, int]:
         return self.sizes(store).searched
+
+    @cached_property
+    def _cross_encoder(self) -> CrossEncoder | None:
+        return open_cross_encoder(self._config.rerank)
 
     @cached_property
     def _copy(self) -> "LocalCopy | BackgroundCopy | None":

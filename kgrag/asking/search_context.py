@@ -12,7 +12,7 @@ from kgrag.in_force import InForce
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
-from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.grim import Pipeline, Reranker
 from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
@@ -77,6 +77,7 @@ class SearchContext:
         in_force: Gives what is in force at any date.
         as_of: The day as of which is asked.
         doc_ids: The documents that are searched; all for None.
+        rerank: What orders the best results last, whatever the preset; None for nothing.
     """
 
     store: Store
@@ -86,6 +87,7 @@ class SearchContext:
     in_force: Callable[[], InForce]
     as_of: AsOf
     doc_ids: frozenset[str] | None = None
+    rerank: Reranker | None = None
 
     def query(self, question: str) -> Query:
         """Return a question as the rules read it, with the documents that it names."""
@@ -152,6 +154,8 @@ class SearchContext:
                 quotes the title of keeps its place.
             top_k: Results at most.
         """
+        if self.rerank is not None:
+            pipeline = replace(pipeline, rerankers=(*pipeline.rerankers, self.rerank))
         titled = searches[0].titled if self.as_of.preferred else ()
         in_force = self.in_force()
         held = self.doc_ids

@@ -16,6 +16,7 @@ _TEXT, _PATH = "words in the text{words}{numbers}", "words in title and headings
 _KINDS = tuple(
     (re.compile(form.replace("SCORE", _SCORE), re.DOTALL), told)
     for form, told in (
+        (r"reranked: SCORE", "cross-encoder{numbers}"),
         (r"vector SCORE", "meaning{numbers}"),
         (r"words SCORE", _TEXT),
         (r"path SCORE", _PATH),

@@ -3,12 +3,9 @@
 import logging
 import re
 import threading
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,22 +13,16 @@ from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Task, Vectors
 from kgrag.embedding.endpoint_answer import in_batches, read_vectors
 from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for
-from kgrag.endpoint.address import ENCODER, Place, read_key
-from kgrag.endpoint.client import open_client
-from kgrag.endpoint.errors import TOO_LONG, mapped
-from kgrag.endpoint.retrying import Retry, retrying
+from kgrag.endpoint.address import ENCODER, Place
+from kgrag.endpoint.errors import TOO_LONG
+from kgrag.endpoint.posting import Posting
 from kgrag.errors import (
     ModelMismatchError,
     ModelOutputError,
     ModelUnavailableError,
-    ModelUnreachableError,
-    RateLimitError,
     TransientModelError,
 )
 from kgrag.ids import digest
-
-if TYPE_CHECKING:
-    import openai
 
 _log = logging.getLogger(__name__)
 PREFIX = "endpoint-"  # of identities
@@ -105,12 +96,11 @@ class EndpointEmbedder:
         self.settings: Mapping[str, str] = _settings(endpoint)
         self._endpoint = endpoint
         self._concurrency = concurrency
-        self._timeout_s = timeout_s
-        self._place = Place(
+        place = Place(
             endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env, attempts=attempts
         )
+        self._post = Posting(place, ENCODER, timeout_s=timeout_s, unsaid_s=_PAUSE_S)
         self._lock = threading.Lock()
-        self._client: openai.OpenAI | None = None
         # by all answers so far; 0 before the first
         self._seen = endpoint.dimension or dimension
 
@@ -228,12 +218,11 @@ class EndpointEmbedder:
                 raise
             _log.info("%s; reads the first half of %r...", exc, texts[0][:40])
             return self._vectors([texts[0][: len(texts[0]) // 2]], task)
-        return self._fitted(read_vectors(answer, len(texts), self._place), texts)
+        return self._fitted(read_vectors(answer, len(texts), self._post.place), texts)
 
     def _answer(self, texts: Sequence[str], task: Task) -> object:
         """Return the JSON that the endpoint sends back, after as many tries as it takes."""
         endpoint = self._endpoint
-        client = self._opened()
         # Half characters, which broken files bring, cannot be sent.
         prompts = [
             (endpoint.instructions[task] + text).encode("utf-8", "replace").decode("utf-8")
@@ -244,32 +233,11 @@ class EndpointEmbedder:
             body["dimensions"] = endpoint.dimension
         if endpoint.tasks[task]:
             body["task"] = endpoint.tasks[task]
-        tries = retrying(attempts=self._place.attempts, unsaid_s=_PAUSE_S, note=self._note)
-        try:
-            return tries(self._posted, client, body)
-        except ModelUnreachableError as exc:
-            raise ModelUnavailableError(str(exc)) from exc.__cause__
-
-    def _posted(self, client: "openai.OpenAI", body: Mapping[str, object]) -> object:
-        """Return the JSON that the endpoint sends back, tried once."""
-        try:
-            return client.post(ENCODER.path, cast_to=object, body=body)
-        except Exception as exc:
-            error = mapped(exc, self._place, ENCODER)
-            if error is None:
-                raise
-            cause = None if error is exc or self._place.tells(exc) else exc
-        # Out here, what was caught does not follow the error as its context: it may tell the key.
-        raise error from cause
-
-    def _note(self, retry: Retry) -> None:
-        if isinstance(retry.error, RateLimitError):  # a wait that nobody explains is a bug
-            told = "%s is asked too often (429); pause in seconds: %g"
-            _log.warning(told, self._place, retry.pause_s)
+        return self._post(body)
 
     def _fitted(self, vectors: Vectors, texts: Sequence[str]) -> Vectors:
         """Return vectors of the dimension that is asked for, and of unit length."""
-        asked = self._endpoint.dimension
+        asked, place = self._endpoint.dimension, self._post.place
         if asked:
             vectors = vectors[:, :asked]
         with self._lock:
@@ -281,27 +249,17 @@ class EndpointEmbedder:
                 else "another model is behind it now: `kgrag reembed` encodes everything anew"
             )  # fmt: skip
             raise ModelMismatchError(
-                f"{self._place} gives vectors of {vectors.shape[1]} numbers, {seen} were {said};"
-                f" {remedy}"
+                f"{place} gives vectors of {vectors.shape[1]} numbers, {seen} were {said}; {remedy}"
             )
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not norms.all():
             text = texts[int(np.flatnonzero(norms == 0)[0])]
             raise ModelOutputError(
-                f"{self._place} gives a vector of zeros for {text[:40]!r}; check the model that is"
+                f"{place} gives a vector of zeros for {text[:40]!r}; check the model that is"
                 " served",
                 kind="invalid",
             )
         return np.asarray(vectors / norms, np.float32)
-
-    def _opened(self) -> "openai.OpenAI":
-        with self._lock:
-            if self._client is None:
-                self._place = replace(self._place, key=read_key(self._place))
-                self._client = open_client(self._place, timeout_s=self._timeout_s)
-                # Who holds an encoder does not know that there is something to close.
-                weakref.finalize(self, self._client.close)
-            return self._client
 
 
 def _settings(endpoint: Endpoint) -> dict[str, str]:

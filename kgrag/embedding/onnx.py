@@ -94,7 +94,7 @@ class OnnxEmbedder:
         """Return the encoder in a folder, used as a card says; its files are not checked."""
         graph = OnnxGraph.from_folder(folder, pooling=card.pooling)
         tokenizer = TextTokenizer.from_folder(folder, max_tokens=card.max_tokens)
-        return cls(graph, tokenizer, card, threads=threads or _cores())
+        return cls(graph, tokenizer, card, threads=threads or cores())
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
@@ -224,7 +224,8 @@ def _check_hash(path: Path, expected: str, name: str) -> None:
         )
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

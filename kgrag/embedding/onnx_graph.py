@@ -1,4 +1,4 @@
-"""A loaded ONNX graph: token ids in, pooled vectors or token states out."""
+"""A loaded ONNX graph: token ids in, pooled vectors, token states or scores of pairs out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -52,15 +52,7 @@ class OnnxGraph:
     def __init__(self, session: onnxruntime.InferenceSession, *, pooling: Pooling) -> None:
         self._session = session
         self._pooling = pooling
-        self._inputs = {node.name: node for node in session.get_inputs()}
-        unknown = [
-            name for name in self._inputs if name not in _INPUTS and not name.startswith(_PAST)
-        ]
-        if unknown or "input_ids" not in self._inputs:
-            raise ModelError(
-                f"the model is not a text encoder: it asks for {', '.join(self._inputs)}; known "
-                f"are {', '.join(_INPUTS)}. Remedy: export it as a text encoder"
-            )
+        self._inputs = _inputs(session)
         ranks = _ranks(session)
         self._states = _states(ranks)
         self._output = _POOLED if _POOLED in ranks else self._states or _vector(ranks)
@@ -73,14 +65,8 @@ class OnnxGraph:
         Raises:
             ModelError: If it cannot be loaded, or is not that of a text encoder.
         """
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # the callers' threads use the cores
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what matters arrives as exceptions
         try:
-            session = onnxruntime.InferenceSession(
-                str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
-            )
+            session = _session(folder / MODEL_FILE)
         except Exception as exc:  # the library raises bare Exceptions of its own making
             raise ModelError(
                 f"cannot load the model in {folder}: {_line(exc)}. {remedy(folder.name)}"
@@ -115,15 +101,7 @@ class OnnxGraph:
 
     def feed(self, ids: Sequence[Sequence[int]]) -> _Feed:
         """Return what the graph asks for, by name, for texts of one length."""
-        table = np.array(ids, np.int64)
-        fed: _Feed = {}
-        for name, node in self._inputs.items():
-            kind = _TYPES[node.type]
-            if name in _INPUTS:
-                fed[name] = _INPUTS[name](table).astype(kind, copy=False)
-            else:  # [texts, heads, tokens before, size of a head]
-                fed[name] = np.zeros((len(table), node.shape[1], 0, node.shape[3]), kind)
-        return fed
+        return _feed(self._inputs, ids)
 
     def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
         try:
@@ -133,6 +111,93 @@ class OnnxGraph:
             raise ModelError(
                 f"the model failed on a text of {len(ids[0])} tokens: {_line(exc)}"
             ) from exc
+
+
+class PairGraph:
+    """The graph of a cross-encoder in memory; any thread may run it, and each run uses one."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        self._session = session
+        self._inputs = _inputs(session)
+        outputs = [node.name for node in session.get_outputs()]
+        self._output = next((o for o in outputs if _SCORES in o.casefold()), outputs[0])
+
+    @classmethod
+    def from_file(cls, model: Path) -> "PairGraph":
+        """Return the graph in a file.
+
+        Raises:
+            ModelError: If it cannot be loaded, or does not read texts.
+        """
+        try:
+            session = _session(model)
+        except Exception as exc:  # as above
+            raise ModelError(f"cannot load the model {model}: {_line(exc)}") from exc
+        return cls(session)
+
+    def logit(self, ids: Sequence[int], types: Sequence[int]) -> float:
+        """Return how well a passage answers a question, unbounded.
+
+        Args:
+            ids: Token ids of both, special tokens included.
+            types: Of each token whether it is the question's (0) or the passage's (1), where
+                the model tells them apart.
+
+        Raises:
+            ModelError: If the graph fails, or gives anything but one finite number.
+        """
+        try:
+            fed = _feed(self._inputs, [ids])
+            if (own := fed.get("token_type_ids")) is not None:
+                own[0] = types
+            found = np.asarray(self._session.run([self._output], fed)[0], np.float32)
+        except Exception as exc:  # as above
+            raise ModelError(
+                f"the model failed on a pair of {len(ids)} tokens: {_line(exc)}"
+            ) from exc
+        if found.size != 1 or not np.isfinite(found).all():
+            raise ModelError(
+                f"the model gives no score, but an output of shape {found.shape} for one pair. "
+                "Remedy: a cross-encoder with one label (optimum-cli export onnx --task "
+                "text-classification)"
+            )
+        return float(found.item())
+
+
+def _session(model: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # the callers' threads use the cores
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what matters arrives as exceptions
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def _inputs(session: onnxruntime.InferenceSession) -> Mapping[str, onnxruntime.NodeArg]:
+    """Return what a graph asks for, by name.
+
+    Raises:
+        ModelError: If it is not that of a model that reads texts.
+    """
+    inputs = {node.name: node for node in session.get_inputs()}
+    unknown = [name for name in inputs if name not in _INPUTS and not name.startswith(_PAST)]
+    if unknown or "input_ids" not in inputs:
+        raise ModelError(
+            f"the model is not a text encoder: it asks for {', '.join(inputs)}; known "
+            f"are {', '.join(_INPUTS)}. Remedy: export it as a text encoder"
+        )
+    return inputs
+
+
+def _feed(inputs: Mapping[str, onnxruntime.NodeArg], ids: Sequence[Sequence[int]]) -> _Feed:
+    table = np.array(ids, np.int64)
+    fed: _Feed = {}
+    for name, node in inputs.items():
+        kind = _TYPES[node.type]
+        if name in _INPUTS:
+            fed[name] = _INPUTS[name](table).astype(kind, copy=False)
+        else:  # [texts, heads, tokens before, size of a head]
+            fed[name] = np.zeros((len(table), node.shape[1], 0, node.shape[3]), kind)
+    return fed
 
 
 def _line(exc: Exception) -> str:

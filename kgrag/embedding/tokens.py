@@ -56,21 +56,16 @@ class TextTokenizer:
         Raises:
             ModelError: If it cannot be loaded.
         """
-        try:
-            tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-        except BaseException as exc:  # the library raises bare Exceptions, and panics of Rust
-            if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
-                raise
-            raise ModelError(
-                f"cannot load the tokenizer in {folder}: {exc}. Remedy: download it again, then "
-                "kgrag models add"
-            ) from exc
+        tokenizer = _loaded(
+            folder / TOKENIZER_FILE,
+            f"the tokenizer in {folder}",
+            "download it again, then kgrag models add",
+        )
         return cls(tokenizer, max_tokens=max_tokens)
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of each text, however long it is."""
-        # Lone surrogates, which broken files bring, cannot be tokenised.
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        clean = [_clean(text) for text in texts]
         encodings = self._tokenizer.encode_batch(clean, add_special_tokens=False)
         return [Tokens(encoding.ids, encoding.offsets) for encoding in encodings]
 
@@ -82,3 +77,44 @@ class TextTokenizer:
     def n_before(self) -> int:
         """Return how many special tokens come first."""
         return len(self._before)
+
+
+class PairTokenizer:
+    """A tokenizer of questions with passages, for a cross-encoder; any thread may use it."""
+
+    def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
+        tokenizer.enable_truncation(max_tokens)  # the longer of the two is cut first
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+
+    @classmethod
+    def from_file(cls, file: Path, *, max_tokens: int) -> "PairTokenizer":
+        """Return the tokenizer in a file.
+
+        Raises:
+            ModelError: If it cannot be loaded.
+        """
+        tokenizer = _loaded(file, f"the tokenizer {file}", "download it again")
+        return cls(tokenizer, max_tokens=max_tokens)
+
+    def encode(self, question: str, passages: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return (ids, types) of the question with each passage, special tokens included.
+
+        A token's type is 0 or 1, as the tokenizer's template for pairs has it.
+        """
+        pairs = [(_clean(question), _clean(passage)) for passage in passages]
+        return [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(pairs)]
+
+
+def _loaded(file: Path, what: str, todo: str) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(file))
+    except BaseException as exc:  # the library raises bare Exceptions, and panics of Rust
+        if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise
+        raise ModelError(f"cannot load {what}: {exc}. Remedy: {todo}") from exc
+
+
+def _clean(text: str) -> str:
+    """Return a text without lone surrogates, which broken files bring: no tokenizer reads them."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -122,6 +122,7 @@ class Table:
 
 CHAT = Table("llm", "/chat/completions", "http://localhost:8000/v1", "ZHIPUAI_API_KEY")
 ENCODER = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_API_KEY")
+RERANKER = Table("rerank", "/rerank", "http://localhost:8080", "JINA_API_KEY")
 
 
 def place_of(table: Table, provider: str, asked: Named, presets: Mapping[str, Named]) -> Place:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from kgrag.endpoint.address import CHAT, ENCODER, Place, Table
+from kgrag.endpoint.address import CHAT, ENCODER, RERANKER, Place, Table
 from kgrag.endpoint.faults import Fault, IsSize, Kind, fault_of, is_too_large, is_too_long
 from kgrag.errors import (
     BrokenOffError,
@@ -103,6 +103,35 @@ _OF_ENCODER: Mapping[Kind, _Error] = {
         "{place}: the connection broke off ({error}: {told}) {tried}; try again",
     ),
 }
+_OF_RERANKER: Mapping[Kind, _Error] = {
+    **_SAME,
+    "often": (RateLimitError, "{told}; asked too often{asked}"),
+    "busy": (TransientModelError, "{told} {tried}"),
+    "model": (ModelUnavailableError, "{told}; check rerank.model"),
+    "no encoder": (ModelUnavailableError, "{told}; rerank.model must be a reranker"),
+    "path": (
+        ModelUnavailableError,
+        "{told}; there is no {url}/rerank: check rerank.base_url, and that a reranker is served",
+    ),
+    "size": (_too_long, "{told}; too much at once: lower rerank.candidates"),
+    "refused": (
+        ModelError,
+        '{told}; check the settings in [rerank] (text-embeddings-inference wants provider = "tei")',
+    ),
+    "unconnected": (
+        ModelUnreachableError,
+        "{place}: no connection ({told}) {tried}; is the server up, and rerank.base_url right?",
+    ),
+    "late": (
+        TransientModelError,
+        "{place}: no answer in time {tried}; raise rerank.timeout_s, or lower rerank.candidates",
+    ),
+    "malformed": (_malformed, "{place} gives an answer that is not whole JSON ({told})"),
+    "broken": (
+        TransientModelError,
+        "{place}: the connection broke off ({error}: {told}) {tried}",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +143,11 @@ class _Use:
 
 
 _USES: Mapping[str, _Use] = MappingProxyType(
-    {CHAT.name: _Use(is_too_long, _OF_CHAT), ENCODER.name: _Use(is_too_large, _OF_ENCODER)}
+    {
+        CHAT.name: _Use(is_too_long, _OF_CHAT),
+        ENCODER.name: _Use(is_too_large, _OF_ENCODER),
+        RERANKER.name: _Use(is_too_large, _OF_RERANKER),
+    }
 )
 
 
@@ -124,7 +157,7 @@ def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
     Args:
         exc: Of openai, of the HTTP library below it, or of reading the answer.
         place: Whom to name.
-        table: The settings to name: `CHAT` or `ENCODER`.
+        table: The settings to name: `CHAT`, `ENCODER` or `RERANKER`.
     """
     if isinstance(exc, ModelError):
         exc.args = tuple(place.shown(arg, most=_LONGEST) for arg in exc.args)

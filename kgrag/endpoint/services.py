@@ -20,6 +20,7 @@ class Service:
 
 SERVICES: Mapping[str, Service] = MappingProxyType(
     {
+        "cohere": Service("https://api.cohere.com/v2", "COHERE_API_KEY"),
         "dashscope": Service(
             "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"
         ),

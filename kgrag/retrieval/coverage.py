@@ -7,6 +7,7 @@ from kgrag.language.text import normalize
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
+from kgrag.types import Chunk
 
 # What a chunk with all words of the question gains: learnt and measured, benchmarks/decisions.md.
 _WEIGHT = 6.0
@@ -26,16 +27,18 @@ def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[Score
         candidates: Any order; their scores in the units of
             `kgrag.retrieval.weighted_fusion.WeightedFusion`.
     """
-    titles = search.settings.titles
-    texts = [
-        normalize("\n".join((titles.title_of(c.doc_id), *c.heading_path, c.text)))
-        for c in (candidate.chunk for candidate in candidates)
-    ]
+    texts = [normalize(as_read(search, candidate.chunk)) for candidate in candidates]
     shares = covered(search.terms, texts)
     return best_first(
         ScoredChunk(c.chunk, c.score + _WEIGHT * share, c.via)
         for c, share in zip(candidates, shares, strict=True)
     )
+
+
+def as_read(search: Search, chunk: Chunk) -> str:
+    """Return a chunk's text with its title and headings before it, a line each."""
+    title = search.settings.titles.title_of(chunk.doc_id)
+    return "\n".join((title, *chunk.heading_path, chunk.text))
 
 
 def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:

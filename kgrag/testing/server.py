@@ -31,11 +31,13 @@ class Received:
         body: Parsed JSON.
         headers: Names in lower case.
         at: Seconds on the monotonic clock.
+        path: What was posted to.
     """
 
     body: Body
     headers: Mapping[str, str]
     at: float
+    path: str = ""
 
 
 class FakeServer:
@@ -193,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.fake.take(Received(body, headers, time.monotonic()))
+        reply = self.server.fake.take(Received(body, headers, time.monotonic(), self.path))
         self._counted = False
         try:
             if self._hung_up() or reply.drop == "before":

@@ -9,6 +9,7 @@ from kgrag.ingestion.reading import _TASKS
 from kgrag.ingestion.requests import BEYOND
 from kgrag.llm.protocol import JSON_MODES
 from kgrag.llm.providers import PROVIDERS
+from kgrag.reranking.endpoint import PROVIDERS as RERANK_PROVIDERS
 from kgrag.verification.methods import METHODS
 
 
@@ -16,6 +17,7 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     """And the other way round: a preset that no file may name is none."""
     assert set(get_args(choices.ChatProvider)) == set(PROVIDERS)
     assert set(get_args(choices.EmbeddingProvider)) == set(EMBEDDING_PROVIDERS)
+    assert set(get_args(choices.RerankProvider)) == set(RERANK_PROVIDERS)
     assert set(get_args(choices.Template)) == set(TEMPLATES)
     assert set(get_args(choices.VerifyMethod)) == set(METHODS)
     assert set(get_args(choices.ExtractCalls)) == set(_TASKS)

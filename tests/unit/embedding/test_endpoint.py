@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from kgrag.config import EmbeddingConfig
-from kgrag.embedding import endpoint
 from kgrag.embedding.endpoint import EndpointEmbedder, open_endpoint
+from kgrag.endpoint import posting
 from kgrag.endpoint.retrying import retrying
 from kgrag.errors import (
     ConfigError,
@@ -292,7 +292,7 @@ def test_a_limit_that_names_no_time_is_waited_out_for_more_than_a_minute(encoder
     """Limits are counted by the minute: the four pauses of five attempts last longer."""
     slept: list[Any] = []
     patient = partial(retrying, sleep=slept.append)
-    monkeypatch.setattr(endpoint, "retrying", patient)
+    monkeypatch.setattr(posting, "retrying", patient)
     with FakeServer(in_turn(*[Reply("slow down", status=429)] * 4)) as server:
         encoder(server, attempts=5).embed(["甲"], "passage")
     assert slept == [20.0] * 4
@@ -450,7 +450,7 @@ def test_a_wrong_key_is_told_without_showing_it(encoder, monkeypatch, caplog):
     error = caught.value
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
     told = [str(error), repr(error.__cause__), repr(error.__context__), caplog.text, repr(embedder),
-            repr(embedder._place)]  # fmt: skip
+            repr(embedder._post.place)]  # fmt: skip
     assert not any(SECRET in text or SECRET.split(".")[1] in text for text in told)
 
 
@@ -506,7 +506,7 @@ def test_an_encoder_that_is_gone_leaves_no_connection(encoder):
     with FakeServer(answer) as server:
         embedder = encoder(server)
         embedder.embed(["甲"], "passage")
-        client = embedder._client
+        client = embedder._post._client
         assert not client.is_closed()
         del embedder
         gc.collect()

@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from kgrag.endpoint import errors
-from kgrag.endpoint.address import CHAT, ENCODER, Place
+from kgrag.endpoint.address import CHAT, ENCODER, RERANKER, Place
 from kgrag.errors import (
     BrokenOffError,
     KgragError,
@@ -128,6 +128,28 @@ def test_an_error_of_an_encoder_names_its_own_settings(error, kind, text):
     assert text in str(found)
 
 
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (status_error(402), ModelUnavailableError, "top it up"),
+        (status_error(401), ModelUnavailableError, "SOME_KEY, and that it may use rerank.model"),
+        (status_error(404), ModelUnavailableError, "there is no http://x/v1/rerank: check rerank."),
+        (status_error(424), ModelUnavailableError, "rerank.model must be a reranker"),
+        (status_error(422, "missing field texts"), ModelError, 'wants provider = "tei"'),
+        (status_error(413), ModelOutputError, "lower rerank.candidates"),
+        (status_error(429), RateLimitError, "asked too often"),
+        (status_error(500, "oops"), TransientModelError, "oops (after 1 attempt)"),
+        (openai.APITimeoutError(request=NO_REQUEST), TransientModelError, "rerank.timeout_s"),
+        (json.JSONDecodeError("no JSON", "<html>", 0), ModelOutputError, "not whole JSON"),
+    ],
+)
+def test_an_error_of_a_reranker_names_its_own_settings(error, kind, text):
+    """The same faults, once more."""
+    found = mapped(error, PLACE, RERANKER)
+    assert isinstance(found, kind)
+    assert text in str(found)
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_passing_fault_carries_the_pause_that_is_asked_for(status):
     """Of a server that is down for a while, too."""
@@ -208,6 +230,7 @@ def test_no_error_of_openai_or_the_http_library_leaks(kind):
     error.__dict__.update(body=None, response=response(status), status_code=status)
     assert isinstance(mapped(error, PLACE), ModelError)
     assert isinstance(mapped(error, PLACE, ENCODER), ModelError)
+    assert isinstance(mapped(error, PLACE, RERANKER), ModelError)
 
 
 def test_mapped_leaves_alone_what_is_not_the_endpoints():

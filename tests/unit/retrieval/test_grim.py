@@ -68,6 +68,7 @@ def test_presets_are_the_promised_ones():
         "recursive",
         "kg-vector",
         "hybrid",
+        "grim-no-coverage",
         "grim-no-merge",
         "grim-no-summary",
         "grim-no-figures",

@@ -1,0 +1,145 @@
+"""Cross-encoders behind a `/rerank` endpoint: Jina's form, which others share, and TEI's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from kgrag.config import RerankConfig
+from kgrag.endpoint.address import RERANKER, Place, place_of
+from kgrag.endpoint.errors import TOO_LONG
+from kgrag.endpoint.posting import Posting
+from kgrag.endpoint.services import SERVICES, Service
+from kgrag.errors import ModelOutputError
+
+_MOST = 1e6  # that a score may be: probabilities are below 1, logits below 100
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A preset.
+
+    Attributes:
+        service: Where it is asked.
+        model: The model taken where none is named; empty where it is yours to name.
+    """
+
+    service: Service
+    model: str = ""
+
+    @property
+    def base_url(self) -> str:
+        """Return its address."""
+        return self.service.base_url
+
+    @property
+    def api_key_env(self) -> str:
+        """Return the variable that holds its key; empty where none is needed."""
+        return self.service.api_key_env
+
+
+# {model, query, documents, top_n} gives {results: [{index, relevance_score}]}: api.jina.ai
+# (openapi.json), docs.siliconflow.cn (create-rerank), docs.cohere.com (v2/rerank) and vLLM. Server
+# and model of text-embeddings-inference are one; it takes {query, texts, truncate}, and gives
+# [{index, score}] (its openapi.json).
+PROVIDERS: Mapping[str, Provider] = MappingProxyType(
+    {
+        "jina": Provider(SERVICES["jina"], "jina-reranker-v2-base-multilingual"),
+        "siliconflow": Provider(SERVICES["siliconflow"], "BAAI/bge-reranker-v2-m3"),
+        "cohere": Provider(SERVICES["cohere"], "rerank-v3.5"),
+        "vllm": Provider(SERVICES["vllm"]),
+        "tei": Provider(SERVICES["tei"], "reranker"),
+    }
+)
+
+
+class EndpointCrossEncoder:
+    """A cross-encoder on a server; may be called from several threads."""
+
+    def __init__(self, post: Posting, *, is_tei: bool) -> None:
+        self._post = post
+        self._is_tei = is_tei
+
+    @classmethod
+    def from_config(cls, config: RerankConfig) -> "EndpointCrossEncoder":
+        """Return the endpoint that the settings name; nothing is sent, and no key read, yet.
+
+        Raises:
+            ConfigError: As `place_of`.
+        """
+        place = place_of(RERANKER, config.provider, config, PROVIDERS)
+        is_tei = config.provider == "tei"
+        if is_tei:  # it has /v1 for what OpenAI has, which is no reranking
+            place = replace(place, url=place.url.removesuffix("/v1"))
+        post = Posting(
+            replace(place, attempts=config.attempts),
+            RERANKER,
+            timeout_s=config.timeout_s,
+            within_s=config.timeout_s,
+        )
+        return cls(post, is_tei=is_tei)
+
+    def __repr__(self) -> str:
+        return f"EndpointCrossEncoder({self._post.place!r})"
+
+    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Return how well each passage answers the question, as the endpoint says.
+
+        What the endpoint calls too much at once is sent in halves.
+
+        Raises:
+            ModelError: As `Posting`, or if the answer cannot be used.
+        """
+        # Half characters, which broken files bring, cannot be sent.
+        texts = [text.encode("utf-8", "replace").decode("utf-8") for text in (question, *passages)]
+        body = {"query": texts[0], "texts": texts[1:], "truncate": True} if self._is_tei else {
+            "model": self._post.place.model,
+            "query": texts[0],
+            "documents": texts[1:],
+            "top_n": len(passages),
+        }  # fmt: skip
+        try:
+            answer = self._post(body)
+        except ModelOutputError as exc:
+            if exc.kind != TOO_LONG or len(passages) == 1:
+                raise
+            middle = len(passages) // 2
+            return [s for half in (passages[:middle], passages[middle:])
+                    for s in self.scores(question, half)]  # fmt: skip
+        return read_scores(answer, len(passages), self._post.place)
+
+
+def read_scores(answer: object, n_passages: int, place: Place) -> list[float]:
+    """Return the scores in an answer's JSON, in the order of the passages.
+
+    Args:
+        answer: Parsed JSON, or text where the endpoint did not say that it is JSON.
+        n_passages: Passages that were sent.
+        place: Whom to name in errors.
+
+    Raises:
+        ModelOutputError: If it is no answer of scores, has one for each passage not once, or one
+            that is no finite number.
+    """
+    items = answer.get("results") if isinstance(answer, Mapping) else answer
+    if not isinstance(items, list):
+        raise _unusable(place, f"no scores, but {place.shown(answer) or 'nothing'!r}")
+    scores: dict[int, float] = {}
+    for item in items:
+        match item:
+            case {"index": int(index), "relevance_score": int(score) | float(score)}:
+                pass
+            case {"index": int(index), "score": int(score) | float(score)}:
+                pass
+            case _:
+                raise _unusable(place, f"a result without index or score ({place.shown(item)})")
+        if not abs(score) < _MOST:  # NaN is not, either
+            raise _unusable(place, f"a score that is none ({place.shown(item)})")
+        scores[index] = float(score)
+    if len(items) != n_passages or scores.keys() != set(range(n_passages)):
+        numbers = place.shown(sorted(scores))
+        raise _unusable(place, f"{len(items)} scores, of {numbers}, for {n_passages} passages")
+    return [scores[index] for index in range(n_passages)]
+
+
+def _unusable(place: Place, what: str) -> ModelOutputError:
+    return ModelOutputError(f"{place} gives {what}; is it a reranker?", kind="malformed")
