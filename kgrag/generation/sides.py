@@ -31,7 +31,7 @@ _LEAST = 2  # sentences that each side may have
 _SHOWN = 3  # titles of what was found instead
 # Sides of one question are answered alike. A side whose sentences are less alike than this to
 # those of the side with the best support (cosine), and which are supported by so much less,
-# answers something else: docs/results.md has what it finds.
+# answers something else: benchmarks/decisions.md has what it finds.
 _ALIKE, _BEHIND = 0.68, 0.05
 
 
