@@ -17,6 +17,7 @@ _KINDS = tuple(
     (re.compile(form.replace("SCORE", _SCORE), re.DOTALL), told)
     for form, told in (
         (r"reranked: SCORE", "cross-encoder{numbers}"),
+        (r"covers SCORE", "share of the question covered{numbers}"),
         (r"vector SCORE", "meaning{numbers}"),
         (r"words SCORE", _TEXT),
         (r"path SCORE", _PATH),

@@ -30,7 +30,7 @@ def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[Score
     texts = [normalize(as_read(search, candidate.chunk)) for candidate in candidates]
     shares = covered(search.terms, texts)
     return best_first(
-        ScoredChunk(c.chunk, c.score + _WEIGHT * share, c.via)
+        ScoredChunk(c.chunk, c.score + _WEIGHT * share, (*c.via, f"covers {share:.2f}"))
         for c, share in zip(candidates, shares, strict=True)
     )
 

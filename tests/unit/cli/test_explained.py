@@ -17,6 +17,7 @@ from kgrag.types import Chunk
 
 FACT = "森林覆盖率 —目标为→ 2025年24%"
 REASONS = [
+    ("covers 0.71", "share of the question covered (0.71)", "覆盖问题用词的比例（0.71）"),
     ("reranked: 0.93", "cross-encoder (0.93)", "重排模型打分（0.93）"),
     ("vector -0.02", "meaning (-0.02)", "语义相近（-0.02）"),
     ("words 14.0", "words in the text 绿色工厂 (14.0)", "正文命中词语 绿色工厂（14.0）"),
