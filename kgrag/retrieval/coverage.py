@@ -1,6 +1,7 @@
 """Rerank by how much of the question a chunk covers, its title and headings read with it."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from kgrag.language.text import normalize
@@ -46,12 +47,13 @@ def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
 
     Args:
         terms: Normalised words and how often each counts.
-        texts: Normalised. A word counts the more the fewer of them have it.
+        texts: Normalised. A word counts the more the fewer of them have it; one of Latin letters
+            or digits is had where it begins one: 30 is not in 2030, nor in 300.
 
     >>> [round(share, 2) for share in covered({"煤": 1.0, "电": 1.0}, ["煤电", "电", "电价"])]
     [1.0, 0.12, 0.12]
     """
-    having = {term: [term in text for text in texts] for term in terms}
+    having = {term: _having(term, texts) for term in terms}
     weights = {
         term: terms[term] * math.log1p((len(texts) - sum(has) + 0.5) / (sum(has) + 0.5))
         for term, has in having.items()
@@ -63,3 +65,10 @@ def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
         sum(weights[term] for term, has in having.items() if has[i]) / whole
         for i in range(len(texts))
     ]
+
+
+def _having(term: str, texts: Sequence[str]) -> list[bool]:
+    if not term.isascii():
+        return [term in text for text in texts]
+    begins = re.compile(rf"(?<![a-z\d]){re.escape(term)}(?!\d)")
+    return [term in text and begins.search(text) is not None for text in texts]

@@ -33,6 +33,12 @@ def test_rare_word_counts_more_than_common_one():
     assert rare > 3 * common
 
 
+def test_number_is_not_part_of_another():
+    """Nor is a short Latin word part of a long one; an s more is the same word."""
+    assert covered({"30": 1.0}, ["到2030年", "300家", "30家"]) == [0.0, 0.0, 1.0]
+    assert covered({"plan": 1.0}, ["explanation", "two plans"]) == [0.0, 1.0]
+
+
 def asked(question, store):
     """A search for a question."""
     settings = settings_of(store, leaf=10, coarse=40)
