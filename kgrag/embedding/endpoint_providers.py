@@ -8,7 +8,7 @@ from types import MappingProxyType
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import Task
 from kgrag.endpoint.address import ENCODER, place_of
-from kgrag.endpoint.services import SERVICES, Service
+from kgrag.endpoint.services import SERVICES, AtService, Service
 
 # Many servers know no base64, which is what the client would ask for.
 _FLOATS: Mapping[str, str | bool] = MappingProxyType({"encoding_format": "float"})
@@ -16,7 +16,7 @@ _NONE: Mapping[Task, str] = MappingProxyType({"query": "", "passage": ""})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(AtService):
     """A preset.
 
     Attributes:
@@ -35,16 +35,6 @@ class Provider:
     batch_tokens: int = 16_000
     dimensions: bool = False
     fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
-
-    @property
-    def base_url(self) -> str:
-        """Return its address."""
-        return self.service.base_url
-
-    @property
-    def api_key_env(self) -> str:
-        """Return the variable that holds its key; empty where none is needed."""
-        return self.service.api_key_env
 
 
 # Largest batches are below the limits: what a kill may lose is what is under way.

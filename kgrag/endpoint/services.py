@@ -18,6 +18,23 @@ class Service:
     api_key_env: str = ""
 
 
+class AtService:
+    """What is asked at a service, by its address and the variable of its key."""
+
+    __slots__ = ()
+    service: Service
+
+    @property
+    def base_url(self) -> str:
+        """Return its address."""
+        return self.service.base_url
+
+    @property
+    def api_key_env(self) -> str:
+        """Return the variable that holds its key; empty where none is needed."""
+        return self.service.api_key_env
+
+
 SERVICES: Mapping[str, Service] = MappingProxyType(
     {
         "cohere": Service("https://api.cohere.com/v2", "COHERE_API_KEY"),

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from kgrag.choices import JsonMode
 from kgrag.config import ModelConfig
 from kgrag.endpoint.address import CHAT, place_of
-from kgrag.endpoint.services import SERVICES, Service
+from kgrag.endpoint.services import SERVICES, AtService, Service
 from kgrag.errors import ConfigError
 from kgrag.llm.protocol import JSON_MODES
 
@@ -32,7 +32,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(AtService):
     """A preset.
 
     Attributes:
@@ -53,16 +53,6 @@ class Provider:
     def longest_of(self, model: str) -> int:
         """Return the longest answer of a model, in tokens."""
         return self.longest.get(model, self.longest[""])
-
-    @property
-    def base_url(self) -> str:
-        """Return its address."""
-        return self.service.base_url
-
-    @property
-    def api_key_env(self) -> str:
-        """Return the variable that holds its key; empty where none is needed."""
-        return self.service.api_key_env
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from kgrag.config import RerankConfig
 from kgrag.endpoint.address import RERANKER, Place, place_of
 from kgrag.endpoint.errors import TOO_LONG
 from kgrag.endpoint.posting import Posting
-from kgrag.endpoint.services import SERVICES, Service
+from kgrag.endpoint.services import SERVICES, AtService, Service
 from kgrag.errors import ModelOutputError
 
 _MOST = 1e6  # that a score may be: probabilities are below 1, logits below 100
 
 
 @dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(AtService):
     """A preset.
 
     Attributes:
@@ -25,16 +25,6 @@ class Provider:
 
     service: Service
     model: str = ""
-
-    @property
-    def base_url(self) -> str:
-        """Return its address."""
-        return self.service.base_url
-
-    @property
-    def api_key_env(self) -> str:
-        """Return the variable that holds its key; empty where none is needed."""
-        return self.service.api_key_env
 
 
 # {model, query, documents, top_n} gives {results: [{index, relevance_score}]}: api.jina.ai
