@@ -4,48 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kgrag.text.numerals import HAN_DIGITS, chinese_number, roman_number
+
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_DIGITS = "〇一二三四五六七八九"
-_UNITS = ("", "十", "百", "千")
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"),
-    (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
 _STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
 _N_LEVELS = 9
-
-
-def chinese_number(n: int) -> str:
-    """Return a number below 10,000 as Word's chineseCounting writes it.
-
-    >>> [chinese_number(n) for n in (1, 10, 12, 20, 105)]
-    ['一', '十', '十二', '二十', '一百〇五']
-    """
-    if not 0 < n < 10_000:
-        return str(n)
-    out, gap = "", False
-    for power in range(3, -1, -1):
-        digit = n // 10**power % 10
-        if digit:
-            out += ("〇" if gap and out else "") + _DIGITS[digit] + _UNITS[power]
-        gap = not digit
-    return out[1:] if out.startswith("一十") else out
-
-
-def roman_number(n: int) -> str:
-    """Return a number in lower-case Roman numerals.
-
-    >>> roman_number(14)
-    'xiv'
-    """
-    out = ""
-    for value, letters in _ROMAN:
-        out += letters * (n // value)
-        n %= value
-    return out
 
 
 def _letters(n: int) -> str:
@@ -73,7 +39,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "taiwaneseCounting": chinese_number,
     "taiwaneseCountingThousand": chinese_number,
     "japaneseCounting": chinese_number,
-    "ideographDigital": lambda n: "".join(_DIGITS[int(d)] for d in str(n)),
+    "ideographDigital": lambda n: "".join("〇" if d == "0" else HAN_DIGITS[int(d)] for d in str(n)),
     "japaneseDigitalTenThousand": chinese_number,
     "ideographTraditional": lambda n: _STEMS[(n - 1) % 10],
     "ideographZodiac": lambda n: _BRANCHES[(n - 1) % 12],

@@ -1,4 +1,4 @@
-"""Tables of contents and lists of attachments: lines that name headings and are none."""
+"""Tables of contents: lines that name headings and are none."""
 
 import re
 from collections.abc import Sequence
@@ -6,13 +6,14 @@ from itertools import pairwise
 
 _CONTENTS_LINE = re.compile(r"(?:[.．…·‥]\s*+){2}[-—\d\s]*+$|\s\d{1,3}\s*+$")
 _LEADERS = re.compile(r"(?:[.．…·‥⋯]\s*+){4}[-—\dIVX\s]*+$")
-_CONTENTS_HEAD = re.compile(r"[#*\s]*(?:目\s*[录次]|(?i:contents|table of contents))[*\s：:]*$")
+_HEAD = re.compile(r"[#*\s]*(?:目\s*[录次]|(?i:contents|table of contents))[*\s：:]*$")
 _LONGEST_ENTRY = 80  # characters
 _MOST_ENTRIES = 400
 _LEAST_RUN = 4  # short numbered lines one after the other that stand again below
+_AGAIN = 0.7  # share of them
 _TAIL = re.compile(r"(?<![\s.．…·‥⋯\d\-—])[\s.．…·‥⋯\d\-—]++$")
 _NOISE = re.compile(r"[\s#*：:、，.．…·]+")
-_GAP = 2  # lines between two with leaders
+_GAP = 2  # lines between two with leaders: a number apart from its title
 
 
 def is_contents_line(line: str) -> bool:
@@ -28,72 +29,51 @@ def contents_lines(lines: Sequence[str], marked: Sequence[bool]) -> set[int]:
     """Return the positions of the lines of a document that are of a table of contents.
 
     Args:
-        lines: Of the document.
+        lines: Of the document, without blanks around them, none empty.
         marked: Of each whether it begins with the mark of a heading.
     """
-    found = _with_leaders(lines)
+    leaders = [i for i, line in enumerate(lines) if _LEADERS.search(line)]
+    found = set(leaders)
+    for a, b in pairwise(leaders):
+        if b - a <= _GAP + 1 and all(len(lines[i]) <= _LONGEST_ENTRY for i in range(a + 1, b)):
+            found.update(range(a + 1, b))
+    keys = [_NOISE.sub("", _TAIL.sub("", line)) for line in lines]
     for i, line in enumerate(lines):
-        if _CONTENTS_HEAD.match(line):
-            found.update(_below(lines, i))
-    found.update(_repeated(lines, marked))
+        if _HEAD.match(line):
+            found.update(_below(lines, keys, i + 1))
+    found.update(_repeated(lines, keys, marked))
     return found
 
 
-def _with_leaders(lines: Sequence[str]) -> set[int]:
-    """Return lines with leaders, and short ones between them (a number apart from its title)."""
-    at = [i for i, line in enumerate(lines) if _LEADERS.search(line.rstrip())]
-    found = set(at)
-    for a, b in pairwise(at):
-        between = range(a + 1, b)
-        if len(between) <= _GAP and all(len(lines[i]) <= _LONGEST_ENTRY for i in between):
-            found.update(between)
-    return found
-
-
-def _below(lines: Sequence[str], head: int) -> range:
+def _below(lines: Sequence[str], keys: Sequence[str], first: int) -> range:
     """Return the lines below 目录 up to the one that repeats an entry."""
     entries: dict[str, int] = {}
-    for i in range(head + 1, min(len(lines), head + _MOST_ENTRIES)):
-        key = _key(lines[i])
-        if not key:
-            continue
-        if len(lines[i].strip()) > _LONGEST_ENTRY and not is_contents_line(lines[i]):
+    for i in range(first, min(len(lines), first + _MOST_ENTRIES)):
+        if len(lines[i]) > _LONGEST_ENTRY and not is_contents_line(lines[i]):
             break
-        if key in entries and i - entries[key] >= 2:
-            return range(head + 1, i)
-        if len(entries) < 3:
-            entries[key] = i
+        if keys[i] in entries and i - entries[keys[i]] >= 2:
+            return range(first, i)
+        if keys[i] and len(entries) < 3:
+            entries[keys[i]] = i
     return range(0)
 
 
-def _repeated(lines: Sequence[str], marked: Sequence[bool]) -> set[int]:
+def _repeated(lines: Sequence[str], keys: Sequence[str], marked: Sequence[bool]) -> set[int]:
     """Return runs of short numbered lines that stand again further below.
 
     The headings themselves may follow the entries at once: a line that stood before is none.
     """
     found: set[int] = set()
-    keys = {i: _key(line) for i, line in enumerate(lines) if marked[i]}
-    last = {key: i for i, key in keys.items()}
-    first = {key: i for i, key in reversed(keys.items())}
+    last = {keys[i]: i for i in range(len(lines)) if marked[i]}
+    first = {keys[i]: i for i in reversed(range(len(lines))) if marked[i]}
     run: list[int] = []
-    for i, line in enumerate([*lines, "。" * (_LONGEST_ENTRY + 1)]):
-        if not line.strip():
-            continue
-        if (
-            i < len(lines)
-            and marked[i]
-            and len(line.strip()) <= _LONGEST_ENTRY
-            and line.strip()[-1] not in "。；;"
-        ):
+    for i, line in enumerate([*lines, ""]):
+        if line and marked[i] and len(line) <= _LONGEST_ENTRY and line[-1] not in "。；;":
             run.append(i)
             continue
         entries = {j for j in run if not first[keys[j]] < j == last[keys[j]]}
         again = sum(last[keys[j]] > run[-1] or j not in entries for j in run)
-        if len(run) >= _LEAST_RUN and again >= 0.7 * len(run):
-            found.update(entries)
+        if len(run) >= _LEAST_RUN and again >= _AGAIN * len(run):
+            found |= entries
         run = []
     return found
-
-
-def _key(line: str) -> str:
-    return _NOISE.sub("", _TAIL.sub("", line.strip()))

@@ -1,13 +1,38 @@
 """Find the heading tree of an official document."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgrag.ingestion.structure.contents import contents_lines
-from kgrag.ingestion.structure.lines import Line, Lines, bare, marked_lines
-from kgrag.ingestion.structure.markers import read_marker
-from kgrag.ingestion.structure.nesting import nested
-from kgrag.ingestion.structure.runs import headings_among
+from kgrag.ingestion.structure.levels import levels
+from kgrag.ingestion.structure.lines import CAPTIONED, Line, Lines, lines_of, marked_lines
+from kgrag.text.numbering import (
+    ANNEX,
+    ARTICLE,
+    ATTACHMENT,
+    BARE,
+    BOX,
+    DIVISIONS,
+    RANK,
+    numbering_at,
+)
 from kgrag.types import Heading, Segment
+
+# Numberings that are lists as often as headings.
+_LISTED = frozenset(
+    ("chinese", "bracketed chinese", "digit", "bracketed digit", "half bracket", "circle", "roman",
+     "decimal 2", "decimal 3", "decimal 4")
+)  # fmt: skip
+_SMALL = frozenset(("digit", "bracketed digit", "half bracket", "circle"))
+_REACH = 100  # marked lines behind the item of a box in which its number stands again
+_MOST_SKIPPED = 3  # numbers of sections that the text may lack
+_LONGEST_BARE = 30  # characters of a title behind a bare number
+_SHORT = 30  # characters: of a title that closes with a full stop and has its text below
+_LEAST_TEXT = 12  # characters
+_LONG = 60  # characters of a paragraph that is no signature
+_LISTS = 0.4  # share of a run that ends as items do, from which on it is a list
+_COLON = re.compile(r"[：:]\s*\S")
 
 
 def structure(text: str, segments: Sequence[Segment] = ()) -> list[Heading]:
@@ -27,27 +52,271 @@ def structure(text: str, segments: Sequence[Segment] = ()) -> list[Heading]:
     >>> [(h.level, h.text) for h in structure("一、总体要求\n（一）目标。到2025年。")]
     [(1, '一、总体要求'), (2, '（一）目标')]
     """
+    lines = lines_of(text)
+    contents = contents_lines(lines.bodies, [mark is not None for mark in lines.marks])
     stated = {segment.start: segment.level for segment in segments if segment.level}
-    parts = text.splitlines(keepends=True)
-    starts = [0]
-    for part in parts:
-        starts.append(starts[-1] + len(part))
-    marked = [read_marker(bare(part)) is not None for part in parts]
-    filled = [i for i, part in enumerate(parts) if part.strip()]
-    lines = Lines(text, starts, parts, frozenset(contents_lines(parts, marked)), filled)
-    found = headings_among(list(marked_lines(lines, stated)), lines)
-    found = _without_title(found)
+    found = list(marked_lines(lines, contents, stated))
+    found = _boxes_marked(_chained(_attachments(found, lines), lines), lines)
+    found = _without_title([found[i] for i in sorted(_titles(found, lines))])
     return [
         Heading(line.start, line.end, level, line.title)
-        for line, level in zip(found, nested(found), strict=True)
+        for line, level in zip(found, levels(found), strict=True)
     ]
 
 
-def _without_title(found: Sequence[Line]) -> list[Line]:
+def opens_attachment(title: str) -> bool:
+    """Return whether a heading is that of an attachment.
+
+    >>> opens_attachment("附件1 项目清单"), opens_attachment("附则")
+    (True, False)
+    """
+    mark = numbering_at(title.lstrip("【[(（ "))
+    return mark is not None and mark.family in (ATTACHMENT, ANNEX)
+
+
+def _without_title(found: list[Line]) -> list[Line]:
     """Leave out the document's own title: the first heading, alone in its stated level."""
-    if not found or found[0].marker is not None or len(found) < 2:
-        return list(found)
-    first, *others = found
-    stated = [line.stated for line in others if line.stated]
-    alone = first.stated < min(stated) if stated else True
-    return others if alone else list(found)
+    if len(found) < 2 or found[0].family:
+        return found
+    others = [line.stated for line in found[1:] if line.stated]
+    return found[1:] if found[0].stated < min(others, default=10) else found
+
+
+def _attachments(found: Sequence[Line], lines: Lines) -> list[Line]:
+    """Leave out attachments that are only named: 附件：1.…, and lists before a signature."""
+    kept: list[Line] = []
+    last = {line.number: i for i, line in enumerate(found) if line.family == ATTACHMENT}
+    listed_to = -2  # last line of a list of attachments
+    for i, line in enumerate(found):
+        again = line.family == ATTACHMENT and last[line.number] > i
+        is_named = line.family in (ATTACHMENT, ANNEX) and (again or _is_named(i, found, lines))
+        if is_named or (line.family == "digit" and line.at == listed_to + 1):
+            listed_to = line.last
+        else:
+            kept.append(line)
+    return kept
+
+
+def _is_named(i: int, found: Sequence[Line], lines: Lines) -> bool:
+    """Tell whether an attachment is named in a list, and does not begin here."""
+    line = found[i]
+    following = line.last + 1
+    if following == len(lines.bodies):
+        return True
+    below = found[i + 1] if i + 1 < len(found) and found[i + 1].at == following else None
+    if below and (below.family, below.number) in ((line.family, below.number), ("digit", (2,))):
+        return True
+    has_title = line.last == line.at and _COLON.search(line.title) is not None
+    return has_title and all(len(b) <= _LONG for b in lines.bodies[following : following + 5])
+
+
+def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
+    """Keep decimal and bare numbers where they count on: 1, 1.1, 1.2, 2."""
+    numbers = {line.number for line in found if line.family.startswith("decimal")}
+    kept: list[Line] = []
+    last: tuple[int, ...] = ()  # items between do not end the numbering
+    for i, line in enumerate(found):
+        number = line.number
+        if line.family == BARE:
+            counts_on = number[0] in (1, last[0] + 1 if last else 1) or _has_first(i, found)
+            if not (counts_on and _opens_section(i, found, lines)):
+                continue
+            last = number
+        elif line.family.startswith("decimal"):
+            begins = all(part == 1 for part in number[1:]) and (*number[:-1], 2) in numbers
+            begins = begins and (not last or number[0] <= last[0] + _MOST_SKIPPED)
+            if not (line.stated or begins or _counts_on(number, last)):
+                continue
+            last = number
+        kept.append(line)
+    return kept
+
+
+def _counts_on(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
+    """Tell whether a decimal number comes next: 1.1 after 1, 1.2 after 1.1.3, 2.1 after 1.4."""
+    if not last:
+        return False
+    depth = len(number) - 1
+    if number == (*last, 1):
+        return True
+    if depth < len(last) and number[:-1] == last[:depth]:
+        return last[depth] < number[-1] <= last[depth] + 2
+    return len(number) == 2 and number[-1] == 1 and number[0] in (last[0], last[0] + 1)
+
+
+def _opens_section(i: int, found: Sequence[Line], lines: Lines) -> bool:
+    """Tell whether a bare number opens a section: 1.1 follows it, or prose."""
+    line = found[i]
+    if line.form != "title" or len(line.title) > _LONGEST_BARE:
+        return False
+    if _has_first(i, found):
+        return True
+    after = "".join(lines.bodies[line.last + 1 : line.last + 2])
+    return (
+        len(line.title) <= _LONGEST_BARE // 2
+        and len(after) > _LONGEST_BARE
+        and after[-1] in "。：:"
+    )
+
+
+def _has_first(i: int, found: Sequence[Line]) -> bool:
+    """Tell whether 5.1 stands behind a bare 5, before another bare number."""
+    for line in found[i + 1 :]:
+        if line.family == BARE:
+            return False
+        if line.number == (*found[i].number, 1):
+            return True
+    return False
+
+
+def _boxes_marked(found: Sequence[Line], lines: Lines) -> list[Line]:
+    """Return marked lines, boxes and what stands in them as such.
+
+    A box holds a numbering that begins in it, until the one around goes on.
+    """
+    marked: list[Line] = []
+    outer: dict[str, int] = {}  # position of the last line of each numbering around
+    inner: dict[str, int] = {}
+    in_box = False
+    for i, line in enumerate(found):
+        if line.family == BOX:
+            in_box, inner = True, {}
+        elif line.family in (ATTACHMENT, ANNEX):
+            in_box, outer = False, {}
+        elif line.family:
+            in_box = in_box and _in_box(i, found, outer, inner, lines)
+            last, rank = (inner if in_box else outer), RANK[line.family]
+            for deeper in [family for family in last if RANK[family] > rank]:
+                del last[deeper]
+            last[line.family] = i
+        else:
+            in_box = False
+        marked.append(replace(line, boxed=in_box))
+    return marked
+
+
+def _in_box(
+    i: int, found: Sequence[Line], outer: dict[str, int], inner: dict[str, int], lines: Lines
+) -> bool:
+    """Tell whether a line after a box's begins or goes on with a numbering of the box."""
+    family, number = found[i].family, found[i].number[-1]
+    if family in (*DIVISIONS, ARTICLE):
+        return False
+    if number == 1 and family not in inner:
+        at_once = found[i - 1].family == BOX and found[i - 1].last + 1 == found[i].at
+        return family in outer or at_once or any(RANK[f] < RANK[family] for f in inner)
+    if family not in inner or found[inner[family]].number[-1] + 1 != number:
+        return False
+    if family not in outer or found[outer[family]].number[-1] + 1 != number:
+        return True
+    is_bare = not _has_text(i, found, lines) and _has_text(outer[family], found, lines)
+    return is_bare or _stands_again(i, found)
+
+
+def _stands_again(i: int, found: Sequence[Line]) -> bool:
+    """Tell whether the same number comes once more before the numbering begins anew."""
+    line = found[i]
+    for later in found[i + 1 : i + 1 + _REACH]:
+        is_outer = RANK.get(later.family, -1) < RANK[line.family]
+        if is_outer or (later.family, later.number) == (line.family, (1,)):
+            return False
+        if (later.family, later.number) == (line.family, line.number):
+            return True
+    return False
+
+
+def _titles(found: Sequence[Line], lines: Lines) -> set[int]:
+    """Return the positions of marked lines that are headings.
+
+    A numbering is read as one: where its members are items of a list (they end in ；, or each is
+    one sentence without text below), none is a heading, the last included, which ends in 。.
+    """
+    kept: set[int] = set()
+    below_article = _below_articles(found)
+    for run in _runs(found):
+        titles = _titles_of(run, found, lines)
+        if titles and below_article[run[0]] and not _holds(titles, found):
+            continue
+        kept.update(titles)
+    return kept
+
+
+def _below_articles(found: Sequence[Line]) -> list[bool]:
+    """Return of each line whether it is below an article: its numbering's items are no sections."""
+    below: list[bool] = []
+    inside = False
+    for line in found:
+        below.append(inside and RANK.get(line.family, 0) > RANK[ARTICLE] and not line.stated)
+        if line.family == ARTICLE:
+            inside = True
+        elif line.stated or line.family in (ATTACHMENT, ANNEX, *DIVISIONS):
+            inside = False
+    return below
+
+
+def _runs(found: Sequence[Line]) -> list[list[int]]:
+    """Return the numberings: positions of lines of one family that count on.
+
+    A box has its own, and that around it goes on behind it.
+    """
+    runs: list[list[int]] = []
+    around: dict[str, list[int]] = {}
+    inside: dict[str, list[int]] = {}
+    for i, line in enumerate(found):
+        open_runs = inside if line.boxed else around
+        if line.family in CAPTIONED or not line.family:
+            open_runs.clear()
+            runs.append([i])
+            continue
+        for deeper in [f for f in open_runs if RANK[f] > RANK[line.family]]:
+            del open_runs[deeper]
+        run = open_runs.get(line.family)
+        before = found[run[-1]].number if run else ()
+        if run and before[:-1] == line.number[:-1] and 0 < line.number[-1] - before[-1] <= 2:
+            run.append(i)
+        else:
+            open_runs[line.family] = [i]
+            runs.append(open_runs[line.family])
+    return runs
+
+
+def _titles_of(run: Sequence[int], found: Sequence[Line], lines: Lines) -> list[int]:
+    """Return the members of a numbering that are headings."""
+    family = found[run[0]].family
+    if family not in _LISTED:
+        return [i for i in run if found[i].form != "text"]
+    items = sum(found[i].form == "item" for i in run)
+    if items >= max(1, _LISTS * (len(run) - 1)):
+        return []
+    kept = [i for i in run if _is_title(i, found, lines)]
+    has_text = any(found[i].form != "title" or _has_text(i, found, lines) for i in kept)
+    if family in _SMALL and not has_text and not _holds(kept, found):
+        return []  # a list of names without a word about any of them
+    return kept if 2 * len(kept) >= len(run) else []  # else few would head the items behind them
+
+
+def _is_title(i: int, found: Sequence[Line], lines: Lines) -> bool:
+    line = found[i]
+    if line.form == "sentence":
+        return len(line.title) <= _SHORT and _has_text(i, found, lines)
+    return line.form in ("title", "lead")
+
+
+def _holds(positions: Sequence[int], found: Sequence[Line]) -> bool:
+    """Tell whether any of these has marked lines of a deeper numbering below it."""
+    return any(
+        i + 1 < len(found) and RANK.get(found[i + 1].family, 0) > RANK[found[i].family]
+        for i in positions
+    )
+
+
+def _has_text(i: int, found: Sequence[Line], lines: Lines) -> bool:
+    """Tell whether text, or a numbering of its own, stands below a line."""
+    line, following = found[i], found[i].last + 1
+    if following == len(lines.bodies):
+        return False
+    if i + 1 == len(found) or found[i + 1].at > following:
+        return len(lines.bodies[following]) > _LEAST_TEXT
+    below = found[i + 1]
+    begins = line.form == "title" and below.number == (1,)
+    return begins or RANK.get(below.family, 0) > RANK.get(line.family, 0)

@@ -1,49 +1,46 @@
 """The lines of a document that may be headings, and what kind of line each one is."""
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kgrag.ingestion.structure.contents import is_contents_line
-from kgrag.ingestion.structure.markers import (
+from kgrag.text.numbering import (
     ANNEX,
     ARTICLE,
     ATTACHMENT,
     BOX,
     DIVISIONS,
     OPENING,
-    Marker,
-    read_marker,
-)  # fmt: skip
+    Numbering,
+    numbering_at,
+)
 
 # title: a title on a line of its own; lead: a title before the text of its paragraph; sentence:
 # one sentence to its full stop; item: of a running list; text: a paragraph without a title.
 Form = Literal["title", "lead", "sentence", "item", "text"]
 
+CAPTIONED = frozenset((ATTACHMENT, ANNEX, BOX))
 _ALONE = DIVISIONS | {"chinese", "bracketed chinese"}  # whose title may stand on the next line
-LONGEST_TITLE = 60  # characters, of a line of its own
-LONGEST_LEAD = 45  # of a title before its text
-_LONGEST_ENGLISH = 120
-_LONGEST_STATED = 120
+_LONGEST_TITLE = 60  # characters, of a line of its own
+_LONGEST_LEAD = 45  # of a title before its text
+_LONGEST_BELOW = 40  # of a line of a title that stands below its mark
 _MOST_TITLE_LINES = 3
-_MARKDOWN = re.compile(r"(#{1,6})\s+(?=\S)")
-_EMPHASIS = re.compile(r"(?:\*{1,3}|_{1,3})(?=\S)")
+_LEAST_TEXT = 12
+_OPENING = re.compile(r"(?P<level>#{1,6}(?=\s))?\s*(?P<emphasis>(?:\*{1,3}|_{1,3})(?=\S))?")
 # Some texts end their sentences with an ASCII stop, and begin the next at once.
 _STOP = re.compile(
     r"[。；;！？!?ꎮ]|(?<=[^\W\d_])\.(?=\s+[A-Z]|$)|(?<=[一-鿿”）)])[.．](?=[一-鿿“])"
 )
 _COLON = re.compile(r"[：:]")
 _SENTENCE_MARKS = re.compile(r"[。；;！？，]")
-_ASIDE = re.compile(r"[（(][^（）()]{2,12}[）)]$")  # （资料性附录）
 _WORDS = re.compile(r"[一-鿿]{2}|[A-Za-z]{3}")
 _OF_A_SITE = re.compile(r"[#\s]*(?:政策|文件)?(?:全文|正文|原文|内容)(?:下载)?$")
 _BLANKS = re.compile(r"\s+")
-_BROKEN = re.compile(r"(?:[、，和及与的或]|[（《“][^）》”]*)$")
-_FIGURES = re.compile(r"\s[\d.,%]+\s+[\d.,%\[\]]+|(?:约束性|预期性|导向性)\s*$")
+_FIGURES = re.compile(r"\s[\d.,%]+\s+[\d.,%\[\]]+|(?:约束性|预期性|导向性)$")
 _NO_TITLE = re.compile(
-    r"[\W\d]*$|——|目\s*[录次]\s*$|\||[（(]?(?:单位|注)[：:]|\d{4}年\d{1,2}月|[一二〇○零]{2,}.{0,4}年|.{0,30}号[）)]?$"
+    r"[\W\d]*$|——|目\s*[录次]$|\||[（(]?(?:单位|注)[：:]|\d{4}年\d{1,2}月|.{0,30}号[）)]?$"
 )
 _TITLE_KIND = re.compile(
     r"(?:通知|意见|方案|规划|计划|办法|条例|细则|要点|清单|名单|目录|表|图|标准|规范|导则|指南|指引|规定|规则"
@@ -57,252 +54,171 @@ class Line:
     """A line of a document that begins with a mark or is stated to be a heading.
 
     Attributes:
-        at: Position among the lines.
-        marker: What it begins with; None for a stated heading without.
+        at: Position among the lines that are not blank.
+        last: Position of the last line that the heading fills.
+        family: What it begins with; empty for a stated heading without a mark.
+        number: What the mark counts, (0,) for none.
         stated: Level that the format states, 0 for none.
         form: What kind of line it is.
         start: Offset of the heading in the document.
         end: Offset after it.
         title: The heading on one line.
-        last: Position of the last line that the heading fills.
         boxed: Whether it is a box (专栏) or stands in one.
     """
 
     at: int
-    marker: Marker | None
+    last: int
+    family: str
+    number: tuple[int, ...]
     stated: int
     form: Form
     start: int
     end: int
     title: str
-    last: int
     boxed: bool = False
-
-    @property
-    def family(self) -> str:
-        """Return the kind of mark, empty for none."""
-        return self.marker.family if self.marker else ""
-
-    @property
-    def number(self) -> tuple[int, ...]:
-        """Return what the mark counts, (0,) for none."""
-        return self.marker.number if self.marker else (0,)
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a document.
+    """The lines of a document that are not blank.
 
     Attributes:
         text: The document.
-        starts: Offset of each line.
-        lines: With their ends.
-        contents: Positions of lines of tables of contents.
-        filled: Positions of lines that are not blank, in order.
+        starts: Offset of the first character of each.
+        bodies: Without blanks around them.
+        marks: What each begins with, behind what Markdown writes before it.
     """
 
     text: str
     starts: Sequence[int]
-    lines: Sequence[str]
-    contents: frozenset[int]
-    filled: Sequence[int]
+    bodies: Sequence[str]
+    marks: Sequence[Numbering | None]
 
-    def next_filled(self, at: int) -> int | None:
-        """Return the position of the next line that is not blank."""
-        after = bisect_right(self.filled, at)
-        return self.filled[after] if after < len(self.filled) else None
-
-    def filled_before(self, at: int) -> int | None:
-        """Return the position of the last line before that is not blank."""
-        before = bisect_left(self.filled, at)
-        return self.filled[before - 1] if before else None
+    def end(self, at: int) -> int:
+        """Return the offset after a line."""
+        return self.starts[at] + len(self.bodies[at])
 
 
-def marked_lines(lines: Lines, stated: Mapping[int, int]) -> Iterator[Line]:
+def lines_of(text: str) -> Lines:
+    """Return the lines of a text that are not blank."""
+    starts, bodies, marks, start = [], [], [], 0
+    for part in text.splitlines(keepends=True):
+        if body := part.strip():
+            starts.append(start + len(part) - len(part.lstrip()))
+            bodies.append(body)
+            marks.append(numbering_at(body, _opening(body)[2]))
+        start += len(part)
+    return Lines(text, starts, bodies, marks)
+
+
+def _opening(body: str) -> tuple[str, str, int]:
+    """Return what Markdown writes before a line: #, emphasis, and where both end."""
+    match = _OPENING.match(body)
+    return (match["level"] or "", match["emphasis"] or "", match.end()) if match else ("", "", 0)
+
+
+def marked_lines(
+    lines: Lines, contents: Collection[int], stated: Mapping[int, int]
+) -> Iterator[Line]:
     """Yield the lines that may be headings.
 
     Args:
         lines: Of the document.
+        contents: Positions of those of tables of contents.
         stated: Levels that the format states, by offset of the paragraph's first character.
     """
     taken = -1
-    for i, line in enumerate(lines.lines):
-        if i <= taken or i in lines.contents or not line.strip():
+    for at, body in enumerate(lines.bodies):
+        if at <= taken or at in contents:
             continue
-        found = _read(lines, i, stated)
-        if found is not None:
-            taken = found.last
-            yield found
+        markdown, emphasis, _ = _opening(body)
+        level = len(markdown) if markdown else stated.get(lines.starts[at], 0)
+        mark = lines.marks[at]
+        if not (mark or level) or (level and _OF_A_SITE.match(body)):
+            continue
+        closing = body.find(emphasis, mark.end) if mark and emphasis else -1
+        form: Form | None = "title"
+        length, last = len(body), at
+        if mark and closing > mark.end and not level:
+            length = closing
+        elif mark and not level:
+            form, length, last = _read(lines, at, mark, contents)
+        if form is None:
+            continue
+        taken = last
+        start, end = lines.starts[at], lines.starts[at] + length if last == at else lines.end(last)
+        title = _BLANKS.sub(" ", lines.text[start:end].lstrip("#")).strip()
+        title = title.strip("*_").strip() if title[:1] in "*_" else title
+        family, number = (mark.family, mark.number) if mark else ("", (0,))
+        yield Line(at, last, family, number, level, form, start, end, title)
 
 
-def bare(line: str) -> str:
-    """Return a line without the marks of Markdown around it."""
-    body = line.strip()
-    match = _MARKDOWN.match(body)
-    body = body[match.end() :] if match else body
-    match = _EMPHASIS.match(body)
-    return body[match.end() :] if match else body
+def _read(
+    lines: Lines, at: int, mark: Numbering, contents: Collection[int]
+) -> tuple[Form | None, int, int]:
+    """Return what kind of line one is, the length of its heading and the last line of it."""
+    body = lines.bodies[at]
+    if mark.family == ARTICLE:
+        return "title", len(body[: mark.end].rstrip()), at
+    if mark.family == OPENING:
+        return "title", len(body), at
+    rest = body[mark.end :].strip(" 　：:．.、】]")
+    if mark.family in CAPTIONED:
+        if len(body) > _LONGEST_TITLE or _SENTENCE_MARKS.search(body):
+            return None, 0, at
+        most = 0 if rest else 1 if mark.family == BOX else _MOST_TITLE_LINES
+        return "title", len(body), _title_below(lines, at, contents, most=most)
+    if not rest:
+        last = _title_below(lines, at, contents, most=1) if mark.family in _ALONE else at
+        return ("title" if last > at else None), len(body), last
+    if _FIGURES.search(body) and mark.family not in DIVISIONS:
+        return None, 0, at
+    if is_contents_line(body) or not _WORDS.search(body, mark.end):
+        return None, 0, at
+    return *_form(body, mark.end), at
 
 
-def _read(lines: Lines, at: int, stated: Mapping[int, int]) -> Line | None:
-    line = lines.lines[at]
-    blanks = len(line) - len(line.lstrip())
-    level = stated.get(lines.starts[at] + blanks, 0)
-    body = line.strip()
-    markdown = _MARKDOWN.match(body)
-    if markdown:
-        level = len(markdown.group(1))
-    if level and _OF_A_SITE.match(body):
-        return None
-    if len(body) > _LONGEST_STATED:
-        level = 0
-    opening = markdown.end() if markdown else 0
-    emphasis = _EMPHASIS.match(body, opening)
-    inner = emphasis.end() if emphasis else opening
-    marker = read_marker(body[inner:])
-    if marker is not None:
-        marker = Marker(marker.family, marker.number, marker.end + inner)
-    if marker is None and not level:
-        return None
-    closing = body.find(emphasis.group(), inner) if emphasis else -1
-    start = lines.starts[at] + blanks
-    if level or (marker and closing > marker.end):
-        end = closing if closing > 0 and not level else len(body)
-        return _line(lines, at, marker, level, "title", (start, start + end), at)
-    assert marker is not None
-    if marker.family == BOX or marker.family in (ATTACHMENT, ANNEX):
-        return _captioned(lines, at, marker, start, body)
-    return _numbered(lines, at, marker, start, body)
-
-
-def _numbered(lines: Lines, at: int, marker: Marker, start: int, body: str) -> Line | None:
-    if marker.family == ARTICLE:
-        end = start + len(body[: marker.end].rstrip())
-        return _line(lines, at, marker, 0, "title", (start, end), at)
-    if marker.family == OPENING:
-        return _line(lines, at, marker, 0, "title", (start, start + len(body)), at)
-    if marker.end == len(body):
-        following = _title_below(lines, at, most=1) if marker.family in _ALONE else None
-        if following is None:
-            return None
-        end = lines.starts[following] + len(lines.lines[following].rstrip())
-        return _line(lines, at, marker, 0, "title", (start, end), following)
-    if _FIGURES.search(body) and marker.family not in DIVISIONS:
-        return None
-    if is_contents_line(body) or not _WORDS.search(body, marker.end):
-        return None
-    form, length = _form(body, marker)
-    last = at
-    end = start + length
-    if form == "item" and body[-1] in "、，" and len(body) <= LONGEST_TITLE:
-        joined = _joined(lines, at, marker)
-        if joined is not None:
-            form, end, last = joined
-    return _line(lines, at, marker, 0, form, (start, end), last)
-
-
-def _form(body: str, marker: Marker) -> tuple[Form, int]:
+def _form(body: str, begin: int) -> tuple[Form, int]:
     """Return what kind of line a numbered one is, and the length of its heading."""
-    stop = _STOP.search(body, marker.end)
-    english = body.isascii()
-    longest = _LONGEST_ENGLISH if english else LONGEST_TITLE
+    # a Latin word takes twice the characters of a Chinese one
+    longest, longest_lead = _LONGEST_TITLE, _LONGEST_LEAD
+    if body.isascii():
+        longest = longest_lead = 2 * _LONGEST_TITLE
+    stop = _STOP.search(body, begin)
+    if stop and stop.group() in "；;":
+        return "item", stop.start()
+    colon = _COLON.search(body, begin, stop.start() if stop else len(body))
     if stop is None:
+        if colon and colon.end() == len(body):
+            return ("title" if len(body) <= longest else "text"), colon.start()
         if body[-1] in "、，,":
             return "item", len(body)
-        colon = _COLON.search(body, marker.end)
-        if colon and colon.end() == len(body):
-            return ("title", colon.start()) if colon.start() <= longest else ("text", len(body))
-        if colon and "，" not in body[: colon.start()]:
-            lead = colon.start() - marker.end
-            rest = len(body) - colon.end()
-            if rest > lead and rest > 12:
-                return "text", colon.start()
+        if colon and len(body) - colon.end() > max(colon.start() - begin, _LEAST_TEXT):
+            return "text", colon.start()
         return ("title" if len(body) <= longest else "text"), len(body)
-    if stop.group() in ("；", ";"):
-        return "item", stop.start()
-    colon = _COLON.search(body, marker.end, stop.start())
-    if colon and colon.start() <= LONGEST_LEAD:
+    if colon and colon.start() <= longest_lead:
         return "text", colon.start()
     if stop.end() >= len(body):
         return ("sentence" if stop.start() <= longest else "text"), stop.start()
-    if stop.start() > (longest if english else LONGEST_LEAD):
-        return "text", stop.start()
-    return "lead", stop.start()
+    return ("lead" if stop.start() <= longest_lead else "text"), stop.start()
 
 
-def _joined(lines: Lines, at: int, marker: Marker) -> tuple[Form, int, int] | None:
-    """Return form, end and last line of a heading that goes on upon the next line."""
-    following = lines.next_filled(at)
-    if following is None or following in lines.contents:
-        return None
-    line = lines.lines[following]
-    below = line.strip()
-    if read_marker(bare(line)) is not None:
-        return None
-    stop = _STOP.search(below)
-    length = stop.start() if stop else len(below)
-    whole = len(lines.lines[at].strip()) + length
-    if whole > LONGEST_TITLE or (stop and stop.group() in ";；"):
-        return None
-    start = lines.starts[following] + len(line) - len(line.lstrip())
-    return ("lead" if stop else "title"), start + length, following
-
-
-def _captioned(lines: Lines, at: int, marker: Marker, start: int, body: str) -> Line | None:
-    """Return an attachment or box, with the title that stands on the lines below its mark."""
-    rest = body[marker.end :].strip(" 　：:．.、】]")
-    if len(body) > LONGEST_TITLE or _SENTENCE_MARKS.search(body) or rest.startswith(("）", ")")):
-        return None
-    last = at
-    end = start + len(body)
-    if not rest:
-        most = _MOST_TITLE_LINES if marker.family != BOX else 1
-        below = _title_below(lines, at, most=most)
-        if below is not None:
-            last = below
-            end = lines.starts[below] + len(lines.lines[below].rstrip())
-    return _line(lines, at, marker, 0, "title", (start, end), last)
-
-
-def _title_below(lines: Lines, at: int, *, most: int) -> int | None:
-    """Return the last line of the title that begins on the next line, if one does."""
-    found = None
-    i = at
-    for _ in range(most):
-        following = lines.next_filled(i)
-        if following is None or following in lines.contents:
-            break
-        body = lines.lines[following].strip()
-        marked = read_marker(bare(body))
+def _title_below(lines: Lines, at: int, contents: Collection[int], *, most: int) -> int:
+    """Return the last line of the title that begins on the next line; `at` where none does."""
+    found = at
+    for i in range(at + 1, min(at + 1 + most, len(lines.bodies))):
+        body = lines.bodies[i]
         if (
-            marked
-            or len(body) > 40
+            i in contents
+            or lines.marks[i]
+            or len(body) > _LONGEST_BELOW
             or _SENTENCE_MARKS.search(body)
             or _NO_TITLE.match(body)
-            or body[-1] in "：:"
         ):
             break
-        i = following
-        if _ASIDE.match(body):
-            found = following
-            continue
-        if found is None or _TITLE_KIND.search(body):
-            found = following
-        if _TITLE_KIND.search(body):
+        is_whole = _TITLE_KIND.search(body)
+        if found == at or is_whole:
+            found = i
+        if is_whole:
             break
     return found
-
-
-def _line(
-    lines: Lines,
-    at: int,
-    marker: Marker | None,
-    stated: int,
-    form: Form,
-    span: tuple[int, int],
-    last: int,
-) -> Line:
-    shown = lines.text[span[0] : span[1]]
-    title = _BLANKS.sub(" ", shown).strip().lstrip("#").strip()
-    title = title.strip("*_").strip() if title[:1] in "*_" else title
-    return Line(at, marker, stated, form, span[0], span[1], title, last)

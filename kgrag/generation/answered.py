@@ -8,8 +8,8 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.generation.asked import asked_kinds, states_kind
 from kgrag.generation.sentences import Sentence
 from kgrag.language.leading_region import leading_region
-from kgrag.language.quantities import han_numeral
 from kgrag.language.text import is_latin, normalize_name
+from kgrag.text.numerals import han_numeral
 from kgrag.types import Language, Query
 
 _REACH = 0.8  # of the best score, within which what is asked for must be found

@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE, han_numeral, whole_number
+
 # Full-width letters, digits and signs, one character for one: offsets stay.
 _NARROW = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, ord("〇"): ord("零")}
-_DIGIT = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"两": 2}
-_TEN = {"十": 10, "百": 100, "千": 1000}
 _MYRIAD = {"万": 10**4, "亿": 10**8}
 _SCALE = {"千": 10**3, "百万": 10**6, "千万": 10**7, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12}
 _SCALE |= {"百": 100, "十万": 10**5, "十亿": 10**9, **_MYRIAD}
@@ -15,7 +15,6 @@ _SCALE |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 
 _SHOWN = ((10**8, "亿"), (10**4, "万"))
 
-_HAN = "零一二三四五六七八九十百千万亿两"
 # The 千 of 5千瓦 belongs to the unit.
 _SCALES = (
     "万亿|千亿|百亿|十亿|千万|百万|十万|千(?![瓦米克伏])|百(?!分点)|[万亿]"
@@ -33,7 +32,7 @@ _FULL = re.compile(
     r"(?:(?P<of>百分之|千分之|万分之)\s*+)?"
     r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<![a-z\d.])0\.[ \t]{1,2}\d+|(?<![a-z\d.])\d+(?:\.\d+)?)"
-    rf"|(?P<han>[{_HAN}]+(?:点[零一二三四五六七八九]+)?))"
+    rf"|(?P<han>[{HAN_WHOLE}万亿]+(?:点[{HAN_DIGITS}]+)?))"
     rf"(?:\s*[多余](?=[千万亿]))?(?:\s*(?P<scale>{_SCALES}))?(?:\s*[多余])?(?:\s*(?P<unit>{_UNIT}))?",
     re.IGNORECASE,
 )
@@ -51,9 +50,9 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH = r"(?P<{}>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _YEAR = r"(?:1[89]|20)\d\d"
 _DATE = re.compile(
-    rf"(?:(?P<y1>\d{{4}}|[零一二三四五六七八九]{{4}})\s*年\s*)?(?P<m1>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})\s*月"
-    rf"\s*(?P<d1>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})\s*[日号]"
-    rf"|(?P<y2>\d{{4}}|[零一二三四五六七八九]{{4}})\s*年\s*(?P<m2>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})\s*月"
+    rf"(?:(?P<y1>\d{{4}}|[{HAN_DIGITS}]{{4}})\s*年\s*)?(?P<m1>\d{{1,2}}|[{HAN_SMALL}]{{1,3}})\s*月"
+    rf"\s*(?P<d1>\d{{1,2}}|[{HAN_SMALL}]{{1,3}})\s*[日号]"
+    rf"|(?P<y2>\d{{4}}|[{HAN_DIGITS}]{{4}})\s*年\s*(?P<m2>\d{{1,2}}|[{HAN_SMALL}]{{1,3}})\s*月"
     rf"|(?<!\d)(?P<y3>{_YEAR})[-/.](?P<m3>0?[1-9]|1[0-2])[-/.](?P<d3>0?[1-9]|[12]\d|3[01])(?!\d)"
     rf"|\b{_MONTH.format('m4')}\s+(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<y4>{_YEAR}))?\b"
     rf"|\b(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH.format('m5')}(?:,?\s+(?P<y5>{_YEAR}))?\b"
@@ -116,7 +115,7 @@ def dates(text: str) -> list[Date]:
 def _part(text: str) -> int:
     if text[:3].casefold() in _MONTHS:
         return _MONTHS.index(text[:3].casefold()) + 1
-    return int(text) if text.isascii() and text else int(han_numeral(text) or 0)
+    return whole_number(text) or 0
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -216,32 +215,3 @@ def _as_first_of_range(quantity: Quantity, last: Quantity, scale: int) -> Quanti
     if not quantity.unit and not quantity.is_scaled:
         values |= {value * scale for value in values}
     return replace(quantity, values=values, unit=quantity.unit or last.unit)
-
-
-def han_numeral(text: str) -> Decimal | None:
-    """Return what a Chinese numeral means; None where it means nothing.
-
-    >>> han_numeral("三千五百"), han_numeral("二零二五"), han_numeral("十二"), han_numeral("一点五")
-    (Decimal('3500'), Decimal('2025'), Decimal('12'), Decimal('1.5'))
-    """
-    text, _, decimals = narrow(text).partition("点")
-    if len(text) + len(decimals) > _LONGEST or not re.search(r"[零一二三四五六七八九十两]", text):
-        return None  # 千瓦, 上亿
-    fraction = "".join(str(_DIGIT[c]) for c in decimals)
-    if len(text) > 1 and all(c in _DIGIT for c in text):
-        return Decimal("".join(str(_DIGIT[c]) for c in text)) if "两" not in text else None
-    total = section = digit = 0
-    for c in text:
-        if c in _DIGIT:
-            digit = _DIGIT[c]
-        elif c in _TEN:
-            section += (digit or 1) * _TEN[c]
-            digit = 0
-        else:
-            section += digit
-            if c == "亿":  # of all before it; 万 in 一亿三千万 only of what stands behind 亿
-                section, total = section + total, 0
-            total += (section or 1) * _MYRIAD[c]
-            section = digit = 0
-    value = str(total + section + digit)
-    return Decimal(f"{value}.{fraction}") if fraction else Decimal(value)

@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.language.quantities import han_numeral
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.sections import heading_name
 from kgrag.store.store import SearchedStore
+from kgrag.text.numerals import han_numeral
 from kgrag.types import Heading, Query
 
 _COUNT = r"[一二三四五六七八九十两]{1,3}|\d{1,2}"

@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status"),
     ("kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.files", "kgrag.extras",
      "kgrag.drawing", "kgrag.ids", "kgrag.kb_meta", "kgrag.limits",
-     "kgrag.plugins", "kgrag.language", "kgrag.unread", "kgrag.vectors", ),
+     "kgrag.plugins", "kgrag.language", "kgrag.text", "kgrag.unread", "kgrag.vectors"),
     ("kgrag.endpoint",),
     ("kgrag.embedding", "kgrag.llm", "kgrag.store"),
     ("kgrag.reranking", "kgrag.verification"),

@@ -35,6 +35,7 @@ from tests.fixtures.adversarial import (
 )
 
 PACKAGES = (
+    "kgrag.text",
     "kgrag.language",
     "kgrag.ingestion.load",
     "kgrag.ingestion.rules",
@@ -61,7 +62,7 @@ AGAIN = (
 # Patterns that a loop uses, and how.
 IN_LOOPS = {
     "kgrag.ingestion.load.title._RUN_ON": "match",
-    "kgrag.ingestion.structure.markers._MARKERS": "match",
+    "kgrag.text.numbering._PATTERNS": "match",
     "kgrag.language.page_labels._VALUES": "fullmatch",
     "kgrag.language.regions._COUNTY": "fullmatch",
 }
@@ -176,7 +177,7 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.language.title_keys.without_edition", "（2021", " "),
     ("kgrag.language.quantities.quantities", "", " "),
     ("kgrag.language.quantities.quantities", "", "十百千万亿"),
-    ("kgrag.language.quantities.han_numeral", "", "十百千万亿"),
+    ("kgrag.text.numerals.han_numeral", "", "十百千万亿"),
     ("kgrag.language.title_keys.title_keys", "", " "),
     ("kgrag.language.titles.titles_within", "", "关于印发〈"),
     ("kgrag.ingestion.rules.target_rows.row_cells", "", "2025年"),

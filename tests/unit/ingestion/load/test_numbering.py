@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgrag.ingestion.load.numbering import Level, Numbering, chinese_number, roman_number
+from kgrag.ingestion.load.numbering import Level, Numbering
+from kgrag.text.numerals import chinese_number, roman_number
 
 
 def numbering(levels: dict[int, Level]) -> Numbering:

@@ -1,0 +1,140 @@
+"""Marks of numbering: 第三章, 一、, （一）, 1., ①, 附件2, 专栏4, Article 5."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE, whole_number
+
+ATTACHMENT, ANNEX, BOX, ARTICLE, OPENING = "attachment", "annex", "box", "article", "opening"
+BARE = "bare digit"
+# From the outermost: the order that most official documents share.
+FAMILIES = (
+    "part", "chapter", OPENING, "section", ARTICLE, "roman", "chinese", BARE,
+    "bracketed chinese", "decimal 2", "decimal 3", "decimal 4", "digit", "bracketed digit",
+    "half bracket", "circle",
+)  # fmt: skip
+RANK = {family: rank for rank, family in enumerate(FAMILIES)}
+DIVISIONS = frozenset(("part", "chapter", "section"))
+
+_HAN = rf"(?P<n>[{HAN_WHOLE}\d]{{1,5}})"
+_SMALL = rf"(?P<n>[{HAN_SMALL}]{{1,3}})"
+_OWN = rf"(?P<n>[{HAN_SMALL}\d]{{0,3}})(?:[-－—]\d{{1,2}})?"  # 专栏4-3
+_ROMAN = r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})|[Ⅰ-Ⅻ]"
+_LATIN = rf"(?P<n>{_ROMAN}|\d{{1,3}}(?:\.\d{{1,2}})?|One|Two|Three|Four|Five)\b"
+_ENDS = r"(?=[\s：:、．.】\]一-鿿“《]|$)"
+# What follows a mark where the text speaks of the part instead of beginning it.
+_SPOKEN = r"(?![例款的和与及或之]|项(?!目)|第(?!三方)|关于|以及|要求|\s*(?:规定|[所至到、，）》]))"
+_SPOKEN_LATIN = r"(?!\s*(?:[,;)(]|(?:of|and|or|to)\b))"  # Article 5(2)
+_NO_VALUE = r"(?=[^\d\s%％．、)）~～≤≥+×])"
+_COUNTED = "年月日号时分秒个家万亿项户吨元米倍名人次座种类条级期周%％"
+
+# (family, what it looks like), tried in order.
+_MARKS: tuple[tuple[str, str], ...] = (
+    (ATTACHMENT, rf"附\s*件\s*{_OWN}\s*{_ENDS}"),
+    (ANNEX, rf"附\s*[录表]\s*(?P<n>[\dA-Z{HAN_SMALL}]{{0,3}})(?:[-－—]\d{{1,2}})?\s*{_ENDS}"),
+    (BOX, rf"[【\[]?\s*专\s*栏\s*{_OWN}{_ENDS}(?!目|家)"),
+    ("part", rf"第\s*{_HAN}\s*(?:编|部分|篇)(?=[\s：:、]|[^\W\d]|$)"),
+    ("chapter", rf"第\s*{_HAN}\s*章{_SPOKEN}"),
+    ("section", rf"第\s*{_HAN}\s*节{_SPOKEN}"),
+    (ARTICLE, rf"第\s*{_HAN}\s*条{_SPOKEN}"),
+    *((name, rf"(?i:{name})\s+{_LATIN}{_SPOKEN_LATIN}")
+      for name in ("part", "chapter", "section", ARTICLE)),
+    ("chinese", rf"{_SMALL}\s*(?:[、．]|\.(?!\d))"),
+    ("bracketed chinese", rf"[（(]\s*{_SMALL}\s*[）)]"),
+    ("roman", rf"(?P<n>{_ROMAN})\s*(?:[、．]|\.(?=\s|[一-鿿]))"),
+    *((f"decimal {n}", rf"(?P<n>\d{{1,2}}(?:\.\d{{1,2}}){{{n - 1}}})\.?(?![\d.])\s*{after}")
+      for n, after in ((4, ""), (3, ""), (2, _NO_VALUE))),
+    ("digit", r"(?P<n>\d{1,2})\s*(?:[、．]|\.(?!\d))"),
+    ("bracketed digit", r"[（(]\s*(?P<n>\d{1,2})\s*[）)]"),
+    ("half bracket", r"(?P<n>\d{1,2})[）)]"),
+    ("circle", r"(?P<n>[①-⑳])"),
+    (BARE, rf"(?P<n>\d{{1,2}})\s*(?=[A-Z]?[一-鿿])(?![{_COUNTED}])"),
+    (OPENING, r"(?:[前序引导]\s*言|结\s*语|结\s*束\s*语)(?P<n>)$"),
+)  # fmt: skip
+_PATTERNS = tuple((family, re.compile(pattern)) for family, pattern in _MARKS)
+_BEGINS = re.compile(rf"[附第专【\[（(前序引导结①-⑳Ⅰ-ⅫIVX\dPpCcSsAa{HAN_SMALL}]")
+# What else begins an item without counting further than its paragraph: 一是, ——, •, #.
+_ITEM = re.compile(rf"[{HAN_SMALL}]是(?:要)?|[—\-]{{2,}}|[•●■·◆]|#+")
+_UNIT_OF = {"编": "part", "篇": "part", "章": "chapter", "节": "section", "条": ARTICLE}
+_REFERENCE = re.compile(
+    rf"第\s*{_HAN}\s*(?P<unit>[编篇章节条款项])"
+    rf"|\b(?P<name>part|chapter|section|article)\s+{_LATIN.replace('<n>', '<m>')}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A mark of a numbering in a text.
+
+    Attributes:
+        family: Which kind of mark.
+        number: What it counts, 0 for none; of a decimal mark its parts.
+        start: Offset of its first character.
+        end: Offset after its last.
+    """
+
+    family: str
+    number: tuple[int, ...]
+    start: int
+    end: int
+
+
+def numbering_at(text: str, start: int = 0) -> Numbering | None:
+    """Return the mark that a line has at an offset; None where none stands there.
+
+    >>> numbering_at("（十二）目标").number, numbering_at("2025年目标")
+    ((12,), None)
+    """
+    if _BEGINS.match(text, start):
+        for family, pattern in _PATTERNS:
+            if match := pattern.match(text, start):
+                return Numbering(family, _number(match["n"]), start, match.end())
+    return None
+
+
+def item_end(text: str, start: int = 0) -> int:
+    """Return where the mark ends with which an item or a heading begins; `start` for none.
+
+    Other than `numbering_at`, it knows marks without a number, and none that is a bare digit.
+
+    >>> item_end("一是坚持节约"), item_end("1．工业"), item_end("3 家企业")
+    (2, 2, 0)
+    """
+    mark = numbering_at(text, start)
+    if mark and mark.family not in (BARE, OPENING):
+        return mark.end
+    match = _ITEM.match(text, start)
+    return match.end() if match else start
+
+
+def without_numbering(text: str, trim: str = " \t\u3000") -> str:
+    """Return a text without the marks that it begins with.
+
+    Args:
+        text: A heading, an item, a paragraph.
+        trim: Characters to leave out behind each mark.
+
+    >>> without_numbering("第三节 （一）主要目标")
+    '主要目标'
+    """
+    text = text.lstrip(trim)
+    while end := item_end(text):
+        text = text[end:].lstrip(trim)
+    return text
+
+
+def numberings(text: str) -> Iterator[Numbering]:
+    """Yield the parts, chapters, sections, articles, paragraphs and items that a text speaks of.
+
+    >>> [(n.family, n.number) for n in numberings("第三章第二节和第十五条；Article 5")]
+    [('chapter', (3,)), ('section', (2,)), ('article', (15,)), ('article', (5,))]
+    """
+    for match in _REFERENCE.finditer(text):
+        family = _UNIT_OF.get(match["unit"] or "") or (match["name"] or match["unit"]).casefold()
+        yield Numbering(family, _number(match["n"] or match["m"]), *match.span())
+
+
+def _number(text: str) -> tuple[int, ...]:
+    return tuple(whole_number(part) or 0 for part in text.split("."))
