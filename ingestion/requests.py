@@ -11,6 +11,7 @@ from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.self_names import SelfNames
 from kgrag.llm.chat import Request, Schema, Stage
 from kgrag.llm.prompts import Prompt, fence, prompt
+from kgrag.text.numbering import without_numbering
 from kgrag.types import Language
 
 Task = Literal["knowledge", "facts", "summaries"]
@@ -29,7 +30,7 @@ SCHEMA_NAMES: Mapping[Task, str] = {
 _LEAST_HAN = 0.2  # of the letters of a Chinese text: names and tables are often Latin
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
-_MERE_ANNEX = re.compile(r"附\s*[件录表][\s\d一二三四五六七八九十：:．.、]*")  # with no title
+_AROUND_MARK = " \t\u3000：:．.、"
 _NONE: Mapping[Language, str] = {"zh": "（无）", "en": "(none)"}
 # The last line of the meta-model in a prompt: what about the relations that it does not have?
 BEYOND: Mapping[ExtractFacts, Mapping[Language, str]] = {
@@ -102,7 +103,7 @@ def passage_request(
 
 def passage_values(task: Task, passage: Passage, language: Language) -> dict[str, str]:
     """Return what stands in the places of a prompt that are the passage's."""
-    headings = " > ".join(h for h in passage.heading_path if not _MERE_ANNEX.fullmatch(h))
+    headings = " > ".join(h for h in passage.heading_path if without_numbering(h, _AROUND_MARK))
     text = passage.text if task == "facts" else summarize.marked(passage)
     values = {
         "headings": fence(headings, label="headings") if headings else _NONE[language],

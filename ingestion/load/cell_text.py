@@ -3,10 +3,11 @@
 import re
 from itertools import pairwise
 
+from kgrag.text.numbering import item_end
+
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef“”‘’—…"
 _BREAK = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
 _ENDS_CJK, _BEGINS_CJK = re.compile(f"[{_CJK}]$"), re.compile(f"^[{_CJK}]")
-_ITEM = re.compile(r"[（(]?(?:\d{1,2}|[一二三四五六七八九十]{1,3})[)）、．.](?!\d)|[①-⑳●■◆·]")
 _ORGAN = re.compile(
     r".{2,}(?:委|委员会|厅|局|部|办|办公室|院|署|中心|银行|公司|政府|法院)[、，,；;]?"
 )
@@ -26,6 +27,6 @@ def one_line(text: str) -> str:
     parts = lines[:1]
     for before, line in pairwise(lines):
         is_within = _ENDS_CJK.search(before) and _BEGINS_CJK.search(line)
-        is_next = _ITEM.match(line) or (_ORGAN.fullmatch(before) and _ORGAN.fullmatch(line))
+        is_next = item_end(line) or (_ORGAN.fullmatch(before) and _ORGAN.fullmatch(line))
         parts += ("" if is_within and not is_next else " ", line)
     return "".join(parts)

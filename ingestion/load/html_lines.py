@@ -10,6 +10,7 @@ from lxml import etree
 from kgrag.ingestion.load.html_article import BLOCK_TAGS
 from kgrag.ingestion.load.html_tables import html_table_lines
 from kgrag.ingestion.load.raised import lowered, raised
+from kgrag.text.numbering import item_end
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -18,9 +19,6 @@ _ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WRAPPED = re.compile(r"(?<=[\u2e80-\uffef“”])[ \t\r]*\n\s*(?=[\u2e80-\uffef“”])")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 # An item that begins so says its own number.
-_NUMBERED = re.compile(
-    r"\s*(?:[（(]?[\d一二三四五六七八九十]{1,3}[）)、.．]|第[\d一二三四五六七八九十]+[条章节项]|[①-⑳●■◆·•-])"
-)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
@@ -170,7 +168,8 @@ class _Lists:
         kind = element.get("type") or parent.get("type") or ""
         if "list-style:none" in style or "list-style-type:none" in style:
             return ""
-        if _NUMBERED.match(element.text_content()):
+        text = element.text_content().lstrip()
+        if item_end(text) or text.startswith("-"):
             return ""
         return f"{_counted(number, kind)}. "
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from kgrag.ingestion.load.page_tables import Item, Line, Table, expand
 from kgrag.language.table_rows import is_row
+from kgrag.text.numbering import item_end
 from kgrag.types import Segment
 
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
@@ -24,11 +25,7 @@ _NUMBER_IN_HEAD = re.compile(r"[-—–―－_·•\s\d]+")
 _CLOSING = "，。；：、！？）》”’】％"
 _MIN_LINES = 12
 _SENTENCE_END = re.compile(r"[。！？!?；;：:][”’」』）)》\"]*$")
-_NEW_BLOCK = re.compile(
-    r"第[一二三四五六七八九十百零〇\d]+[编章节条部]"
-    r"|[一二三四五六七八九十]{1,3}[、．.]|[（(][一二三四五六七八九十\d]{1,3}[）)]"
-    r"|\d{1,2}[.．、](?!\d)|附件|附录|专栏|[—―-]{2}|[①-⑳●■◆]|目\s*录$"
-)
+_CONTENTS = re.compile(r"目\s*录$")
 _LEADERS = re.compile(r"[.．·…]{5}\s*+[（(]?\d*+[）)]?$")
 
 
@@ -160,5 +157,5 @@ def _continues(previous: Line, line: Line, column: _Column) -> bool:
     if previous.left - column.left > 4 * size or line.left - column.left > 0.9 * size:
         return False
     return column.indented or not (
-        _SENTENCE_END.search(previous.text) or _NEW_BLOCK.match(line.text)
+        _SENTENCE_END.search(previous.text) or item_end(line.text) or _CONTENTS.match(line.text)
     )

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from kgrag.language.leading_region import leading_region
 from kgrag.language.quantities import narrow
 from kgrag.language.regions import level_of, listed_regions, path, region_of, regions_named
+from kgrag.text.numerals import han_digits
 
 LISTED = ("issuers", "regions", "recipients", "status")  # fields of several values
 BETWEEN = "；"  # between these in a property
@@ -48,7 +49,6 @@ METADATA_FIELDS = frozenset(_NAMES.values()) - {"file", "title"}
 _SEPARATOR = re.compile(r"[、;；|\n]")
 _BETWEEN_RECIPIENTS = re.compile(r"[;；|\n]")  # 各市、县人民政府 is one
 _NUMBER_YEAR = re.compile(r"[\[【(〔﹝](\d{4})[\]】)〕﹞]")
-_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
 _TEN = re.compile(r"(\d?)十(\d?)")
 _DATES = (
     re.compile(r"(?P<y>\d{4})年?(?:(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})日?)?)?", re.ASCII),
@@ -103,7 +103,7 @@ def _one_line(text: str) -> str:
 
 
 def _date(text: str) -> str:
-    bare = _TIME.sub("", narrow(text)).translate(_DIGITS)
+    bare = han_digits(_TIME.sub("", narrow(text)))
     bare = _TEN.sub(lambda m: f"{m[1] or 1}{m[2] or 0}", "".join(bare.split()))
     match = next(filter(None, (form.fullmatch(bare) for form in _DATES)), None)
     parts = [match[name] for name in "ymd" if match[name]] if match else []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from kgrag.language.page_labels import NAME_LABELS, page_label, with_labels
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import without_number
+from kgrag.text.numbering import item_end
 
 _KINDS = (
     "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲|预案"
@@ -49,10 +50,6 @@ _LINK = re.compile(
 )  # of the page, to a translation
 _LATIN = re.compile(r"[A-Za-z]{2}")
 _BY_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff“《（])\s+(?=\d)|(?<=\d)\s+(?=[\u4e00-\u9fff”》）])")
-_ORDER = re.compile(
-    r"第[一二三四五六七八九十百\d]+[编章节条部]|[一二三四五六七八九十]+[、．.]"
-    r"|[（(][一二三四五六七八九十\d]+[）)]|\d+\s*[、．.]"
-)
 _ISSUER = re.compile(
     r"[^，。；：《》]{2,60}(?:政府|办公厅|办公室|委员会|委|厅|局|部|署|院|党组|小组|银行|中心|公司|联合会)"
     r"(?:[（(].{1,12}[）)])?$"
@@ -205,7 +202,8 @@ def _is_body(line: str) -> bool:
         line.endswith((":", "：", "，", "；", ",", ";"))
         or "。" in line
         or len(line) > _MAX_TITLE
-        or bool(_ORDER.match(line) or _OPENING.match(line))
+        or item_end(line) > 0
+        or bool(_OPENING.match(line))
         or line.count("，") + line.count(",") > 1
     )
 
@@ -214,7 +212,7 @@ def _run_on(line: str) -> str | None:
     """Return the title at the head of a line that text was glued to."""
     for pattern in _RUN_ON:
         match = pattern.match(line)
-        if match and _is_whole(match["title"]) and not _ORDER.match(line):
+        if match and _is_whole(match["title"]) and not item_end(line):
             return match["title"]
     return None
 

@@ -6,20 +6,17 @@ from decimal import Decimal
 
 from kgrag.language.quantities import Quantity
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, DIVISIONS, numbering_at
 
 LONGEST = 120  # characters of a subject or an object
 
-# Markers of the nesting, outermost first.
-MARKERS = (
-    re.compile(r"附[件录]"),
-    re.compile(r"第[一二三四五六七八九十百零〇两\d]{1,5}[编章节]"),
-    re.compile(r"第[一二三四五六七八九十百零〇两\d]{1,5}条"),
-    re.compile(r"[一二三四五六七八九十]{1,3}[、．.]"),
-    re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]"),
-    re.compile(r"\d{1,2}[、．.](?!\d)"),
-    re.compile(r"[（(]\d{1,2}[）)]|\d{1,2}[）)]"),
-    re.compile(r"[①-⑳]|[a-z][)）]"),
-)
+# Ranks of marks, outermost first.
+_RANKS = {
+    **dict.fromkeys((ATTACHMENT, ANNEX), 0), **dict.fromkeys(DIVISIONS, 1), ARTICLE: 2,
+    "chinese": 3, "bracketed chinese": 4, "digit": 5, "bracketed digit": 6, "half bracket": 6,
+    "circle": 7,
+}  # fmt: skip
+NO_RANK = 8
 
 _LEAD_END = re.compile("[。：:，；】]")
 _SHORTEST_LEAD, _LONGEST_LEAD = 4, 30  # characters
@@ -45,21 +42,21 @@ class Stated:
 
 
 def marked(line: str) -> tuple[int, str]:
-    """Return (rank, rest) of a line; the rank is that of its marker, the number of ranks for none.
+    """Return (rank, rest) of a line; the rank is that of its marker, NO_RANK for none.
 
     >>> marked("（一）依法注册"), marked("依法注册")
     ((4, '依法注册'), (8, '依法注册'))
     """
-    for rank, pattern in enumerate(MARKERS):
-        if match := pattern.match(line):
-            return rank, line[match.end() :]
-    return len(MARKERS), line
+    mark = numbering_at(line)
+    if mark and mark.family in _RANKS:
+        return _RANKS[mark.family], line[mark.end :]
+    return NO_RANK, line
 
 
 def unmarked(text: str) -> str:
     """Return a text without the markers that it begins with, and marks at its ends."""
     rank, rest = marked(text.strip("，,、。；;：: "))
-    while rank < len(MARKERS):
+    while rank < NO_RANK:
         rank, rest = marked(rest)
     return rest.strip("，,、。；;：: ")
 
@@ -94,7 +91,7 @@ class Heads:
     def enter(self, line: str) -> None:
         """Take note of a line: it ends the items of its rank and of inner ones."""
         rank, _ = marked(line)
-        if rank < len(MARKERS):
+        if rank < NO_RANK:
             self._leads = [(r, lead) for r, lead in self._leads if r < rank]
             self._leads.append((rank, _LEAD_END.split(unmarked(line).lstrip("【"), maxsplit=1)[0]))
 

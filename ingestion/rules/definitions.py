@@ -7,6 +7,7 @@ from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.full_names import shortened_names
 from kgrag.ingestion.rules.unwrapped import Unwrapped, unwrapped
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.numbering import numbering_at, without_numbering
 
 MEANS, SHORT_FOR = "是指", "简称"
 TERM_CONFIDENCE, SHORT_CONFIDENCE = 0.97, 0.94  # precision that was measured
@@ -19,11 +20,7 @@ _MEANS = re.compile(
 _CALLED = re.compile(
     r"(?:本[^，。；：\s]{1,8}?|前款|其中|上述|以下|这里|文中)?(?:中)?所(?:称|指|说|谓)的?(?:：|:)?"
 )
-_MARKER = re.compile(
-    r"^(?:第[一二三四五六七八九十百零〇两\d]{1,5}条|[一二三四五六七八九十]{1,3}[、．.]"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}(?:\.\d{1,2})+|\d{1,2}[、．.)）]|[①-⑳]|注\d?[：:]"
-    r"|[a-z][)）]|[•●■·◆—\-]+)+"
-)
+_NOTE = re.compile(r"^(?:注\d?[：:]|[a-z][)）])")
 _ASIDE = re.compile(r"[（(][^（）()]{0,60}[）)]")
 _NO_TERM = re.compile(
     r"^(?:其|这|那|该|此|它|前者|后者|前款|本|以上|以下|其中|主要|也就|就|即|指标解释|解释|定义|含义|所|注|说明"
@@ -33,10 +30,8 @@ _NOT_NAME = re.compile(r"[。；？！?!=|“”\"]|^.$|\d{4}年")
 _QUOTES = "“”\"'‘’《》「」『』"
 _MEANING_END = re.compile(r"[。\n]|；(?=[^；。\n]{0,40}是指)")
 _TERMS = re.compile(r"术语|用语|名词解释|名词(?:术语)?说明|定义$")
-_SECTION = re.compile(
-    r"^(?:第[一二三四五六七八九十百\d]{1,4}[章节条]|[一二三四五六七八九十]{1,3}[、．.]|附[件录]"
-    r"|\d{1,2}(?:[、．.]|(?=[^\d.]))).{0,30}$"
-)
+_OF_ITEMS = frozenset(("bracketed chinese", "bracketed digit", "half bracket", "circle"))
+_LONGEST_SECTION = 34  # characters of a line that begins a section
 _ITEM = re.compile(r"^(?P<term>[^：:，。；]{2,40})[：:](?P<meaning>[^\n]{6,})$")
 _NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,3}(?P<term>[^，。；：:\d][^，。；：:]{1,50})$")
 _SAID = re.compile(r"^(?:是指|特指|系指|指|是|：|:)(?=.)")
@@ -105,7 +100,7 @@ def _stated(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 def _term(words: str) -> str:
     """Return the term that stands before 是指; empty where it is none."""
-    words = _ASIDE.sub("", _MARKER.sub("", words)).rstrip("，,：: ")
+    words = _ASIDE.sub("", _unmarked(words)).rstrip("，,：: ")
     called = list(_CALLED.finditer(words))
     if called and called[-1].end() < len(words):
         words = words[called[-1].end() :]
@@ -114,6 +109,15 @@ def _term(words: str) -> str:
     term = words.strip(_QUOTES + "，,、：: ")
     fits = 2 <= len(term) <= _LONGEST_TERM and "，" not in term and "：" not in term
     return "" if not fits or _NO_TERM.match(term) or _NOT_NAME.search(term) else term
+
+
+def _unmarked(line: str) -> str:
+    return without_numbering(_NOTE.sub("", line))
+
+
+def _begins_section(line: str) -> bool:
+    mark = numbering_at(line)
+    return mark is not None and mark.family not in _OF_ITEMS and len(line) <= _LONGEST_SECTION
 
 
 def _meaning(text: str, start: int) -> tuple[str, int]:
@@ -140,13 +144,13 @@ def _listed(text: str) -> Iterator[tuple[int, int, str, str]]:
             within, waiting = True, None
         elif within and numbered:
             waiting = (start, _bare(numbered["term"]))
-        elif within and _SECTION.match(line):
+        elif within and _begins_section(line):
             within, waiting = False, None
         elif within and waiting:
             if 8 <= len(line) <= _LONGEST_MEANING and not _MEANS.search(line):
                 yield waiting[0], end, waiting[1], _SAID.sub("", line).rstrip("。")
             waiting = None
-        elif within and (item := _ITEM.match(_MARKER.sub("", line))):
+        elif within and (item := _ITEM.match(_unmarked(line))):
             yield from _item(item, start, end)
         start = end + 1
 

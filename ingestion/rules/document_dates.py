@@ -9,13 +9,8 @@ from datetime import date, timedelta
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.document_numbers import numbers_in, own_number
 from kgrag.language.title_keys import title_key, title_keys
+from kgrag.text.numerals import han_digits, whole_number
 
-_HAN = {c: str(i) for i, c in enumerate("〇一二三四五六七八九")} | {
-    "零": "0",
-    "○": "0",
-    "Ｏ": "0",
-    "O": "0",
-}
 _SMALL = r"(?:[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]|\d{1,2})"
 _YEAR = r"(?:(?:19|20)\d\d|[一二][〇○零九OＯ\d][〇○零一二三四五六七八九OＯ\d]{2})"
 DAY = rf"(?P<y>{_YEAR})[年.\-/](?P<m>{_SMALL})[月.\-/](?P<d>{_SMALL})日?+"
@@ -103,7 +98,6 @@ _NEAR, _PUT_UP_AGAIN = 60, 366  # days
 _BOX = 300  # characters of a line that may be of a page's box
 _CLOCK = re.compile(r"\d{1,2}[:：]\d\d")
 _LATE = "04"  # a month; numbers of a year are published up to it in the next
-_NUMBERS = {c: i for i, c in enumerate("〇一二三四五六七八九十")} | {"两": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +205,8 @@ def iso_date(text: str) -> str:
 
 def _iso(match: re.Match[str]) -> str:
     groups = match.groupdict()
-    year = int("".join(_HAN.get(c, c) for c in groups["y"]))
-    month, day = _small(groups["m"]), _small(groups.get("d") or "")
+    year = int(han_digits(groups["y"].replace("O", "0")))
+    month, day = whole_number(groups["m"]) or 0, whole_number(groups.get("d") or "") or 0
     if not 1 <= month <= 12 or not 1949 <= year <= 2100:
         return ""
     if groups.get("d") is None:
@@ -221,14 +215,6 @@ def _iso(match: re.Match[str]) -> str:
         return date(year, month, day).isoformat()
     except ValueError:
         return ""
-
-
-def _small(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    tens, ten, ones = text.rpartition("十")
-    high = (_NUMBERS.get(tens, 1) if tens else 1) if ten else 0
-    return high * 10 + (_NUMBERS.get(ones, 0) if ones else 0)
 
 
 def _labelled(head: Sequence[str]) -> dict[str, str]:
@@ -342,7 +328,7 @@ def _effective(lines: Sequence[str], begin: str, own: Collection[str]) -> str:
             return value
         now = _FROM_ISSUE.search(clause)
         if now or _FROM_NOW.search(clause):
-            return _later(begin, _small(now["days"]) if now and now["days"] else 0)
+            return _later(begin, (whole_number(now["days"] or "") or 0) if now else 0)
     return ""
 
 
@@ -370,7 +356,7 @@ def _expires(lines: Sequence[str], begin: str) -> str:
             return value
         years = _YEARS.search(clause)
         if years and begin:
-            n = _small(years["n"].replace("两", "二"))
+            n = whole_number(years["n"]) or 0
             return _months_after(begin, n if years["unit"] == "个月" else n * 12)
     return ""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kgrag.ingestion.rules.duty_roles import DOES, HELPS, LEADS
 from kgrag.ingestion.rules.duty_tasks import lead, shortened
 from kgrag.ingestion.rules.organs import is_organ, organs
+from kgrag.text.numbering import without_numbering
 
 _BARELY = 5  # characters of a task that says only what is done: 组织实施, 予以补发
 _WHEN = ("前", "后", "时", "内", "间", "年", "底")  # ends of words for a time
@@ -26,11 +27,7 @@ _MODAL = re.compile(
     r"(?:应当|应该|应|要|将|须|必须|可以?|共同|联合|具体|主要|统一|分别|依法|定期|统筹|积极|切实|认真|每年"
     r"|(?:按|按照|根据|依据|依照)(?:各自|其)?(?:的)?职(?:责|能)(?:分工|范围)?(?:和[^，]{2,8}规定)?|依据本[^，]{2,4}|在各自职责范围内|，){1,12}$"
 )
-_ARTICLE = re.compile(
-    r"^(?:第[一二三四五六七八九十百零〇两\d]{1,5}条(?:之[一二三])?|[一二三四五六七八九十]{1,3}[、．.]"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.]|[一二三四五六七八九十]是|[—\-]{2,}"
-    r"|【[^】]{1,20}】|[^。：（(]{0,16}[】）)](?=[省市区县国]))+"
-)
+_LED_IN = re.compile(r"^(?:【[^】]{1,20}】|[^。：（(]{0,16}[】）)](?=[省市区县国]))+")
 _NO_SUBJECT = re.compile(
     r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经(?![济信开贸])|向(?!阳)|对(?!外)|报|与|将(?!乐)"
     r"|形成|构建|打造|开展|全面|进一步|持续|深入|积极|大力|切实|结合|贵(?![州阳港南])|请|把|为|是|委托|组织(?!部)|明确|以|在|从|其|被|使|让|所有|成立|推进|发挥|提请|协调|不|未"
@@ -160,8 +157,8 @@ def _whole(task: str, sentence: str, end: int) -> str:
 
 def _at(sentence: str, start: int, *, is_by: bool) -> tuple[list[tuple[str, str]], str, int] | None:
     """Return (holders, task, where to go on) of a subject that begins at `start`."""
-    article = _ARTICLE.match(sentence[start : start + 40])
-    start += article.end() if article else 0
+    begin = sentence[start : start + 40]
+    start += len(begin) - len(_LED_IN.sub("", without_numbering(begin, ""), count=1))
     for verb in _VERB.finditer(sentence, start, start + _LONGEST_SUBJECT):
         if verb["by"] and not is_by:
             continue

@@ -4,14 +4,11 @@ import bisect
 import re
 from collections.abc import Sequence
 
+from kgrag.text.numbering import item_end, without_numbering
+
 LONGEST_TASK = 60  # characters
 _RUN_IN = 28  # characters; a first sentence up to here, without a comma, is its paragraph's title
 _REACH = 6000  # characters before the bracket in which its item begins
-_MARKER = re.compile(
-    r"(?:第[一二三四五六七八九十百零〇两\d]{1,5}[编章节条]|[一二三四五六七八九十]{1,3}[、．.]"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.)）](?!\d)|[①-⑳]|专栏\d{0,2}"
-    r"|附件\d{0,2}|#+|[一二三四五六七八九十]是(?:要)?|[—\-]{2,}|[•●■·◆])"
-)
 _DOT = r"(?<=[一-鿿])\.(?=[一-鿿（(])"  # a scan has it for 。
 _STOP = re.compile(rf"[。；;：:！!？?\n]|{_DOT}|[（(〔](?=牵头|责任|配合)")
 _SENTENCE = re.compile(rf"[。；;！!？?\n]|{_DOT}")
@@ -29,9 +26,7 @@ def lead(text: str) -> str:
     >>> lead("1．推进工业节能。实施节能改造，到2025年……")
     '推进工业节能'
     """
-    text = text.lstrip(_TRIM + "\n")
-    while marker := _MARKER.match(text):
-        text = text[marker.end() :].lstrip(_TRIM)
+    text = without_numbering(text.lstrip("\n"), _TRIM)
     stop = _STOP.search(text)
     text = text[: stop.start()] if stop else text
     return shortened(_WHO.sub("", text))
@@ -91,12 +86,12 @@ def _item(text: str, opens: int, since: int) -> int:
     """
     at, is_list = opens, False
     while at > since:
-        is_marked, before = _MARKER.match(text, at), text[at - 2 : at - 1]
+        is_marked, before = item_end(text, at) > at, text[at - 2 : at - 1]
         if is_marked and (before not in _GOES_ON or (at == opens and before == "：")):
             break  # the first point of a list has its own bracket
-        is_list = before != "：" and (is_list or bool(is_marked))
+        is_list = before != "：" and (is_list or is_marked)
         at = max(text.rfind("\n", since, at - 1) + 1, since)
-    return at if _MARKER.match(text, at) and not is_list else opens
+    return at if item_end(text, at) > at and not is_list else opens
 
 
 def _run_in_title(paragraph: str) -> str:

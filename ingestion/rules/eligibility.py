@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from kgrag.ingestion.rules.condition_parts import MARKERS, Stated, lines_of, marked, unmarked
+from kgrag.ingestion.rules.condition_parts import NO_RANK, Stated, lines_of, marked, unmarked
 from kgrag.ingestion.rules.finding import SELF
 from kgrag.qualifiers import Qualifiers
 
@@ -53,26 +53,26 @@ def _items(
     text: str, lines: list[tuple[int, int]], head: int, outer: int, subject: str
 ) -> Iterator[Stated]:
     """Yield the items below a line, as far as their markers are of an inner rank."""
-    first = len(MARKERS)
+    first = NO_RANK
     group = ""
     for at in range(head + 1, min(head + 1 + _MOST_ITEMS, len(lines))):
         start, end = lines[at]
         rank, rest = marked(text[start:end][:_LONGEST_ITEM])
-        if rank == len(MARKERS):
+        if rank == NO_RANK:
             if rest.endswith(("：", ":")) or (at == head + 1 and "条件" in rest):
                 continue
             return
-        if rank < 4 or (outer < len(MARKERS) and rank <= outer) or rank < first < len(MARKERS):
+        if rank < 4 or (outer < NO_RANK and rank <= outer) or rank < first < NO_RANK:
             return
         first = min(first, rank)
-        following = len(MARKERS)
+        following = NO_RANK
         if at + 1 < len(lines):
             following = marked(text[lines[at + 1][0] : lines[at + 1][0] + 8])[0]
         item = unmarked(rest)
         if len(item) <= 16 and item.endswith(("要求", "条件")):
             group = item
             continue
-        if rank < following < len(MARKERS) and len(item) <= 30:
+        if rank < following < NO_RANK and len(item) <= 30:
             group = item
             continue
         if rank == first and following <= rank:

@@ -2,20 +2,10 @@
 
 import re
 
-_NUMBERED = (
-    r"第[一二三四五六七八九十百\d]+[篇编章部]",
-    r"第[一二三四五六七八九十百\d]+节",
-    r"[一二三四五六七八九十]{1,3}、",
-    r"[（(][一二三四五六七八九十]{1,3}[）)]",
-    r"\d{1,2}[.．、](?!\d)",
-    r"[（(]\d{1,2}[）)]",
-)
-_HEADING = re.compile(
-    r"^[ \t]*(?:"
-    + "|".join(f"({form})" for form in _NUMBERED)
-    + r")[ \t]*([^\n。；;]{2,40})[。]?$",
-    re.MULTILINE,
-)
+from kgrag.text.numbering import DIVISIONS, RANK, numbering_at
+
+_FAMILIES = DIVISIONS | {"chinese", "bracketed chinese", "digit", "bracketed digit"}
+_NAME = re.compile(r"[ \t]*([^\n。；;]{2,40})。?$")
 _ACHIEVED = re.compile(
     "成效|回顾|成就|成果|现状|进展|全面完成|圆满完成|取得"
     "|(?:现实|工作|发展|规划)基础(?!设施)|基础(?:和|与|及)(?:面临)?形势|形势与"
@@ -52,12 +42,20 @@ def _sections(
 ) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start, depth = -1, -1
-    for match in _HEADING.finditer(text):
-        level = next(i for i in range(len(_NUMBERED)) if match.group(i + 1))
-        if start >= 0 and level <= depth:
-            found.append((start, match.start()))
+    at = 0
+    for line in text.split("\n"):
+        begin = at + len(line) - len(line.lstrip(" \t"))
+        at += len(line) + 1
+        mark = numbering_at(text, begin)
+        if mark is None or mark.family not in _FAMILIES:
+            continue
+        name = _NAME.match(text, mark.end, at - 1)
+        if name is None:
+            continue
+        if start >= 0 and RANK[mark.family] <= depth:
+            found.append((start, begin))
             start = -1
-        words = match.group(len(_NUMBERED) + 1).rstrip(" .…")
+        words = name[1].rstrip(" .…")
         if start < 0 and heading.search(words) and not (but and but.search(words)):
-            start, depth = match.start(), level
+            start, depth = begin, RANK[mark.family]
     return [*found, (start, len(text))] if start >= 0 else found

@@ -5,6 +5,7 @@ from array import array
 from dataclasses import dataclass
 
 from kgrag.language.quantities import narrow
+from kgrag.text.numbering import item_end
 
 _PAGE_MARK = re.compile(r"[—–\-]{1,3}\s{0,3}\d{1,4}\s{0,3}[—–\-]{1,3}")
 _PAGE_LINE = re.compile(r"[—–\-\s]*+\d{0,4}+[—–\-\s]*+|第\s*+\d++\s*+页.{0,12}")
@@ -18,14 +19,8 @@ _WRAPPED = 18  # characters; a shorter line was not broken by the width of a pag
 _SHARE = 0.7  # ... nor one that is much shorter than most lines of the text
 _HELD = 8  # lines that an open bracket may hold together
 _UNFINISHED = re.compile(r"[，、][^。；;，、]*+$")  # a heading has no comma
-_MARKER = re.compile(
-    r"第[一二三四五六七八九十百零〇两\d]{1,5}[编章节条部]|[一二三四五六七八九十]{1,3}[、．.]"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|\d{1,2}[、．.](?!\d)|[①-⑳]|专栏|附[件录表]|#"
-    r"|[一二三四五六七八九十]是|[—\-]{2}"
-    r"|[^，。；：:\s]{0,6}(?:单位|部门|主体|时限|期限|时间)[：:]"
-)
-
-_HEADING = re.compile(rf"(?:{_MARKER.pattern}|\d{{1,2}}\.\d{{1,2}})[^，。；、]*+$")
+_LABEL = re.compile(r"[^，。；：:\s]{0,6}(?:单位|部门|主体|时限|期限|时间)[：:]")
+_IN_HEADING = re.compile(r"[^，。；、]*+$")  # a heading has none of these marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +109,16 @@ def _goes_on(previous: str, body: str, open_lines: int, width: float) -> bool:
         return True
     if len(previous) < _WRAPPED or previous[-1] in _COMPLETE or previous[-1] in _CLOSING:
         return False
-    if _HEADING.match(previous):
+    if _begins(previous) and _IN_HEADING.match(previous, item_end(previous)):
         return False
     if len(previous) < width and not _UNFINISHED.search(previous[-_REACH:]):
         return False
-    return _MARKER.match(body) is None
+    return not _begins(body)
+
+
+def _begins(line: str) -> bool:
+    """Return whether a line begins an item, a heading, or what a label says."""
+    return item_end(line) > 0 or _LABEL.match(line) is not None
 
 
 def _is_open(body: str, open_lines: int) -> bool:

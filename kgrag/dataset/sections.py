@@ -12,6 +12,7 @@ from kgrag.dataset.wording import everyday, quoted, worded
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.language.text import normalize_name
 from kgrag.store.graph import Statement
+from kgrag.text.numbering import item_end, without_numbering
 from kgrag.types import Heading
 
 _TASK = re.compile("(?!关于|其他|以下|上述)[^，。；：、（）()\\s]{7,24}")
@@ -21,9 +22,6 @@ _BRACKETED = re.compile("[(（〔\\[【]")  # a list of who is responsible, for 
 _MOST_ORGANS = 6
 _OFFICES = "处科室"  # within an organ: its own document's matter
 _EVERYWHERE = 3  # documents that have a task: it is said to be that of one of them
-_NUMBER = re.compile(
-    r"[（(]?(?:第[一二三四五六七八九十]+[章节]|[一二三四五六七八九十]+|\d+)[)）、.．\s]+"
-)
 _FEWEST_ITEMS, _MOST_ITEMS = 3, 9
 _MEAN_ITEM = 6  # characters: 单位简介、联系方式 are forms to fill in
 _ITEM = re.compile(r"[^。；：:…\n]{4,32}")
@@ -131,7 +129,7 @@ def _organs(several: list[Statement], role: str, clause: str) -> list[str]:
 
 def _bare(heading: Heading) -> str:
     """Return a heading without its number."""
-    return _NUMBER.sub("", heading.text, count=1).strip()
+    return without_numbering(heading.text)
 
 
 def _divided(headings: list[Heading]) -> Iterator[tuple[Heading, list[Heading]]]:
@@ -143,9 +141,9 @@ def _divided(headings: list[Heading]) -> Iterator[tuple[Heading, list[Heading]]]
                 break
             inner.append(other)
         below = [other for other in inner if other.level == min(o.level for o in inner)]
-        fits = all(_NUMBER.match(o.text) and _ITEM.fullmatch(_bare(o)) for o in below)
+        fits = all(item_end(o.text) and _ITEM.fullmatch(_bare(o)) for o in below)
         distinct = len({_bare(o) for o in below}) == len(below)
         fits = fits and sum(len(_bare(o)) for o in below) >= _MEAN_ITEM * len(below)
-        is_named = _NUMBER.match(heading.text) and _TITLE.fullmatch(_bare(heading))
+        is_named = item_end(heading.text) and _TITLE.fullmatch(_bare(heading))
         if _FEWEST_ITEMS <= len(below) <= _MOST_ITEMS and fits and distinct and is_named:
             yield heading, below

@@ -2,12 +2,15 @@
 
 import re
 
-_CN = "一二三四五六七八九十"
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits
+
 _YEAR = r"(?<!\d)(20\d\d)(?!\d)"
 _RANGE = re.compile(rf"{_YEAR}\s*+年?\s*+(?:[-−—–－―~～至到]++)\s*+{_YEAR}")
 _SHORT_RANGE = re.compile(r"(?<!\d)(20\d\d)\s*[-−—–－―~～]+\s*(\d\d)(?!\d)")
 # 十三五, 第十四个五年规划: the twelfth one ended in 2015.
-_FIVE_YEARS = re.compile(rf"(?<![{_CN}])十([{_CN[:9]}])个?五(?:年(?=规划|计划))?(?![{_CN}条项])")
+_FIVE_YEARS = re.compile(
+    rf"(?<![{HAN_SMALL}])十([{HAN_DIGITS[1:]}])个?五(?:年(?=规划|计划))?(?![{HAN_SMALL}条项])"
+)
 _END_OF_ELEVENTH = 2010
 _OF_A_YEAR = re.compile(
     rf"{_YEAR}\s*年度?[^，。]{{0,160}}?(?:工作要点|重点工作|工作计划|行动计划|工作安排|任务分工|重点任务|任务清单)"
@@ -35,7 +38,7 @@ def last_year(title: str) -> int | None:
         return None
     ends = [int(last) for _, last in _RANGE.findall(title)]
     ends += [int(first[:2] + last) for first, last in _SHORT_RANGE.findall(title)]
-    ends += [_END_OF_ELEVENTH + 5 * _CN.index(n) for n in _FIVE_YEARS.findall(title)]
+    ends += [_END_OF_ELEVENTH + 5 * (int(han_digits(n)) - 1) for n in _FIVE_YEARS.findall(title)]
     ends += [int(year) for year in _OF_A_YEAR.findall(title)]
     if not ends:
         return None

@@ -5,8 +5,8 @@ import unicodedata
 
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_central_organ
+from kgrag.text.numerals import han_digits
 
-_HAN_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789")
 _HAN_YEAR = re.compile("[一二][〇○零一二三四五六七八九]{3}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
 _ISSUE_NUMBER = (
@@ -99,7 +99,7 @@ def title_key(title: str) -> str:
     """
     bare = _ON_TRIAL.sub("", without_number(title.strip()).strip("《》«» "))
     narrow = unicodedata.normalize("NFKC", bare).casefold()
-    narrow = _HAN_YEAR.sub(lambda m: m.group().translate(_HAN_DIGITS), narrow)
+    narrow = _HAN_YEAR.sub(lambda m: han_digits(m.group()), narrow)
     return _NOT_WORD.sub("", _COUNTRY.sub("", narrow))
 
 

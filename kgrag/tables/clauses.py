@@ -8,15 +8,13 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from kgrag.language.text import character_pairs, normalize_name, sentence_spans
+from kgrag.text.numbering import without_numbering
+from kgrag.text.numerals import HAN_SMALL
 from kgrag.types import Heading
 
-# Numbers before a heading: 第二章, （三）, 4.1, 二、.
-_NUMBERED = re.compile(
-    r"^\s*(?:第[一二三四五六七八九十百零\d]+[章节条款编部分]+|[（(]?[一二三四五六七八九十\d]+[）)、.．]+(?:\d+[.．、]?)*)\s*"
-)
 # (一)扩大绿色消费规模. in running text: a clause that is no heading of its own.
 _INNER = re.compile(
-    r"(?:^|(?<=[。.．；;\n]))\s*(?P<path>[（(][一二三四五六七八九十]{1,3}[）)][^。.．；;\n]{2,40})[。.．\n]"
+    rf"(?:^|(?<=[。.．；;\n]))\s*(?P<path>[（(][{HAN_SMALL}]{{1,3}}[）)][^。.．；;\n]{{2,40}})[。.．\n]"
 )
 _SHORTEST = 12  # characters of a clause; what is shorter is a page number, or a heading's rest
 _MARKS = " \t\r\n\u3000。；，、：:."  # that a heading leaves to the text behind it
@@ -83,7 +81,7 @@ def clauses(text: str, headings: Sequence[Heading]) -> list[Clause]:
         first, last = start + len(body) - len(body.lstrip(_MARKS)), start + len(body.rstrip())
         if last - first < _SHORTEST:
             continue
-        heading = normalize_name(_NUMBERED.sub("", path))
+        heading = normalize_name(without_numbering(path))
         piece = text[first:last]
         found.append(Clause(first, last, heading, path, piece, Counter(character_pairs(piece))))
     return found

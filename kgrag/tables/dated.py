@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kgrag.language.quantities import narrow
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, whole_number
 
 _YEAR = r"(?P<year>20\d\d)\s*年"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9])\s*月(?:份)?"
@@ -20,9 +21,6 @@ _DUE = re.compile(
     rf"(?<![0-9年\-—–~至])(?:(?P<lead>力争到|到|至|截至|于|在)\s*)?{_YEAR}\s*{_PART}?"
     rf"(?P<tail>\s*年?(?:底|末)?(?:\s*之?(?:以?前))?)"
 )
-_LAST_MONTH = {"1": "03", "2": "06", "3": "09", "4": "12"}
-_HAN_DIGITS = "零一二三四五六七八九"
-_HAN = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _CLAUSE_END = re.compile(r"[。；;！!\n]|(?<!\d)[.．](?!\d)")
 _BASE = re.compile(
     r"(?:比|较|与|同|相比|自|从|由|对|以|锚定|围绕|聚焦|按照|根据|响应|落实)$|[〔\[(（]$"
@@ -132,14 +130,14 @@ def _digits(part: str) -> str:
     """Return a pattern of a number of a date: 2022 or 二〇二二, 05 or 5 or 五."""
     wide = "".join(f"[{digit}{chr(0xFF10 + int(digit))}]" for digit in part)
     if len(part) == 4:  # a year, digit by digit
-        han = "".join("[〇零○Ｏ0]" if d == "0" else _HAN_DIGITS[int(d)] for d in part)
+        han = "".join("[〇零○Ｏ0]" if d == "0" else HAN_DIGITS[int(d)] for d in part)
         return f"(?:{wide}|{han})"
     number = int(part)
     tens, ones = divmod(number, 10)
     ten = ("", "十", "二十", "三十")[tens]
-    han = ten + (_HAN_DIGITS[ones] if ones else "")
+    han = ten + (HAN_DIGITS[ones] if ones else "")
     bare = "".join(f"[{digit}{chr(0xFF10 + int(digit))}]" for digit in str(number))
-    return f"(?:{wide}|{bare}|{han})(?![0-9十一二三四五六七八九])"
+    return f"(?:{wide}|{bare}|{han})(?![0-9{HAN_SMALL}])"
 
 
 def _is_due(text: str, match: re.Match[str]) -> bool:
@@ -163,7 +161,7 @@ def _date(match: re.Match[str], year: int | None) -> str:
         day = f"-{int(told['day']):02}" if told["day"] else ""
         return f"{named}-{int(told['month']):02}{day}"
     if told["quarter"]:
-        return f"{named}-{_LAST_MONTH[_HAN.get(told['quarter'], told['quarter'])]}"
+        return f"{named}-{3 * (whole_number(told['quarter']) or 0):02}"
     if told["half"]:
         return f"{named}-{'06' if told['half'] == '上' else '12'}"
     return named

@@ -103,7 +103,8 @@ def item_end(text: str, start: int = 0) -> int:
     (2, 2, 0)
     """
     mark = numbering_at(text, start)
-    if mark and mark.family not in (BARE, OPENING):
+    is_value = mark and mark.family == "decimal 2" and text[mark.end : mark.end + 1] in _COUNTED
+    if mark and mark.family not in (BARE, OPENING) and not is_value:
         return mark.end
     match = _ITEM.match(text, start)
     return match.end() if match else start
