@@ -9,13 +9,14 @@ from kgrag.language.organs import canonical_organ, is_central_organ
 from kgrag.language.regions import region_at, regions_named
 from kgrag.language.title_keys import CENTRE, issuer_before, same_organ
 from kgrag.metadata import Metadata
+from kgrag.text.numerals import HAN_SMALL
 
 # 省委、省政府; 中共云岭省委云岭省人民政府 are two as well.
 _BETWEEN_ORGANS = re.compile(
     r"[、，,；;\s]+|(?<=[厅局委部府])[和与及](?=[一-鿿]{2})|(?<=[省市区县党州]委)(?=[一-鿿]{2,12}政府)"
     r"|(?<=中央)(?=国务院)"
 )
-_AND_OTHERS = re.compile(r"等[\d一二三四五六七八九十]*个?(?:部门|单位|部委)?$")
+_AND_OTHERS = re.compile(rf"等[\d{HAN_SMALL}]*个?(?:部门|单位|部委)?$")
 _OWN = re.compile("[我本](?:部|委|局|厅|省|市|县|区|办)")
 _OFFICE = re.compile("办公[厅室]$")
 _PARTS = re.compile(r"(\D+?)〔(\d{4})〕(\d+)号")

@@ -12,6 +12,7 @@ from kgrag.language.indicators import indicator_name
 from kgrag.language.leading_region import leading_region
 from kgrag.language.region_mentions import regions_in
 from kgrag.language.text import character_pairs, normalize_name
+from kgrag.text.numerals import HAN_SMALL
 from kgrag.types import Entity
 
 _UNLIKE = frozenset(["value", "deadline", "document"])  # names that differ in little mean others
@@ -19,7 +20,7 @@ _LEAST = 0.8  # likeness
 _SHORTEST, _LONGEST = 4, 40  # characters of a name; what is longer is a clause
 _COMMON = 200  # names in which a pair of characters says nothing of a name
 _EACH = 0.03  # of likeness, for every character that only one of them has
-_NUMBERS = re.compile(r"\d+(?:\.\d+)?|[一二三四五六七八九十]+")
+_NUMBERS = re.compile(rf"\d+(?:\.\d+)?|[{HAN_SMALL}]+")
 # Words for one thing, and words that say nothing: as the first, or not at all.
 _ALIKE = (
     ("废弃物", "废物"), ("销售量", "销量"), ("住房和城乡", "住房城乡"), ("车辆", "车"),

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from lxml import etree
 
+from kgrag.text.numerals import HAN_SMALL
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -47,11 +49,11 @@ _ENDING = re.compile(
     r"|[（(](?:此件|本文|联系人|公开方式).{1,60}[）)]"
 )
 _ATTACHED = re.compile(
-    r"附\s{0,9}[件录表]\s{0,9}[\d一二三四五六七八九十]{0,3}\s{0,9}(?:[:：.．、\s].{0,120})?"
+    rf"附\s{{0,9}}[件录表]\s{{0,9}}[\d{HAN_SMALL}]{{0,3}}\s{{0,9}}(?:[:：.．、\s].{{0,120}})?"
 )
 _LIST_HEAD = re.compile(r"(?:相关)?附件(?:下载|列表|链接|文件|文档)?\s*[:：]?")
 _LISTED = re.compile(
-    r"[\d一二三四五六七八九十]{1,2}\s*[.．、].{2,120}|.{2,120}\.(?:docx?|pdf|xlsx?|wps|ofd|zip|rar|jpg)"
+    rf"[\d{HAN_SMALL}]{{1,2}}\s*[.．、].{{2,120}}|.{{2,120}}\.(?:docx?|pdf|xlsx?|wps|ofd|zip|rar|jpg)"
 )
 _NUMBER = re.compile(r"[^，。《》：:]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
 _BETWEEN_DOCUMENTS = re.compile(

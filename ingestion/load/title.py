@@ -7,6 +7,7 @@ from kgrag.language.page_labels import NAME_LABELS, page_label, with_labels
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import without_number
 from kgrag.text.numbering import item_end
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE
 
 _KINDS = (
     "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲|预案"
@@ -21,15 +22,15 @@ _ACTS = "通知|函|公告|通告|决定|意见|批复|通报"
 _ACT_END = re.compile(rf"的(?:{_ACTS})$")
 _TAIL = re.compile(rf"(?!.*(?:关于|印发))(?:.{{0,16}}的)?(?:{_ACTS})$")
 _MARKDOWN = re.compile(r"^#+\s*|\*\*|^>\s*|^[-*+]\s+")
-_DATE = r"[0-9０-９〇○零一二三四五六七八九十]{4}\s*[年.\-/]\s*[0-9０-９一二三四五六七八九十]{1,3}"
+_DATE = rf"[0-9０-９{HAN_WHOLE}]{{4}}\s*[年.\-/]\s*[0-9０-９{HAN_SMALL}]{{1,3}}"
 _FURNITURE = re.compile(
     r"[\W\d_]*$"
-    r"|(?:附\s*+件|附\s*+录)\s*+[0-9一二三四五六七八九十]*+\s*+[:：]?$"
+    rf"|(?:附\s*+件|附\s*+录)\s*+[0-9{HAN_SMALL}]*+\s*+[:：]?$"
     r"|(?:目\s*录|前\s*言|序\s*言|引\s*言|摘\s*要|正\s*文|总\s*则|言)\s*$"
     r"|.{0,40}文\s*件$"
     r"|[（(]?(?!关于)[^，。《》：]{1,16}[〔\[【［(（]\s*[0-9０-９]{4}\s*[〕\]】］)）].{0,8}号[）)]?(?:\s*签发人.*)?$"
     r"|[（(]?(?:第\s*\S{1,12}\s*号|.{2,30}令)[）)]?$"
-    rf"|[（(]?{_DATE}.{{0,40}}$|[（(]?[0-9０-９〇○零一二三四五六七八九]{{4}}\s*年度?[）)]?$"
+    rf"|[（(]?{_DATE}.{{0,40}}$|[（(]?[0-9０-９{HAN_DIGITS}〇○]{{4}}\s*年度?[）)]?$"
     r"|(?:索引号|主题|发文|文号|字号|发布|成文|生成|实施|施行|公开|来源|信息|时效|效力|法规|有效|分类"
     r"|名称|发稿|作者|责任编辑|编辑|更新|时间|日期|字体|点击|访问|审核|录入|供稿|浏览|阅读|打印|分享|当前位置|您(?:当前)?所在|首页)[^，。]{0,12}[:：>]"
     r"|(?:密级|紧急程度|公开方式|公开属性|主动公开|不予公开|依申请公开|特急|平急|加急)"
@@ -41,7 +42,7 @@ _FURNITURE = re.compile(
 # The head of an order or announcement: 云岭省人民政府令, 公 告; its number stands on the next line.
 _ACT_HEAD = re.compile(r"[^，。；：《》“”]{0,60}?(?:命?令|公告|通告)")
 _ACT_NUMBER = re.compile(
-    r"[（(]?(?:(?:19|20)\d\d年)?第?[〇○零一二三四五六七八九十百\d]{1,8}号[）)]?"
+    rf"[（(]?(?:(?:19|20)\d\d年)?第?[{HAN_WHOLE}\d]{{1,8}}号[）)]?"
     r"|[〔\[［(（](?:19|20)\d\d[〕\]］)）]第?\d{1,5}号"
 )
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")

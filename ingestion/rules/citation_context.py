@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from kgrag.ingestion.rules.citation_roles import ATTRIBUTE, GOVERNORS, OWN, TITLE, role
 from kgrag.ingestion.rules.sections import achieved_sections, basis_sections
 from kgrag.ingestion.rules.titles_told import Told
+from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
 
 _OPENING = 1500  # characters in which a document says why it is made
 _HEAD = 600  # characters in which its own headline stands
 _BEFORE, _AFTER = 300, 400  # characters of a sentence that are looked at
-_NUMBERING = r"(?:[（(]?[一二三四五六七八九十\d]{1,3}[）)、.．])"
-_NEW_ITEM = re.compile(
-    rf"(?<!\s)[^\S\n]*+\n\s*+(?={_NUMBERING}|第[一二三四五六七八九十百\d]++[条章节]|附件)"
-)
+_NUMBERING = rf"(?:[（(]?[{HAN_SMALL}\d]{{1,3}}[）)、.．])"
+_NEW_ITEM = re.compile(rf"(?<!\s)[^\S\n]*+\n\s*+(?={_NUMBERING}|第[{HAN_WHOLE}\d]++[条章节]|附件)")
 _SENTENCE_END = re.compile(rf"[。；;！？]|{_NEW_ITEM.pattern}")
 _THEN_SENT = re.compile(r"\s*现(?:予以?|联合|正式)?(?:印发|[发公颁]布|转发|批转)")
 _ASIDE = re.compile(r"[（(][^（）()]{0,80}[）)]")

@@ -9,10 +9,10 @@ from datetime import date, timedelta
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.document_numbers import numbers_in, own_number
 from kgrag.language.title_keys import title_key, title_keys
-from kgrag.text.numerals import han_digits, whole_number
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits, whole_number
 
-_SMALL = r"(?:[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]|\d{1,2})"
-_YEAR = r"(?:(?:19|20)\d\d|[一二][〇○零九OＯ\d][〇○零一二三四五六七八九OＯ\d]{2})"
+_SMALL = rf"(?:[一二三]?十[{HAN_DIGITS[1:]}]?|[{HAN_DIGITS[1:]}]|\d{{1,2}})"
+_YEAR = rf"(?:(?:19|20)\d\d|[一二][〇○零九OＯ\d][{HAN_DIGITS}〇○OＯ\d]{{2}})"
 DAY = rf"(?P<y>{_YEAR})[年.\-/](?P<m>{_SMALL})[月.\-/](?P<d>{_SMALL})日?+"
 _DAY = re.compile(DAY)
 MONTH = rf"(?P<y>{_YEAR})年(?P<m>{_SMALL})月"
@@ -66,14 +66,14 @@ _MONTH_ALONE = re.compile(
 _SUBJECT = r"(?:本[^，。；：]{1,16}?|现予(?:公布|发布|印发)，?|通知|上述[^，。；]{1,8})，?"
 _BEGINS = re.compile(r"[（(]?自|[（(]?(?:19|20)\d\d年")
 _NAMED = re.compile(
-    r"(?:第[一二三四五六七八九十]+条)?(?:[一二三四五六七八九十\d]{1,3}[、.．])?《(?P<title>[^《》]+)》自"
+    rf"(?:第[{HAN_SMALL}]+条)?(?:[{HAN_SMALL}\d]{{1,3}}[、.．])?《(?P<title>[^《》]+)》自"
 )
 _FROM_DAY = re.compile(
     rf"自?{DAY}(?:零时)?(?:起|之日起|开始)[^，。；]{{0,6}}?(?:施行|实施|执行|生效|试行)"
 )
 _FROM_BARE_DAY = re.compile(rf"自{DAY}(?:正式)?(?:施行|实施|执行|生效|试行)")
 _FROM_ISSUE = re.compile(
-    r"自?(?:发布|印发|公布|颁布|下发|发文|通过)之?日(?:起|后)?(?P<days>\d{1,3}|[一二三四五六七八九]?十)?(?:个?日|天)?(?:后|起)*"
+    rf"自?(?:发布|印发|公布|颁布|下发|发文|通过)之?日(?:起|后)?(?P<days>\d{{1,3}}|[{HAN_DIGITS[1:]}]?十)?(?:个?日|天)?(?:后|起)*"
     r"[^，。；]{0,4}?(?:施行|实施|执行|生效|试行)"
 )
 _FROM_NOW = re.compile(r"自(?:即日|今)起?[^，。；]{0,4}?(?:施行|实施|执行|生效)")
@@ -85,7 +85,7 @@ _FIRST_DAY = re.sub(r"<(.)>", r"<\1_1>", DAY)
 _SPAN = re.compile(rf"{_FIRST_DAY}起?(?:至|—|-|到){DAY}")
 _YEARS = re.compile(
     r"(?:(?:有效|试行|实施|执行)期限?(?:暂定)?(?:为|是|：)?|暂定(?:为|试行|施行|执行)?|试行)"
-    r"(?P<n>\d{1,2}|[一二三四五六七八九十两]{1,2})(?P<unit>年|个月)"
+    rf"(?P<n>\d{{1,2}}|[{HAN_SMALL}两]{{1,2}})(?P<unit>年|个月)"
 )
 # 执行期限：2022年1月1日至2024年12月31日 is that of the projects that a guide calls for.
 _OWN_PERIOD = re.compile(

@@ -10,6 +10,7 @@ from kgrag.ingestion.rules.issuing_organs import is_organ_name, split_organs
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_bare_organ, is_central_organ
 from kgrag.language.page_labels import ORGAN_LABELS
+from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
 
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
@@ -18,8 +19,8 @@ _DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MO
 _TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|贯彻|落实|印发|转发|发布|公布)")
 # Rules by which an organ works are its own.
 _OF_ITSELF = re.compile(r"(?P<who>[一-鿿]{4,30}?)(?:工作|议事)规则(?:[（(][^（）()]*[）)])?$")
-_ETC = re.compile(r"等(?:[\d一二三四五六七八九十]{0,3}(?:个?部门|单位|部委|局|委))$")
-_AND_OTHERS = re.compile(r"等[\d一二三四五六七八九十]{0,3}(?:个?部门|单位|部委|局|委).{0,6}关于")
+_ETC = re.compile(rf"等(?:[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委))$")
+_AND_OTHERS = re.compile(rf"等[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委).{{0,6}}关于")
 _RED_HEAD = re.compile(r"^(?P<who>[^，。：《》]{2,120}?)文件(?:$|(?=[一-鿿]{1,12}[〔\[﹝]))")
 _ORDER = re.compile(
     r"^[^，。《》]{0,30}?(?P<who>[一-鿿]{2,30}?)(?:令|公告)(?:$|[（(]?(?:第|\d{4}年第))"
@@ -38,7 +39,7 @@ _EXPLAINED = re.compile(
 )
 _PRINTED = re.compile(rf"(?P<who>[一-鿿]{{4,40}}){DAY}印发")
 _APPROVED = re.compile(
-    r"(?:已)?经(?P<who>[省市县区州]|自治区)(?:人民)?政府(?:第?[一二三四五六七八九十百\d]{1,4}[届次])*(?:常务会议|同意|研究)"
+    rf"(?:已)?经(?P<who>[省市县区州]|自治区)(?:人民)?政府(?:第?[{HAN_WHOLE}\d]{{1,4}}[届次])*(?:常务会议|同意|研究)"
 )
 _DEPARTMENTAL = re.compile(
     r"由(?P<who>[一-鿿]{2,12}?[部局委署会])(?:部务|局务|委务|委主任办公|署务)会议"

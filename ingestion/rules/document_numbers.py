@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.issuing_organs import split_organs
+from kgrag.text.numerals import HAN_WHOLE
 
 # 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
 _BRACKETED = re.compile(
@@ -12,11 +13,11 @@ _BRACKETED = re.compile(
     r"(?P<no>第?\d{1,5})号"
 )
 _ORDER = re.compile(
-    r"(?:^|(?<=日)|(?<=[（(]))(?P<who>(?:中华人民共和国)?[一-鿿]{2,30}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[一二三四五六七八九十百零〇\d]{1,8}号)"
+    rf"(?:^|(?<=日)|(?<=[（(]))(?P<who>(?:中华人民共和国)?[一-鿿]{{2,30}}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[{HAN_WHOLE}\d]{{1,8}}号)"
 )
 # The same over two or three lines: organ, 公告, 2022年第3号 or 〔2022〕3号.
 _ORDER_LINES = re.compile(
-    r"(?P<who>[一-鿿、]{2,120}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[一二三四五六七八九十百零〇\d]{1,8}号"
+    rf"(?P<who>[一-鿿、]{{2,120}}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[{HAN_WHOLE}\d]{{1,8}}号"
     r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
 )
 _MOST_LINES, _PRESIDENT, _LONG_CODE = 7, "主席", 8

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from kgrag.ingestion.rules.duty_roles import COLUMN, Roles, role_of_label, roles
 from kgrag.ingestion.rules.duty_tasks import lead
 from kgrag.language.table_rows import cells_of, is_delimiter
+from kgrag.text.numerals import HAN_SMALL
 
 _LONGEST_CELL = 700  # characters that are read
 _TASK = re.compile(r"任务|内容|事项|措施|项目|工作|举措|工程|指标|名称|目标")
@@ -16,7 +17,7 @@ _BLANKS = re.compile(r"[\s\ufeff\u200b]+")
 _BETWEEN_ORGANS = re.compile(
     r"(?<=[委厅局部办院署室]) (?=[一-鿿]{2,12}[委厅局部办院署室](?:[ 、，；]|$))"
 )
-_NUMBER = re.compile(r"[\d一二三四五六七八九十（）().、．]*|-+|:?-+:?")
+_NUMBER = re.compile(rf"[\d{HAN_SMALL}（）().、．]*|-+|:?-+:?")
 
 
 @dataclass(frozen=True, slots=True)

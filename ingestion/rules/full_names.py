@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kgrag.ingestion.rules.said_short import SAID_SHORT
+from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
 
 _LONGEST_FULL = 80  # characters
 _LONGEST_SHORT = 24
@@ -15,7 +16,7 @@ _BRACKET = re.compile(
 )
 _BARE = re.compile(r"，(?:以下)?简称(?:为)?[“\"](?P<short>[^”\"\n]{2,20})[”\"]")
 _OPEN, _CLOSE = '“"‘', '”"’'
-_WITHIN = re.compile(r"[（(](?![一二三四五六七八九十\d]+[）)]|以下)[^（）()。]{1,8}[）)]")
+_WITHIN = re.compile(rf"[（(](?![{HAN_SMALL}\d]+[）)]|以下)[^（）()。]{{1,8}}[）)]")
 _SEVERAL = re.compile(
     "》.{0,2}《|”.{0,2}“"
 )  # 《意见》《通知》: one each, of the titles before them
@@ -26,12 +27,12 @@ _TITLE = re.compile(
 _STRONG = re.compile(r"[，。；：:;,！？!?\n）)〕》|]")
 # A name begins behind such a word: verbs of doing, prepositions, 所称.
 _WORDS = re.compile(
-    r"第[一二三四五六七八九十百零〇两\d]{1,5}条|所(?:称|指|谓|属)的?|规定的|确定的|以及|或者|包括|属于|按照|根据|依据|依照|遵照|通过"
+    rf"第[{HAN_WHOLE}\d]{{1,5}}条|所(?:称|指|谓|属)的?|规定的|确定的|以及|或者|包括|属于|按照|根据|依据|依照|遵照|通过"
     r"|(?<![行作成])为了?(?![主期准])|以(?![上下内外及来前后])|(?<![自理])由|对(?![外象口])|(?<!方)向|经(?![济营信贸费验])|在(?![线职])|(?<!关)于|将|被|从(?!业)|至|到|并(?![网购联])|或|及(?=[^其格时])"
     r"|做好|加强|规范|完善|健全|建立|推进|实施|组织|开展|编制|制定|制订|落实|贯彻|提供|审核|公布|发布|印发|出台|推动|促进"
     r"|发挥|设置|设立|成立|申请|纳入|使用|采用|登录|打造|构建|统筹|支持|鼓励|引导|深化|坚决遏制|遏制|提交|填写|填报|签订|委托"
     r"|作为|称为|核发|有关|相关|严控|加快|围绕|推广|实现|满足|符合|确保|确定|明确|体现|上马|以下均需|存在|开设|强化|参与|依托|利用|全面|应当|能够|可以|本市|我[省市县区局厅]"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|[一二三四五六七八九十]{1,3}[、．]|\d{1,2}[.、．](?=\D)"
+    rf"|[（(][{HAN_SMALL}\d]{{1,3}}[）)]|[{HAN_SMALL}]{{1,3}}[、．]|\d{{1,2}}[.、．](?=\D)"
 )
 _SOFT = re.compile(r"、|和|与(?!封)")
 _JOINT_END = re.compile(r"[及和与或、]$")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kgrag.ingestion.rules.condition_parts import LONGEST, Heads, Stated, lines_of, number, unmarked
 from kgrag.language.quantities import Quantity, quantities
 from kgrag.qualifiers import Comparator, Qualifiers
+from kgrag.text.numerals import HAN_SMALL
 
 REWARD, AID = "奖励", "补助"
 CONFIDENCE = 0.86
@@ -36,7 +37,7 @@ _PAST = re.compile(
     r"|(?:发放|下达|争取|拨付|兑现|获得)[^，。；]{0,14}(?:资金|补贴|奖励)[^，。；]{0,4}[\d.]+[万亿]?元"
 )
 _FOR = re.compile(
-    r"(?:^|[，,、；;：:）)】.．]|且|并|其中|[一二三四五六七八九十]是|资金|财政)对(?:于)?"
+    rf"(?:^|[，,、；;：:）)】.．]|且|并|其中|[{HAN_SMALL}]是|资金|财政)对(?:于)?"
     r"(?P<who>[^，,。；;：:]{2,80}(?:(?<=的)[，,][或且并][^，,。；;：:]{2,60})?)"
 )
 _CUT = re.compile(

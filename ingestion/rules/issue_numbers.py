@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator
 
+from kgrag.text.numerals import HAN_WHOLE
+
 _DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 _YEAR = r"[〔﹝\[（(【［〈{]\s*[12１２][09０９][0-9０-９]{2}\s*[〕﹞\]）)】］〉}]"
 _COUNT = r"(?:第\s*)?[0-9０-９][0-9０-９ ]{0,5}号"
 _BEFORE_YEAR = r"[一-鿿][一-鿿\s]{0,17}"
 _ORDER = (
     r"[一-鿿][一-鿿\s]{0,60}?(?:令|公告)(?:\s*[12][09]\d\d\s*年)?\s*(?:第\s*)?"
-    r"(?:\d{1,5}|[一二三四五六七八九十百〇]{1,6})\s*号"
+    rf"(?:\d{{1,5}}|[{HAN_WHOLE}]{{1,6}})\s*号"
 )
 _NUMBER = re.compile(
     rf"(?:{_BEFORE_YEAR}{_YEAR}\s*{_COUNT}|{_ORDER}|[12][09]\d\d\s*年\s*第\s*\d{{1,4}}\s*号)"

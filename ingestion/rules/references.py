@@ -14,12 +14,13 @@ from kgrag.language.leading_region import leading_region
 from kgrag.language.title_keys import issuer_ahead, issuer_before
 from kgrag.language.titles import document_kinds
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.numerals import HAN_SMALL
 
 # Forms, papers of one person or firm, and works are no documents that others issue.
 _NO_DOCUMENT = re.compile(
     r"(?:表|表格|申报书|申请书|任务书|承诺书|通知书|确认书|决定书|说明书|协议书|委托书|责任书|合同|执照|许可证|证书"
     r"|登记证|资格证|资质证|证明|(?:核查|检测|检验|审计|排放|信息|自查|验收)报告|结论|之歌|栏目|日报|杂志|样表|模板|回执|台账)(?:[（(][^（）()]*[）)])?$"
-    r"|^(?:附件|附表|附录)|^[表图][\d一二三四五六七八九十]"
+    rf"|^(?:附件|附表|附录)|^[表图][\d{HAN_SMALL}]"
 )
 _PROGRAMME = re.compile(
     r"[”\"]?[^，。；《》\n]{0,12}(?:栏目|节目|频道|丛书|一书|课题|项目(?:荣?获|入选|被评))"

@@ -11,6 +11,7 @@ from kgrag.ingestion.rules.issue_numbers import (
     numbers_for_documents,
 )
 from kgrag.language.titles import document_kinds
+from kgrag.text.numerals import HAN_SMALL
 
 _OPEN, _CLOSE = "《«", "》»"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
@@ -55,7 +56,7 @@ _LEADING_WORD = re.compile(
 )
 _ISSUER = re.compile(
     r"[一-鿿、\s]{0,60}(?:委员会|人民政府|政府|[省市县州部厅局委办会院署行])(?:办公[厅室])?"
-    r"(?:等[\d一二三四五六七八九十]*个?(?:部门|单位))?[、\s]*|中共中央[、\s]*国务院"
+    rf"(?:等[\d{HAN_SMALL}]*个?(?:部门|单位))?[、\s]*|中共中央[、\s]*国务院"
 )
 
 

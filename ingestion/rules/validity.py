@@ -7,6 +7,7 @@ from kgrag.ingestion.rules.condition_parts import Stated, number
 from kgrag.ingestion.rules.finding import SELF
 from kgrag.language.quantities import dates, quantities
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL
 
 BEGINS, UNTIL, LASTS = "施行日期", "有效期至", "有效期"
 CONFIDENCE = 0.98  # precision that was measured
@@ -17,13 +18,13 @@ _KIND = (
     "|公告|决定|通告|规范"
 )
 _DATE = (
-    r"(?:[\d零〇一二三四五六七八九]{4}年\d{1,2}月\d{1,2}日"
-    r"|[零〇一二三四五六七八九]{4}年[一二三四五六七八九十]{1,3}月[一二三四五六七八九十]{1,3}日)"
+    rf"(?:[\d{HAN_DIGITS}〇]{{4}}年\d{{1,2}}月\d{{1,2}}日"
+    rf"|[{HAN_DIGITS}〇]{{4}}年[{HAN_SMALL}]{{1,3}}月[{HAN_SMALL}]{{1,3}}日)"
 )
 _BEGINS = re.compile(
     rf"自(?P<when>{_DATE}|(?:印发|发布|公布|颁布|签发|下发|发文|签署|通过)(?:之)?[日]?(?:后)?"
-    r"(?:满?[\d一二三四五六七八九十]{1,3}[个]?[日天月]后?)?)"
-    r"(?:起)?(?:，)?(?:满?[\d一二三四五六七八九十]{1,3}[个]?[日天月](?:后|之后))?(?:起)?(?:正式|开始|试)?"
+    rf"(?:满?[\d{HAN_SMALL}]{{1,3}}[个]?[日天月]后?)?)"
+    rf"(?:起)?(?:，)?(?:满?[\d{HAN_SMALL}]{{1,3}}[个]?[日天月](?:后|之后))?(?:起)?(?:正式|开始|试)?"
     rf"(?P<verb>施行|实施|执行|生效|试行|行)(?:[，,至到]{{0,2}}(?P<until>{_DATE})(?:止)?)?"
 )
 _UNTIL = re.compile(

@@ -8,6 +8,7 @@ from typing import Literal
 
 from kgrag.language.broken_numbers import broken_numbers
 from kgrag.language.text import sentence_spans
+from kgrag.text.numerals import HAN_SMALL
 from kgrag.types import Language
 
 NOT_FOUND = "在这些文件中未找到答案。"
@@ -30,7 +31,7 @@ _PLAIN = re.compile(r"\[(\d{1,3})\](?!\s*+\d*+\s*+号)")
 # What opens a line and says nothing: #, -, 1., （一）, ①, >.
 _OPENING = re.compile(
     r"^[ \t>]*+(?:(?:#{1,6}[ \t]++|[-*+•·][ \t]++|\d{1,2}[.．、)）](?!\d)"
-    r"|[（(][一二三四五六七八九十\d]{1,3}[）)]|[一二三四五六七八九十]{1,3}、|[①-⑳])[ \t]*+)++",
+    rf"|[（(][{HAN_SMALL}\d]{{1,3}}[）)]|[{HAN_SMALL}]{{1,3}}、|[①-⑳])[ \t]*+)++",
     re.MULTILINE,
 )
 # A line that leads to those below it, without a colon: 主要措施有以下三项。

@@ -5,9 +5,9 @@ import unicodedata
 
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_central_organ
-from kgrag.text.numerals import han_digits
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits
 
-_HAN_YEAR = re.compile("[一二][〇○零一二三四五六七八九]{3}(?=年)")
+_HAN_YEAR = re.compile(f"[一二][{HAN_DIGITS}〇○]{{3}}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
 _ISSUE_NUMBER = (
     r"[一-鿿]{1,14}\s*+[〔﹝\[【［(（]\s*+(?:19|20)\d\d\s*+"
@@ -38,7 +38,7 @@ _LEADS = re.compile(
 )
 _ORGAN = re.compile(
     r"(?:国务院|党中央|中共中央|[省市县区]委|[省市县区]政府|委员会|人民政府|办公[厅室]|[部委厅局办会院署行社]"
-    r"|等[\d一二三四五六七八九十]*(?:个)?(?:部门|单位)|管委会)$"
+    rf"|等[\d{HAN_SMALL}]*(?:个)?(?:部门|单位)|管委会)$"
 )
 
 _ISSUES = re.compile(rf"{_ORGAN.pattern}|[省市区州县旗盟]$")

@@ -4,9 +4,10 @@ import re
 from difflib import SequenceMatcher
 
 from kgrag.language.titles import document_kinds
+from kgrag.text.numerals import HAN_SMALL
 
 _MARKS_OF_A_SERIES = re.compile(
-    r"\d+(?:\.\d+)?|[一二三四五六七八九十]{1,6}五(?!年规划)|第[一二三四五六七八九十]++[个批次期部版]|[一二三四五六七八九十]{1,6}期"
+    rf"\d+(?:\.\d+)?|[{HAN_SMALL}]{{1,6}}五(?!年规划)|第[{HAN_SMALL}]++[个批次期部版]|[{HAN_SMALL}]{{1,6}}期"
     r"|试行|暂行|征求意见稿|修订|草案|[上下]半年"
 )
 # Words that people leave out or put in when they cite from memory.

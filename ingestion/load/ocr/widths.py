@@ -2,6 +2,8 @@
 
 import re
 
+from kgrag.text.numerals import HAN_SMALL
+
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
 _WIDE = str.maketrans("(),:;?!", "（），：；？！")
 # Beside a Chinese character, or around one, a mark is Chinese; in (2025) or 1:3 it is not told.
@@ -9,7 +11,7 @@ _MARK = re.compile(
     rf"(?<=[{_HAN}）》”])[(),:;?!]|\((?=[{_HAN}《“])"
     rf"|(?<=[{_HAN}）》”％%])\)(?=[{_HAN}，。；：、（《]|$)"
 )
-_NUMBERED = re.compile(r"\(([一二三四五六七八九十〇]{1,3})\)")
+_NUMBERED = re.compile(rf"\(([{HAN_SMALL}〇]{{1,3}})\)")
 _AROUND = re.compile(
     rf"\((?=[^()（）]*[{_HAN}])([^()（）]*+)[)）]|（([^()（）]*)\)|\(([^()（）]*)）"
 )

@@ -9,6 +9,7 @@ from itertools import pairwise
 from kgrag.ingestion.load.page_tables.cells import TextLine, is_figure, text_lines, text_of
 from kgrag.ingestion.load.page_tables.grids import straightened
 from kgrag.ingestion.load.page_tables.shapes import Char, Ruling, Table
+from kgrag.text.numerals import HAN_SMALL
 
 # Pieces of a line this far apart, in characters, stand in different columns.
 _APART = 0.45
@@ -20,7 +21,7 @@ _FEWEST_ROWS = 3
 _LONG = 30
 _MOST_RULES = 40
 _NOT_A_ROW = re.compile(
-    r"(续?表|附表|图)\s*[\d一二三四五六七八九十]|单位[:：]|注[:：]|(资料|数据)?来源[:：]|备注[:：]"
+    rf"(续?表|附表|图)\s*[\d{HAN_SMALL}]|单位[:：]|注[:：]|(资料|数据)?来源[:：]|备注[:：]"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d\s*年?")
 _LEADERS = re.compile(r"[.．·…]{4,}")

@@ -8,10 +8,11 @@ from kgrag.ingestion.load.grid import fill, table_lines
 from kgrag.ingestion.load.page_tables.joined import Whole
 from kgrag.ingestion.load.page_tables.shapes import Line, Table
 from kgrag.language.table_rows import is_delimiter
+from kgrag.text.numerals import HAN_SMALL
 
-_GOES_ON = re.compile(r"续(上)?表|[（(]续[\s\d一二三四五六七八九十]*[）)]|接上表")
+_GOES_ON = re.compile(rf"续(上)?表|[（(]续[\s\d{HAN_SMALL}]*[）)]|接上表")
 _CAPTION = re.compile(
-    r"(?:续?表|附表)\s*[\d一二三四五六七八九十A-Z]|Table\s+\d|[（(]?(?:计量)?单位\s*[:：]"
+    rf"(?:续?表|附表)\s*[\d{HAN_SMALL}A-Z]|Table\s+\d|[（(]?(?:计量)?单位\s*[:：]"
     r"|.{2,30}(?:表|清单|目录)$"
 )
 _NOTE = re.compile(
