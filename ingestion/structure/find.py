@@ -125,23 +125,11 @@ def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
         elif line.family.startswith("decimal"):
             begins = all(part == 1 for part in number[1:]) and (*number[:-1], 2) in numbers
             begins = begins and (not last or number[0] <= last[0] + _MOST_SKIPPED)
-            if not (line.stated or begins or _counts_on(number, last)):
+            if not (begins or (last and 0 <= number[0] - last[0] <= 1)):
                 continue
             last = number
         kept.append(line)
     return kept
-
-
-def _counts_on(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
-    """Tell whether a decimal number comes next: 1.1 after 1, 1.2 after 1.1.3, 2.1 after 1.4."""
-    if not last:
-        return False
-    depth = len(number) - 1
-    if number == (*last, 1):
-        return True
-    if depth < len(last) and number[:-1] == last[:depth]:
-        return last[depth] < number[-1] <= last[depth] + 2
-    return len(number) == 2 and number[-1] == 1 and number[0] in (last[0], last[0] + 1)
 
 
 def _opens_section(i: int, found: Sequence[Line], lines: Lines) -> bool:
@@ -288,18 +276,17 @@ def _titles_of(run: Sequence[int], found: Sequence[Line], lines: Lines) -> list[
     items = sum(found[i].form == "item" for i in run)
     if items >= max(1, _LISTS * (len(run) - 1)):
         return []
-    kept = [i for i in run if _is_title(i, found, lines)]
-    has_text = any(found[i].form != "title" or _has_text(i, found, lines) for i in kept)
-    if family in _SMALL and not has_text and not _holds(kept, found):
+    has_text = {i: _has_text(i, found, lines) for i in run}
+    kept = [
+        i
+        for i in run
+        if found[i].form in ("title", "lead")
+        or (found[i].form == "sentence" and has_text[i] and len(found[i].title) <= _SHORT)
+    ]
+    is_bare = not any(found[i].form != "title" or has_text[i] for i in kept)
+    if family in _SMALL and is_bare and not _holds(kept, found):
         return []  # a list of names without a word about any of them
     return kept if 2 * len(kept) >= len(run) else []  # else few would head the items behind them
-
-
-def _is_title(i: int, found: Sequence[Line], lines: Lines) -> bool:
-    line = found[i]
-    if line.form == "sentence":
-        return len(line.title) <= _SHORT and _has_text(i, found, lines)
-    return line.form in ("title", "lead")
 
 
 def _holds(positions: Sequence[int], found: Sequence[Line]) -> bool:

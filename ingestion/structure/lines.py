@@ -171,7 +171,7 @@ def _read(
     if not rest:
         last = _title_below(lines, at, contents, most=1) if mark.family in _ALONE else at
         return ("title" if last > at else None), len(body), last
-    if _FIGURES.search(body) and mark.family not in DIVISIONS:
+    if _FIGURES.search(body):
         return None, 0, at
     if is_contents_line(body) or not _WORDS.search(body, mark.end):
         return None, 0, at
@@ -191,8 +191,6 @@ def _form(body: str, begin: int) -> tuple[Form, int]:
     if stop is None:
         if colon and colon.end() == len(body):
             return ("title" if len(body) <= longest else "text"), colon.start()
-        if body[-1] in "、，,":
-            return "item", len(body)
         if colon and len(body) - colon.end() > max(colon.start() - begin, _LEAST_TEXT):
             return "text", colon.start()
         return ("title" if len(body) <= longest else "text"), len(body)
