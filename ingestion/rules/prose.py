@@ -25,7 +25,6 @@ _NUMBERED_ROW = re.compile(r"^\d{1,2}[ \t]*[%％][ \t]+[≥≤<>＞＜]?\d")  # 
 _TWO_VALUES = re.compile(r"[一-鿿)）%％][ \t]*\d+(?:\.\d+)?[%％]?[ \t]+[≥≤]?\d+(?:\.\d+)?[%％]?$")
 _BINDING = re.compile(r"约束性|预期性|导向性")
 _SENTENCE = re.compile(r"[。,，;；]")
-_LONGEST_SENTENCE = 800
 _SHORTEST_IN_CELL = 12  # characters; shorter are labels and values
 _IN_CELL = re.compile(r"[，,。；;]|到20\d\d年")
 _BLANK = re.compile(r"\s")
@@ -36,7 +35,6 @@ _DIGITS_BEFORE = re.compile(r"(?<![\d.])\d{1,4}$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ASIDES = {"(": ")", "〔": "〕", "[": "]", "【": "】", "《": "》"}
 _LONGEST_ASIDE = 120
-_SENTENCE_END = re.compile(r"[。!?]|(?<=[^\x00-\x7f%])\.(?=[^\x00-\x7f\d%]|\d{4}年|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +58,6 @@ class Passage:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where `text[start:end]` stands in the document."""
         return self.at[start], self.at[end - 1] + 1
-
-    def sentences(self) -> Iterator[tuple[int, int]]:
-        """Yield (start, end) of the sentences in `text`, their full stops left out.
-
-        What is longer than any sentence is cut.
-        """
-        start = 0
-        for end, after in self._ends():
-            while end - start > _LONGEST_SENTENCE:
-                cut = self.text.rfind(",", start + 1, start + _LONGEST_SENTENCE) + 1
-                cut = cut or start + _LONGEST_SENTENCE
-                yield start, cut
-                start = cut
-            if end > start:
-                yield start, end
-            start = after
-
-    def _ends(self) -> Iterator[tuple[int, int]]:
-        for match in _SENTENCE_END.finditer(self.text):
-            yield match.span()
-        yield len(self.text), len(self.text)
 
 
 def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:

@@ -2,8 +2,8 @@
 
 import re
 
-from kgrag.ingestion.rules import target_patterns as p
-from kgrag.ingestion.rules.target_values import SHARES, Value
+from kgrag.ingestion.rules.target_values import AFTER_HIGH, AFTER_LOW, SHARES, Value
+from kgrag.ingestion.statements.target_grammar import moved, says
 from kgrag.qualifiers import Comparator
 
 _DOWN = ("降低", "下降", "减少", "削减", "降低率", "下降率")
@@ -14,11 +14,7 @@ _SIGNS: tuple[tuple[str, Comparator], ...] = (
     ("≥", ">="), ("以上", ">="), ("≤", "<="), ("以内", "<="), ("以下", "<="),
     ("左右", "~"), ("约", "~"), (">", ">"), ("<", "<"),
 )  # fmt: skip
-_SAID: tuple[tuple[re.Pattern[str], Comparator], ...] = (
-    (p.IS_ABOUT, "~"),
-    (p.IS_ABOVE, ">"),
-    (p.IS_BELOW, "<"),
-)
+_SAID: tuple[tuple[str, Comparator], ...] = (("about", "~"), ("above", ">"), ("below", "<"))
 
 
 def comparator_of_cell(text: str, indicator: str) -> Comparator:
@@ -50,16 +46,16 @@ def comparator_of(value: Value, chain: str, verb: str = "", indicator: str = "")
         verb: A verb of building, with which 增 and 减 say nothing but for 新增; empty.
         indicator: Its name, which may say that it is what is added.
     """
-    is_to = p.IS_TO.search(chain) is not None
+    is_to = moved().search(chain) is not None
     if value.unit not in ("", *SHARES) and (_ADDED.match(verb) or _ADDED_NAME.match(indicator)):
         return "+"
-    if not is_to and not verb and p.IS_DOWN.search(chain):
+    if not is_to and not verb and says("down").search(chain):
         return "-"
-    if not is_to and not verb and p.IS_UP.search(chain):
+    if not is_to and not verb and says("up").search(chain):
         return "+"
     if value.number_to is not None:
         return "range"
-    return _bound(value, p.IS_TO.sub("", chain))
+    return _bound(value, moved().sub("", chain))
 
 
 def bound_of(value: Value, chain: str) -> Comparator:
@@ -69,17 +65,17 @@ def bound_of(value: Value, chain: str) -> Comparator:
         value: The number, with what stands behind it.
         chain: The words between the indicator and the number.
     """
-    return _bound(value, p.IS_DOWN.sub("", p.IS_UP.sub("", chain)))  # 提高 is not 高
+    return _bound(value, says("down").sub("", says("up").sub("", chain)))  # 提高 is not 高
 
 
 def _bound(value: Value, sign: str) -> Comparator:
     if value.after in ("左右", "上下"):
         return "~"
-    if value.after in p.AFTER_LOW or p.IS_LOW.search(sign):
+    if value.after in AFTER_LOW or says("at_least").search(sign):
         return ">="
-    if value.after in p.AFTER_HIGH or p.IS_HIGH.search(sign):
+    if value.after in AFTER_HIGH or says("at_most").search(sign):
         return "<="
-    return next((comparator for pattern, comparator in _SAID if pattern.search(sign)), "=")
+    return next((comparator for tag, comparator in _SAID if says(tag).search(sign)), "=")
 
 
 def compared(comparator: Comparator, bound: Comparator) -> dict[str, Comparator]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from kgrag.ingestion.rules import target_patterns as p
-from kgrag.ingestion.rules import target_words as words
 from kgrag.ingestion.rules.target_comparators import comparator_of
 from kgrag.ingestion.rules.target_times import Time, standing_of, times
-from kgrag.ingestion.rules.target_values import Value, as_text, values
+from kgrag.ingestion.rules.target_values import MONEY_FOR, Value, as_text, values
+from kgrag.ingestion.statements.target_grammar import chain_before, ends, moved, says
+from kgrag.ingestion.statements.target_names import is_threshold
 from kgrag.language.quantities import COUNTS, narrow
 from kgrag.qualifiers import NONE, Comparator, Qualifiers, Standing
 
@@ -60,9 +60,9 @@ def value_qualifiers(predicate: str, phrase: str, *, written: int = 0) -> Qualif
     if value is None or _is_granted(text, value):
         return NONE
     behind = re.split(r"[,;]", text[value.end :], maxsplit=1)[0]
-    if words.is_threshold(value, behind) or _is_of_another(value, behind):
+    if is_threshold(value, behind) or _is_of_another(value, behind):
         return NONE
-    if p.PARTS.search(behind) and value.unit not in ("%", "个百分点"):
+    if ends(behind, "parts") and value.unit not in ("%", "个百分点"):
         return NONE
     dated = times(text)
     time = _time(dated, value.start)
@@ -97,7 +97,7 @@ def _first(text: str, found: Sequence[Value]) -> tuple[Value | None, Value | Non
     """Return (the value it began with, the value): 由2020年的30%提高到50%."""
     if len(found) > 1 and _FROM.search(text[: found[0].start]):
         between = text[found[0].end : found[1].start]
-        if words.goes_on_to(between):
+        if moved().search(between):
             return found[0], found[1]
     return None, found[0] if found else None
 
@@ -108,7 +108,7 @@ def _is_of_another(value: Value, behind: str) -> bool:
 
 
 def _is_granted(text: str, value: Value) -> bool:
-    return value.unit in ("元", "%", "美元") and p.MONEY_FOR.search(text) is not None
+    return value.unit in ("元", "%", "美元") and MONEY_FOR.search(text) is not None
 
 
 def _time(dated: Sequence[Time], at: int) -> Time | None:
@@ -119,12 +119,10 @@ def _time(dated: Sequence[Time], at: int) -> Time | None:
 
 
 def _comparator(text: str, lead: str, value: Value) -> Comparator:
-    chain = p.CHAIN.search(text[: value.start])
-    spoken = chain[0] if chain else ""
-    comparator = comparator_of(value, spoken)
-    if comparator in ("=", ">", "<") and (_AT_MOST.search(lead) or p.IS_HIGH.search(lead)):
+    comparator = comparator_of(value, chain_before(text, value.start))
+    if comparator in ("=", ">", "<") and (_AT_MOST.search(lead) or says("at_most").search(lead)):
         return "<="
-    if comparator in ("=", ">", "<") and (_AT_LEAST.search(lead) or p.IS_LOW.search(lead)):
+    if comparator in ("=", ">", "<") and (_AT_LEAST.search(lead) or says("at_least").search(lead)):
         return ">="
     return comparator
 

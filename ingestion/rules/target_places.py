@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from kgrag.ingestion.rules.prose import Passage
-from kgrag.ingestion.rules.target_statement import Statement
+from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.language.leading_region import leading_area, leading_region
 from kgrag.language.places import names_place
 from kgrag.language.regions import regions_named

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.target_heads import Columns, Heads
 from kgrag.ingestion.rules.target_tables import (
     ATTRIBUTE,
@@ -15,6 +14,7 @@ from kgrag.ingestion.rules.target_tables import (
     cell_value,
 )
 from kgrag.ingestion.rules.target_values import values
+from kgrag.ingestion.statements.target_grammar import ends
 
 _STATUS = re.compile(
     rf"(?<=性)(?:已?完成(?!情)|未完成|不?达标|否|是)(?=[\s\d\[(一-鿿]|$)|是(?={ATTRIBUTE})"
@@ -277,7 +277,7 @@ def _named(
     if "(" in name and split and _UNIT_LIKE.match(split["unit"]):
         return split["name"], split["unit"], start, end
     ending = _ENDS_NAME.fullmatch(rest)
-    if not ending or (ending["unit"] is None and not p.INDICATOR_END.search(name + rest)):
+    if not ending or (ending["unit"] is None and not ends(name + rest, "heads")):
         return None
     return name + ending["name"], ending["unit"] or unit, start, end
 
@@ -307,7 +307,7 @@ def _of_one_column(
         if not unit and following and _UNIT_LINE.fullmatch(following[0].text):
             unit, end = following[0].text, following[0].end
         value = cell_value(match["cell"], unit)
-        if value and (value[1].unit or p.UNITLESS.search(match["name"])):
+        if value and (value[1].unit or ends(match["name"].upper(), "unitless")):
             last = number
             start = line.start + match.start("name")
             found.append(Cell(match["name"], *value, year, "", "", start, end))

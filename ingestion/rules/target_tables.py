@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.prose import legible
 from kgrag.ingestion.rules.target_heads import YEAR
-from kgrag.ingestion.rules.target_patterns import UNIT_NAMES
 from kgrag.ingestion.rules.target_times import PERIODS
-from kgrag.ingestion.rules.target_values import Value, values
+from kgrag.ingestion.rules.target_values import UNIT_NAMES, Value, values
 from kgrag.language.quantities import narrow
 from kgrag.language.table_rows import cells_of, holds_row, is_delimiter
 from kgrag.qualifiers import Standing

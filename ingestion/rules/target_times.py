@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.document_dates import issue_year
 from kgrag.ingestion.rules.document_lines import read_lines
-from kgrag.ingestion.rules.target_words import lead_stripped
 from kgrag.qualifiers import Standing
 
 _HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}
@@ -28,8 +27,6 @@ _TIME = re.compile(
 _BASE_BEFORE = re.compile(r"(?:(?<!占)比|较|与|同|相比于?|相较于?|对比|相对于?|以|高于|低于|超过)$")
 _BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际){0,3}(?:基础上|水平上|为基|基数|相比|同期)|相比)")
 _FROM_VALUE = re.compile(r"的?[^,。;]{0,3}\d")
-_OPENING = 12  # characters within which a passage says when all that it says holds
-_REACH = 600  # characters for which a time holds
 _FROM_PLAN = re.compile(r"(十[一二三四五]五)[”\"]?[^\n，。]{0,24}(?:规划|方案|计划)")
 _HEAD = 100  # characters that hold a title
 _SINCE = re.compile(r"^[^,。;]{0,30}以来")
@@ -147,23 +144,3 @@ def last_before(found: Sequence[Time], at: int, since: int = 0) -> Time | None:
             return found[i]
         i -= 1
     return None
-
-
-def carried_on(
-    said: Time | None, before: Time | None, span: tuple[int, int], text: str
-) -> Time | None:
-    """Return the time that holds for the sentences behind one: 到2025年, or what opens it.
-
-    Args:
-        said: What the sentence says.
-        before: What holds for it.
-        span: Its (start, end) in the passage.
-        text: The passage.
-    """
-    start, end = span
-    is_plan = said is not None and said.period and "-" not in said.period
-    if said and (said.is_due or said.is_until or is_plan or said.start < _OPENING):
-        return said
-    if said and start <= said.start and not lead_stripped(text[start : said.start]):
-        return said
-    return before if before and end - before.start < _REACH else None

@@ -4,19 +4,46 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from kgrag.ingestion.rules.target_patterns import (
-    AFTER,
-    COUNTERS,
-    NOT_VALUES,
-    OF_WHAT,
-    PER,
-    UNIT_NAMES,
-)
 from kgrag.language.quantities import Quantity, quantities
 
+NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批处".replace("处", "")) | frozenset(
+    ("个月", "小时", "分钟", "季度", "工作日", "期间", "次", "类", "张")
+)
+"""Units of times, articles, ranks: no value of an indicator."""
+COUNTERS = (
+    "本(?![市省县区州地着级月年科质体次])|立方(?![米公])|标准台|眼|标台|家次|人次|辆次|户次|标准箱|标箱|车位|床位|场次|站点|株|所|支|套|口|只|头|羽|艘|栋|幢|部(?!门)|对|根|列|架|泊位|场|枚|例|起|册"
+    "|宗|笔|组|MWh|GWh|GW|MW|kV|蒸吨|平米|平方|方|万|微克|毫克|μg|ug|mg|大卡|焦耳|GJ|PJ|dB|分贝|摄氏度|℃"
+)
+OF_WHAT = "标准煤|标煤|二氧化碳当量|二氧化碳|CO2当量|CO2e|CO2|蒸汽|折纯"
+PER = (
+    "万平方米|万立方米|平方公里|平方千米|平方米|立方米|立方|万千瓦时|千瓦时|标准煤|万元|亿元|小时|公里|公顷|万枚|万人|吨|人|户|天|日|年|亩"
+    "|升|秒|时|次|台|辆|件|kWh|km2|km|m2|m3|hm2|kgce|tce|L|h|d|a|t"
+)
+UNIT_NAMES = {
+    "kw": ("千瓦", 1), "mw": ("千瓦", 1000), "gw": ("千瓦", 10**6), "兆瓦": ("千瓦", 1000),
+    "吉瓦": ("千瓦", 10**6), "kwh": ("千瓦时", 1), "mwh": ("千瓦时", 1000),
+    "gwh": ("千瓦时", 10**6),
+    "兆伏安": ("千伏安", 1000),
+    "兆瓦时": ("千瓦时", 1000), "度": ("千瓦时", 1), "km": ("公里", 1), "km2": ("平方公里", 1),
+    "m2": ("平方米", 1), "㎡": ("平方米", 1), "平米": ("平方米", 1), "平方": ("平方米", 1),
+    "m3": ("立方米", 1), "方": ("立方米", 1), "立方": ("立方米", 1),
+    "t": ("吨", 1), "kg": ("千克", 1),
+    "tce": ("吨标准煤", 1),
+    "ha": ("公顷", 1), "hm2": ("公顷", 1), "吨标煤": ("吨标准煤", 1), "标箱": ("标准箱", 1),
+    "kgce": ("千克标准煤", 1), "kv": ("千伏", 1), "ug": ("微克", 1), "μg": ("微克", 1),
+    "mg": ("毫克", 1),
+}  # fmt: skip
+AFTER = re.compile(r"(?:及以上|或以上|以上|及以下|以下|以内|之内|左右|上下|之间|不等)")
+MONEY_FOR = re.compile(
+    r"奖励|奖补|补助|补贴|资助|罚款|罚金|处以|贴息|扣分|得分|分值|加分|扣减|收费|注册资本|奖金|以奖代补|减征|免征|税率|退税|征收|缴纳|赔偿|滞纳|给予|一次性|扶持"
+    r"|财政安排|比例拨付|赔付|保费|补偿标准|违法所得"
+)
+"""What is granted or taken is no value of an indicator."""
 _TO = re.compile(r"(?:[-—–~～至到]|——)")
 _MORE_UNIT = re.compile(rf"\s*(?:{COUNTERS})", re.IGNORECASE)
 _TAIL = re.compile(rf"(?P<of>{OF_WHAT})?(?:(?:/|每)(?P<per>{PER}))?", re.IGNORECASE)
+AFTER_LOW = ("及以上", "或以上", "以上")
+AFTER_HIGH = ("及以下", "以下", "以内", "之内")
 _PER = {
     "d": "日",
     "天": "日",

@@ -5,10 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules import target_patterns as p
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.prose import Passage, passages
-from kgrag.ingestion.rules.target_clauses import statements
 from kgrag.ingestion.rules.target_comparators import (
     bound_of,
     bound_of_cell,
@@ -18,10 +16,12 @@ from kgrag.ingestion.rules.target_comparators import (
 )
 from kgrag.ingestion.rules.target_places import place_around, titled_area, told_place
 from kgrag.ingestion.rules.target_rows import row_cells
-from kgrag.ingestion.rules.target_statement import Statement
 from kgrag.ingestion.rules.target_tables import Cell, lines_of, table_cells
 from kgrag.ingestion.rules.target_times import Time, last_before, standing_of, times, written_in
-from kgrag.ingestion.rules.target_values import as_text
+from kgrag.ingestion.rules.target_values import AFTER_LOW, MONEY_FOR, as_text
+from kgrag.ingestion.statements.target_grammar import says, words
+from kgrag.ingestion.statements.target_sentences import statements
+from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.ingestion.structure import structure
 from kgrag.language.quantities import COUNTS
 from kgrag.qualifiers import Qualifiers, Standing
@@ -39,6 +39,13 @@ _RULES = re.compile(
 _ALLOTTED = frozenset("项个家人名份")  # 每校不超过6项 limits what may be handed in
 _NEAR = 12  # rows of a table that a paragraph may have been read over
 _FEW = 3  # results without an aim, after which a section is taken to tell results
+_OF_APPLICATION = re.compile(
+    r"申报|申请(?:人|单位|条件)|应具备|须具备|应当具备|具备(?:下列|以下)|符合(?:下列|以下|条件)|有下列|之一的|不予|视为|责令|情形|逾期|有效期|营业额"
+)
+_ACHIEVED_SECTION = re.compile(
+    r"现状|成效|成就|回顾|发展基础|工作基础|现实基础|基础条件|基础与|进展|完成情况|发展情况|取得|形势|[临与和及题]挑战|(?:主要|突出|存在|问题|差距).{0,3}短板|存在.{0,4}问题|“?十三五”?(?:时期|期间)|显著|明显(?:改善|提升|提高|增强)"
+    r"|基本情况|工作总结|主要问题|执行情况|基础和|发展成果"
+)
 _LEAD = 12  # characters within which a paragraph says when its aims are due
 _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
@@ -213,7 +220,7 @@ def _finding(
     if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
         return None
     standing = _standing(statement, time, _looks_back(passage, carry), written)
-    if standing == "planned" and (statement.is_bare or p.COUNTED.fullmatch(statement.verb)):
+    if standing == "planned" and (statement.is_bare or statement.verb in words("counts")):
         return None
     region, subject = told_place(_as_written(text, passage, statement))
     region = region or place_around(passage, statement, carry.titled)
@@ -255,18 +262,18 @@ def _finding(
 
 def _is_granted_or_asked(passage: Passage, statement: Statement, clause: str) -> bool:
     """Return whether a number is a grant, a condition of who may apply, or says which are meant."""
-    is_grant = p.MONEY_FOR.search(clause + statement.indicator)
+    is_grant = MONEY_FOR.search(clause + statement.indicator)
     if is_grant and statement.value.unit in ("元", "%", "美元"):
         return True
-    if p.OF_APPLICATION.search(clause) or any(map(_ASKED.search, passage.section[-1:])):
+    if _OF_APPLICATION.search(clause) or any(map(_ASKED.search, passage.section[-1:])):
         return True
     return passage.is_aside and statement.time is None and _is_size(passage, statement)
 
 
 def _is_allotted(statement: Statement) -> bool:
     """Return whether words limit what may be handed in, or say which staff is to be had."""
-    of_staff = statement.indicator.endswith("人员") and p.IS_LOW.search(statement.chain)
-    return bool(of_staff or p.IS_HIGH.search(statement.chain))
+    of_staff = statement.indicator.endswith("人员") and says("at_least").search(statement.chain)
+    return bool(of_staff or says("at_most").search(statement.chain))
 
 
 def _as_written(text: str, passage: Passage, statement: Statement) -> str:
@@ -283,7 +290,7 @@ def _looks_back(passage: Passage, carry: _Carry) -> bool | None:
     of_means = False
     titles = [title for title in passage.section if not _SENTENCE.search(title)]
     for i, title in reversed(list(enumerate(titles))):
-        if p.ACHIEVED_SECTION.search(title) and "目标" not in title:
+        if _ACHIEVED_SECTION.search(title) and "目标" not in title:
             # behind the aims of a section its title says nothing of what follows
             return True if i or title != carry.aims_in else None
         if re.search(r"目标|任务|措施", title):
@@ -338,7 +345,7 @@ def _is_at_odds(time: Time, standing: Standing, written: int) -> bool:
 def _is_size(passage: Passage, statement: Statement) -> bool:
     """Return whether brackets only say which are meant: （单体建筑面积2万平方米以上）."""
     value = statement.value
-    is_limit = value.after in p.AFTER_LOW or p.IS_ABOVE.search(statement.chain)
+    is_limit = value.after in AFTER_LOW or says("above").search(statement.chain)
     is_all = statement.clause[1] - statement.clause[0] == len(passage.text)
     return bool(is_limit and is_all and value.unit not in ("%", "个百分点", *COUNTS))
 

@@ -1,1 +1,1 @@
-"""The front end: text, of documents and of questions, read once into typed spans."""
+"""The front end: one normal form, segments, typed spans and terms of a text."""

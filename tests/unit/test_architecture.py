@@ -47,6 +47,7 @@ THIRD_PARTY = {
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "huggingface_hub": ("kgrag.embedding.download", "kgrag.embedding.pull"),
+    "ahocorasick_rs": ("kgrag.text.terms",),
     "jieba": ("kgrag.language.segmenter",),
     "json_repair": ("kgrag.llm.json_text",),
     "llama_index": ("kgrag.integrations.*",),

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from kgrag.ingestion.rules import target_patterns as p
-from kgrag.ingestion.rules.target_statement import Statement
+from kgrag.ingestion.statements.target_grammar import ends
+from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.language.quantities import COUNTS
 
 _KIND = (
@@ -81,7 +81,7 @@ def _lent_by(before: Statement, head: str) -> str:
     name = before.indicator
     if head in _OF_A_VALUE and _WHOLE_VALUE.search(name):
         return name
-    if before.value.unit in COUNTS and not p.INDICATOR_END.search(name):
+    if before.value.unit in COUNTS and not ends(name, "heads"):
         return _KINDS.sub("", name) if len(name) <= _LONGEST else ""
     if not (own := _OWN_HEAD.search(name)):
         return ""

@@ -1,0 +1,105 @@
+"""The grammar of targets (`targets.toml`) over the numbers, times and words of a passage."""
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+
+from kgrag.ingestion.rules.target_times import Time, times
+from kgrag.ingestion.rules.target_values import SHARES, Value, values
+from kgrag.language.quantities import COUNTS
+from kgrag.text.tagged import Alphabet, Span, Tagged, merged
+from kgrag.text.terms import Tags, statement_terms
+
+_TAGS = ("share", "count", "amount", "other", "bare", "kinds", "base", "time", "time due")
+_KINDS = re.compile(
+    r"(?:\d{1,6}|[两二三四五六七八九十]{1,4})个?大?(?:类|方面|领域)|"
+    r"\d{1,6}个(?:重点)?(?:行业|领域|省|市|县|区|乡镇|街道|城市)(?=\d)"
+)
+"""How many kinds or places those are of that are counted: 5类17个项目."""
+
+
+@functools.cache
+def _told() -> Mapping[str, Mapping[str, str]]:
+    text = resources.files("kgrag.ingestion.statements").joinpath("targets.toml")
+    return tomllib.loads(text.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _alphabet() -> Alphabet:
+    return Alphabet([*statement_terms().tag_sets(), *(frozenset(tags.split()) for tags in _TAGS)])
+
+
+@functools.cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of the grammar over tagged text."""
+    return _alphabet().compile(_whole(name))
+
+
+def _whole(name: str) -> str:
+    pieces = _told()["patterns"]
+    return re.sub(r"(?<!\?P)<([a-z_]+)>", lambda named: f"(?:{_whole(named[1])})", pieces[name])
+
+
+@functools.cache
+def words(name: str) -> tuple[str, ...]:
+    """Return a list of words of the grammar, or those of the lexicon that have a tag."""
+    own = _told()["words"]
+    return tuple(own[name].split()) if name in own else statement_terms().words(name)
+
+
+@functools.cache
+def says(tag: str) -> re.Pattern[str]:
+    """Return what finds the words of a tag in plain text, the longest first."""
+    told = sorted(statement_terms().words(tag), key=lambda word: (-len(word), word))
+    return re.compile("|".join(map(re.escape, told)))
+
+
+@functools.cache
+def moved() -> re.Pattern[str]:
+    """Return what finds in plain text that a value moves to another: 提高到."""
+    moves = "|".join(says(tag).pattern for tag in ("up", "down", "moves"))
+    return re.compile(f"(?:{moves})(?:{says('to').pattern})|由降转升")
+
+
+def chain_before(text: str, end: int) -> str:
+    """Return the words between an indicator and the number at an offset of plain text."""
+    read = tagged(text[:end])
+    chain = pattern("chain").search(read.code)
+    return read.words(chain.start(), len(read.code)) if chain else ""
+
+
+def ends(name: str, among: str) -> bool:
+    """Return whether a name ends with one of a list of words."""
+    return name.endswith(words(among))
+
+
+def tagged(text: str) -> Tagged:
+    """Return a passage with its times, numbers and words as spans."""
+    return Tagged(
+        text,
+        merged(
+            (Span(t.start, t.end, _of_time(t), t) for t in times(text)),
+            (Span(*match.span(), frozenset(["kinds"])) for match in _KINDS.finditer(text)),
+            (Span(v.start, v.end, frozenset([_kind(v)]), v) for v in values(text)),
+            (Span(t.start, t.end, t.tags) for t in statement_terms().terms(text)),
+        ),
+        _alphabet(),
+    )
+
+
+def _of_time(time: Time) -> Tags:
+    if time.is_base:
+        return frozenset(["base"])
+    return frozenset(["time", "due"] if time.is_due else ["time"])
+
+
+def _kind(value: Value) -> str:
+    if value.unit in SHARES:
+        return "share"
+    if value.unit in COUNTS:
+        return "count"
+    if value.unit in words("amounts"):
+        return "amount"
+    return "other" if value.unit else "bare"

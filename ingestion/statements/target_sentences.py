@@ -1,0 +1,605 @@
+"""Read the sentences of a passage: which indicator has which value."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from kgrag.ingestion.rules.prose import Passage
+from kgrag.ingestion.rules.target_times import Time
+from kgrag.ingestion.rules.target_values import SHARES, Value
+from kgrag.ingestion.statements import target_names as names
+from kgrag.ingestion.statements.target_extents import whole
+from kgrag.ingestion.statements.target_grammar import ends, pattern, tagged, words
+from kgrag.ingestion.statements.target_statement import Statement
+from kgrag.language.quantities import COUNTS
+from kgrag.text.tagged import Tagged
+
+_LOOK_BACK = 60
+_LONGEST_SENTENCE = 800
+_OPENING = 12  # characters within which a passage says when all that it says holds
+_REACH = 600  # characters for which a time holds
+_LONGEST = 60  # characters of an indicator
+_NO_THRESHOLD = 10**5  # 完成50万平方米以上的改造, but 2万平方米以上的建筑
+_SENTENCE_END = re.compile(r"[。!?]|(?<=[^\x00-\x7f%])\.(?=[^\x00-\x7f\d%]|$)")
+_CLAUSE_END = re.compile("[,;:]")
+_REFERS = re.compile(
+    r"(?:该|此|这一|这个|上述)项?(?:比例|比重|占比|指标|数值|数字|数据|比率|率|数|值|面积|规模|总量|数量|水平)"
+)
+_LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?|(?:国家|[省市县区镇乡村])级$")
+_AT = ("在", "对", "将", "把", "组织对", "已对", "累计对", "共对")
+_MEASURED = re.compile(r"(?:及?以[上下]|左右)?的")
+_REACHING = ("惠及", "带动", "吸纳")  # 惠及居民 is what is counted
+_REACHED = ("达", "稳定", "保持", "维持", "到", "至")
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the clauses before say, within a sentence.
+
+    Attributes:
+        indicator: The last whose value was stated.
+        referred: The same, also of the sentences before: 该比例.
+        carried: When the sentences before say that all holds.
+        time: When it holds, as far as this one says.
+        names: The indicators of the last list that had a value each.
+        counted_to: Where the last noun that a number counts ends.
+        verb: The last verb of building, for the items that follow it.
+        base: A year that values are compared with.
+        from_value: Where the next value began: 由30%.
+        from_year: The year then.
+        whole: The indicator of which a list behind 其中 gives the parts; empty outside of one.
+        found: What was read.
+    """
+
+    indicator: str = ""
+    referred: str = ""
+    carried: Time | None = None
+    time: Time | None = None
+    names: Sequence[str] = ()
+    counted_to: int = -1
+    verb: str = ""
+    base: str = ""
+    from_value: Value | None = None
+    from_year: str = ""
+    whole: str = ""
+    found: list[Statement] = field(default_factory=list)
+
+
+def statements(
+    passage: Passage, indicator: str = "", time: Time | None = None
+) -> Iterator[Statement]:
+    """Yield what a passage says of indicators, in order.
+
+    Args:
+        passage: From `prose.passages`.
+        indicator: What was spoken of before, for a passage in brackets: （2021年达到60%）.
+        time: When what is said around a passage in brackets holds.
+    """
+    read = tagged(passage.text)
+    if not any(isinstance(span.value, Value) for span in read.spans.values()):
+        return
+    carried, referred = time, indicator
+    for start, end in _sentences(read.code):
+        said = _Said(indicator, referred, carried)
+        yield from _Sentence(read, start, end, said).read()
+        referred = said.referred
+        carried = _carried_on(read, said.time, carried, start, end)
+
+
+def _sentences(code: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the sentences, without marks; what is too long is cut."""
+    start = 0
+    for mark in (*_SENTENCE_END.finditer(code), None):
+        end = mark.start() if mark else len(code)
+        while end - start > _LONGEST_SENTENCE:
+            cut = code.rfind(",", start + 1, start + _LONGEST_SENTENCE) + 1
+            yield start, cut or start + _LONGEST_SENTENCE
+            start = cut or start + _LONGEST_SENTENCE
+        yield start, end
+        start = mark.end() if mark else end
+
+
+def _carried_on(
+    read: Tagged, said: Time | None, before: Time | None, start: int, end: int
+) -> Time | None:
+    """Return the time that holds for the sentences behind one: 到2025年, or what opens it.
+
+    Args:
+        read: The passage.
+        said: What the sentence says.
+        before: What holds for it.
+        start: Of the sentence in the tagged passage.
+        end: Of it.
+    """
+    if said is not None:
+        is_plan = said.period and "-" not in said.period
+        if said.is_due or said.is_until or is_plan or said.start < _OPENING:
+            return said
+        at = next((i for i in range(start, end) if read.at[i] == said.start), None)
+        if at is not None and names.behind_lead(read, start, at) == at:
+            return said
+    return before if before and read.at[end] - before.start < _REACH else None
+
+
+class _Sentence:
+    """Reads one sentence; all offsets are those of the tagged text."""
+
+    def __init__(self, read: Tagged, start: int, end: int, said: _Said) -> None:
+        self.tagged = read
+        self.code = read.code
+        self.start, self.end = start, end
+        self.said = said
+        spans = [(at, read.spans[at].value) for at in range(start, end) if at in read.spans]
+        self.times = {at: value for at, value in spans if isinstance(value, Time)}
+        self.values = {at: value for at, value in spans if isinstance(value, Value)}
+
+    def read(self) -> list[Statement]:
+        start = self.start
+        for mark in (*_CLAUSE_END.finditer(self.code, self.start, self.end), None):
+            end = mark.start() if mark else self.end
+            self._read_clause(start, end)
+            start = end + 1
+        return self.said.found
+
+    # --- one clause ---
+
+    def _read_clause(self, start: int, end: int) -> None:
+        said = self.said
+        self._note_times(start, end)
+        if self._starts("其中", start):
+            said.whole = said.indicator
+        if start and self.code[start - 1] == ";":
+            said.indicator = said.base = ""
+        said.from_value, said.from_year = None, ""
+        numbers = [at for at in self.values if start <= at < end and not self._is_sum(at, end)]
+        if not numbers:
+            self._note_subject(start, end)
+        elif not self._done_together((start, end), numbers):
+            self._read_numbers((start, end), numbers)
+
+    def _is_sum(self, at: int, end: int) -> bool:
+        """Return whether a number says how many a list has: 甲、乙等2项排放量分别…."""
+        is_count = self.values[at].unit in COUNTS and self.code[at - 1 : at] == "等"
+        return is_count and "分别" in self._words(at, end)
+
+    def _read_numbers(self, clause: tuple[int, int], numbers: list[int]) -> None:
+        left, i = clause[0], 0
+        while i < len(numbers):
+            n = i + 1
+            while n < len(numbers) and self._are_listed(numbers[n - 1], numbers[n]):
+                n += 1
+            right = numbers[n] if n < len(numbers) else clause[1]
+            self._read_group(clause, left, right, numbers[i:n])
+            if n - i > 1 or not names.is_within_name(self.tagged, left, numbers[i], right):
+                left = numbers[n - 1] + 1
+            i = n
+
+    def _are_listed(self, first: int, second: int) -> bool:
+        """Return whether only words like 和 stand between two numbers of a unit."""
+        if self.values[first].unit != self.values[second].unit or second == first + 1:
+            return False
+        return pattern("between").fullmatch(self.code, first + 1, second) is not None
+
+    def _note_times(self, start: int, end: int) -> None:
+        """Keep a time that governs the clauses behind: at the beginning, or with 到."""
+        for at, time in self.times.items():
+            if not start <= at < end:
+                continue
+            if time.is_base:
+                behind = self._words(names.behind_lead(self.tagged, at + 1, end), end)
+                if not behind.strip("底末年相比的基础上水平"):
+                    self.said.base = time.year
+            elif (
+                time.is_due or len(self._words(names.behind_lead(self.tagged, start, at), at)) <= 4
+            ):
+                self.said.time = time
+
+    def _note_subject(self, start: int, end: int) -> None:
+        """Keep an indicator that a clause without a number tells the course of."""
+        rises = pattern("rises").fullmatch(self.code, *names.bare(self.tagged, start, end))
+        if rises and ends(name := self._words(*rises.span("name")), "heads"):
+            self.said.indicator = name
+
+    def _read_group(self, clause: tuple[int, int], left: int, right: int, group: list[int]) -> None:
+        said, at = self.said, group[0]
+        left = said.counted_to if left < said.counted_to <= at else left
+        window = max(left, at - _LOOK_BACK)
+        if pattern("no_value").search(self.code, window, at):
+            return
+        if len(group) == 1 and self._began_at(left, at, right):
+            return
+        chain = pattern("chain").search(self.code, window, at)
+        start = chain.start() if chain else at
+        if len(group) > 1:
+            self._distribute(clause, left, start, group)
+        else:
+            self._read_one(clause, left, start, at, right)
+
+    def _began_at(self, left: int, at: int, right: int) -> bool:
+        """Keep the value at which another began: 由30%提高到. Return whether it is one."""
+        came = pattern("from").search(self.code, left, at)
+        if not came or not pattern("goes_on_to").match(self.code, at + 1, right + 6):
+            return False
+        said = self.said
+        said.from_value = self.values[at]
+        dated = [self.times[i].year for i in range(came.start(), at) if i in self.times]
+        said.from_year = dated[-1] if dated else ""
+        if name := names.indicator(self.tagged, left, came.start()):
+            said.indicator = names.of_before(name, said.indicator)
+        return True
+
+    def _read_one(
+        self, clause: tuple[int, int], left: int, start: int, at: int, right: int
+    ) -> None:
+        """Read what a clause states with one number, by the first form that it has."""
+        value = self.values[at]
+        is_counted = value.unit in COUNTS or value.unit in words("amounts")
+        verb = self._verb(clause[0], left, at)
+        noun = names.counted_noun(self.tagged, at + 1, right, is_followed=right != clause[1])
+        if verb and noun[0] == noun[1] and value.unit not in COUNTS:
+            self.said.verb = verb  # 修建20吨/日处理设施10座
+        result = pattern("result").fullmatch(self.code, at + 1, right) if is_counted else None
+        if verb and noun[0] < noun[1] and is_counted and not (result and left == at):
+            self._built(clause, verb, at, noun)
+        elif (is_counted and self._result(clause, result, left, at, right)) or (
+            value.unit == "%" and self._share(clause, left, start, at, right)
+        ):
+            pass
+        elif pattern("is_predicate").search(self.code, start, at):
+            self._predicate(clause, left, start, at, right)
+        elif value.unit in SHARES and (of := pattern("of").search(self.code, left, at)):
+            end = at if self._starts("占", of.start()) else of.start()
+            self._predicate(clause, left, end, at, right)
+        else:
+            self._bare(clause, left, start, at, right)
+
+    # --- forms ---
+
+    def _built(self, clause: tuple[int, int], verb: str, at: int, noun: tuple[int, int]) -> None:
+        """建成V X."""
+        said, value = self.said, self.values[at]
+        said.counted_to = noun[1]
+        name = self._words(*noun)
+        name = name.rsplit("的", 1)[-1] if len(name) > _LONGEST else name
+        of_one = {"千瓦": "plants", "头": "farms", "只": "farms", "羽": "farms"}.get(value.unit)
+        is_size = of_one and any(word in name for word in words(of_one))
+        if verb in ("有", "为") or ends(name, "parts") or is_size:
+            return
+        is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
+        is_limited = verb.endswith((*words("at_least"), *words("above")))
+        if is_small and not is_limited and (value.after or noun[0] > at + 1):
+            return
+        said.verb = verb
+        n = len(said.found)
+        self._record(clause, name, at, verb, verb)
+        if (shared := pattern("shared_work").fullmatch(self.code, *noun)) and len(said.found) > n:
+            self._complete(self._words(*shared.span("done")))
+        level = next(filter(name.startswith, words("levels")), "")
+        for i in range(n - 1, -1, -1) if level else ():  # 2个市级、4个县级水源地保护区
+            if said.found[i].indicator not in words("levels"):
+                break
+            said.found[i] = replace(
+                said.found[i], indicator=said.found[i].indicator + name.removeprefix(level)
+            )
+
+    def _complete(self, work: str) -> None:
+        """Give what is done to a list's last item to those before: 3个油库、5辆车的油气回收治理."""
+        found = self.said.found
+        for i in range(len(found) - 2, -1, -1):
+            if found[i].clause != found[-1].clause or found[i].value.unit not in COUNTS:
+                break
+            found[i] = replace(found[i], indicator=found[i].indicator + work)
+
+    def _result(
+        self,
+        clause: tuple[int, int],
+        result: re.Match[str] | None,
+        left: int,
+        at: int,
+        right: int,
+    ) -> bool:
+        """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""
+        value = self.values[at]
+        if right < clause[1] or (value.after and value.unit not in COUNTS):
+            return False
+        if result and pattern("result_lead").fullmatch(self.code, left, at):
+            name = self._words(*result.span("noun")) + self._words(*result.span("said"))
+            self._record(clause, name, at, "", "", is_dated_behind=True)
+            return True
+        there = pattern("there").fullmatch(self.code, at + 1, right)
+        behind_time = max((i + 1 for i in self.times if left <= i < at), default=left)
+        if there and self._words(behind_time, at).lstrip(",").startswith(_AT):
+            name = self._words(*there.span("noun")) + self._words(*there.span("work"))
+            self._record(clause, name.removesuffix("工作"), at, "", "")
+            return True
+        done = pattern("object_done").fullmatch(self.code, at + 1, right)
+        start, end = names.without_times(self.tagged, left, at)
+        verb = self._opening_verb(start, end)
+        if not done or not verb:
+            return False
+        name = self._words(verb.end(), end)
+        if ends(name, "heads"):  # 流域面积200平方公里河流治理 says which are meant
+            return False
+        said = self._words(*verb.span())
+        self._record(clause, name + self._words(*done.span()), at, said, said)
+        return True
+
+    def _share(self, clause: tuple[int, int], left: int, start: int, at: int, right: int) -> bool:
+        """V of X do: 70%以上新建建筑达到绿色建筑标准. Return whether it was one."""
+        does = pattern("does").fullmatch(self.code, at + 1, right)
+        value = self.values[at]
+        if not does or value.after not in ("", "以上") or self._starts("的目标", at + 1):
+            return False
+        following = pattern("chain").search(self.code, at + 1, right)
+        if following and pattern("is_predicate").search(self.code, following.start(), right):
+            return False
+        before = names.indicator(self.tagged, left, start)
+        if before and pattern("is_strong").search(self.code, start, at):
+            return False
+        if ends(before, "heads") or (
+            not before and pattern("says_what").match(self.code, at + 1, right)
+        ):
+            return False
+        noun = self._words(*does.span("noun")) if does["noun"] else ""
+        self._record(clause, before + noun, at, self._words(start, at), "")
+        return True
+
+    def _predicate(
+        self, clause: tuple[int, int], left: int, start: int, at: int, right: int
+    ) -> None:
+        """X达到V, X比2020年下降V."""
+        value, chain = self.values[at], self._words(start, at)
+        behind = self._words(at + 1, right)
+        if names.is_threshold(value, behind):
+            return
+        if not value.unit and not self._is_number(left, start):
+            return
+        reaches = pattern("is_reached").search(self.code, start, at)
+        if (
+            behind
+            and behind[0] not in "、和及与的并以其"
+            and value.unit not in SHARES
+            and not reaches
+        ):
+            return
+        name = names.indicator(self.tagged, left, start)
+        is_built = value.unit in COUNTS or not ends(name, "heads")
+        first = names.bare(self.tagged, left, start)[0]
+        if not reaches and is_built and pattern("build_lead").match(self.code, first, start):
+            self._bare(clause, left, start, at, right)
+            return
+        before = names.without_times(self.tagged, left, start)
+        if not name and len(self._words(names.behind_lead(self.tagged, *before), before[1])) > 2:
+            return
+        if not name and not self.said.indicator and value.unit in SHARES:
+            name = self.said.referred
+        is_part = value.unit in SHARES
+        name = names.of_before(name, self.said.indicator, is_part=is_part)
+        self._each(clause, name, at, chain, start)
+
+    def _each(self, clause: tuple[int, int], name: str, at: int, chain: str, start: int) -> None:
+        """Keep one value of all that a name lists: A率、B率均达到100%, A率、B率100%."""
+        is_shared = pattern("shared").search(self.code, start, at) is not None
+        each = names.each_alone(name, self.values[at], is_shared=is_shared)
+        for item in each or [name]:
+            self._record(clause, item, at, chain, "")
+        if each:
+            self.said.names = each
+
+    def _bare(self, clause: tuple[int, int], left: int, start: int, at: int, right: int) -> None:
+        """X V, 新建X V, and V in a list that a verb or a sum opened, or behind 到2025年."""
+        said, value = self.said, self.values[at]
+        behind = self._words(at + 1, right)
+        if (
+            behind
+            and behind[0] not in "、和及与并其以"
+            and not behind.startswith(("的目标", "目标"))
+        ):
+            return
+        if not value.unit and not self._is_number(left, start):
+            return
+        chain = self._words(start, at)
+        first, end = names.bare(self.tagged, left, start)
+        verb = pattern("build_lead").match(self.code, first, end) or pattern("build_inside").match(
+            self.code, first, end
+        )
+        name = self._words(first, end)
+        if verb:
+            made = self._words(verb.end(), end) or (name if name in words("work") else "")
+            in_all = "累计" if self._words(first - 1, first) == "累计" and first > left else ""
+            if made in words("general") or (value.unit in SHARES and not ends(name, "heads")):
+                self._record(clause, name if made else "", at, chain, "")
+            elif made:
+                said.verb = in_all + self._words(*verb.span())
+                self._record(clause, made, at, chain, said.verb)
+            elif said.verb:
+                self._record(clause, said.indicator, at, chain, self._words(*verb.span()))
+        elif ends(name, "heads") or name.startswith(words("starts")):
+            before = said.indicator if names.of_all(name) else ""
+            self._each(clause, before + name, at, chain, start)
+        elif value.unit in COUNTS or value.unit in words("amounts"):
+            self._counted(clause, name, left, at, chain)
+        elif not name and any(left <= i < at for i in self.times) and said.found:
+            self._record(clause, said.indicator, at, chain, "")  # 占比2023年底达到30%, 2025年底40%
+
+    def _counted(self, clause: tuple[int, int], name: str, left: int, at: int, chain: str) -> None:
+        """X V, where what is counted is told by a verb before, by a sum or when it is due."""
+        said = self.said
+        if not name and any(left <= i < at for i in self.times):
+            if said.found and said.found[-1].value.unit == self.values[at].unit:
+                self._record(clause, said.indicator, at, chain, "")
+            return
+        time = self._time(clause[0], at)
+        is_due = time is not None and time.is_due
+        before = said.found[-1] if said.found else None
+        is_next = (
+            before is not None
+            and before.value.unit == self.values[at].unit
+            and before.clause[0] == self.tagged.at[clause[0]]
+            and self.code[left] == "、"
+        )
+        if said.verb or said.whole or is_next or is_due or ends(name, "work"):
+            self._record(clause, name, at, chain, said.verb)
+        elif 2 < len(name) <= 20:
+            self._record(clause, name, at, chain, "", is_bare=True)
+
+    def _done_together(self, clause: tuple[int, int], numbers: list[int]) -> bool:
+        """Keep several that are counted and have one thing done to them: 3座油库和5辆车完成治理."""
+        units = {self.values[at].unit for at in numbers}
+        if len(numbers) < 2 or not units <= {*COUNTS, *words("amounts")}:
+            return False
+        start, end = names.without_times(self.tagged, clause[0], numbers[0])
+        working = pattern("working").search(self.code, start, end)
+        form = "object_done" if working else "result"
+        done = pattern(form).fullmatch(self.code, numbers[-1] + 1, clause[1])
+        if not done or not (working or pattern("result_lead").fullmatch(self.code, start, end)):
+            return False
+        nouns = [
+            pattern("item").fullmatch(self.code, one + 1, other) for one, other in pairwise(numbers)
+        ]
+        said = self._words(*done.span("said"))
+        told = [self._words(*noun.span("noun")) if noun else "" for noun in (*nouns, done)]
+        if not all(map(names.named, told)) or (working and any(ends(n, "work") for n in told)):
+            return False
+        for at, name in zip(numbers, told, strict=True):
+            self._record(clause, name + said, at, "", "", is_dated_behind=True)
+        return True
+
+    def _distribute(self, clause: tuple[int, int], left: int, start: int, group: list[int]) -> None:
+        """A、B分别达到V、W; 到2025年、2030年A分别达到V、W."""
+        said, chain = self.said, self._words(start, group[0])
+        if self.code.endswith("的", left, start) and chain[:1] != "占":
+            return
+        first, end = names.bare(self.tagged, left, start)
+        verb = pattern("build_lead").match(self.code, first, end)
+        if verb and not pattern("is_strong").search(self.code, start, group[0]):
+            first = verb.end() if not ends(self._words(first, end), "heads") else first
+        name = self._words(first, end)
+        listed: Sequence[str] = names.items(name, len(group))
+        if not listed and not names.named(name):
+            listed = self._listed_before(clause[0], len(group), chain)
+        if listed:
+            said.names = listed
+            for item, at in zip(listed, group, strict=True):
+                self._record(clause, item, at, chain, "", after=self.values[group[-1]].after)
+            return
+        dated = [time for i, time in self.times.items() if i < group[0] and not time.is_base]
+        dated = dated[0].each() or dated if len(dated) == 1 else dated[-len(group) :]
+        if "分别" in chain and len(dated) == len(group) and name:
+            for time, at in zip(dated, group, strict=True):
+                self._record(clause, name, at, chain, "", time=time)
+
+    def _listed_before(self, start: int, n: int, chain: str) -> Sequence[str]:
+        """Return the n indicators that what stands before has for a list of values."""
+        if len(self.said.names) == n:
+            return self.said.names
+        end = max(start - 1, self.start)
+        marks = list(_CLAUSE_END.finditer(self.code, self.start, end))
+        since = marks[-1].end() if marks else self.start
+        found = [each.indicator for each in self.said.found]
+        told = found if len(found) == n == len(set(found)) and "分别" in chain else ()
+        return names.items(self._words(*names.bare(self.tagged, since, end)), n) or told
+
+    # --- pieces ---
+
+    def _words(self, start: int, end: int) -> str:
+        return self.tagged.words(start, end)
+
+    def _starts(self, words_: str, at: int) -> bool:
+        return self.tagged.text.startswith(words_, self.tagged.at[at])
+
+    def _is_number(self, left: int, start: int) -> bool:
+        """Return whether an indicator's values have no unit: 指数, PUE."""
+        return ends(self._words(left, start).upper(), "unitless")
+
+    def _verb(self, start: int, left: int, at: int) -> str:
+        """Return the verb that a number belongs to: 完成甲、乙等5个X, 建成3条X、5个Y."""
+        run = pattern("build_run").search(self.code, max(left, at - _LOOK_BACK), at)
+        if run:
+            return self._words(*run.span())
+        before, to = self._words(left, at), self.said.counted_to
+        is_next = 0 <= to < at and pattern("link").fullmatch(self.code, to, at)
+        if is_next or before in ("、", "和", "及", "以及"):
+            return self.said.verb
+        if _MEASURED.fullmatch(before):  # 建设总面积5万亩的3个片区
+            verb = self._opening_verb(start, at)
+            return self._words(*verb.span()) if verb else self.said.verb
+        n = before.count("、") + 1
+        is_sum = n > 1 and self.values[at].number in (n, n + before.count("和"))
+        if is_sum or pattern("and_others").search(self.code, left, at):
+            verb = self._opening_verb(left, at)
+            return self._words(*verb.span()) if verb else ""
+        return ""
+
+    def _opening_verb(self, start: int, end: int) -> re.Match[str] | None:
+        """Return the verb of building that words begin with, behind what may lead it in."""
+        start += self.code.startswith(",", start)
+        helps = pattern("helps").match(self.code, start, end)
+        at = (start, names.behind_lead(self.tagged, start, end), helps.end() if helps else end)
+        found = (pattern("build_lead").match(self.code, place, end) for place in at)
+        return next(filter(None, found), None)
+
+    def _time(self, start: int, at: int) -> Time | None:
+        """Return the time that holds at a place of a clause that begins at `start`."""
+        told = [time for i, time in self.times.items() if start <= i < at and not time.is_base]
+        return told[-1] if told else self.said.time
+
+    def _in_full(self, name: str, verb: str) -> str:
+        """Return an indicator with what its sentence says of it before: 该比例, 县级, 惠及居民."""
+        said = self.said
+        if _REFERS.fullmatch(name):
+            name = said.referred
+        name = names.without_examples(name)
+        if name in words("levels"):
+            name += _LEVEL.sub("", said.indicator)
+        elif said.whole and names.is_part(name):
+            name += said.whole
+        return verb[-2:] + name if verb.endswith(_REACHING) else name
+
+    def _record(
+        self,
+        clause: tuple[int, int],
+        name: str,
+        at: int,
+        chain: str,
+        verb: str,
+        *,
+        time: Time | None = None,
+        after: str = "",
+        is_dated_behind: bool = False,
+        is_bare: bool = False,
+    ) -> None:
+        """Keep a statement if its name can be one of an indicator."""
+        said, value, where = self.said, self.values[at], self.tagged.at
+        name = self._in_full(name.strip(":,;.、和及与或").removeprefix("的"), verb)
+        if not names.can_be_indicator(name, value, verb, any(w in chain for w in _REACHED)):
+            return
+        span = (where[clause[0]], where[clause[1]])
+        name = whole(name, self.tagged.text, span, said.found)
+        comma = self.code.rfind(",", clause[0], at) + 1 or clause[0]
+        bases = [t for i, t in self.times.items() if t.is_base and clause[0] <= i < at]
+        if is_dated_behind and time is None:
+            behind = [t for i, t in self.times.items() if at < i < clause[1] and not t.is_base]
+            time = behind[0] if behind else None
+        number = self._words(at, at + 1) + (after if after and not value.after else "")
+        between = names.spoken(chain) if chain != verb else ""
+        said.found.append(
+            Statement(
+                name,
+                value,
+                names.spoken(verb) + between + number,
+                chain,
+                verb,
+                span,
+                time or self._time(clause[0], at),
+                bases[0].year if bases else said.from_year or said.base,
+                said.from_value,
+                self._words(comma, at),
+                said.carried,
+                self._words(self.start, comma),
+                is_bare,
+            )
+        )
+        said.indicator = said.referred = name
+        said.from_value, said.from_year = None, ""

@@ -1,0 +1,109 @@
+"""A text in which every span is one character, so that patterns speak of what spans say.
+
+The way of NLTK's chunk grammars and of TokensRegex: tags become characters, a pattern over tags
+becomes one over characters, and the engine of regular expressions does the rest.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kgrag.text.terms import Tags
+
+_FIRST = 0xF0000  # a private plane: no text that is read has these, or they count as text
+_TAG = re.compile(r"\{([a-z_]+(?:\|[a-z_]+)*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a text that was read.
+
+    Attributes:
+        start: First character.
+        end: Offset after the last.
+        tags: What it says.
+        value: What it means; None for a word.
+    """
+
+    start: int
+    end: int
+    tags: Tags
+    value: object = None
+
+
+class Alphabet:
+    """One character for each set of tags that a span may have.
+
+    Args:
+        sets: All of them.
+    """
+
+    def __init__(self, sets: Iterable[Tags]) -> None:
+        ordered = sorted(sets, key=sorted)
+        self._characters = {tags: chr(_FIRST + i) for i, tags in enumerate(ordered)}
+
+    def character(self, tags: Tags) -> str:
+        """Return the character of a set of tags."""
+        return self._characters[tags]
+
+    def compile(self, pattern: str) -> re.Pattern[str]:
+        """Return a pattern over tagged text: {up|down} is a span that has one of these tags.
+
+        Raises:
+            ValueError: If no span has a tag that it names.
+        """
+        return re.compile(_TAG.sub(lambda named: self._any(named[1].split("|")), pattern))
+
+    def _any(self, wanted: Sequence[str]) -> str:
+        known = {tag for tags in self._characters for tag in tags}
+        if missing := set(wanted) - known:
+            raise ValueError(f"no span has the tag {', '.join(sorted(missing))}")
+        found = [c for tags, c in self._characters.items() if tags.intersection(wanted)]
+        return f"[{''.join(found)}]"
+
+
+class Tagged:
+    """A text with its spans.
+
+    Attributes:
+        text: As it was read.
+        code: The same with one character for each span.
+        at: For every character of `code`, and for its end, the offset in `text`.
+        spans: By their offset in `code`.
+    """
+
+    def __init__(self, text: str, spans: Sequence[Span], alphabet: Alphabet) -> None:
+        self.text = text
+        self.spans: dict[int, Span] = {}
+        pieces: list[str] = []
+        self.at: list[int] = []
+        last = 0
+        for span in spans:
+            pieces.append(text[last : span.start])
+            self.at.extend(range(last, span.start))
+            self.spans[len(self.at)] = span
+            pieces.append(alphabet.character(span.tags))
+            self.at.append(span.start)
+            last = span.end
+        pieces.append(text[last:])
+        self.at.extend(range(last, len(text) + 1))
+        self.code = "".join(pieces)
+
+    def words(self, start: int, end: int) -> str:
+        """Return the text of `code[start:end]`."""
+        return self.text[self.at[start] : self.at[end]]
+
+
+def merged(*layers: Iterable[Span]) -> list[Span]:
+    """Return spans of several layers in order; where two overlap, that of the layer before."""
+    taken: list[Span] = []
+    for layer in layers:
+        free: list[Span] = []
+        i = 0
+        for span in layer:
+            while i < len(taken) and taken[i].end <= span.start:
+                i += 1
+            if i == len(taken) or span.end <= taken[i].start:
+                free.append(span)
+        taken = sorted([*taken, *free], key=lambda span: span.start)
+    return taken

@@ -1,0 +1,85 @@
+"""Words of a lexicon in a text, with what they say: one pass, the longest from the left."""
+
+import functools
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+import ahocorasick_rs
+
+from kgrag.language.text import word_boundaries
+
+Tags = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the lexicon.
+
+    Attributes:
+        start: First character.
+        end: Offset after the last.
+        tags: What it may say.
+    """
+
+    start: int
+    end: int
+    tags: Tags
+
+
+class Lexicon:
+    """Words with their tags.
+
+    Args:
+        tags: Of each word; a word without any protects what it holds: 建成区 is no 建成.
+    """
+
+    def __init__(self, tags: Mapping[str, Tags]) -> None:
+        self._words = list(tags)
+        self._tags = list(tags.values())
+        self._automaton = ahocorasick_rs.AhoCorasick(
+            self._words, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest
+        )
+
+    @classmethod
+    def from_toml(cls, text: str) -> "Lexicon":
+        """Return the lexicon of a file: `[terms]` by tag, `[plain]` words that protect."""
+        told = tomllib.loads(text)
+        tags: dict[str, set[str]] = defaultdict(set)
+        for tag, words in told["terms"].items():
+            for word in words.split():
+                tags[word].add(tag)
+        for word in told["plain"]["words"].split():
+            tags.setdefault(word, set())
+        return cls({word: frozenset(found) for word, found in tags.items()})
+
+    def tag_sets(self) -> frozenset[Tags]:
+        """Return the sets of tags that words have."""
+        return frozenset(filter(None, self._tags))
+
+    def words(self, tag: str) -> tuple[str, ...]:
+        """Return the words that have a tag."""
+        return tuple(w for w, tags in zip(self._words, self._tags, strict=True) if tag in tags)
+
+    def terms(self, text: str) -> Iterator[Term]:
+        """Yield the words in a text, in order; they do not overlap."""
+        edges: frozenset[int] | None = None
+        for number, start, end in self._automaton.find_matches_as_indexes(text):
+            if not self._tags[number]:
+                continue
+            if end - start == 1 and not text[start].isascii():
+                edges = word_boundaries(text) if edges is None else edges
+                is_led = start in edges or text[end : end + 1].isdigit()
+                if not is_led or end not in edges:
+                    continue
+            yield Term(start, end, self._tags[number])
+
+
+@functools.cache
+def statement_terms() -> Lexicon:
+    """Return the words that statements are made of (`terms.toml`)."""
+    return Lexicon.from_toml(
+        resources.files("kgrag.text").joinpath("terms.toml").read_text(encoding="utf-8")
+    )
