@@ -63,6 +63,15 @@ def moved() -> re.Pattern[str]:
     return re.compile(f"(?:{moves})(?:{says('to').pattern})|由降转升")
 
 
+def reaches(chain: str) -> bool:
+    """Return whether plain words say that an indicator comes to its value or keeps it: 达到.
+
+    >>> reaches("比2020年提高到"), reaches("下降")
+    (True, False)
+    """
+    return bool(moved().search(chain) or says("reached").search(chain))
+
+
 def chain_before(text: str, end: int) -> str:
     """Return the words between an indicator and the number at an offset of plain text."""
     read = tagged(text[:end])
@@ -73,6 +82,12 @@ def chain_before(text: str, end: int) -> str:
 def ends(name: str, among: str) -> bool:
     """Return whether a name ends with one of a list of words."""
     return name.endswith(words(among))
+
+
+@functools.cache
+def countable() -> frozenset[str]:
+    """Return the units of what is made or done: 家, 亩."""
+    return COUNTS | frozenset(words("amounts"))
 
 
 def tagged(text: str) -> Tagged:

@@ -3,7 +3,7 @@
 import re
 
 from kgrag.ingestion.rules.target_values import SHARES, Value
-from kgrag.ingestion.statements.target_grammar import ends, pattern, words
+from kgrag.ingestion.statements.target_grammar import ends, pattern, reaches, words
 from kgrag.language.places import names_place
 from kgrag.language.quantities import COUNTS
 from kgrag.text.tagged import Tagged
@@ -32,7 +32,7 @@ _LEVEL = re.compile(r"主城区|中心城区|建制镇|城区|城市|县城|城�
 _OF_CITY = re.compile(r"^[一-鿿]{2,4}市(?=.{2})")
 _SIZE = re.compile(r"(?:直径|(?<!服务)半径|粒径|管径|口径|厚度|间距|层高|车速)$")
 _OF_STANDARD = re.compile(r"取值|缺省值|排放因子|于一体|(?:标杆|基准|准入|限定|先进)(?:水平|值)?$")
-_LONGEST = 60
+_LONGEST = 60  # characters of an indicator
 _SIZES = ("及以上", "以上", "及以下", "以下")
 _LENGTHS = frozenset(("米", "公里", "平方米", "公顷", "亩", "千伏", "千瓦", "吨", "元"))
 _GOES_ON = re.compile(r"(?![、和及与的并以其次])[一-鿿]{2}")
@@ -49,15 +49,22 @@ def named(name: str) -> bool:
     return len(name) > 1 and _NAME.search(name) is not None
 
 
-def can_be_indicator(name: str, value: Value, verb: str, chain_reaches: bool) -> bool:
-    """Return whether words can name an indicator of a value."""
+def can_be_indicator(name: str, value: Value, verb: str, chain: str) -> bool:
+    """Return whether words can name an indicator of a value.
+
+    Args:
+        name: The words.
+        value: The number.
+        verb: A verb of building; empty.
+        chain: The words between both.
+    """
     if not named(name) or len(name) > _LONGEST or _COMPARED.search(name):
         return False
     if name[-1] in "省市州盟旗" and names_place(name):
         return False
     if (_SIZE.search(name) and not verb) or _OF_STANDARD.search(name):
         return False
-    return chain_reaches or value.unit not in COUNTS or not ends(name, "parts")
+    return value.unit not in COUNTS or not ends(name, "parts") or reaches(chain)
 
 
 def behind_lead(read: Tagged, start: int, end: int) -> int:
@@ -131,7 +138,7 @@ def is_within_name(read: Tagged, left: int, at: int, right: int) -> bool:
     )
 
 
-def of_before(name: str, before: str, *, is_part: bool = False) -> str:
+def of_before(name: str, before: str, *, is_share: bool = False) -> str:
     """Return an indicator with what the one before lends it.
 
     占比 is that of what stands before; 地级城市达到15% is of the same indicator.
@@ -139,13 +146,13 @@ def of_before(name: str, before: str, *, is_part: bool = False) -> str:
     Args:
         name: The indicator's words.
         before: The indicator before; may be empty.
-        is_part: Whether a share of a part is told.
+        is_share: Whether its value is one; then a part of all has that of the whole.
     """
     if not name or not before:
         return name or before
     if _OF_BEFORE.match(name):
         return before + name.removeprefix("约")
-    if is_part and ends(name, "parts_of_all") and ends(before, "heads"):
+    if is_share and ends(name, "parts_of_all") and ends(before, "heads"):
         return name + _OF_OTHERS.sub("", before)
     return name
 

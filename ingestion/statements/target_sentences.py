@@ -1,6 +1,7 @@
 """Read the sentences of a passage: which indicator has which value."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -10,7 +11,7 @@ from kgrag.ingestion.rules.target_times import Time
 from kgrag.ingestion.rules.target_values import SHARES, Value
 from kgrag.ingestion.statements import target_names as names
 from kgrag.ingestion.statements.target_extents import whole
-from kgrag.ingestion.statements.target_grammar import ends, pattern, tagged, words
+from kgrag.ingestion.statements.target_grammar import countable, ends, pattern, tagged, words
 from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.language.quantities import COUNTS
 from kgrag.text.tagged import Tagged
@@ -30,7 +31,6 @@ _LEVEL = re.compile(r"^(?:国家级?|(?:省|市|县|区|镇|乡)级)(?:以上)?|
 _AT = ("在", "对", "将", "把", "组织对", "已对", "累计对", "共对")
 _MEASURED = re.compile(r"(?:及?以[上下]|左右)?的")
 _REACHING = ("惠及", "带动", "吸纳")  # 惠及居民 is what is counted
-_REACHED = ("达", "稳定", "保持", "维持", "到", "至")
 
 
 @dataclass(slots=True)
@@ -116,8 +116,8 @@ def _carried_on(
         is_plan = said.period and "-" not in said.period
         if said.is_due or said.is_until or is_plan or said.start < _OPENING:
             return said
-        at = next((i for i in range(start, end) if read.at[i] == said.start), None)
-        if at is not None and names.behind_lead(read, start, at) == at:
+        at = bisect_left(read.at, said.start)
+        if start <= at and names.behind_lead(read, start, at) == at:
             return said
     return before if before and read.at[end] - before.start < _REACH else None
 
@@ -234,7 +234,7 @@ class _Sentence:
     ) -> None:
         """Read what a clause states with one number, by the first form that it has."""
         value = self.values[at]
-        is_counted = value.unit in COUNTS or value.unit in words("amounts")
+        is_counted = value.unit in countable()
         verb = self._verb(clause[0], left, at)
         noun = names.counted_noun(self.tagged, at + 1, right, is_followed=right != clause[1])
         if verb and noun[0] == noun[1] and value.unit not in COUNTS:
@@ -309,7 +309,8 @@ class _Sentence:
             return True
         there = pattern("there").fullmatch(self.code, at + 1, right)
         behind_time = max((i + 1 for i in self.times if left <= i < at), default=left)
-        if there and self._words(behind_time, at).lstrip(",").startswith(_AT):
+        where = self._words(behind_time, at).lstrip(",")
+        if there and value.unit in COUNTS and where.startswith(_AT):
             name = self._words(*there.span("noun")) + self._words(*there.span("work"))
             self._record(clause, name.removesuffix("工作"), at, "", "")
             return True
@@ -355,18 +356,18 @@ class _Sentence:
             return
         if not value.unit and not self._is_number(left, start):
             return
-        reaches = pattern("is_reached").search(self.code, start, at)
+        is_reached = pattern("is_reached").search(self.code, start, at) is not None
         if (
             behind
             and behind[0] not in "、和及与的并以其"
             and value.unit not in SHARES
-            and not reaches
+            and not is_reached
         ):
             return
         name = names.indicator(self.tagged, left, start)
         is_built = value.unit in COUNTS or not ends(name, "heads")
         first = names.bare(self.tagged, left, start)[0]
-        if not reaches and is_built and pattern("build_lead").match(self.code, first, start):
+        if not is_reached and is_built and pattern("build_lead").match(self.code, first, start):
             self._bare(clause, left, start, at, right)
             return
         before = names.without_times(self.tagged, left, start)
@@ -374,8 +375,7 @@ class _Sentence:
             return
         if not name and not self.said.indicator and value.unit in SHARES:
             name = self.said.referred
-        is_part = value.unit in SHARES
-        name = names.of_before(name, self.said.indicator, is_part=is_part)
+        name = names.of_before(name, self.said.indicator, is_share=value.unit in SHARES)
         self._each(clause, name, at, chain, start)
 
     def _each(self, clause: tuple[int, int], name: str, at: int, chain: str, start: int) -> None:
@@ -406,7 +406,7 @@ class _Sentence:
         )
         name = self._words(first, end)
         if verb:
-            made = self._words(verb.end(), end) or (name if name in words("work") else "")
+            made = self._words(verb.end(), end) or (name if name in words("planted") else "")
             in_all = "累计" if self._words(first - 1, first) == "累计" and first > left else ""
             if made in words("general") or (value.unit in SHARES and not ends(name, "heads")):
                 self._record(clause, name if made else "", at, chain, "")
@@ -418,7 +418,7 @@ class _Sentence:
         elif ends(name, "heads") or name.startswith(words("starts")):
             before = said.indicator if names.of_all(name) else ""
             self._each(clause, before + name, at, chain, start)
-        elif value.unit in COUNTS or value.unit in words("amounts"):
+        elif value.unit in countable():
             self._counted(clause, name, left, at, chain)
         elif not name and any(left <= i < at for i in self.times) and said.found:
             self._record(clause, said.indicator, at, chain, "")  # 占比2023年底达到30%, 2025年底40%
@@ -447,7 +447,7 @@ class _Sentence:
     def _done_together(self, clause: tuple[int, int], numbers: list[int]) -> bool:
         """Keep several that are counted and have one thing done to them: 3座油库和5辆车完成治理."""
         units = {self.values[at].unit for at in numbers}
-        if len(numbers) < 2 or not units <= {*COUNTS, *words("amounts")}:
+        if len(numbers) < 2 or not units <= countable():
             return False
         start, end = names.without_times(self.tagged, clause[0], numbers[0])
         working = pattern("working").search(self.code, start, end)
@@ -573,7 +573,7 @@ class _Sentence:
         """Keep a statement if its name can be one of an indicator."""
         said, value, where = self.said, self.values[at], self.tagged.at
         name = self._in_full(name.strip(":,;.、和及与或").removeprefix("的"), verb)
-        if not names.can_be_indicator(name, value, verb, any(w in chain for w in _REACHED)):
+        if not names.can_be_indicator(name, value, verb, chain):
             return
         span = (where[clause[0]], where[clause[1]])
         name = whole(name, self.tagged.text, span, said.found)

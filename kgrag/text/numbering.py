@@ -1,7 +1,6 @@
 """Marks of numbering: 第三章, 一、, （一）, 1., ①, 附件2, 专栏4, Article 5."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE, whole_number
@@ -56,12 +55,6 @@ _PATTERNS = tuple((family, re.compile(pattern)) for family, pattern in _MARKS)
 _BEGINS = re.compile(rf"[附第专【\[（(前序引导结①-⑳Ⅰ-ⅫIVX\dPpCcSsAa{HAN_SMALL}]")
 # What else begins an item without counting further than its paragraph: 一是, ——, •, #.
 _ITEM = re.compile(rf"[{HAN_SMALL}]是(?:要)?|[—\-]{{2,}}|[•●■·◆]|#+")
-_UNIT_OF = {"编": "part", "篇": "part", "章": "chapter", "节": "section", "条": ARTICLE}
-_REFERENCE = re.compile(
-    rf"第\s*{_HAN}\s*(?P<unit>[编篇章节条款项])"
-    rf"|\b(?P<name>part|chapter|section|article)\s+{_LATIN.replace('<n>', '<m>')}",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +117,6 @@ def without_numbering(text: str, trim: str = " \t\u3000") -> str:
     while end := item_end(text):
         text = text[end:].lstrip(trim)
     return text
-
-
-def numberings(text: str) -> Iterator[Numbering]:
-    """Yield the parts, chapters, sections, articles, paragraphs and items that a text speaks of.
-
-    >>> [(n.family, n.number) for n in numberings("第三章第二节和第十五条；Article 5")]
-    [('chapter', (3,)), ('section', (2,)), ('article', (15,)), ('article', (5,))]
-    """
-    for match in _REFERENCE.finditer(text):
-        family = _UNIT_OF.get(match["unit"] or "") or (match["name"] or match["unit"]).casefold()
-        yield Numbering(family, _number(match["n"] or match["m"]), *match.span())
 
 
 def _number(text: str) -> tuple[int, ...]:

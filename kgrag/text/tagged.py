@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from kgrag.text.terms import Tags
 
-_FIRST = 0xF0000  # a private plane: no text that is read has these, or they count as text
+# Halves of characters, which no decoded text has; a font's own marks stand in the private planes.
+_FIRST, _LAST = 0xD800, 0xDFFF
+_HALF = re.compile("[\ud800-\udfff]")
 _TAG = re.compile(r"\{([a-z_]+(?:\|[a-z_]+)*)\}")
 
 
@@ -36,10 +38,15 @@ class Alphabet:
 
     Args:
         sets: All of them.
+
+    Raises:
+        ValueError: If there are more sets than such characters.
     """
 
     def __init__(self, sets: Iterable[Tags]) -> None:
-        ordered = sorted(sets, key=sorted)
+        ordered = sorted(frozenset(sets), key=sorted)
+        if len(ordered) > _LAST - _FIRST:
+            raise ValueError(f"at most {_LAST - _FIRST} sets of tags, got {len(ordered)}")
         self._characters = {tags: chr(_FIRST + i) for i, tags in enumerate(ordered)}
 
     def character(self, tags: Tags) -> str:
@@ -65,6 +72,11 @@ class Alphabet:
 class Tagged:
     """A text with its spans.
 
+    Args:
+        text: Any; half a character in it is none that a pattern knows.
+        spans: In order, without overlap.
+        alphabet: Of their tags.
+
     Attributes:
         text: As it was read.
         code: The same with one character for each span.
@@ -74,18 +86,19 @@ class Tagged:
 
     def __init__(self, text: str, spans: Sequence[Span], alphabet: Alphabet) -> None:
         self.text = text
+        plain = _HALF.sub("\ufffd", text)
         self.spans: dict[int, Span] = {}
         pieces: list[str] = []
         self.at: list[int] = []
         last = 0
         for span in spans:
-            pieces.append(text[last : span.start])
+            pieces.append(plain[last : span.start])
             self.at.extend(range(last, span.start))
             self.spans[len(self.at)] = span
             pieces.append(alphabet.character(span.tags))
             self.at.append(span.start)
             last = span.end
-        pieces.append(text[last:])
+        pieces.append(plain[last:])
         self.at.extend(range(last, len(text) + 1))
         self.code = "".join(pieces)
 

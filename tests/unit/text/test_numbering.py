@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.text.numbering import FAMILIES, item_end, numbering_at, numberings, without_numbering
+from kgrag.text.numbering import FAMILIES, item_end, numbering_at, without_numbering
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,3 @@ def test_marks_of_items_are_taken_off():
     assert without_numbering("——一是要坚持节约") == "坚持节约"
     assert item_end("1.5万吨标准煤") == 0
     assert item_end("30家企业") == 0
-
-
-def test_a_text_speaks_of_articles():
-    """Divisions, paragraphs and items, each with its place."""
-    text = "依照本办法第十二条第三款、第二章第一节"
-    assert [(n.family, n.number[0], text[n.start : n.end]) for n in numberings(text)] == [
-        ("article", 12, "第十二条"),
-        ("款", 3, "第三款"),
-        ("chapter", 2, "第二章"),
-        ("section", 1, "第一节"),
-    ]
