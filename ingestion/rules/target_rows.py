@@ -307,7 +307,7 @@ def _of_one_column(
         if not unit and following and _UNIT_LINE.fullmatch(following[0].text):
             unit, end = following[0].text, following[0].end
         value = cell_value(match["cell"], unit)
-        if value and (value[1].unit or ends(match["name"].upper(), "unitless")):
+        if value and (value[1].unit or ends(match["name"], "unitless")):
             last = number
             start = line.start + match.start("name")
             found.append(Cell(match["name"], *value, year, "", "", start, end))

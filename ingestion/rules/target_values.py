@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from kgrag.language.quantities import Quantity, quantities
 
-NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批处".replace("处", "")) | frozenset(
+NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批") | frozenset(
     ("个月", "小时", "分钟", "季度", "工作日", "期间", "次", "类", "张")
 )
 """Units of times, articles, ranks: no value of an indicator."""

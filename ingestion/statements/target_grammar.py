@@ -80,8 +80,8 @@ def chain_before(text: str, end: int) -> str:
 
 
 def ends(name: str, among: str) -> bool:
-    """Return whether a name ends with one of a list of words."""
-    return name.endswith(words(among))
+    """Return whether a name ends with one of a list of words, its Latin letters in any case."""
+    return name.upper().endswith(words(among))
 
 
 @functools.cache

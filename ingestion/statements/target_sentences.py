@@ -511,7 +511,7 @@ class _Sentence:
 
     def _is_number(self, left: int, start: int) -> bool:
         """Return whether an indicator's values have no unit: 指数, PUE."""
-        return ends(self._words(left, start).upper(), "unitless")
+        return ends(self._words(left, start), "unitless")
 
     def _verb(self, start: int, left: int, at: int) -> str:
         """Return the verb that a number belongs to: 完成甲、乙等5个X, 建成3条X、5个Y."""
