@@ -13,6 +13,7 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder, Task, Vectors
 from kgrag.files.private import make_private
+from kgrag.files.sqlite_file import whose
 from kgrag.ids import embedding_key
 
 _log = logging.getLogger(__name__)
@@ -163,9 +164,9 @@ class VectorCache:
         connection = sqlite3.connect(self._file, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            application, _, tables = whose(connection)
             if application != _APPLICATION_ID:
-                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                if tables:
                     raise sqlite3.OperationalError("it is a database of another program")
                 connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
                 connection.executescript(

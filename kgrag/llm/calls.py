@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.files.private import make_private
+from kgrag.files.sqlite_file import use_write_ahead_log, whose
 from kgrag.llm.chat import OK, Completion, Finish, Stage, Usage
 
 CACHED = "cached"
@@ -266,21 +267,14 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
         StoreUnavailableError: If it is another program's database.
         StoreError: If a newer kgrag made it.
     """
-    application, version, tables = (
-        connection.execute(sql).fetchone()[0]
-        for sql in (
-            "PRAGMA application_id",
-            "PRAGMA user_version",
-            "SELECT count(*) FROM sqlite_master",
-        )
-    )
+    application, version, tables = whose(connection)
     if application != _APPLICATION_ID and (application or version or tables):
         raise StoreUnavailableError(
             f"{file} is a database of another program: name another file for [llm] calls"
         )
     if version > _VERSION:
         raise StoreError(f"{file} was made by a newer kgrag: install that one, or {_DELETE}")
-    connection.execute("PRAGMA journal_mode = WAL")
+    use_write_ahead_log(connection, wait_s=_BUSY_TIMEOUT_S)
     script = resources.files("kgrag.llm").joinpath("calls.sql").read_text(encoding="utf-8")
     marks = f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_VERSION};"
     connection.executescript(f"BEGIN IMMEDIATE; {marks} {script} COMMIT")

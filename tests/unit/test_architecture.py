@@ -75,7 +75,8 @@ THIRD_PARTY = {
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.wording",),
     # not third-party, but as much of an adapter's concern
-    "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.llm.calls", "kgrag.store.sqlite.*"),
+    "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.files.sqlite_file", "kgrag.llm.calls",
+                "kgrag.store.sqlite.*"),
     "tantivy": ("kgrag.store.sqlite.*",),
     "tenacity": ("kgrag.endpoint.retrying",),
     "tokenizers": ("kgrag.embedding.tokens",),

@@ -3,7 +3,6 @@
 import logging
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
+from kgrag.files.sqlite_file import use_write_ahead_log, whose
 from kgrag.store.sqlite.faults import mapped
 from kgrag.store.sqlite.log_check import lost_in_log
 from kgrag.store.sqlite.opening import (
@@ -259,7 +259,7 @@ def _prepare(file: Path) -> str:
     try:
         with closing(connect(uri)) as connection:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
-            _use_write_ahead_log(connection)
+            use_write_ahead_log(connection, wait_s=BUSY_TIMEOUT_S)
             connection.execute("BEGIN")  # one state, while another process may make the schema
             version = _version(connection, file)
             if version:  # of a new file, 0
@@ -272,20 +272,6 @@ def _prepare(file: Path) -> str:
         if not exc.sqlite_errorname.startswith(_UNWRITABLE):
             raise
         return _prepare_read_only(file, uri, exc)
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Turn the log on; SQLite itself does not wait for others that do so at the same moment."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as exc:
-            is_busy = exc.sqlite_errorname.startswith("SQLITE_BUSY")
-            if not is_busy or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)
 
 
 def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
@@ -314,9 +300,7 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
         StoreUnavailableError: If it is the database of another program.
         NewerVersionError: If a newer kgrag made it.
     """
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    application, version, tables = whose(connection)
     if application != APPLICATION_ID and (version or tables):
         raise foreign(file)
     if version > known_version():

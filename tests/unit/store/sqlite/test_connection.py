@@ -17,12 +17,12 @@ def test_on_a_full_disk_a_knowledge_base_is_only_read(tmp_path, monkeypatch, nam
     """SQLite wants 32 KB beside the file for who writes; nobody does."""
     Database.open(tmp_path).close()
 
-    def full(_):
+    def full(_, wait_s):
         error = sqlite3.OperationalError("disk I/O error")
         error.sqlite_errorname = name
         raise error
 
-    monkeypatch.setattr(module, "_use_write_ahead_log", full)
+    monkeypatch.setattr(module, "use_write_ahead_log", full)
     with closing(Database.open(tmp_path, create=False)) as database:
         assert not database.writable
         with database.read() as connection:
