@@ -2,14 +2,12 @@
 
 import functools
 import re
-import tomllib
-from collections.abc import Mapping
-from importlib import resources
 
 from kgrag.ingestion.rules.target_times import Time, times
 from kgrag.ingestion.rules.target_values import SHARES, Value, values
 from kgrag.language.quantities import COUNTS
-from kgrag.text.tagged import Alphabet, Span, Tagged, merged
+from kgrag.text.grammar import Grammar
+from kgrag.text.tagged import Span, Tagged
 from kgrag.text.terms import Tags, statement_terms
 
 _TAGS = ("share", "count", "amount", "other", "bare", "kinds", "base", "time", "time due")
@@ -21,32 +19,19 @@ _KINDS = re.compile(
 
 
 @functools.cache
-def _told() -> Mapping[str, Mapping[str, str]]:
-    text = resources.files("kgrag.ingestion.statements").joinpath("targets.toml")
-    return tomllib.loads(text.read_text(encoding="utf-8"))
+def grammar() -> Grammar:
+    """Return the grammar of targets."""
+    return Grammar.load("kgrag.ingestion.statements", "targets.toml", tags=_TAGS)
 
 
-@functools.cache
-def _alphabet() -> Alphabet:
-    return Alphabet([*statement_terms().tag_sets(), *(frozenset(tags.split()) for tags in _TAGS)])
-
-
-@functools.cache
 def pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of the grammar over tagged text."""
-    return _alphabet().compile(_whole(name))
+    return grammar().pattern(name)
 
 
-def _whole(name: str) -> str:
-    pieces = _told()["patterns"]
-    return re.sub(r"(?<!\?P)<([a-z_]+)>", lambda named: f"(?:{_whole(named[1])})", pieces[name])
-
-
-@functools.cache
 def words(name: str) -> tuple[str, ...]:
     """Return a list of words of the grammar, or those of the lexicon that have a tag."""
-    own = _told()["words"]
-    return tuple(own[name].split()) if name in own else statement_terms().words(name)
+    return grammar().words(name)
 
 
 @functools.cache
@@ -92,15 +77,11 @@ def countable() -> frozenset[str]:
 
 def tagged(text: str) -> Tagged:
     """Return a passage with its times, numbers and words as spans."""
-    return Tagged(
+    return grammar().tagged(
         text,
-        merged(
-            (Span(t.start, t.end, _of_time(t), t) for t in times(text)),
-            (Span(*match.span(), frozenset(["kinds"])) for match in _KINDS.finditer(text)),
-            (Span(v.start, v.end, frozenset([_kind(v)]), v) for v in values(text)),
-            (Span(t.start, t.end, t.tags) for t in statement_terms().terms(text)),
-        ),
-        _alphabet(),
+        (Span(t.start, t.end, _of_time(t), t) for t in times(text)),
+        (Span(*match.span(), frozenset(["kinds"])) for match in _KINDS.finditer(text)),
+        (Span(v.start, v.end, frozenset([_kind(v)]), v) for v in values(text)),
     )
 
 
