@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from kgrag.ingestion.rules.conditions import conditions
 from kgrag.ingestion.rules.definitions import definitions
 from kgrag.ingestion.rules.duties import duties
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.references import references
 from kgrag.ingestion.rules.targets import targets
+from kgrag.ingestion.statements.conditions import conditions
 from kgrag.types import Heading
 
 

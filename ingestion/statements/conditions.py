@@ -1,14 +1,10 @@
-"""Read by rule who may apply, what is granted and punished, from and until when."""
+"""What a text states as a condition: who may apply, what is granted and punished, until when."""
 
-from kgrag.ingestion.rules.condition_parts import Stated
-from kgrag.ingestion.rules.eligibility import eligibility
 from kgrag.ingestion.rules.finding import SELF, Finding
-from kgrag.ingestion.rules.grants import grants
-from kgrag.ingestion.rules.penalties import penalties
-from kgrag.ingestion.rules.unwrapped import Unwrapped, unwrapped
-from kgrag.ingestion.rules.validity import validity
-
-_RULES = (eligibility, grants, penalties, validity)
+from kgrag.ingestion.rules.unwrapped import unwrapped
+from kgrag.ingestion.statements.applicants import applicants
+from kgrag.ingestion.statements.provisions import provisions
+from kgrag.ingestion.statements.validity import validity
 
 
 def conditions(text: str) -> list[Finding]:
@@ -23,20 +19,7 @@ def conditions(text: str) -> list[Finding]:
     [('绿色工厂', '奖励', '20万元奖励'), ('本文件', '施行日期', '2022年3月1日')]
     """
     flat = unwrapped(text)
-    found = [_finding(flat, stated) for rule in _RULES for stated in rule(flat.text)]
+    found = [*applicants(flat), *provisions(flat), *validity(flat)]
     named = {(f.object, f.start) for f in found if f.subject != SELF}
     told = [f for f in found if f.subject != SELF or (f.object, f.start) not in named]
     return sorted(dict.fromkeys(told), key=lambda f: (f.start, f.end))
-
-
-def _finding(flat: Unwrapped, stated: Stated) -> Finding:
-    start, end = flat.span(stated.start, stated.end)
-    return Finding(
-        stated.subject,
-        stated.predicate,
-        stated.object,
-        start,
-        end,
-        stated.qualifiers,
-        confidence=stated.confidence,
-    )

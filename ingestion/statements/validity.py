@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from kgrag.ingestion.rules.condition_parts import Stated, number
-from kgrag.ingestion.rules.finding import SELF
+from kgrag.ingestion.rules.finding import SELF, Finding
+from kgrag.ingestion.rules.unwrapped import Unwrapped
 from kgrag.language.quantities import dates, quantities
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL
@@ -46,41 +46,45 @@ _TITLE = re.compile(r"《(?P<title>[^《》]{2,80})》$")
 _ISSUED = re.compile(r"(?:公布|发布|印发|通过|审议|修订|修正|颁布|令|号)[^，。；]{0,10}$|^[（(]?$")
 
 
-def validity(text: str) -> Iterator[Stated]:
+def validity(flat: Unwrapped) -> Iterator[Finding]:
     """Yield (document, 施行日期 / 有效期至 / 有效期, date or span), in text order.
 
     The subject is `SELF` where the words are of 本办法 or stand beside the issue, a title where
     they are of another document. A validity of certificates, marks and levels is left out.
 
     Args:
-        text: Paragraphs, each on a line, without blanks.
+        flat: The document, its lines put together.
     """
+    for start, end, *told in _stated(flat.text):
+        yield _finding(flat.span(start, end), *told)
+
+
+def _stated(text: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield (start, end, subject, predicate, object)."""
     for match in _BEGINS.finditer(text):
         subject, start = _subject(text, match.start())
         if not subject:
             continue
-        yield _stated(start, match.end("verb"), subject, BEGINS, match["when"])
+        yield start, match.end("verb"), subject, BEGINS, match["when"]
         stop = _end_of_sentence(text, match.end())
         if match["until"]:
-            yield _stated(start, match.end(), subject, UNTIL, match["until"])
+            yield start, match.end(), subject, UNTIL, match["until"]
         elif until := _UNTIL.search(text, match.end(), stop):
-            yield _stated(start, until.end(), subject, UNTIL, until["until"])
+            yield start, until.end(), subject, UNTIL, until["until"]
         if lasts := _LASTS.search(text, match.end(), stop):
-            yield _stated(start, lasts.end(), subject, LASTS, lasts["span"])
+            yield start, lasts.end(), subject, LASTS, lasts["span"]
     yield from _alone(text)
 
 
-def _alone(text: str) -> Iterator[Stated]:
+def _alone(text: str) -> Iterator[tuple[int, int, str, str, str]]:
     """Yield what sentences without a beginning say: 本办法有效期五年."""
     for match in _PERIOD.finditer(text):
-        yield _stated(match.start(), match.end(), SELF, LASTS, match["span"])
+        yield match.start(), match.end(), SELF, LASTS, match["span"]
     for pattern, predicate, group in ((_LASTS, LASTS, "span"), (_UNTIL, UNTIL, "until")):
         for match in pattern.finditer(text):
             before = re.split("[。；\n，,]", text[max(0, match.start() - 16) : match.start()])[-1]
             if _OWN.search(before) and before[:1] in ("本", "该"):
-                yield _stated(
-                    match.start() - len(before), match.end(), SELF, predicate, match[group]
-                )
+                yield match.start() - len(before), match.end(), SELF, predicate, match[group]
 
 
 def _subject(text: str, end: int) -> tuple[str, int]:
@@ -105,13 +109,13 @@ def _end_of_sentence(text: str, start: int) -> int:
     return min(ends, default=min(len(text), start + _FAR))
 
 
-def _stated(start: int, end: int, subject: str, predicate: str, told: str) -> Stated:
+def _finding(span: tuple[int, int], subject: str, predicate: str, told: str) -> Finding:
     date = next(iter(dates(told)), None)
-    span = next(iter(quantities(told)), None) if _SPAN.fullmatch(told) else None
+    lasts = next(iter(quantities(told)), None) if _SPAN.fullmatch(told) else None
     qualifiers = Qualifiers(
         "condition",
         year=str(date.year) if date and date.year else "",
-        value=number(span) if span else "",
-        unit=span.unit if span else "",
+        value=str(max(lasts.values)) if lasts else "",
+        unit=lasts.unit if lasts else "",
     )
-    return Stated(start, end, subject, predicate, told, qualifiers, CONFIDENCE)
+    return Finding(subject, predicate, told, *span, qualifiers, confidence=CONFIDENCE)

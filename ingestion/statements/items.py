@@ -1,14 +1,9 @@
-"""What the rules of conditions share: a found condition, markers of items, amounts of money."""
+"""Items of lists: their marks and ranks, what stands below a line, what stands above it."""
 
 import re
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator
 
-from kgrag.language.quantities import Quantity
-from kgrag.qualifiers import Qualifiers
 from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, DIVISIONS, numbering_at
-
-LONGEST = 120  # characters of a subject or an object
 
 # Ranks of marks, outermost first.
 _RANKS = {
@@ -17,28 +12,17 @@ _RANKS = {
     "circle": 7,
 }  # fmt: skip
 NO_RANK = 8
-
+INNER = range(4, NO_RANK)  # （一） and inner ones
+_MARKS = "，,、。；;：: "
+_MOST_ITEMS = 60
 _LEAD_END = re.compile("[。：:，；】]")
-_SHORTEST_LEAD, _LONGEST_LEAD = 4, 30  # characters
+_LEAD = range(4, 31)  # characters
 _NAMES = re.compile(
     r"(?:项目|企业|单位|机构|工厂|园区|平台|产品|活动|奖励|补助|补贴|资助|扶持|建设|改造|创建|认证|示范|服务)$"
 )
 _FORMAL = re.compile(
     r"标准|方式|内容|条件|程序|对象|范围|依据|要求|数量|管理|^[到至和及对]|^(?:返还|奖励|补助|补贴|扶持|资助|[、和及])+$"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A condition between two offsets of the unwrapped text."""
-
-    start: int
-    end: int
-    subject: str
-    predicate: str
-    object: str
-    qualifiers: Qualifiers
-    confidence: float
 
 
 def marked(line: str) -> tuple[int, str]:
@@ -55,31 +39,26 @@ def marked(line: str) -> tuple[int, str]:
 
 def unmarked(text: str) -> str:
     """Return a text without the markers that it begins with, and marks at its ends."""
-    rank, rest = marked(text.strip("，,、。；;：: "))
+    rank, rest = marked(text.strip(_MARKS))
     while rank < NO_RANK:
         rank, rest = marked(rest)
-    return rest.strip("，,、。；;：: ")
+    return rest.strip(_MARKS)
 
 
-def number(quantity: Quantity) -> str:
-    """Return a quantity's value as text, without needless zeros; of a range's first the larger.
+def items_below(text: str, end: int) -> Iterator[str]:
+    """Yield the items on the lines below one; they end with the first line of another rank.
 
-    >>> from kgrag.language.quantities import quantities
-    >>> number(quantities("20万元")[0])
-    '200000'
+    Args:
+        text: Paragraphs, each on a line.
+        end: Where the line above ends.
     """
-    value = max(quantity.values)
-    whole = value.to_integral_value()
-    return str(whole if value == whole else Decimal(value).normalize())
-
-
-def lines_of(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the lines of a text."""
-    spans, start = [], 0
-    for line in text.split("\n"):
-        spans.append((start, start + len(line)))
-        start += len(line) + 1
-    return spans
+    first = None
+    for line in text[end + 1 :].split("\n", _MOST_ITEMS)[:_MOST_ITEMS]:
+        rank, rest = marked(line)
+        first = rank if first is None else first
+        if rank != first or rank not in INNER:
+            return
+        yield rest.strip(_MARKS).removesuffix("的")
 
 
 class Heads:
@@ -97,11 +76,11 @@ class Heads:
 
     def nearest(self) -> str:
         """Return the innermost lead that names a kind of project or who; empty for none."""
-        for _, lead in reversed(self._leads):
-            if (
-                _NAMES.search(lead)
-                and _SHORTEST_LEAD <= len(lead) <= _LONGEST_LEAD
-                and not _FORMAL.search(lead)
-            ):
-                return lead
-        return ""
+        return next(
+            (
+                lead
+                for _, lead in reversed(self._leads)
+                if len(lead) in _LEAD and _NAMES.search(lead) and not _FORMAL.search(lead)
+            ),
+            "",
+        )

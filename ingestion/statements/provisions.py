@@ -1,0 +1,234 @@
+"""Provisions by the rows of `provisions.toml`: grants and fines, and what applicants must be."""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.rules.unwrapped import Unwrapped
+from kgrag.ingestion.statements.items import Heads, items_below, unmarked
+from kgrag.language.quantities import Quantity, quantities
+from kgrag.qualifiers import Comparator, Qualifiers
+from kgrag.text.grammar import Grammar
+from kgrag.text.numbering import item_end
+from kgrag.text.tagged import Span, Tagged
+
+LONGEST = 120  # characters of a subject, an object or a condition
+_LONGEST_SENTENCE = 1200
+_AMOUNTS = {"元": "money", "%": "share", "倍": "fold"}
+_RANGE = re.compile(r"以上至?|[-—–~～至到]{1,2}")
+_PER_BEHIND = re.compile(r"(?:[/／]|每)((?:(?![的给予补奖建按])[一-鿿A-Za-z₂]){1,8})")
+_PER_BEFORE = re.compile(
+    r"每([一-鿿]{1,6}?)(?:最高|不超过|最多|按|给予|一次性|奖励|补助|补贴|可)*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the grammar; what each field says stands at the head of the file."""
+
+    id: str
+    predicates: Mapping[str, str]
+    confidence: float
+    headed_confidence: float
+    is_headed: bool
+    when: tuple[str, ...]
+    sentence: re.Pattern[str]
+    object: re.Pattern[str]
+    subject: tuple[re.Pattern[str], ...]
+    is_each: bool
+    unless: re.Pattern[str] | None = None
+    elsewhere: re.Pattern[str] | None = None
+    items: re.Pattern[str] | None = None
+    carries: re.Pattern[str] | None = None
+    condition: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any], grammar: Grammar) -> "Row":
+        """Return a row as the file tells it."""
+        predicate = told["predicate"]
+        optional = ("unless", "elsewhere", "items", "carries", "condition")
+        return cls(
+            told["id"],
+            predicate if isinstance(predicate, dict) else {"": predicate},
+            told["confidence"],
+            told.get("headed_confidence", 0.0),
+            told.get("is_headed", False),
+            tuple(told["when"].split()),
+            re.compile(f"[^\n{told['ends']}]+"),
+            grammar.compile(told["object"]),
+            tuple(map(grammar.compile, told["subject"])),
+            told.get("values") == "each",
+            **{name: grammar.compile(told[name]) for name in optional if name in told},
+        )
+
+
+@functools.cache
+def grammar() -> Grammar:
+    """Return the grammar of provisions."""
+    return Grammar.load("kgrag.ingestion.statements", "provisions.toml", tags=_AMOUNTS.values())
+
+
+@functools.cache
+def _rows() -> tuple[Row, ...]:
+    return tuple(Row.of(told, grammar()) for told in grammar().told["rows"])
+
+
+def tagged(text: str) -> Tagged:
+    """Return a sentence with its amounts and words as spans."""
+    amounts = (
+        Span(q.start, q.end, frozenset([_AMOUNTS[q.unit]]), q)
+        for q in quantities(text)
+        if q.unit in _AMOUNTS
+    )
+    return grammar().tagged(text, amounts)
+
+
+def provisions(flat: Unwrapped) -> Iterator[Finding]:
+    """Yield (who or what, 奖励 / 补助, amount) and (conduct, 处罚, fine), row by row.
+
+    `value` and `value_to` are in yuan, percent or 倍, `unit` may say of what (元/千瓦),
+    `comparator` is <= for 最高 and 以下; `condition` is what else is asked (经认定, 情节严重).
+
+    Args:
+        flat: The document, its lines put together.
+    """
+    for row in _rows():
+        if any(word in flat.text for word in row.when):
+            yield from _of_row(row, flat)
+
+
+def _of_row(row: Row, flat: Unwrapped) -> Iterator[Finding]:
+    heads = Heads()
+    start = 0
+    for line in flat.text.split("\n"):
+        heads.enter(line[:LONGEST])
+        if any(word in line for word in row.when):
+            carried = ""
+            for sentence in row.sentence.finditer(flat.text, start, start + len(line)):
+                for finding in _of_sentence(row, flat, sentence, carried, heads):
+                    carried = finding.subject
+                    yield finding
+        start += len(line) + 1
+
+
+def _of_sentence(
+    row: Row, flat: Unwrapped, sentence: re.Match[str], carried: str, heads: Heads
+) -> Iterator[Finding]:
+    start, end = item_end(flat.text, sentence.start()), sentence.end()
+    if end - start > _LONGEST_SENTENCE:
+        return
+    read = tagged(flat.narrowed[start:end])
+    if row.unless and row.unless.search(read.code):
+        return
+    goes_on = flat.text[start - 1 : start] != "。" or (row.carries and row.carries.match(read.code))
+    for found in row.object.finditer(read.code):
+        before = read.code[: found.start()]
+        if row.elsewhere and row.elsewhere.search(before):
+            continue
+        slot = _last(row.subject, before)
+        confidence = row.confidence
+        if row.items and row.items.search(before):
+            subjects = list(items_below(flat.text, end))
+        elif slot:
+            subjects = [_said(flat, start, read, *slot)]
+        elif carried and goes_on:
+            subjects = [carried]
+        else:
+            subjects = [heads.nearest()] if row.is_headed else []
+            confidence = row.headed_confidence
+        condition = _condition(row, read.code, slot[1] if slot else 0, found.start())
+        asks = [_said(flat, start, read, *each).lstrip("并或且") for each in condition]
+        for subject in filter(None, subjects):
+            told = "，".join(a for a in dict.fromkeys(asks) if a and a not in subject)[:LONGEST]
+            for qualifiers in _amounts(row, read, found, told):
+                yield Finding(
+                    subject,
+                    _predicate(row, read, found),
+                    _said(flat, start, read, *found.span()).removeprefix("给予"),
+                    *flat.span(*sentence.span()),
+                    qualifiers,
+                    confidence=confidence,
+                )
+
+
+def _last(patterns: Sequence[re.Pattern[str]], code: str) -> tuple[int, int] | None:
+    """Return the slot of the last match of the first pattern that has one."""
+    for pattern in patterns:
+        if found := list(pattern.finditer(code)):
+            return found[-1].span("slot")
+    return None
+
+
+def _said(flat: Unwrapped, base: int, read: Tagged, start: int, end: int) -> str:
+    """Return the words of a piece of a sentence as the document has them, marks at its ends out."""
+    words = unmarked(flat.text[base + read.at[start] : base + read.at[end]])
+    return words.removesuffix("的")[:LONGEST]
+
+
+def _condition(row: Row, code: str, since: int, until: int) -> list[tuple[int, int]]:
+    found = row.condition.finditer(code[since:until]) if row.condition else ()
+    return [(since + match.start("slot"), since + match.end("slot")) for match in found]
+
+
+def _predicate(row: Row, read: Tagged, found: re.Match[str]) -> str:
+    """Return the predicate of the word nearest behind the amount, else before it."""
+    if "" in row.predicates:
+        return row.predicates[""]
+    told = [
+        (at, row.predicates[tag])
+        for at, span in read.spans.items()
+        for tag in row.predicates
+        if tag in span.tags
+    ]
+    amount = next(at for at in read.spans if at >= found.start() and read.spans[at].value)
+    behind = [name for at, name in told if amount < at < found.end()]
+    before = [name for at, name in told if at < amount]
+    return (behind + before[::-1] + [name for _, name in told] + [*row.predicates.values()][-1:])[0]
+
+
+def _amounts(row: Row, read: Tagged, found: re.Match[str], condition: str) -> Iterator[Qualifiers]:
+    """Yield the values of the amounts in an object: the first, or each; a range is one."""
+    amounts = [
+        span.value
+        for at, span in read.spans.items()
+        if found.start() <= at < found.end() and isinstance(span.value, Quantity)
+    ]
+    sign = _comparator(read.code[found.start() : found.end()])
+    at = 0
+    while at < len(amounts):
+        first = last = amounts[at]
+        if at + 1 < len(amounts) and amounts[at + 1].unit == first.unit:
+            is_range = _RANGE.fullmatch(read.text, first.end, amounts[at + 1].start)
+            last = amounts[at + 1] if is_range else first
+        at += 1 + (last is not first)
+        yield Qualifiers(
+            "condition",
+            value=_number(first),
+            value_to=_number(last) if last is not first else "",
+            unit=_unit(read.text, last),
+            comparator="range" if last is not first else sign,
+            condition=condition,
+        )
+        if not row.is_each:
+            return
+
+
+def _comparator(code: str) -> Comparator:
+    if grammar().compile("{cap}").search(code):
+        return "<="
+    return ">=" if grammar().compile("{floor}").search(code) else "="
+
+
+def _unit(text: str, amount: Quantity) -> str:
+    if amount.unit != "元":
+        return amount.unit
+    per = _PER_BEHIND.match(text, amount.end)
+    per = per or _PER_BEFORE.search(text, max(0, amount.start - 24), amount.start)
+    return f"元/{per[1]}" if per else "元"
+
+
+def _number(amount: Quantity) -> str:
+    return f"{max(amount.values).normalize():f}"
