@@ -20,7 +20,7 @@ from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
 from kgrag.evaluation.scores import evaluate
 from kgrag.lookup import with_documents
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
 from kgrag.retrieval.systems import preset
 
 _TOP_K = 30

@@ -24,9 +24,9 @@ from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
+from kgrag.question.question import question_of
 from kgrag.results import Answer, Step
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.plan import plan
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
 from kgrag.types import Document, Language
@@ -175,7 +175,8 @@ def _quoted(
         asked = search.asked(sides[side])
         return of_side(asked.query, quote(asked, most), titled=asked.titled, documents=held)
 
-    sides = {side.label: side.query for side in plan(query)} if pipeline.planned else {}
+    planned = question_of(query).sides if pipeline.planned else ()
+    sides = {side.label: side.query for side in planned}
     listed = complete(search, knowledge) if pipeline.planned and not query.unread else None
     if listed is not None and listed.rows:
         answer = with_quotes(

@@ -1,36 +1,21 @@
 """What a document cites: its bases, what it carries out, amends or repeals, and their own bases."""
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.document_nodes import node_id
 from kgrag.language.text import normalize_name
+from kgrag.question.question import question_of
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
 from kgrag.tables.references import BASIS
 from kgrag.types import Document, Language
 
-_ROLES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (re.compile("废止|repeal"), ("废止",)),
-    (re.compile("修订|修改|amend"), ("修订",)),
-    (re.compile("转发|forward"), ("转发",)),
-    (re.compile("依据|根据|上位|basis|based on"), BASIS),
-    (re.compile("落实|贯彻|carr(?:y|ies) out|implement"), BASIS),
-    (re.compile("引用|援引|提到|提及|参照|cite|mention|refer"), ()),
-)
-# 《A》引用了哪些文件, 《A》的依据是什么, 哪些文件是《A》的依据; the title stands before the word.
-_SAID = (
-    r"(?:引用|援引|依据|根据|落实|贯彻|修订|修改|废止|转发|提到|提及|参照|上位"
-    r"|cite|mention|refer|amend|repeal|rest|based? on|basis)"
-)
-_WHAT = re.compile(
-    rf"》(?!.*《).{{0,16}}?{_SAID}.{{0,14}}?(?:哪些|哪几|哪个|什么|哪里|链|来源|[?？]|$)"
-    rf"|哪些.{{0,10}}是《.*》.{{0,6}}依据|(?:what|which).{{0,30}}》.{{0,12}}{_SAID}|basis of 《",
-    re.IGNORECASE,
-)
-_CHAIN = re.compile(r"依据链|的依据又|上位依据|层层|追溯|一直到|再往上|chain")
+# What a question may ask for of what is cited: the first that it asks for counts.
+_ROLES: Mapping[str, Sequence[str]] = {
+    "repeals": ("废止",), "amends": ("修订",), "forwards": ("转发",), "bases": BASIS,
+}  # fmt: skip
 _NOTES: Mapping[Language, str] = {
     "zh": "从《{title}》读出{what}{n}项，其中{held}项在库",
     "en": "{n} {what} were read from 《{title}》, {held} of them held",
@@ -50,15 +35,15 @@ def cited(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query = search.query
-    if not _WHAT.search(query.quoting) or len(query.titles) != 1:
+    asks = question_of(query).asks
+    if "what is cited" not in asks or len(query.titles) != 1:
         return None
     cards = {card.doc_id: card for card in knowledge.settings().cards}
     own = _own(search, query.titles[0], cards, knowledge.doc_ids)
     if own is None:
         return None
-    remainder = query.remainder
-    roles = next((roles for pattern, roles in _ROLES if pattern.search(remainder)), ())
-    hops = _MOST_HOPS if _CHAIN.search(remainder) else 1
+    roles = next((roles for name, roles in _ROLES.items() if name in asks), ())
+    hops = _MOST_HOPS if "chain" in asks else 1
     held: dict[str, list[str]] = {}
     for card in cards.values():
         held.setdefault(node_id(card.title, card.metadata), []).append(card.doc_id)

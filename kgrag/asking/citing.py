@@ -1,6 +1,5 @@
 """Who cites a document: all that were read to, each with the sentence; how many of how many."""
 
-import re
 from collections.abc import Mapping
 
 from kgrag.asking.meant import chunk_at
@@ -8,22 +7,12 @@ from kgrag.asking.rows import Complete, Stated
 from kgrag.asking.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.generation.listed import Place
+from kgrag.question.question import question_of
 from kgrag.retrieval.search import Search
 from kgrag.tables.table import Source
 from kgrag.tables.tables import Tables
 from kgrag.types import Document, Language
 
-_CITE = r"(?:引用|援引|依据|根据|落实|贯彻|提到|提及|参照|转发)"
-# 哪些文件引用了《A》; which documents cite 《A》; 《A》被哪些文件引用.
-_WHO_CITES = re.compile(
-    rf"》\s*(?:都|分别)?被(?:谁|其他|多少|引用)|谁{_CITE}了?《|{_CITE}了?《[^》]+》的?"
-    r"(?:文件|政策|文档)?(?:都|一共|共)?(?:有|包括)?(?:哪些|哪几|多少|几份)|"
-    r"》\s*(?:被|由)(?:哪些|哪几|什么|多少).{0,8}?(?:文件|政策|文档).{0,4}?(?:引用|援引|依据|落实|提到|提及)|"
-    r"(?:哪些|哪几|什么|多少|which|what|how many).{0,16}?"
-    r"(?:文件|政策|文档|办法|方案|规划|通知|规定|documents?|policies).{0,12}?"
-    r"(?:引用|援引|依据|根据|落实|提到|提及|参照|转发|cite|refer|based on|mention).{0,8}?《",
-    re.IGNORECASE,
-)
 _NOTE: Mapping[Language, str] = {
     "zh": "共{total}份文件，其中读出引用《{title}》的有{n}份",
     "en": "{n} of {total} documents were found to cite 《{title}》",
@@ -41,7 +30,7 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query = search.query
-    if len(query.titles) != 1 or not _WHO_CITES.search(query.quoting):
+    if len(query.titles) != 1 or "who cites" not in question_of(query).asks:
         return None
     title, store = query.titles[0], knowledge.store
     settings = knowledge.settings()

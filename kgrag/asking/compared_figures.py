@@ -72,17 +72,6 @@ _NOT_COMPARED: Mapping[Language, Mapping[str, str]] = {
         "several": "Not comparable: more than one figure was read of one place and year.",
     },
 }
-_BY = r"(?<!占)比(?![重例率值较])"  # 比 that compares, not that of 比重, 占比
-_ASKS = re.compile(
-    r"差(?:多少|几|多大|距)|相差|谁[的更最]?.{0,4}[高低多少大小]|哪一?[个座家].{0,8}[更最][高低多少大小]"
-    rf"|[高低多少大小]出|[高低多少大小](?:多少|几)|{_BY}.{{1,24}}[高低大小]"
-    r"|\b(?:higher|lower|highest|lowest|difference|larger|smaller)\b",
-    re.IGNORECASE,
-)
-_ASKS_LEAST = re.compile(
-    r"[谁更最][低少小]|[低少小]出|(?:低|少|小)(?:多少|几)|\b(?:lower|lowest|smaller)\b",
-    re.IGNORECASE,
-)
 _YEAR_SIDE = re.compile(r"20\d\d年")
 
 
@@ -186,19 +175,10 @@ def _sentence(
     )
 
 
-def asks_to_compare(question: str) -> bool:
-    """Return whether a question asks which figure is larger, or by how much.
-
-    >>> asks_to_compare("甲省比乙省高多少"), asks_to_compare("甲省、乙省的目标各是多少")
-    (True, False)
-    """
-    return _ASKS.search(question) is not None
-
-
 def contrast(
     sides: Mapping[str, Sequence[tuple[Statement, Document, int]]],
     *,
-    question: str,
+    least: bool,
     language: Language,
 ) -> str:
     """Return which of some sides has the larger figure and by how much, a line for each year.
@@ -209,7 +189,7 @@ def contrast(
     Args:
         sides: What was read of each, at least one, with the document and the number of its
             citation. Sides that are years (2025年) are compared across them.
-        question: Says whether the smaller one is asked for.
+        least: Whether the smaller one is asked for.
         language: Of the lines.
     """
     if len(sides) < 2:
@@ -217,7 +197,6 @@ def contrast(
     across = all(_YEAR_SIDE.fullmatch(name) for name in sides)
     values = {name: _by_measure(told, across=across) for name, told in sides.items()}
     shared = set.intersection(*(set(of) for of in values.values()))
-    least = _ASKS_LEAST.search(question) is not None
     lines, reason = [], ""
     for key in sorted(shared, key=lambda key: (key[0], key[1].unit, key[1].indicator_id)):
         alike = [values[name][key] for name in sides]

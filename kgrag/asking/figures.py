@@ -6,67 +6,30 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kgrag.asking.compared_figures import asks_to_compare
 from kgrag.asking.named_figures import named_figures
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.facets import NATIONAL, called
 from kgrag.language.indicators import is_indicator
+from kgrag.language.plan_periods import plan_ending, plan_years
 from kgrag.language.regions import level_of, listed_regions
 from kgrag.language.text import normalize_name
-from kgrag.qualifiers import Qualifiers, Standing
-from kgrag.retrieval.plan import plan
+from kgrag.qualifiers import Qualifiers
+from kgrag.question.question import (
+    ANYWHERE,
+    CITIES,
+    DOCUMENTS,
+    PROVINCES,
+    Question,
+    pieces,
+    question_of,
+)
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
 from kgrag.tables.choose import stated_place
-from kgrag.types import Document, Language, Query
+from kgrag.types import Document, Language
 
-_ANYWHERE, _ALL = "地", "文件"
-_EACH = r"(?:各个?|哪[些几]个?|所有|全部)"
-_WHICH = r"(?i:\b(?:which|what|how many|all|each|every) "
-_LEVELS = (  # what a question wants of all places of a level, and their levels
-    (re.compile(rf"{_EACH}省(?:[（(]?[区市]|份|级)?|{_WHICH}provinces?\b)"), "省"),
-    (re.compile(rf"{_EACH}(?:地级?)?城?市|{_WHICH}(?:cities|city)\b)"), "市"),
-    (re.compile(rf"各地区?|哪里|{_EACH}地[方区]|{_WHICH}(?:places?|regions?)\b)"), _ANYWHERE),
-    (
-        re.compile(
-            rf"(?:各|哪[些几]|所有|全部)[个份的]*(?:文件|政策|规划|方案)|{_WHICH}documents?\b)"
-        ),
-        _ALL,
-    ),
-)
-_YEARS = re.compile(r"(?<!\d)(20[1-6]\d)(?=\s*年|\D|$)")
-PERIODS: Mapping[str, tuple[int, str]] = {
-    "十三五": (2020, "2016-2020"),
-    "十四五": (2025, "2021-2025"),
-}
-_PLANNED = re.compile(r"目标|力争|要(?:达|降|提高|控制|实现)|规划(?:到|要)|target")
-_ACHIEVED = re.compile(r"已经?|实际|现状|目前|完成(?:了|情况|值)|实现了|达到了|现有")
 _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
-# What a question says besides an indicator, places and years.
-_FILLERS = re.compile(
-    r"请问|请|帮我|我想知道|列出|列举|列一下|查一下|看看|比较一下|比较|对比一下|对比|比一比|相比|汇总|统计|整理"
-    r"|分别|各自|各是|各为|各|都|均|所有|全部|一共|目前|现在|当前|已经|实际|现状"
-    r"|目标值?|指标|数值|数据(?!中心)|值|要求|任务|约束性|预期性|规定|情况|水平|规划|计划"
-    r"|[多高低]?(?:几|多少)个?百分点|是多少|为多少|多少|多大|多高|是几|怎么样|怎样|如何|是什么|什么|有哪些|哪些|哪几个|哪个|哪里|谁"
-    r"|提出了?|提到了?|提及|涉及|设定了?|规定了?|写明|载明|制定了?|明确了?|确定了?|定了|定为|定|写了|给出了?|有没有|有|要"
-    r"|提高到?|提升到?|下降(?:率|幅度|到)?|降低|降到|增长|达到了?|达|实现了?|实现|完成了?|控制在|力争|做到|到"
-    r"|省份|省区|省市|省级?|城市|地级市|市级?|地方|地区|文件|政策|方案|里面|里|中(?!心)"
-    r"|最高|最低|更高|更低|更大|更小|更多|更少|最多|最少|从高到低|从低到高|高低|排序|排名|排列|排|高|低|不同|差异|差别|差距|相差|差多少|[高低多少]出|一样"
-    r"|(?<!占)比(?![重例率值])"
-    r"|十[三四五]五|期间|时期|年度|年底?|末|前|以前|底|至|在|对|和|与|及|跟|的|是|为|于|了|吗|呢|把|将|按|个|份"
-    r"|\b(?:what|which|are|is|do|does|have|has|set|state|by|for|in|of|the|a|an|their|its)\b"
-    r"|\b(?:how much|how high|how many|targets?|goals?|figures?|share|value)\b"
-    r"|(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+",
-    re.IGNORECASE,
-)
-_CHANGE_ASKED = re.compile(
-    r"百分点|(?:提高|提升|下降|降低|增长|增加|减少)(?![到至为])|新增|[增降][幅速]|幅度|变化|改善"
-    r"|\b(?:rise|grow|increase|reduc|decrease|drop|cut|fall|add)",
-    re.IGNORECASE,
-)
-_DESCENDS = re.compile(r"从高到低|最高|最大|更高|谁高|排[序名]|最多")
-_ASCENDS = re.compile(r"从低到高|最低|最严|更低|谁低|最少|最小")
 _NOTES: Mapping[Language, Mapping[str, str]] = {
     "zh": {
         "all": "共{total}份文件，其中读出{what}的有{n}份",
@@ -90,15 +53,9 @@ _NOTES: Mapping[Language, Mapping[str, str]] = {
     },
 }
 _OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": ""}
-_FIGURE = re.compile(
-    r"目标|指标|数值|数据|多[少高大]|比[例重率]"
-    r"|\b(?:targets?|goals?|figures?|how (?:much|high|many))\b",
-    re.IGNORECASE,
-)
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
-_MOST_SIDES = 6  # of a plan; more places are named in a list
 _LONGEST_NAME = 20  # characters of an indicator's name, without words of asking in it
 _LEAST_NAME = 3  # characters of what may be a part of an indicator's name
 
@@ -108,92 +65,49 @@ class Asked:
     """Which figures a question asks for.
 
     Attributes:
+        question: As read.
         indicator: As it is called in the question.
         subjects: Names of the indicators that are called so.
-        places: Short names in the order asked; of a level, those that it is asked of, if any.
-        level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
-            the places named alone.
-        national: Whether the nation is asked for besides a level.
-        years: In which figures hold or are due; empty for any.
-        standing: Planned or achieved; empty for both.
     """
 
+    question: Question
     indicator: str
     subjects: frozenset[str]
-    places: tuple[str, ...]
-    level: str
-    national: bool
-    years: frozenset[int]
-    standing: Standing
 
 
-def asked_figures(query: Query, names: Mapping[str, Collection[str]]) -> Asked | None:
+def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> Asked | None:
     """Return which figures of several places or documents a question asks for, where it is sure.
 
     It is where nothing is left of the question besides an indicator, places, years and words of
     asking.
 
     Args:
-        query: As read.
+        question: As read.
         names: Of the indicators that documents state, by each way to write them, as
             `normalize_name` gives it.
     """
-    scope = _scope(query)
-    if scope is None:
+    if not _may_ask(question):
         return None
-    text, places, level = scope
-    indicator, subjects = _indicator(text, names)
-    if not indicator:
-        return None
-    planned, achieved = _PLANNED.search(query.text), _ACHIEVED.search(query.text)
-    standing: Standing = ""
-    if bool(planned) != bool(achieved):
-        standing = "planned" if planned else "achieved"
-    years = {int(year) for year in _YEARS.findall(query.text)}
-    years |= {year for period, (year, _) in PERIODS.items() if period in query.text and not years}
-    return Asked(indicator, subjects, places, level, query.national, frozenset(years), standing)
+    indicator, subjects = _indicator(question, names)
+    return Asked(question, indicator, subjects) if indicator else None
 
 
-def _scope(query: Query) -> tuple[str, tuple[str, ...], str] | None:
-    """Return what a question says besides places and years, the places, their level; or None.
-
-    It is None for a question that names no place or level, and one that says too much for an
-    indicator and words of asking.
-    """
-    if query.titles:
-        return None
-    places = tuple(side.label for side in plan(query))
-    text = query.text
-    level, pattern = next(((of, p) for p, of in _LEVELS if p.search(text)), ("", None))
-    if pattern:
-        text = pattern.sub(" ", text)
-    if not places and (level or len(query.places) == 1 or len(query.places) > _MOST_SIDES):
-        places = tuple(sorted(query.places, key=text.find))
-    if not places and not level and query.national:
-        places = (NATIONAL,)
-    if not (level or places):
-        return None
-    for place in sorted(places, key=len, reverse=True):
-        text = re.sub(rf"{re.escape(place)}(?:省|市|自治区|自治州|州|县|区)?", " ", text)
-    text = re.sub("全国|国家|我国|中央", " ", text) if query.national else text
-    text = _YEARS.sub(" ", text)
-    pieces = _pieces(text)
-    is_short = len(pieces) <= _MOST_PIECES and sum(map(len, pieces)) <= _LONGEST_NAME
-    return (text, places, level) if is_short else None
+def _may_ask(question: Question) -> bool:
+    """Return whether a question names a place or level, and little besides for an indicator."""
+    told = question.pieces
+    is_short = len(told) <= _MOST_PIECES and sum(map(len, told)) <= _LONGEST_NAME
+    return bool(question.level or question.places) and is_short and not question.query.titles
 
 
-def _pieces(text: str) -> list[str]:
-    """Return what a text says between places, years and words of asking."""
-    return [piece for piece in _FILLERS.split(text) if piece.strip()]
-
-
-def _indicator(text: str, names: Mapping[str, Collection[str]]) -> tuple[str, frozenset[str]]:
-    """Return the indicator that is all that a text says, and the names of those called so."""
-    left = _pieces(text)
+def _indicator(
+    question: Question, names: Mapping[str, Collection[str]]
+) -> tuple[str, frozenset[str]]:
+    """Return the indicator that is all that a question says, and the names of those called so."""
+    text, left = question.topic, list(question.pieces)
     bare = normalize_name(text)
     known = max((name for name in names if name in bare), key=len, default="")
     at = bare.find(known)
-    if known and not _FILLERS.sub("", f"{bare[:at]} {bare[at + len(known) :]}"):
+    if known and not pieces(f"{bare[:at]} {bare[at + len(known) :]}"):
         at = text.casefold().find(known)
         as_asked = [text[at : at + len(known)]] if at >= 0 else left
         shown = next((piece for piece in as_asked if normalize_name(piece) == known), known)
@@ -216,37 +130,36 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         search: For the question.
         knowledge: Whose documents are listed.
     """
-    query = search.query
-    scope = _scope(query)
-    if scope is None:
+    query, question = search.query, question_of(search.query)
+    if not _may_ask(question):
         return None
     settings = knowledge.settings()
     searched = knowledge.doc_ids
     cards = {c.doc_id: c for c in settings.cards if searched is None or c.doc_id in searched}
-    named = named_figures(knowledge.store, scope[0], _pieces(scope[0]))
+    named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
-    asked = asked_figures(query, _names(held))
+    asked = asked_figures(question, _names(held))
     if asked is None:
         return None
     named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
     of_it = [s for s in named_so if _stands(s, asked)]
     dated = [s for s in of_it if _is_dated(s.qualifiers, asked)]
-    dated = dated if _CHANGE_ASKED.search(query.text) else _levels(dated, cards)
+    dated = dated if "change" in question.asks else _levels(dated, cards)
     by_place = _by_place(dated, cards, asked)
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
-    undated = {p: found for p, found in undated.items() if asked.years and p not in by_place}
-    shown = by_place | ({} if asked.level else undated)
-    if len(shown) < (_FEWEST if asked.level else 1) and not _is_clear(asked, query.text):
+    undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
+    shown = by_place | ({} if question.level else undated)
+    if len(shown) < (_FEWEST if question.level else 1) and not _is_clear(asked):
         return None
     parts = _of_parts(dated, cards, asked, shown)
-    rows = _rows(shown, query.text, asked) + [row for found in parts.values() for row in found]
+    rows = _rows(shown, question) + [row for found in parts.values() for row in found]
     silent = _silent((*shown, *parts), cards, asked)
     counts = tuple(
         len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
-    told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, query)
+    told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, question)
     return Complete(
         rows=tuple(rows[:_MOST]),
         counted=tuple(told),
@@ -254,7 +167,10 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         silent=silent,
         about=asked.indicator,
         unread=unread if silent or not rows else "",
-        times=tuple(_times(asked.years)),
+        times=tuple(
+            name for year in question.due for name in (str(year), plan_ending(year)) if name
+        ),
+        least="least" in question.asks,
     )
 
 
@@ -287,26 +203,26 @@ def _levels(statements: Sequence[Statement], cards: Mapping[str, Document]) -> l
 
 
 def _of_what(
-    parts: Collection[str], shown: Mapping[str, Sequence[Statement]], query: Query
+    parts: Collection[str], shown: Mapping[str, Sequence[Statement]], question: Question
 ) -> Iterator[str]:
     """Yield notes where rows are of parts of places, or tell changes where a level is asked for.
 
     Args:
         parts: The places with rows of parts of them.
         shown: Rows by place; none where no level of the figure is stated at all.
-        query: The question.
+        question: As read.
     """
     changed = [p for p, some in shown.items() if not any(map(_is_level, some))]
-    changed = [] if _CHANGE_ASKED.search(query.text) else changed
+    changed = [] if "change" in question.asks else changed
     for note, places in (("parts", parts), ("changes", changed)):
         if places:
-            yield _NOTES[query.language][note].format(names="、".join(map(called, places)))
+            yield _NOTES[question.query.language][note].format(names="、".join(map(called, places)))
 
 
-def _rows(shown: Mapping[str, Sequence[Statement]], question: str, asked: Asked) -> list[Stated]:
+def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[Stated]:
     """Return a row for each figure, with the side that it is of where a comparison is asked."""
-    compares = not asked.level and asks_to_compare(question)
-    by_year = len(shown) == 1 and len(asked.years) > 1
+    compares = not question.level and "difference" in question.asks
+    by_year = len(shown) == 1 and len(question.due) > 1
     return [
         Stated(
             place_of(s),
@@ -314,14 +230,14 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: str, asked: Asked)
             side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
             statement=s,
         )
-        for place in _ordered(shown, question, asked)
+        for place in _ordered(shown, question)
         for s in shown[place]
     ]
 
 
-def _is_clear(asked: Asked, question: str) -> bool:
+def _is_clear(asked: Asked) -> bool:
     """Return whether a question asks for a figure, and not for what is said of a thing."""
-    return is_indicator(asked.indicator) or _FIGURE.search(question) is not None
+    return is_indicator(asked.indicator) or "figure" in asked.question.asks
 
 
 def _of_scope(statement: Statement) -> str:
@@ -331,23 +247,16 @@ def _of_scope(statement: Statement) -> str:
 
 def _stands(statement: Statement, asked: Asked) -> bool:
     standing = statement.qualifiers.standing
-    return not asked.standing or standing in ("", asked.standing)
+    return not asked.question.standing or standing in ("", asked.question.standing)
 
 
 def _is_dated(told: Qualifiers, asked: Asked) -> bool:
     """Return whether a figure is of a year that is asked for, or of any where none is."""
-    if not asked.years or (told.year.isdigit() and int(told.year) in asked.years):
+    due = asked.question.due
+    if not due or (told.year.isdigit() and int(told.year) in due):
         return True
-    return not told.year and any(
-        year in asked.years and told.period in (name, period)
-        for name, (year, period) in PERIODS.items()
-    )
-
-
-def _times(years: Collection[int]) -> Iterator[str]:
-    """Yield what a text calls years: 2025, 十四五."""
-    yield from map(str, sorted(years))
-    yield from (name for name, (year, _) in PERIODS.items() if year in years)
+    last = plan_years(told.period)[1] or told.period[-4:]
+    return not told.year and str(last) in map(str, due)
 
 
 def _is_undated(statement: Statement) -> bool:
@@ -372,7 +281,7 @@ def _by_place(
         figure = (s.doc_id, told.value, told.value_to, told.scope)
         held = found[place]
         if place and (told.year or not any(key[:4] == figure for key in held)):
-            held.setdefault((*figure, "" if asked.years else told.year), s)
+            held.setdefault((*figure, "" if asked.question.due else told.year), s)
     return {place: _in_text_order(held.values()) for place, held in found.items() if held}
 
 
@@ -404,28 +313,30 @@ def _in_text_order(statements: Iterable[Statement]) -> list[Statement]:
 def _row_place(around: Sequence[str], asked: Asked) -> str:
     """Return the full name of the place whose row a figure belongs to; empty for none."""
     region = around[-1]
-    if not asked.level:
-        return region if called(region) in asked.places else ""
-    if region == NATIONAL and asked.national:
+    level, places = asked.question.level, asked.question.places
+    if not level:
+        return region if called(region) in places else ""
+    if region == NATIONAL and asked.question.query.national:
         return region
-    if asked.places and not any(called(name) in asked.places for name in around):
+    if places and not any(called(name) in places for name in around):
         return ""
-    if asked.level == _ALL or (asked.level == _ANYWHERE and region != NATIONAL):
+    if level == DOCUMENTS or (level == ANYWHERE and region != NATIONAL):
         return region
-    if asked.level == "市":
-        return region if level_of(region) == "市" or region.endswith("市") else ""
-    return region if region != NATIONAL and level_of(region) == asked.level else ""
+    if level == CITIES:
+        return region if level_of(region) == CITIES or region.endswith(CITIES) else ""
+    return region if region != NATIONAL and level_of(region) == level else ""
 
 
-def _ordered(by_place: Mapping[str, Sequence[Statement]], question: str, asked: Asked) -> list[str]:
+def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) -> list[str]:
     """Return places as a question orders them: by value, as it names them, or as lists do."""
-    down = _DESCENDS.search(question)
-    if down or _ASCENDS.search(question):
-        return sorted(by_place, key=lambda p: (1 - 2 * bool(down)) * _value(by_place[p]))
+    down = "most" in question.asks
+    if down or "least" in question.asks:
+        return sorted(by_place, key=lambda p: (1 - 2 * down) * _value(by_place[p]))
     order = {region.name: n for n, region in enumerate(listed_regions())}
 
     def rank(place: str) -> tuple[int, int, str]:
-        named = asked.places.index(called(place)) if called(place) in asked.places else -1
+        places = question.places
+        named = places.index(called(place)) if called(place) in places else -1
         return named, order.get(place, len(order) if place != NATIONAL else -1), place
 
     return sorted(by_place, key=rank)
@@ -450,8 +361,9 @@ def _silent(
     Of all provinces or cities, those of which there are documents.
     """
     stating = {called(place) for place in by_place}
-    around = [] if asked.level else list(asked.places)
-    if asked.level in ("省", "市"):
+    level = asked.question.level
+    around = [] if level else list(asked.question.places)
+    if level in (PROVINCES, CITIES):
         held = {
             name
             for card in cards.values()
@@ -482,10 +394,11 @@ def _notes(
     n_named, n_any, n_rows = counts
     is_zh, told = language == "zh", _NOTES[language]
     standing = {"planned": "目标", "achieved": "完成值", "": "数字"} if is_zh else {}
-    aim = standing.get(asked.standing, "")
+    question = asked.question
+    aim = standing.get(question.standing, "")
     counted = aim if n_any else standing.get("", "")
-    years = "、".join(f"{year}年" if is_zh else str(year) for year in sorted(asked.years))
-    places = "、".join(asked.places) + _OF_ALL.get(asked.level, "")
+    years = "、".join(f"{year}年" if is_zh else str(year) for year in sorted(question.due))
+    places = "、".join(question.places) + _OF_ALL.get(question.level, "")
     where = f"{places}{years}" if is_zh else " ".join(filter(None, (places, years)))
     n = n_any or n_named
     note = told["all"].format(total=total, n=n, what=f"{asked.indicator}{counted}")
@@ -500,7 +413,7 @@ def _further(
 ) -> list[str]:
     """Return notes of figures without a year, and of rows that are left out."""
     told, notes = _NOTES[language], []
-    if undated and asked.level:
+    if undated and asked.question.level:
         n = len({s.doc_id for found in undated.values() for s in found})
         notes.append(told["undated more"].format(n=n))
     elif undated:

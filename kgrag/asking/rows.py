@@ -72,6 +72,7 @@ class Complete:
         unread: What was not read of silent places: 未读出2025年森林覆盖率目标.
         times: Years and periods (2025, 十四五) of which a sentence or a heading above it must name
             one, to be quoted for a silent place; empty for any.
+        least: Whether the smaller of several figures is asked for.
     """
 
     rows: tuple[Stated, ...]
@@ -81,6 +82,7 @@ class Complete:
     about: str = ""
     unread: str = ""
     times: tuple[str, ...] = ()
+    least: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -171,7 +173,7 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
             sides.setdefault(row.side, []).append((row.statement, cards[at.doc_id], number))
     if not sides:
         return answer
-    line = contrast(sides, question=answer.question, language=language) + "\n"
+    line = contrast(sides, least=found.least, language=language) + "\n"
     checks = tuple(
         replace(c, start=c.start + len(line), end=c.end + len(line)) for c in answer.checks
     )

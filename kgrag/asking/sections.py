@@ -7,22 +7,12 @@ from kgrag.asking.meant import chunk_at, document_meant
 from kgrag.asking.rows import Complete, Stated
 from kgrag.asking.search_context import SearchContext
 from kgrag.generation.listed import Place
+from kgrag.question.question import grammar, question_of
 from kgrag.retrieval.search import Search
 from kgrag.types import Heading, Language
 
-# Words for what a document has a part of, each row one meaning.
-_PARTS: tuple[re.Pattern[str], ...] = (
-    re.compile(
-        r"(?:重点|主要|工作|具体)任务|任务措施|(?:重点|主要)(?:举措|措施|工作|行动)|(?:tasks|measures)"
-    ),
-    re.compile(r"(?:重点|主要|重大)工程|(?:projects)"),
-    re.compile(r"保障措施|组织保障|组织实施|政策保障"),
-    re.compile(r"基本原则|工作原则|(?:principles)"),
-    re.compile(r"重点(?:领域|方向)"),
-)
-_ASKS = re.compile(
-    r"哪[些几]|列[出举]|包括|有什么|是什么|都有|几[大个项]|\b(?:which|what|list)\b", re.I
-)
+# What a document has a part of, by what the question asks for and tags of headings.
+_PARTS = ("tasks", "projects", "safeguards", "principles", "fields")
 _MOST = 40  # headings
 _NOTES: Mapping[Language, str] = {
     "zh": "《{title}》“{part}”之下共{n}项，{n}项均已列出",
@@ -38,8 +28,10 @@ def sections(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are asked.
     """
     query = search.query
-    part = next((part for part in _PARTS if part.search(query.remainder)), None)
-    if part is None or not (_ASKS.search(query.text) or _ends_with(query.text, part)):
+    asks = question_of(query).asks
+    name = next((name for name in _PARTS if name in asks), "")
+    part = re.compile("|".join(map(re.escape, grammar().words(name)))) if name else None
+    if part is None or not ("a list" in asks or _ends_with(query.text, part)):
         return None
     meant = document_meant(search, knowledge)
     if meant is None:

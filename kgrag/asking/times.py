@@ -1,27 +1,22 @@
 """Questions for the time points of one document: all that its timeline has."""
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from kgrag.asking.figures import PERIODS
 from kgrag.asking.meant import chunk_at, document_meant
 from kgrag.asking.rows import Complete, Stated
 from kgrag.asking.search_context import SearchContext
 from kgrag.generation.listed import Place
+from kgrag.language.plan_periods import plan_ending
 from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name
+from kgrag.question.question import question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.tables.table import Cell, Row
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
 from kgrag.types import Language
 
-_ASKS = re.compile(
-    r"时间(?:节?点|表|线|安排|要求|进度)|时限|里程碑|各阶段|(?:哪些|什么|有何)(?:期限|日期|截止)"
-    r"|\b(?:timeline|deadlines|milestones)\b",
-    re.IGNORECASE,
-)
 _NOTES: Mapping[Language, tuple[str, str]] = {
     "zh": ("从《{title}》读出时间点{n}项", "列出前{shown}项"),
     "en": ("{n} points in time were read from 《{title}》", "the first {shown}"),
@@ -41,7 +36,8 @@ def times(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are asked.
     """
     query = search.query
-    meant = document_meant(search, knowledge) if _ASKS.search(query.remainder) else None
+    asked = "time points" in question_of(query).asks
+    meant = document_meant(search, knowledge) if asked else None
     if meant is None:
         return None
     doc_id = meant.card.doc_id
@@ -74,8 +70,8 @@ def _lead(rows: Sequence[Row], quote: str) -> str:
     pieces = zip(date.split("-"), "年月日", strict=False)
     day = "".join(f"{int(number)}{name}" for number, name in pieces)
     if date not in narrow(quote):  # at the end of a plan's five years
-        periods = (name for name, (year, _) in PERIODS.items() if str(year) == date)
-        day = next((f"“{name}”" for name in periods if name in quote), day)
+        plan = plan_ending(int(date[:4]))
+        day = f"“{plan}”" if len(date) == 4 and plan and plan in quote else day
     said = [str(row.cells[2]) for row in rows]
     beyond = [what for what in said if normalize_name(what) not in normalize_name(quote)]
     return f"{day}（{event}）" + (f"：{'、'.join(beyond)}" if beyond and event == _TARGET else "")

@@ -20,12 +20,13 @@ from kgrag.generation.asked import asked_kind, states_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
-from kgrag.generation.stated_targets import AskedFigure, StatedTargets
+from kgrag.generation.stated_targets import StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.facets import document_facets
 from kgrag.language.official_terms import wordings
 from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name, words
+from kgrag.question.question import question_of
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query
 
@@ -103,7 +104,7 @@ def quoted(
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
-    targets, asked = StatedTargets(facts), AskedFigure.of(query.text)
+    targets, asked = StatedTargets(facts), question_of(query)
     listing = Listing(query, documents)
     scored = score_sentences(
         query,

@@ -24,6 +24,28 @@ _IS_NONE = re.compile(
 )
 
 
+def plan_years(name: str) -> tuple[int, int]:
+    """Return the first and the last year of a five-year plan; 0 for what is none.
+
+    >>> plan_years("十四五"), plan_years("2021-2025")
+    ((2021, 2025), (0, 0))
+    """
+    match = _FIVE_YEARS.fullmatch(name)
+    last = _END_OF_ELEVENTH + 5 * (int(han_digits(match[1])) - 1) if match else 0
+    return (last - 4, last) if match else (0, 0)
+
+
+def plan_ending(year: int) -> str:
+    """Return the five-year plan that ends in a year; empty for none.
+
+    >>> plan_ending(2030), plan_ending(2026)
+    ('十五五', '')
+    """
+    number, rest = divmod(year - _END_OF_ELEVENTH, 5)
+    known = not rest and 0 <= number < len(HAN_DIGITS) - 1
+    return f"十{HAN_DIGITS[number + 1]}五" if known else ""
+
+
 def last_year(title: str) -> int | None:
     """Return the last year of the period that a plan is for; None where its title tells none.
 
@@ -38,7 +60,7 @@ def last_year(title: str) -> int | None:
         return None
     ends = [int(last) for _, last in _RANGE.findall(title)]
     ends += [int(first[:2] + last) for first, last in _SHORT_RANGE.findall(title)]
-    ends += [_END_OF_ELEVENTH + 5 * (int(han_digits(n)) - 1) for n in _FIVE_YEARS.findall(title)]
+    ends += [plan_years(f"十{n}五")[1] for n in _FIVE_YEARS.findall(title)]
     ends += [int(year) for year in _OF_A_YEAR.findall(title)]
     if not ends:
         return None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kgrag.language.in_chinese import in_chinese
 from kgrag.language.text import is_latin
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
 from kgrag.types import Query
 
 # Shares of Chinese documents from which an English question is read in Chinese: beside its own

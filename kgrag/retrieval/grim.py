@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
+from kgrag.question.question import question_of
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
@@ -23,7 +24,6 @@ from kgrag.retrieval.lexical import (
 )
 from kgrag.retrieval.merge import Families, merge
 from kgrag.retrieval.parts import asked_parts, without
-from kgrag.retrieval.plan import asks_on, plan
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.sections import chunks_of_asked_sections
@@ -54,7 +54,7 @@ class Pipeline:
         fuse: Makes one ranking of theirs.
         postprocessors: Applied in order to the best candidates.
         planned: Whether questions are planned: a comparison is asked for each side
-            (`kgrag.retrieval.plan`), one for all that cite a title is answered from the graph.
+            (`kgrag.question.sides`), one for all that cite a title is answered from the graph.
         parts: Whether the headings that a question asks to list head the results
             (`kgrag.retrieval.parts`).
         official: Whether official terms of the question's everyday wordings are looked for, too
@@ -79,7 +79,7 @@ class Pipeline:
         Raises:
             ValueError: If top_k < 1.
         """
-        sides = plan(search.query) if self.planned else ()
+        sides = question_of(search.query).sides if self.planned else ()
         if sides:
             found = {
                 s.label: self._whole(search.asked(s.query, alone=s.alone), top_k=top_k)
@@ -90,7 +90,7 @@ class Pipeline:
 
     def beside_cited(self, search: Search, results: list[ScoredChunk]) -> list[ScoredChunk]:
         """Return results with what a quoted document cites in turn, where that is asked on from."""
-        if not (self.planned and search.titled and asks_on(search.query)):
+        if not (self.planned and search.titled and question_of(search.query).asks_on):
             return results
         heads = _heads(cited_documents(search), search.store)
         return drop_nested(in_turn({"the document": results, "cited": heads})) if heads else results

@@ -16,8 +16,8 @@ from kgrag.language.document_nodes import node_name
 from kgrag.language.leading_region import leading_region
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import title_key, title_keys
-from kgrag.retrieval.plan import plan
-from kgrag.retrieval.query import analyse, like
+from kgrag.question.query import analyse, like
+from kgrag.question.question import question_of
 from kgrag.store.store import SearchedStore
 from kgrag.types import Document, Query
 
@@ -101,11 +101,11 @@ def with_documents(query: Query, *, titles: "HeldTitles", store: SearchedStore) 
     may name another document. A name that no held document bears may be one that others cite.
 
     Args:
-        query: As `kgrag.retrieval.query.analyse` reads it.
+        query: As `kgrag.question.query.analyse` reads it.
         titles: Of the documents.
         store: Knows which documents are cited.
     """
-    if query.titles or not _KIND.search(query.text) or plan(query):
+    if query.titles or not _KIND.search(query.text) or question_of(query).sides:
         return query
     named = titles.named(query.text, places=query.places, national=query.national)
     named = named or _cited(query.text, store)

@@ -115,7 +115,7 @@ def read_question(query: Query, *, model: ChatModel, wordings: int = 2) -> Readi
     must be there, if only as an empty list; what else is missing, or of another form, is left out.
 
     Args:
-        query: As `kgrag.retrieval.query.analyse` reads it.
+        query: As `kgrag.question.query.analyse` reads it.
         model: Whom to ask.
         wordings: At most, 0 for none.
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kgrag.question.question import question_of
+from kgrag.question.sides import WHOLE
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.plan import WHOLE, plan
 from kgrag.retrieval.ranking import drop_nested, in_turn
 from kgrag.retrieval.search import Search
 
@@ -40,13 +41,14 @@ def retrieve_several(
     own, *further = searches
     if not further:
         return pipeline.retrieve(own, top_k=top_k)
-    sides = plan(own.query) if pipeline.planned else ()
+    sides = question_of(own.query).sides if pipeline.planned else ()
     if not sides:
         return pipeline.beside_cited(own, _fused(pipeline, searches, top_k=top_k))[:top_k]
     whole = replace(pipeline, planned=False)
     reworded = [
-        (search, {WHOLE: search.query} | {s.label: s.query for s in plan(search.query)})
+        (search, {WHOLE: search.query} | {s.label: s.query for s in asked.sides})
         for search in further
+        for asked in [question_of(search.query)]
     ]
     found = {}
     for side in sides:

@@ -1,6 +1,7 @@
 """Words of a lexicon in a text, with what they say: one pass, the longest from the left."""
 
 import functools
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ import ahocorasick_rs
 from kgrag.language.text import word_boundaries
 
 Tags = frozenset[str]
+_LETTER = re.compile("[a-z]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,15 @@ class Lexicon:
 
     @classmethod
     def from_toml(cls, text: str) -> "Lexicon":
-        """Return the lexicon of a file: `[terms]` by tag, `[plain]` words that protect."""
+        """Return the lexicon of a file: `[terms]` by tag, `[plain]` words that protect.
+
+        Blanks part the words; _ stands for a blank in one.
+        """
         told = tomllib.loads(text)
         tags: dict[str, set[str]] = defaultdict(set)
         for tag, words in told["terms"].items():
             for word in words.split():
-                tags[word].add(tag)
+                tags[word.replace("_", " ")].add(tag)
         for word in told["plain"]["words"].split():
             tags.setdefault(word, set())
         return cls({word: frozenset(found) for word, found in tags.items()})
@@ -69,7 +74,10 @@ class Lexicon:
         for number, start, end in self._automaton.find_matches_as_indexes(text):
             if not self._tags[number]:
                 continue
-            if end - start == 1 and not text[start].isascii():
+            if text[start].isalpha() and text[start].isascii():  # no part of another word
+                if _LETTER.match(text, max(0, start - 1), start) or _LETTER.match(text, end):
+                    continue
+            elif end - start == 1 and not text[start].isascii():
                 edges = word_boundaries(text) if edges is None else edges
                 is_led = start in edges or text[end : end + 1].isdigit()
                 if not is_led or end not in edges:

@@ -20,6 +20,8 @@ from kgrag.ingestion.rules.target_rows import row_cells
 from kgrag.ingestion.rules.target_tables import lines_of, table_cells
 from kgrag.ingestion.structure import structure
 from kgrag.language.page_labels import with_labels
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.types import Document
 from tests.fixtures import extent
 from tests.fixtures.adversarial import (
@@ -37,8 +39,10 @@ from tests.fixtures.adversarial import (
 PACKAGES = (
     "kgrag.text",
     "kgrag.language",
+    "kgrag.question",
     "kgrag.ingestion.load",
     "kgrag.ingestion.rules",
+    "kgrag.ingestion.statements",
     "kgrag.ingestion.structure",
     "kgrag.generation",
     "kgrag.verification",
@@ -75,11 +79,12 @@ CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.ingestion.rules.target_rows.row_cells": lambda text: row_cells(lines_of(text)),
     "kgrag.ingestion.rules.target_tables.table_cells": lambda text: table_cells(lines_of(text)),
     "kgrag.language.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
+    "kgrag.question.query.analyse": lambda text: question_of(analyse(text)),
 }
 # What works on what these make of a text, or on an answer, a model's reading, a store.
 REACHED = {
     "kgrag.ingestion.rules.read.findings": """
-        all_rates bound_of carried_on clauses comparator_of complete_levels complete_work
+        all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of complete_levels complete_work
         counts_list done_together goes_on is_size is_threshold is_within_name lent made_of
         roles_of said_before share_of task_before told_before whole with_amount without_sums""",
     "kgrag.ingestion.rules.metadata.read_metadata": "read_issuers read_region suggested_year",

@@ -6,8 +6,9 @@ from kgrag.api import KnowledgeBase
 from kgrag.asking.figures import _notes, asked_figures
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.language.text import normalize_name
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.retrieval.filter import Filter
-from kgrag.retrieval.query import analyse
 from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
 
 NAMES = {
@@ -29,18 +30,15 @@ NAMES[normalize_name("PM2.5")] = {"PM2.5浓度"}
         ("全国2030年森林覆盖率目标是多少", "森林覆盖率", ("全国",), "", {2030}),
         ("哪些省提到了森林覆盖率，从高到低排", "森林覆盖率", (), "省", set()),
         ("“十四五”期间四川各市森林覆盖率达到多少", "森林覆盖率", ("四川",), "市", {2025}),
+        ("各省十五五的森林覆盖率目标", "森林覆盖率", (), "省", {2030}),
     ],
 )
 def test_what_is_surely_asked(question, indicator, places, level, years):
     """Indicator, places or their level, years; words of asking besides."""
-    asked = asked_figures(analyse(question), NAMES)
+    asked = asked_figures(question_of(analyse(question)), NAMES)
     assert asked is not None
-    assert (asked.indicator, asked.places, asked.level, set(asked.years)) == (
-        indicator,
-        places,
-        level,
-        years,
-    )
+    told = asked.question
+    assert (asked.indicator, told.places, told.level, told.due) == (indicator, places, level, years)
 
 
 @pytest.mark.parametrize(
@@ -55,15 +53,15 @@ def test_what_is_surely_asked(question, indicator, places, level, years):
 )
 def test_what_is_not_sure_is_no_table(question):
     """Then the text is asked."""
-    assert asked_figures(analyse(question), NAMES) is None
+    assert asked_figures(question_of(analyse(question)), NAMES) is None
 
 
 def test_an_indicator_is_itself_and_not_what_ends_in_it():
     """城市森林覆盖率 is another one; PM2.5 is every measure of it."""
-    asked = asked_figures(analyse("各省森林覆盖率目标"), NAMES)
+    asked = asked_figures(question_of(analyse("各省森林覆盖率目标")), NAMES)
     assert asked is not None
     assert asked.subjects == {"森林覆盖率"}
-    assert asked.standing == "planned"
+    assert asked.question.standing == "planned"
 
 
 def test_places_are_answered_in_their_order_and_who_states_none_is_named(base):  # noqa: F811
@@ -166,7 +164,7 @@ def test_no_note_says_that_no_document_states_a_figure_that_some_do(base, questi
 
 def test_a_figure_that_nobody_plans_is_counted_as_a_figure():
     """Not as a target that 0 documents state."""
-    asked = asked_figures(analyse("哪些文件提出了森林覆盖率目标"), NAMES)
+    asked = asked_figures(question_of(analyse("哪些文件提出了森林覆盖率目标")), NAMES)
     assert asked is not None
     notes, unread = _notes(asked, 255, (5, 0, 0), "zh")
     assert notes == ["共255份文件，其中读出森林覆盖率数字的有5份"]

@@ -3,8 +3,8 @@ import pytest
 from kgrag.asking.rows import Complete, without_rows
 from kgrag.generation.citation import citation
 from kgrag.metadata import Metadata
+from kgrag.question.query import analyse
 from kgrag.results import Answer
-from kgrag.retrieval.query import analyse
 from kgrag.types import Document
 
 UNREAD = "未读出2025年森林蓄积量目标"

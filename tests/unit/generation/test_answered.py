@@ -12,8 +12,8 @@ from kgrag.generation.answered import (
 )
 from kgrag.generation.sentences import Sentence
 from kgrag.language.answer_text import NOT_FOUND
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk
 from tests.unit.generation.test_extract import ask
 

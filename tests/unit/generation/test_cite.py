@@ -7,8 +7,8 @@ from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
 from kgrag.language.answer_text import NOT_FOUND, statements
 from kgrag.metadata import Metadata
+from kgrag.question.query import analyse
 from kgrag.results import Context, Passage, ScoredChunk
-from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading
 
 A = (

@@ -6,8 +6,8 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.generation.extract import quoted
 from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.metadata import Metadata
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Heading, Segment
 
 TEXT = (

@@ -8,8 +8,8 @@ from kgrag.generation.generate import generate, is_language
 from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
+from kgrag.question.query import analyse
 from kgrag.results import Context, Passage
-from kgrag.retrieval.query import analyse
 from kgrag.testing.scripted import ScriptedChat
 
 TEXT = "到2025年，创建绿色工厂500家。"

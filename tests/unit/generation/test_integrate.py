@@ -3,8 +3,8 @@ import pytest
 from kgrag.errors import RateLimitError
 from kgrag.generation.draft import Draft
 from kgrag.generation.integrate import integrate
+from kgrag.question.query import analyse
 from kgrag.results import Context, Passage
-from kgrag.retrieval.query import analyse
 from kgrag.testing.scripted import ScriptedChat
 
 PASSAGES = tuple(Passage(n, "d", "甲规划", (), 0, 9, f"文段{n}的内容。", "c") for n in (1, 2))

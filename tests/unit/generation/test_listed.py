@@ -4,8 +4,8 @@ import pytest
 
 from kgrag.generation.listed import Listing, Lists, asks_for_list
 from kgrag.generation.sentences import sentences
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document
 
 TEXT = (

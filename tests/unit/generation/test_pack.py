@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from kgrag.generation.pack import pack
 from kgrag.ids import entity_id, fact_id
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.query import analyse
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading
 
 TEXTS = {

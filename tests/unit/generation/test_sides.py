@@ -13,8 +13,8 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.generation.extract import Quoted, quotes
 from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.metadata import Metadata
+from kgrag.question.query import analyse
 from kgrag.results import Answer, Citation
-from kgrag.retrieval.query import analyse
 from kgrag.types import Document
 
 QUERY = analyse("福建、河南和广西各要利用多少秸秆？")

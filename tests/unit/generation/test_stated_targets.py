@@ -3,12 +3,18 @@
 import pytest
 
 from kgrag.generation.sentences import Sentence
-from kgrag.generation.stated_targets import AskedFigure, StatedTargets
+from kgrag.generation.stated_targets import StatedTargets
 from kgrag.qualifiers import Qualifiers
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk, Entity, Evidence, Fact
 
 CHUNK = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, 100, "文" * 100), 1.0)
+
+
+def asked_by(question):
+    return question_of(analyse(question))
 
 
 def sentence(start, end):
@@ -42,19 +48,20 @@ TARGETS = StatedTargets([REACHED, DUE_2025, DUE_2030])
 )
 def test_a_question_asks_for_a_kind_and_years(question, standing, years):
     """The year of a document, and what a figure is compared with, are not asked for."""
-    assert AskedFigure.of(question) == AskedFigure(standing, frozenset(years))
+    asked = asked_by(question)
+    assert (asked.standing, set(map(str, asked.years))) == (standing, years)
 
 
 def test_a_past_result_is_no_target():
     """十三五期间建成 answers what was reached, not what is planned."""
-    planned, achieved = map(AskedFigure.of, ("目标是多少", "已建成多少"))
+    planned, achieved = map(asked_by, ("目标是多少", "已建成多少"))
     assert TARGETS.fit(sentence(0, 10), planned) < 0 == TARGETS.fit(sentence(10, 20), planned)
     assert TARGETS.fit(sentence(10, 20), achieved) < 0 == TARGETS.fit(sentence(0, 10), achieved)
 
 
 def test_a_figure_of_another_year_gives_way():
     """The sentence that has both, and one of which nothing is known, do not."""
-    asked = AskedFigure.of("2030年多少")
+    asked = asked_by("2030年多少")
     assert TARGETS.fit(sentence(10, 20), asked) < 0
     assert TARGETS.fit(sentence(20, 30), asked) == 0
     assert TARGETS.fit(sentence(10, 30), asked) == 0
@@ -63,9 +70,9 @@ def test_a_figure_of_another_year_gives_way():
 
 def test_an_answer_without_the_year_asked_for_says_so():
     """In the language of the question; where one is of that year, or has none, nothing is said."""
-    asked = AskedFigure.of("2030年多少")
+    asked = asked_by("2030年多少")
     assert TARGETS.note([sentence(10, 20)], asked, "zh") == "找到的是2025年的数字，未找到2030年的"
     assert "2025" in TARGETS.note([sentence(10, 20)], asked, "en")
     assert TARGETS.note([sentence(10, 20), sentence(20, 30)], asked, "zh") == ""
     assert TARGETS.note([sentence(50, 60)], asked, "zh") == ""
-    assert TARGETS.note([sentence(10, 20)], AskedFigure.of("多少"), "zh") == ""
+    assert TARGETS.note([sentence(10, 20)], asked_by("多少"), "zh") == ""

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.retrieval.bilingual import read
-from kgrag.retrieval.plan import plan
-from kgrag.retrieval.query import analyse
 
 ENGLISH = "What is the 2030 target for the share of non-fossil energy in Jiangsu?"
 CHINESE = "江苏省能源规划\n一、目标\n到2030年，全省非化石能源消费比重达到35%。\n"
@@ -39,7 +39,7 @@ def test_an_english_question_is_read_in_chinese_words():
 
 def test_sides_of_an_english_comparison_are_asked_in_english():
     """A side keeps how the whole was asked."""
-    sides = plan(read("Compare the forest coverage of Fujian and Henan", chinese=1.0))
+    sides = question_of(read("Compare the forest coverage of Fujian and Henan", chinese=1.0)).sides
     assert [side.label for side in sides] == ["福建", "河南"]
     assert {side.query.language for side in sides} == {"en"}
     assert all(side.query.asked for side in sides)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.question.query import analyse
 from kgrag.retrieval.coverage import by_coverage, covered
 from kgrag.retrieval.grim import PRESETS
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import settings_of
 

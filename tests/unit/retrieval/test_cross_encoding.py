@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.cross_encoding import ByCrossEncoder, _falling
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import settings_of

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from kgrag.question.query import analyse
 from kgrag.retrieval.entities import question_entities
-from kgrag.retrieval.query import analyse
 from kgrag.types import Entity
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kgrag.ids import embedding_key, entity_id, fact_id
+from kgrag.question.query import analyse
 from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.figures import chunks_of_figures
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.store.contents import NodeVector

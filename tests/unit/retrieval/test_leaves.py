@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kgrag.ids import embedding_key
+from kgrag.question.query import analyse
 from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.store.contents import DocumentBundle, NodeVector

@@ -8,9 +8,9 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.metadata import Metadata
+from kgrag.question.query import analyse, titles_in
+from kgrag.question.question import question_of
 from kgrag.retrieval.named import HeldTitles
-from kgrag.retrieval.plan import plan
-from kgrag.retrieval.query import analyse, titles_in
 from kgrag.types import Document
 
 FILLER = "".join(f"第{n}条 加强管理，{'落实责任。' * 60}\n" for n in "一二三四五六")
@@ -92,7 +92,7 @@ def test_what_is_not_sure_names_none(base, question):
 def test_two_names_are_two_sides(base):
     """As two quoted titles are."""
     query = read(base, "福建海洋生态环境保护规划和福建应对气候变化规划各有什么要求")
-    assert [side.label for side in plan(query)] == list(query.titles)
+    assert [side.label for side in question_of(query).sides] == list(query.titles)
     files = [Path(r.file).stem for r in base.search(query.text, top_k=4)]
     assert set(files[:2]) == {"seas", "air"}
 

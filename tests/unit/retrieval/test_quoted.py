@@ -6,8 +6,8 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
-from kgrag.retrieval.plan import asks_on
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 
 BASIS = "关于加强节水工作的意见\n国务院\n2021年3月1日\n一、要求\n各地加强节水。\n"
 CLAUSES = "".join(
@@ -88,4 +88,4 @@ def test_what_a_quoted_document_is_based_on_stands_second(base):
 )
 def test_questions_that_go_on_from_a_document(question, expected):
     """To who issued what it cites, or when; not to what that is."""
-    assert asks_on(analyse(question)) is expected
+    assert question_of(analyse(question)).asks_on is expected

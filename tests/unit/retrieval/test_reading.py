@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import ModelOutputError, ModelUnavailableError
-from kgrag.retrieval.plan import plan
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import SubQuestion
@@ -191,7 +191,7 @@ def test_a_model_that_is_away_is_the_callers_to_handle():
 
 def planned(question, *subs):
     query = replace(analyse(question), keywords=("目标",), critical="目标", sub_questions=subs)
-    return plan(query)
+    return question_of(query).sides
 
 
 def test_sub_questions_become_sides_behind_the_whole_question():

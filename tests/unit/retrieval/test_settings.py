@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
 from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.types import Document
 from tests.fixtures.double import Double

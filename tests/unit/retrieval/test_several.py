@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from kgrag.question.query import analyse
 from kgrag.retrieval.grim import Pipeline, merge_and_fill
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.several import retrieve_several
 from kgrag.retrieval.weighted_fusion import ReciprocalRankFusion, WeightedRetriever

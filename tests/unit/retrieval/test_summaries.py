@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgrag.ids import embedding_key
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks

@@ -4,10 +4,10 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.plan import plan
-from kgrag.retrieval.query import analyse
 from kgrag.retrieval.ranking import in_turn
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.weighted_fusion import WeightedFusion, WeightedRetriever
@@ -51,7 +51,7 @@ KNOWN = ("崇川", "通州")
 )
 def test_a_comparison_has_a_question_for_each_side(question, sides):
     """It names that place alone, and asks for the documents about it."""
-    found = plan(analyse(question, known_places=KNOWN))
+    found = question_of(analyse(question, known_places=KNOWN)).sides
     assert {side.label: side.query.text for side in found} == sides
     for side in found:
         is_national = side.label == "全国"
@@ -76,12 +76,13 @@ def test_a_comparison_has_a_question_for_each_side(question, sides):
 )
 def test_other_questions_are_asked_as_a_whole(question):
     """One place, the country beside a place, quoted titles, too many places."""
-    assert plan(analyse(question, known_places=KNOWN)) == ()
+    assert question_of(analyse(question, known_places=KNOWN)).sides == ()
 
 
 def test_quoted_documents_that_are_compared_are_sides():
     """Each is asked for alone; words around the titles stay."""
-    sides = plan(analyse("《福建省节能方案》和《河南省节能方案》的目标有什么不同？"))
+    asked = analyse("《福建省节能方案》和《河南省节能方案》的目标有什么不同？")
+    sides = question_of(asked).sides
     assert [(s.label, s.query.titles, s.query.text) for s in sides] == [
         ("福建省节能方案", ("福建省节能方案",), "《福建省节能方案》的目标有什么不同？"),
         ("河南省节能方案", ("河南省节能方案",), "《河南省节能方案》的目标有什么不同？"),

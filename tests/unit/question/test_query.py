@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.retrieval.query import analyse
+from kgrag.question.query import analyse
 
 
 @pytest.mark.parametrize(

@@ -13,32 +13,13 @@ from itertools import pairwise, zip_longest
 from kgrag.language.facets import NATIONAL
 from kgrag.language.places import counted_places
 from kgrag.language.regions import regions_named
-from kgrag.retrieval.query import analyse, like, titles_in
+from kgrag.question.query import analyse, like, titles_in
 from kgrag.types import Query, SubQuestion
 
+# A question goes on from a quoted document to who issued what it is based on.
+ASKS_ON = frozenset(["on from it", "who issued"])
 WHOLE = "the whole question"  # label of the first side where a model made the others
 _MOST = 6  # sides; a question that names more places is no comparison of them
-# By which a question sets the national level against a place.
-_COMPARES = re.compile(
-    r"各(?!级|地|类|项|种|方面|部门|单位)|分别|相比|对比|比一比|比较|差[多在几]|差别|差异|区别|异同"
-    r"|口径|一样|不同|高出|低于|自己的|谁[更最高低多少定]|[和与跟同比](?:全国|国家)|(?:全国|国家)[和与跟同比]|difference|compare",
-    re.IGNORECASE,
-)
-# By which a question sets one quoted document against another.
-_SETS_AGAINST = re.compile(
-    r"分别|各自|各(?:有|是|要|定|提)|相比|对比|比较|差[多在几别异]|区别|异同|不同|一样|一致|变化|高出|低于"
-    r"|谁[更最]|哪[个份部]|difference|differ|compare",
-    re.IGNORECASE,
-)
-# What is asked of a document that the quoted one cites: who issued it, and when.
-_CITED = re.compile(r"依据|根据|上位|引用|落实|贯彻|参照|based on|cite", re.IGNORECASE)
-_ASKED_OF_IT = re.compile(
-    r"(?:机构|部门|机关|谁|哪[个家级]|时间|何时|什么时候|哪一?年|日期).{0,8}"
-    r"(?:发布|印发|制定|出台|颁布|施行|实施|生效)"
-    r"|(?:发布|印发|制定|出台|颁布)(?:机[构关]|部门|单位|时间|日期)|文号"
-    r"|who issued|when .{0,12}issued",
-    re.IGNORECASE,
-)
 _SUFFIX = r"(?:省|市|自治区|自治州|特别行政区|区|县)?"
 _WHOLE = r"全国|国家(?!级|标准)|中央|国务院|我国"
 _AND = r"(?:里|本级)?\s*(?:[、，,/和与及跟同或比]|以及)\s*"
@@ -70,7 +51,7 @@ class _Named:
     label: str
 
 
-def plan(query: Query) -> tuple[Side, ...]:
+def sides(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
     """Return the sides of a question, as it names them; none where it asks for one thing.
 
     Sides are quoted titles that words of comparison set against each other, else places that
@@ -80,22 +61,22 @@ def plan(query: Query) -> tuple[Side, ...]:
     question itself, as the model may be wrong.
 
     Args:
-        query: As `kgrag.retrieval.query.analyse` reads it.
+        query: As `kgrag.question.query.analyse` reads it.
+        asks: What its words ask for, as `kgrag.question.question.Question` has it.
 
-    >>> [side.query.text for side in plan(analyse("福建、河南到2025年各建多少家"))]
+    >>> asked = analyse("福建、河南到2025年各建多少家")
+    >>> [side.query.text for side in sides(asked, ["comparison"])]
     ['福建到2025年各建多少家', '河南到2025年各建多少家']
-    >>> plan(analyse("福建建多少家"))
-    ()
     """
-    return _by_rule(query) or _by_reading(query)
+    return _by_rule(query, asks) or _by_reading(query, asks)
 
 
-def _by_rule(query: Query) -> tuple[Side, ...]:
+def _by_rule(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
     if query.titles:
-        return _documents(query)
+        return _documents(query) if "contrast" in asks else ()
     if len(query.places) + query.national < 2:
         return ()
-    national = query.national and _COMPARES.search(query.text) is not None
+    national = query.national and "comparison" in asks
     named = _beside_each_other(query.text, _named(query.text, query.places, national=national))
     labels = list(dict.fromkeys(n.label for n in named))
     if not 2 <= len(labels) <= _MOST:
@@ -103,33 +84,21 @@ def _by_rule(query: Query) -> tuple[Side, ...]:
     return tuple(Side(label, _asked_of(query, label, named)) for label in labels)
 
 
-def asks_on(query: Query) -> bool:
-    """Return whether a question goes on from a quoted document to what it is based on.
-
-    >>> asks_on(analyse("《甲办法》所依据的上位政策是由哪个机构发布的？"))
-    True
-    >>> asks_on(analyse("《甲办法》依据哪些文件？"))
-    False
-    """
-    asked = query.remainder
-    return _CITED.search(asked) is not None and _ASKED_OF_IT.search(asked) is not None
-
-
-def _by_reading(query: Query) -> tuple[Side, ...]:
+def _by_reading(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
     """Return the question and a side for each place, document and year of its sub-questions.
 
     Several questions about the same are asked best as one, which the whole question is.
     """
-    if asks_on(query):
+    if ASKS_ON.issubset(asks):
         return ()
-    sides: dict[str, Side] = {}
+    told: dict[str, Side] = {}
     for sub in query.sub_questions:
         title = f"《{sub.document}》" if sub.document else ""
         label = " ".join(filter(None, (sub.place, title, str(sub.year or ""))))
         if label:
-            sides.setdefault(label, Side(label, _by_itself(query, sub), alone=True))
+            told.setdefault(label, Side(label, _by_itself(query, sub), alone=True))
     whole = Side(WHOLE, replace(query, sub_questions=()))
-    return (whole, *sides.values()) if len(sides) > 1 else ()
+    return (whole, *told.values()) if len(told) > 1 else ()
 
 
 def _by_itself(query: Query, sub: SubQuestion) -> Query:
@@ -144,7 +113,7 @@ def _documents(query: Query) -> tuple[Side, ...]:
     """Return a side for each title that is quoted, or named without 《》."""
     found = [_Named(*title) for title in titles_in(query.text, dict(query.named))]
     titles = list(dict.fromkeys(one.label for one in found))
-    if not 2 <= len(titles) <= _MOST or not _SETS_AGAINST.search(query.remainder):
+    if not 2 <= len(titles) <= _MOST:
         return ()
     return tuple(Side(title, _about(query, title, found)) for title in titles)
 
@@ -203,10 +172,19 @@ def _around(place: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named]:
-    """Return where a question names places, in order; the longest name at each place."""
+def places_in(text: str, places: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a text names places, with 省 or 市 behind; the longest name at each place."""
+    yield from (match.span() for match in _places_in(text, places))
+
+
+def _places_in(text: str, places: Collection[str]) -> Iterator[re.Match[str]]:
     names = "|".join(map(re.escape, sorted(places, key=lambda place: (-len(place), place))))
-    found = [_Named(*m.span(), m[1]) for m in re.finditer(f"({names}){_SUFFIX}", text) if names]
+    return re.finditer(f"({names}){_SUFFIX}", text) if names else iter(())
+
+
+def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named]:
+    """Return where a question names places, in order."""
+    found = [_Named(*match.span(), match[1]) for match in _places_in(text, places)]
     found += [_Named(at, at + 1, place) for at, place in counted_places(text)]
     if national:
         found += [_Named(*match.span(), NATIONAL) for match in re.finditer(_WHOLE, text)]

@@ -1,0 +1,195 @@
+"""What a question asks for, by rule: read once, from the same kind of spans as documents."""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kgrag.language.facets import NATIONAL
+from kgrag.language.plan_periods import plan_years
+from kgrag.qualifiers import Standing
+from kgrag.question.query import titles_in
+from kgrag.question.sides import ASKS_ON, Side, places_in, sides
+from kgrag.text.grammar import Grammar
+from kgrag.text.tagged import Span, Tagged
+from kgrag.types import Query
+
+# What a question wants of all places of a level, or of all places or documents.
+PROVINCES, CITIES, ANYWHERE, DOCUMENTS = "省", "市", "地", "文件"
+_LEVELS = {"provinces": PROVINCES, "cities": CITIES, "anywhere": ANYWHERE, "documents": DOCUMENTS}
+_SPANS = ("title", "time year", "time plan", "place")  # that are no words
+_ASKING = frozenset(
+    [
+        "filler",
+        "planned",
+        "achieved",
+        "most",
+        "least",
+        "extreme",
+        "gap",
+        "lists",
+        "counts",
+        "each",
+        "who",
+    ]
+)
+_MOST_SIDES = 6  # of a comparison; more places are named in a list
+# 2021年4月, 2021年的计划 tell when a document was issued, 比2020年 what a figure is compared with.
+_YEAR = re.compile(
+    r"(?<!\d)(?<!比)((?:19|20)\d\d)(?=\s*年(?!\s*\d{1,2}\s*月|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))"
+    r"|[^\d年]|$)年?[底末]?"
+)
+_PERIOD = re.compile(r"[“\"]?(十[一二三四五六]五)[”\"]?")
+_MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question asks for.
+
+    Attributes:
+        query: Its words, titles and places.
+        asks: What its words ask for, by the names of `[asks]` in `questions.toml`.
+        sides: Of a comparison; none where one thing is asked for.
+        years: That it names, as those in which figures hold or are due.
+        periods: Five-year plans that it names.
+        standing: Planned or achieved; empty for both.
+        level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
+            the places named alone.
+        places: Short names in the order asked; of a level, those that it is asked of, if any.
+        topic: What it says besides places, levels and times.
+        pieces: Of the topic what is no word of asking.
+    """
+
+    query: Query
+    asks: frozenset[str]
+    sides: tuple[Side, ...]
+    years: frozenset[int]
+    periods: tuple[str, ...]
+    standing: Standing
+    level: str
+    places: tuple[str, ...]
+    topic: str
+    pieces: tuple[str, ...]
+
+    @property
+    def asks_on(self) -> bool:
+        """Return whether it goes on from a quoted document to who issued what that is based on."""
+        return self.asks >= ASKS_ON
+
+    @property
+    def due(self) -> frozenset[int]:
+        """Return the years of figures: those named, else the last of each plan; empty for any."""
+        return self.years or frozenset(plan_years(period)[1] for period in self.periods)
+
+
+@functools.cache
+def grammar() -> Grammar:
+    """Return the grammar of questions."""
+    return Grammar.load("kgrag.question", "questions.toml", tags=_SPANS)
+
+
+@functools.lru_cache(maxsize=256)
+def question_of(query: Query) -> Question:
+    """Return what a question asks for.
+
+    Args:
+        query: As `kgrag.question.query.analyse` reads it.
+
+    >>> from kgrag.question.query import analyse
+    >>> asked = question_of(analyse("十五五期间各省的森林覆盖率目标是多少"))
+    >>> asked.level, sorted(asked.due), asked.standing, asked.pieces
+    ('省', [2030], 'planned', ('森林覆盖率',))
+    """
+    read = tagged(query)
+    asks = frozenset(
+        name for name, pattern in grammar().told["asks"].items() if _finds(pattern, read.code)
+    )
+    found = sides(query, asks)
+    level, cut = _level(read)
+    topic = _topic(query.text, read, cut)
+    return Question(
+        query,
+        asks,
+        found,
+        frozenset(int(told) for told in _told(read, "year")),
+        tuple(_told(read, "plan")),
+        _standing(asks),
+        level,
+        _places(query, found, level),
+        topic,
+        tuple(pieces(topic)),
+    )
+
+
+def tagged(query: Query) -> Tagged:
+    """Return a question in lower case with its titles, times, places and words as spans."""
+    text = query.text.lower() if len(query.text.lower()) == len(query.text) else query.text
+    named = titles_in(query.text, dict(query.named))
+    return grammar().tagged(
+        text,
+        (Span(start, end, frozenset(["title"]), title) for start, end, title in named),
+        sorted(_times(text), key=lambda span: span.start),
+        (Span(*place, frozenset(["place"])) for place in places_in(text, query.places)),
+    )
+
+
+def _times(text: str) -> Iterator[Span]:
+    for kind, pattern in (("year", _YEAR), ("plan", _PERIOD)):
+        for match in pattern.finditer(text):
+            yield Span(*match.span(), frozenset(["time", kind]), match[1])
+
+
+def _told(read: Tagged, kind: str) -> Iterator[str]:
+    return (str(span.value) for span in read.spans.values() if kind in span.tags)
+
+
+def _finds(pattern: str, code: str) -> bool:
+    return grammar().compile(pattern).search(code) is not None
+
+
+def _standing(asks: frozenset[str]) -> Standing:
+    """Return whether aims or results are asked for; both, where what is has been compared."""
+    planned, achieved = "planned" in asks, "achieved" in asks
+    if planned == achieved or "compared" in asks:
+        return ""
+    return "planned" if planned else "achieved"
+
+
+def _level(read: Tagged) -> tuple[str, tuple[int, int]]:
+    """Return the level whose places are all asked for, and where the question says so."""
+    for name, level in _LEVELS.items():
+        if found := grammar().pattern(name).search(read.code):
+            return level, found.span()
+    return "", (0, 0)
+
+
+def _places(query: Query, found: Sequence[Side], level: str) -> tuple[str, ...]:
+    places = () if query.titles else tuple(side.label for side in found)
+    if not places and (level or len(query.places) == 1 or len(query.places) > _MOST_SIDES):
+        places = tuple(sorted(query.places, key=query.text.find))
+    return places or ((NATIONAL,) if query.national and not level else ())
+
+
+def _topic(text: str, read: Tagged, cut: tuple[int, int]) -> str:
+    """Return what a question says besides titles, times, places and the level asked for."""
+    said = []
+    for at in range(len(read.code)):
+        tags = read.spans[at].tags if at in read.spans else frozenset()
+        is_out = cut[0] <= at < cut[1] or tags & {"title", "time", "place", "nation"}
+        said.append(" " if is_out else text[read.at[at] : read.at[at + 1]])
+    return "".join(said)
+
+
+def pieces(text: str) -> list[str]:
+    """Return what a text says between words of asking.
+
+    >>> pieces("森林覆盖率的目标是多少")
+    ['森林覆盖率']
+    """
+    read = grammar().tagged(text)
+    bare = "".join(
+        " " if at in read.spans and read.spans[at].tags & _ASKING else read.words(at, at + 1)
+        for at in range(len(read.code))
+    )
+    return [piece for piece in _MARKS.split(bare) if piece]
