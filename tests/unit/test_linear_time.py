@@ -84,9 +84,10 @@ CALLS: dict[str, Callable[[str], object]] = {
 # What works on what these make of a text, or on an answer, a model's reading, a store.
 REACHED = {
     "kgrag.ingestion.rules.read.findings": """
-        all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of complete_levels complete_work
-        counts_list done_together goes_on is_size is_threshold is_within_name lent made_of
-        roles_of said_before share_of task_before told_before whole with_amount without_sums""",
+        all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of
+        complete_levels complete_work counts_list done_together goes_on is_size is_threshold
+        is_within_name lent made_of roles_of said_before share_of task_before told_before whole
+        with_amount without_sums""",
     "kgrag.ingestion.rules.metadata.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.language.quantities.quantities": "says_nothing",
     "answers, models, stores": """
