@@ -5,6 +5,7 @@ import re
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.language.places import names_place
 from kgrag.language.quantities import dates, narrow, quantities
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Entity
 
 UNTYPED = "entity"
@@ -59,7 +60,7 @@ _ENDINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _DOCUMENT_NUMBER = re.compile(r"[〔﹝\[【［(（]\d{4}[〕﹞\]】］)）].*号$")
-_PERIOD = re.compile(r"“?十[一二三四五]五”?(?:时期|期间|期末|末)?")
+_PERIOD = re.compile(rf"“?{FIVE_YEAR_PLAN}”?(?:时期|期间|期末|末)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d年?度?(?:底|末|初)?")
 # What stands around the number of a value: 2025年比2020年下降13.5%以上.
 _AROUND = re.compile(

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from kgrag.language.regions import own_region
 from kgrag.language.text import normalize, stop_words
 from kgrag.language.titles import document_name
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 from kgrag.types import Document
 
 DOCUMENT_TYPE = "document"
 
-_KINDS = (
-    "(?:(?:实施|行动|工作|指导)?(?:方案|意见|计划)|文件|通知|办法|规划|纲要|条例|规定|细则|措施"
-    "|标准|规范|指南|公告|决定|目录|通告|清单|政策)"
-)
+_KINDS = f"(?:(?:实施|行动|工作|指导)?(?:{DOCUMENT_KINDS})|文件)"
 _DOCUMENT = re.compile(
     rf"(?:本{_KINDS}|this (?:document|plan|policy|notice|regulation|guideline|standard|act|law))$"
     r"|本文件|this document(?:'s)?",

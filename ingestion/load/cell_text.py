@@ -4,13 +4,12 @@ import re
 from itertools import pairwise
 
 from kgrag.text.numbering import item_end
+from kgrag.text.vocabulary import ISSUER_ENDS
 
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef“”‘’—…"
 _BREAK = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
 _ENDS_CJK, _BEGINS_CJK = re.compile(f"[{_CJK}]$"), re.compile(f"^[{_CJK}]")
-_ORGAN = re.compile(
-    r".{2,}(?:委|委员会|厅|局|部|办|办公室|院|署|中心|银行|公司|政府|法院)[、，,；;]?"
-)
+_ORGAN = re.compile(rf".{{2,}}(?:{ISSUER_ENDS})[、，,；;]?")
 
 
 def one_line(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from lxml import etree
 
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.vocabulary import ISSUER_ENDS
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -32,7 +33,7 @@ _SENTENCE = re.compile(r"[，。；：、！？]|.{30}")
 _MIN_SHARE = 0.8
 _UNCLOSED = 3
 _ORGAN = (
-    r"[一-鿿]{2,30}?(?:政府|办公[厅室]|委员会|[委厅局部署院会办行社司]|领导小组|中心|公司)"
+    rf"[一-鿿]{{2,30}}?(?:{ISSUER_ENDS})"
     r"(?:[（(]代章[）)])?"
 )
 _YEAR = r"(?:\d{4}|二[〇○零Oo０][一-九〇○零]{2})"

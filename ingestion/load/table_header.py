@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+
 _MOST_ROWS = 5
 _LONGEST_LABEL = 30  # characters
 _NO_VALUE = re.compile(  # digits that a label may hold
     r"(?:19|20)\d\d[年]?(?:[-—–~至]+(?:(?:19|20)\d\d|\d\d)年?)?|\d{1,2}[月日]|第?[1-4]季度?"
-    r"|[（(][^（）()]*[)）]|[“\"]?十[一二三四五]五[”\"]?|[①-⑳]|(?:km|m|hm|dm|cm)[23]|CO2"
+    rf"|[（(][^（）()]*[)）]|[“\"]?{FIVE_YEAR_PLAN}[”\"]?|[①-⑳]|(?:km|m|hm|dm|cm)[23]|CO2"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d\s*年?(?:[（(].{1,8}[)）]|.{0,6})")
 _UNIT = re.compile(r"[（(][^（）()]{1,12}[)）]")

@@ -8,11 +8,11 @@ from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import without_number
 from kgrag.text.numbering import item_end
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE
+from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
 _KINDS = (
-    "通知|意见|方案|规划|计划|办法|条例|决定|决议|公告|通告|通报|公报|命令|要点|细则|纲要|大纲|预案"
-    "|措施|标准|目录|清单|名单|函|规定|规则|规程|规范|准则|导则|指南|指引|手册|章程|制度|政策"
-    "|批复|答复|报告|说明|解读|公示|白皮书|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动|机制|体系"
+    f"{DOCUMENT_KINDS}|函|手册|答复|说明|解读|公示|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动"
+    "|机制|体系"
 )
 _KIND_END = re.compile(rf"(?:{_KINDS})$")
 # What may follow the kind: a bracket such as （试行） and the mark that closes a quoted title.
@@ -51,10 +51,7 @@ _LINK = re.compile(
 )  # of the page, to a translation
 _LATIN = re.compile(r"[A-Za-z]{2}")
 _BY_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff“《（])\s+(?=\d)|(?<=\d)\s+(?=[\u4e00-\u9fff”》）])")
-_ISSUER = re.compile(
-    r"[^，。；：《》]{2,60}(?:政府|办公厅|办公室|委员会|委|厅|局|部|署|院|党组|小组|银行|中心|公司|联合会)"
-    r"(?:[（(].{1,12}[）)])?$"
-)
+_ISSUER = re.compile(rf"[^，。；：《》]{{2,60}}(?:{ISSUER_ENDS})(?:[（(].{{1,12}}[）)])?$")
 _ACT = re.compile(r"(?:关于|印发|转发|发布|批转|《|“)")
 # Titles to which the next text was glued, the most certain first.
 _RUN_ON = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kgrag.ingestion.rules.said_short import SAID_SHORT
 from kgrag.ingestion.rules.titles_told import Told, clean_title
 from kgrag.language.title_keys import title_key
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _REACH = 240  # characters behind a title in which its short name is given
 _GIVEN = re.compile(
@@ -18,49 +19,10 @@ _GIVEN = re.compile(
 _NAME = re.compile(
     r"《([^《》]{1,40})》|[“\"]([^“”\"]{1,30})[”\"]([一-鿿]{0,6})|([一-鿿A-Za-z\d]{2,20})"
 )
-_KIND_AT_END = re.compile(
-    "(?:意见|通知|决定|方案|办法|规定|规划|纲要|计划|条例|细则|措施|公告|指南|目录|要点|建议|政策|法|标准|规范)$"
+_BARE_KIND = re.compile(
+    rf"(?:实施|指导|若干|工作|行动|总体|专项|管理|暂行|规划){{0,2}}(?:{DOCUMENT_KINDS}|建议)"
 )
-_BARE_KINDS = frozenset(
-    [
-        "意见",
-        "实施意见",
-        "指导意见",
-        "若干意见",
-        "通知",
-        "决定",
-        "方案",
-        "实施方案",
-        "工作方案",
-        "行动方案",
-        "总体方案",
-        "办法",
-        "管理办法",
-        "实施办法",
-        "暂行办法",
-        "规定",
-        "规划",
-        "专项规划",
-        "纲要",
-        "规划纲要",
-        "计划",
-        "行动计划",
-        "工作计划",
-        "条例",
-        "细则",
-        "实施细则",
-        "措施",
-        "若干措施",
-        "公告",
-        "指南",
-        "目录",
-        "要点",
-        "建议",
-        "政策",
-        "标准",
-        "规范",
-    ]
-)
+_KIND_AT_END = re.compile(f"(?:{DOCUMENT_KINDS}|建议|法)$")
 _SHORTEST = 4  # characters of a short name that is recognised without marks
 
 
@@ -83,7 +45,7 @@ class Abbreviation:
 
 def is_bare_kind(title: str) -> bool:
     """Return whether a title is only a kind of document: 《规划》, 《实施方案》."""
-    return title in _BARE_KINDS
+    return _BARE_KIND.fullmatch(title) is not None
 
 
 class ShortNames:

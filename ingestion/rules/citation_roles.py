@@ -6,6 +6,8 @@ A role is the document's own act. What others are to do (修订《…》 as a ta
 
 import re
 
+from kgrag.text.vocabulary import DOCUMENT_KINDS
+
 TITLE, OWN = "\ue001", "\ue002"  # stand for a title of another document, and for its own name
 
 _MAKING = (
@@ -38,10 +40,7 @@ _BY_THE_WAY = re.compile("(?:在|于|由|对|与|同|向|含|称|如|等|以及�
 _NOT = re.compile(r"(?:不再?|未|没有|无需|尚未|是否)(?:能|得|予|按[时期])?$")
 _NOT_ALLOWED = re.compile("(?:不得|不能|禁止|严禁)[^，。；]{0,12}$")
 
-_KINDS = (
-    "办法|方案|规划|纲要|意见|细则|规定|条例|通知|公告|通告|标准|规范|指南|指引|计划|文件|措施|决定|目录|清单"
-    "|准则|导则|规程|规则|政策"
-)
+_KINDS = f"{DOCUMENT_KINDS}|文件"
 # The document speaks of its own making; the looser words count in its opening only.
 _OWN_ACT = re.compile(
     rf"(?:制定|制订|编制|提出|形成|修订|起草)(?:了)?(?:本(?:实施|工作|行动|管理)?(?:{_KINDS})|{OWN}|如下|以下)|特(?:制定|编制|提出|作|就)"

@@ -10,6 +10,7 @@ from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.document_numbers import numbers_in, own_number
 from kgrag.language.title_keys import title_key, title_keys
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits, whole_number
+from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
 _SMALL = rf"(?:[一二三]?十[{HAN_DIGITS[1:]}]?|[{HAN_DIGITS[1:]}]|\d{{1,2}})"
 _YEAR = rf"(?:(?:19|20)\d\d|[一二][〇○零九OＯ\d][{HAN_DIGITS}〇○OＯ\d]{{2}})"
@@ -43,24 +44,24 @@ _AGENCY = re.compile(
 )
 # 云岭省人民政府2022年3月5日, run into what follows or not.
 _SIGNED = re.compile(
-    rf"(?:政府|办公[厅室]|委员会|[委厅局部署院会办行社司]|领导小组|代章[）)]|中心|公司){DAY}"
+    rf"(?:{ISSUER_ENDS}|代章[）)]){DAY}"
     rf"(?=$|[（(]|抄送|附件|[一-鿿《“])(?!印发|[发公颁]布|[第起前至以召在审会])"
 )
 # A date of signature, run into the title of what is issued.
 _RUN_INTO_TITLE = re.compile(
     rf"{DAY}(?!\d|[，、。；：:]|印发|[发公颁]布|[第起前至以召审来])[^，。；：]{{4,80}}?"
-    r"(?:方案|规划|计划|办法|意见|措施|细则|规定|条例|要点|指南|目录|纲要|规程|准则|标准|附件)"
+    rf"(?:{DOCUMENT_KINDS}|附件)"
 )
 # Beside the number or before the organ, as collections of laws and pages of one line have it.
 _NUMBER = r"[〔\[](?:19|20)\d\d[〕\]]\d{1,5}号"
 _AHEAD_OF_NUMBER = re.compile(
-    rf"{DAY}[，,]?(?:[一-鿿]{{2,12}}{_NUMBER}|(?<=[，,])[一-鿿]{{2,30}}[部委局会院署室厅])$"
+    rf"{DAY}[，,]?(?:[一-鿿]{{2,12}}{_NUMBER}|(?<=[，,])[一-鿿]{{2,30}}(?:{ISSUER_ENDS}))$"
 )
 _BEHIND_NUMBER = re.compile(
     rf"[^，。《》]{{2,100}}{_NUMBER}{DAY}(?![第起前至以召在审会]|印发|[发公颁]布)"
 )
 _MONTH_ALONE = re.compile(
-    rf"(?:[（(]?|[（(]?[^，。；：《》（(]{{2,60}}?(?:政府|办公[厅室]|委员会|[厅局委部院社司会]|中心|公司))"
+    rf"(?:[（(]?|[（(]?[^，。；：《》（(]{{2,60}}?(?:{ISSUER_ENDS}))"
     rf"{MONTH}[）)]?"
 )
 _SUBJECT = r"(?:本[^，。；：]{1,16}?|现予(?:公布|发布|印发)，?|通知|上述[^，。；]{1,8})，?"

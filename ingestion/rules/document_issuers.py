@@ -11,6 +11,7 @@ from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_bare_organ, is_central_organ
 from kgrag.language.page_labels import ORGAN_LABELS
 from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
@@ -35,7 +36,7 @@ _PREPARED = re.compile(
 )
 _LEAD = re.compile(r"^.*?(?:近日|日前|要求|部署|精神|安排|规定)，?")
 _EXPLAINED = re.compile(
-    r"本(?:办法|细则|规定|方案|规程|规则|指南|政策|措施|意见|通知)[^，。；]{0,6}由(?P<who>[^，。；]{3,60}?)(?:会同[^，。；]{0,60}?)?负责(?:具体)?解释"
+    rf"本(?:{DOCUMENT_KINDS})[^，。；]{{0,6}}由(?P<who>[^，。；]{{3,60}}?)(?:会同[^，。；]{{0,60}}?)?负责(?:具体)?解释"
 )
 _PRINTED = re.compile(rf"(?P<who>[一-鿿]{{4,40}}){DAY}印发")
 _APPROVED = re.compile(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.issuing_organs import split_organs
 from kgrag.text.numerals import HAN_WHOLE
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 # 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
 _BRACKETED = re.compile(
@@ -22,11 +23,9 @@ _ORDER_LINES = re.compile(
 )
 _MOST_LINES, _PRESIDENT, _LONG_CODE = 7, "主席", 8
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
-_BEFORE = re.compile(
-    r"(?:通知|意见|方案|规划|办法|决定|公告|函|批复|细则|规定|措施|计划|文件)(?:[（(][^（）()]*[）)])?[（(]?$"
-)
+_BEFORE = re.compile(rf"(?:{DOCUMENT_KINDS}|函|文件)(?:[（(][^（）()]*[）)])?[（(]?$")
 _CITED = re.compile(r"《[^》]*$|根据|按照|依据|依照|贯彻|落实|有关|转发")
-_RUN_INTO = re.compile(r".*(?:的[一-鿿]{0,4}(?:通知|意见|函|决定|公告|批复|办法|方案)|文件)")
+_RUN_INTO = re.compile(rf".*(?:的[一-鿿]{{0,4}}(?:{DOCUMENT_KINDS}|函)|文件)")
 _DAY_AHEAD = re.compile(r"^(?:19|20)\d\d[年.\-/]\d{1,2}[月.\-/]\d{1,2}日?[，,]?")
 _OF_A_CODE = re.compile(r"^(?:发文字号|文件编号|文号|字号|[^号]*[》）)])")
 

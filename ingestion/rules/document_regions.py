@@ -20,6 +20,7 @@ from kgrag.language.regions import (
     regions_named,
 )
 from kgrag.metadata import Level
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _READ = 60_000  # characters in which mentions are counted
 # 川办发〔2022〕3号 is Sichuan's: the first character, if an organ's follows. Characters that cities
@@ -71,7 +72,7 @@ _SUPPORTED = re.compile(
 )
 # A line of the head that is a title or an organ, whole or the first of two.
 _NAMES_ITSELF = re.compile(
-    r"(?:规划|方案|办法|条例|通知|意见|措施|要点|计划|细则|规定|公告|政府|[厅局委]|委员会|办公[厅室]|关于.*)"
+    rf"(?:{DOCUMENT_KINDS}|政府|[厅局委]|委员会|办公[厅室]|关于.*)"
     r"(?:[（(][^（）()]*[）)])?[》”]?$"
 )
 _MINISTRY = re.compile(r"(?!.*(?:省|市|自治区|县|区委))[一-鿿]{2,12}部(?:办公厅)?")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
 from kgrag.language.table_rows import cell_spans, cells_of, holds_row
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Heading
 
 # Full-width ASCII that a page's font left as the code points of its GB 2312 bytes: ꎬ for ，.
@@ -29,7 +30,7 @@ _SHORTEST_IN_CELL = 12  # characters; shorter are labels and values
 _IN_CELL = re.compile(r"[，,。；;]|到20\d\d年")
 _BLANK = re.compile(r"\s")
 _PIECE = re.compile(r"[^\s(〔\[【《]+|\s+|[(〔\[【《]")
-_NUMBER = re.compile(r"\d|百分之|十[一二三四五]五|[一二三四五六七八九十百千][万亿成]")
+_NUMBER = re.compile(rf"\d|百分之|{FIVE_YEAR_PLAN}|[一二三四五六七八九十百千][万亿成]")
 _DIGITS = re.compile(r"\d+")
 _DIGITS_BEFORE = re.compile(r"(?<![\d.])\d{1,4}$")
 _YEAR = re.compile(r"(?:19|20)\d\d")

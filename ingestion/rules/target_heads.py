@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules.target_times import PERIODS
+from kgrag.language.plan_periods import plan_years
 from kgrag.language.table_rows import holds_row
 from kgrag.qualifiers import Standing
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
 # Each text is read in one way: what may stand alone (年, 号, 值) is no ending of another word.
@@ -13,7 +14,7 @@ _HEADS = re.compile(
     r"(?:序|编号|分类|领域|[一二三]级(?=指标|具体|$)|单(?=\d{4}|[\n ]|$)"
     r"|主要|核心|具体|规划|指标|名称|内容|属|性质?|类型|计[量算]|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)"
     r"|备注|(?:19|20)\d\d"
-    r"|(?:目标|现状|完成|实际|基期|基准)|五年|累|均(?=增)|年均(?!增)|增速|增长率?|[情况]|展望|评估|结论|达标|牵头|[“\"]?十[一二三四五]五[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值|年|五年|$)"
+    rf"|(?:目标|现状|完成|实际|基期|基准)|五年|累|均(?=增)|年均(?!增)|增速|增长率?|[情况]|展望|评估|结论|达标|牵头|[“\"]?{FIVE_YEAR_PLAN}[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值|年|五年|$)"
     r"|年|类|别|位|号|计|值|至|[()]|[ \t])+"
 )
 _FRAGMENT = re.compile(r"[年性属别号计类型值]{2,}")  # what a page left of the words of a header
@@ -26,8 +27,8 @@ _KIND = re.compile(
     r"(?:规划)?目标值?|规划值?|现状值?|实际值?|完成值|完成(?!情)|基期值?|基准值?|(?<=年)情况"
 )
 _KIND_RUN = re.compile(rf"(?:{_KIND.pattern}){{2,}}")
-_PLAN_AIM = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)")
-_CAPTION = re.compile(r"(?P<plan>十[一二三四五]五).{0,60}(?:指标|目标)")
+_PLAN_AIM = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)")
+_CAPTION = re.compile(rf"(?P<plan>{FIVE_YEAR_PLAN}).{{0,60}}(?:指标|目标)")
 _HAS_BINDING = re.compile(r"属性|性质")
 _COMPARED = re.compile(r"[较比与自]")
 _LONGEST_HEAD = 120  # characters
@@ -69,7 +70,10 @@ class Heads:
         """Take a line; return where the words of a header end in it, 0 where it holds none."""
         plan = _CAPTION.search(line) if len(line) < _LONGEST_CAPTION else None
         age = self._plan[1] + 1
-        self._plan = (PERIODS[plan["plan"]], 0) if plan else (self._plan[0] * (age < 4), age)
+        if plan:
+            self._plan = str(plan_years(plan["plan"])[1]), 0
+        else:
+            self._plan = self._plan[0] * (age < 4), age
         at = self._so_far(line)
         if "指标" in self._head or _HAS_BINDING.search(self._head):
             found = _columns(self._head, self._plan[0])
@@ -124,7 +128,7 @@ def _columns(head: str, planned: str) -> Columns | None:
         head: Its words.
         planned: The year in which the aims of its caption's plan are due; empty.
     """
-    head = _PLAN_AIM.sub(lambda plan: f"{PERIODS[plan[1]]}年", head)
+    head = _PLAN_AIM.sub(lambda plan: f"{plan_years(plan[1])[1]}年", head)
     years = YEAR.findall(head)
     if not years and _AIM.search(head) and not _PAST.search(head) and planned:
         years = [planned]

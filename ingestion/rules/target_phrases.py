@@ -10,6 +10,7 @@ from kgrag.ingestion.statements.target_grammar import chain_before, ends, moved,
 from kgrag.ingestion.statements.target_names import is_threshold
 from kgrag.language.quantities import COUNTS, narrow
 from kgrag.qualifiers import NONE, Comparator, Qualifiers, Standing
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _LONGEST = 200  # characters of a predicate or an object; what is longer is no phrase
 _BLANK = re.compile(r"\s+(?!\d)|(?<!\d)\s+")
@@ -27,7 +28,7 @@ _ACHIEVED = re.compile(
 _AT_MOST = re.compile(r"上限|最高|最多|最大|限制|≤")
 _AT_LEAST = re.compile(r"下限|最低|最少|至少|最小|≥")
 _FROM = re.compile(r"(?:由|从)(?P<year>\d{4})?[^,;]{0,8}$")
-_PLAN = re.compile(r"十[一二三四五]五[”\"’]?(?!规划|期|时|以来|末|中|初|[”\"’,])")
+_PLAN = re.compile(rf"{FIVE_YEAR_PLAN}[”\"’]?(?!规划|期|时|以来|末|中|初|[”\"’,])")
 _ASIDE = re.compile(r"\(([^()]*)\)")
 _OF_ANOTHER = re.compile(r"的(?!目标|水平|比例|速度|增速)|(?:的?基础|水平)上")
 

@@ -8,6 +8,7 @@ from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.language.leading_region import leading_area, leading_region
 from kgrag.language.places import names_place
 from kgrag.language.regions import regions_named
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _PLACE = re.compile(
     r"(?![占全本我各沿环跨外]|设区|地级|县级|改造|新建|建设|完善|扩建)[一-鿿]{2,4}?"
@@ -15,7 +16,7 @@ _PLACE = re.compile(
 )
 _TIME = (
     r"(?:[到至在]?\d{4}年[底末]?前?"
-    r"|[“\"]?十[一二三四五六七八九]五[”\"]?(?:时期|期间|期?末)?)"
+    rf"|[“\"]?{FIVE_YEAR_PLAN}[”\"]?(?:时期|期间|期?末)?)"
 )
 _WHOLE = r"全国|我国|[我本全](?:自治区|[省市县区州盟旗])"
 # The time may stand between: 全国2025年…比重.

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.prose import legible
 from kgrag.ingestion.rules.target_heads import YEAR
-from kgrag.ingestion.rules.target_times import PERIODS
 from kgrag.ingestion.rules.target_values import UNIT_NAMES, Value, values
+from kgrag.language.plan_periods import plan_years
 from kgrag.language.quantities import narrow
 from kgrag.language.table_rows import cells_of, holds_row, is_delimiter
 from kgrag.qualifiers import Standing
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _LINE = re.compile(r"[^\r\n]+")
 _BINDING = re.compile(r"(?:约束|预期|引导|指导|导向|引领|参考)性?")
@@ -42,8 +43,8 @@ _UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
 _MOST_COLUMNS = 10
 _LONGEST_HEAD, _LONGEST_CAPTION = 24, 40  # characters
 _CAPTION_LINES = 3
-_PLAN = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?")
-_PLAN_AIM = re.compile(r"[“\"]?(十[一二三四五]五)[”\"]?(?:时期|期间|期?末)?(?:规划)?目标")
+_PLAN = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
+_PLAN_AIM = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?(?:时期|期间|期?末)?(?:规划)?目标")
 _UNIT_ABOVE = re.compile(r"单位:\s*([^\s,，;；、()]{1,8})\)?$")
 _AIM_ALONE = re.compile(r"(?:规划|预期)?目标值?|规划值")
 # Of several years together, which no column of a year is.
@@ -152,7 +153,7 @@ def _told_above(lines: Sequence[str]) -> tuple[str, str]:
             year = unit = ""
             continue
         plan, named = _PLAN.search(line), _UNIT_ABOVE.search(line)
-        year = PERIODS[plan[1]] if plan and "指标" in line else year
+        year = str(plan_years(plan[1])[1]) if plan and "指标" in line else year
         unit = named[1] if named else unit
     return year, unit
 
@@ -189,7 +190,7 @@ def _header(cells: Sequence[str], above: tuple[str, str] = ("", "")) -> _Header 
     years: list[tuple[int, str, Standing]] = []
     for i, cell in enumerate(cells):
         bare = "".join(cell.split())
-        year = YEAR.search(_PLAN_AIM.sub(lambda plan: f"{PERIODS[plan[1]]}年目标", bare))
+        year = YEAR.search(_PLAN_AIM.sub(lambda plan: f"{plan_years(plan[1])[1]}年目标", bare))
         if len(bare) <= _LONGEST_HEAD and year and not _OVER_YEARS.search(bare):
             years.append((i, year[1], _standing(bare)))
         elif _NAME_HEAD.fullmatch(bare) and (name < 0 or bare == "".join(cells[i - 1].split())):

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.document_dates import issue_year
 from kgrag.ingestion.rules.document_lines import read_lines
+from kgrag.language.plan_periods import plan_years
 from kgrag.qualifiers import Standing
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}
 _Y = r"(?:(?:19|20)\d\d|[一二]零[零一二三四五六七八九]{2})"
-PERIODS = {
-    "十一五": "2010", "十二五": "2015", "十三五": "2020", "十四五": "2025", "十五五": "2030",
-}  # fmt: skip
-"""The last year of a five-year plan."""
 _TAIL = (
     r"底前|年底|底|末期|末|前|初|以来|以前|之前|起|度|内|\d{1,2}月(?:\d{1,2}日)?(?:底|前|末|起)*"
 )
@@ -22,12 +20,12 @@ _TIME = re.compile(
     rf"(?P<lead>截至目前|截至|截止到|截止|力争到|到|至|自|从|由|在|于|按)?"
     rf"(?:(?P<from>{_Y})年?(?:[-—–~至到]|——)(?P<to>{_Y})年?(?:间|期间)?"
     rf"|(?P<year>{_Y})年(?P<tail>(?:年?(?:{_TAIL}))*)"
-    rf"|[“\"'‘]?(?P<plan>十[一二三四五]五)[”\"'’]?(?:规划)?(?P<part>期间|时期|以来|期末|末期|末|中后期|中期|初期|(?=,|新增|累计|年均)))"
+    rf"|[“\"'‘]?(?P<plan>{FIVE_YEAR_PLAN})[”\"'’]?(?:规划)?(?P<part>期间|时期|以来|期末|末期|末|中后期|中期|初期|(?=,|新增|累计|年均)))"
 )
 _BASE_BEFORE = re.compile(r"(?:(?<!占)比|较|与|同|相比于?|相较于?|对比|相对于?|以|高于|低于|超过)$")
 _BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际){0,3}(?:基础上|水平上|为基|基数|相比|同期)|相比)")
 _FROM_VALUE = re.compile(r"的?[^,。;]{0,3}\d")
-_FROM_PLAN = re.compile(r"(十[一二三四五]五)[”\"]?[^\n，。]{0,24}(?:规划|方案|计划)")
+_FROM_PLAN = re.compile(rf"({FIVE_YEAR_PLAN})[”\"]?[^\n，。]{{0,24}}(?:规划|方案|计划)")
 _HEAD = 100  # characters that hold a title
 _SINCE = re.compile(r"^[^,。;]{0,30}以来")
 _NUMBER_YEAR = re.compile(r"[〔\[﹝(【](20\d\d)[〕\]﹞)】]")
@@ -81,7 +79,7 @@ def times(text: str) -> list[Time]:
         if lead in ("从", "由", "自") and _FROM_VALUE.match(after):
             is_base = True
         period = match["plan"] or ""
-        year = PERIODS[period] if period else _digits(match["year"] or match["to"])
+        year = str(plan_years(period)[1]) if period else _digits(match["year"] or match["to"])
         if match["from"]:
             first = _digits(match["from"])
             if first >= year:
@@ -118,7 +116,7 @@ def written_in(text: str) -> int:
     if stated:
         return int(stated)
     planned = _FROM_PLAN.search(text, 0, _HEAD)
-    since = int(PERIODS[planned[1]]) - 4 if planned else 0
+    since = plan_years(planned[1])[0] if planned else 0
     if cited or since:
         return max(*cited, since, 0)
     return 2021 if "十四五" in text else 0

@@ -12,6 +12,7 @@ from kgrag.ingestion.rules.issue_numbers import (
 )
 from kgrag.language.titles import document_kinds
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
 _OPEN, _CLOSE = "《«", "》»"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
@@ -31,10 +32,7 @@ _OTHER_MARKS = re.compile(
 )
 _PAGE = re.compile(r"\n\s{0,20}[-—–―－]{1,3}\s{0,9}\d{1,4}\s{0,9}[-—–―－]{1,3}\s{0,20}(?=\n)")
 
-_KIND = (
-    "意见|通知|决定|方案|办法|规定|规划|纲要|计划|条例|细则|措施|公告|通告|批复|函|指南|目录|要点"
-    "|建议|政策|标准|规程|导则|清单|举措"
-)
+_KIND = f"{DOCUMENT_KINDS}|函|建议"
 _BETWEEN = r"[^，。；：！？《》«»（）()“”\"、]"
 _UNMARKED = re.compile(
     rf"关于(?:[^，。；：！？《》«»（）()]|《[^《》]{{2,60}}》|[（(][^（）()]{{1,20}}[）)]){{3,90}}?(?:{_KIND})\s*$"
@@ -55,7 +53,7 @@ _LEADING_WORD = re.compile(
     "[，》）)\n]|根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|[印颁]发的|[发公]布的|以及|为|[和及与、](?=国)"
 )
 _ISSUER = re.compile(
-    r"[一-鿿、\s]{0,60}(?:委员会|人民政府|政府|[省市县州部厅局委办会院署行])(?:办公[厅室])?"
+    rf"[一-鿿、\s]{{0,60}}(?:{ISSUER_ENDS}|[省市县州])(?:办公[厅室])?"
     rf"(?:等[\d{HAN_SMALL}]*个?(?:部门|单位))?[、\s]*|中共中央[、\s]*国务院"
 )
 

@@ -8,15 +8,12 @@ from kgrag.ingestion.rules.unwrapped import Unwrapped
 from kgrag.language.quantities import dates, quantities
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 BEGINS, UNTIL, LASTS = "施行日期", "有效期至", "有效期"
 CONFIDENCE = 0.98  # precision that was measured
 _REACH = 100  # characters before the words in which their subject stands
 _FAR = 120  # characters behind them in which the end is told
-_KIND = (
-    "办法|细则|规定|条例|措施|意见|方案|规划|计划|通知|政策|标准|指南|规程|目录|规则|制度|纲要|导则"
-    "|公告|决定|通告|规范"
-)
 _DATE = (
     rf"(?:[\d{HAN_DIGITS}〇]{{4}}年\d{{1,2}}月\d{{1,2}}日"
     rf"|[{HAN_DIGITS}〇]{{4}}年[{HAN_SMALL}]{{1,3}}月[{HAN_SMALL}]{{1,3}}日)"
@@ -38,7 +35,7 @@ _PERIOD = re.compile(
     r"(?:政策|本[^，。]{2,8}?)(?:的)?(?:实施|执行|施行|有效)期限?(?:为|是|：|:)(?P<span>[^，。；]{4,30}?)(?=[，。；\n]|$)"
 )
 _OWN = re.compile(
-    rf"(?:本|该|以上|此)[^，。；《》]{{0,8}}?(?:{_KIND})(?:（[^）]{{0,80}}）)?$"
+    rf"(?:本|该|以上|此)[^，。；《》]{{0,8}}?(?:{DOCUMENT_KINDS})(?:（[^）]{{0,80}}）)?$"
     r"|^本[^，。；]{2,12}$"
 )
 _SPAN = re.compile(r"[\d一二两三四五六七八九十]{1,2}(?:年|个月)")

@@ -16,6 +16,7 @@ from kgrag.text.numbering import (
     Numbering,
     numbering_at,
 )
+from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 # title: a title on a line of its own; lead: a title before the text of its paragraph; sentence:
 # one sentence to its full stop; item: of a running list; text: a paragraph without a title.
@@ -43,8 +44,7 @@ _NO_TITLE = re.compile(
     r"[\W\d]*$|——|目\s*[录次]$|\||[（(]?(?:单位|注)[：:]|\d{4}年\d{1,2}月|.{0,30}号[）)]?$"
 )
 _TITLE_KIND = re.compile(
-    r"(?:通知|意见|方案|规划|计划|办法|条例|细则|要点|清单|名单|目录|表|图|标准|规范|导则|指南|指引|规定|规则"
-    r"|要求|说明|分工|目标|体系|书|模板|格式|内容|范围|流程|名册|汇总|项目|任务|措施|大纲|纲要|样式)"
+    rf"(?:{DOCUMENT_KINDS}|表|图|要求|说明|分工|目标|体系|书|模板|格式|内容|范围|流程|名册|汇总|项目|任务|样式)"
     r"(?:[（(][^（）()]*[）)])?$"
 )
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from kgrag.language.quantities import narrow
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _NUMBER = r"(?:\d[\d,.，．]*|[一二三四五六七八九十百千万两〇零]+)"
 _SCALE = r"(?:多|余|万|亿|千|百)*"
@@ -82,7 +83,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "date",
         r"哪一?年|什么时候|何时|什么时间|截止|起始时间|几月|when\b|what year",
-        r"\d{4}|[〇零一二三四五六七八九]{4}年|\d+\s*[月日]|“?十[三四五六]五|同时|之前|之日",
+        rf"\d{{4}}|[〇零一二三四五六七八九]{{4}}年|\d+\s*[月日]|“?{FIVE_YEAR_PLAN}|同时|之前|之日",
     ),
     _kind(
         "area",

@@ -5,6 +5,7 @@ import re
 
 from kgrag.language.places import question_places
 from kgrag.language.text import quoted_titles, read_word_list, words
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _ENDS = "？?。！! \t"
 _ASIDE = r"(?:那么|那|请问|而|还有|再说|另外|如果是|换成|换作)?[，, ]*"
@@ -16,7 +17,7 @@ _SWITCH = re.compile(
     rf"|{_ASIDE}(.{{1,24}}?)的?(?:呢|怎么样|又如何|又怎样)[？?。！]*"
 )
 _SUFFIX = r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?"
-_YEAR = re.compile(r"\d{4}年?|“?十[一二三四五六七]五”?(?:时期|期间)?")
+_YEAR = re.compile(rf"\d{{4}}年?|“?{FIVE_YEAR_PLAN}”?(?:时期|期间)?")
 _YEAR_PHRASE = re.compile(rf"(?:到|在|至)?(?:{_YEAR.pattern})(?:底|末|前|以前)?[，,]?")
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百零〇\d]+[条章节款项]")
 _NOUN = (

@@ -11,6 +11,7 @@ from kgrag.language.quantities import narrow
 from kgrag.language.table_rows import is_delimiter, is_row
 from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk
+from kgrag.text.vocabulary import ISSUER_ENDS
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
@@ -27,7 +28,7 @@ _ROW = re.compile(r"^[ \t]*\|[^\r\n]*\|[ \t]*(?:\r?\n|$)", re.MULTILINE)
 # What stands around a document and says nothing of its matter.
 _LETTERHEAD = re.compile(
     r"(?:[^，。；：]{0,30}\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日\s*)?[（(]\s*此件[^，。）)]{0,12}公开[^，。）)]{0,6}[）)]?"
-    r"|抄送\s*[：:].*|[\u4e00-\u9fff]{2,30}(?:政府|办公[厅室]|委员会|[委厅局部院])文件"
+    rf"|抄送\s*[：:].*|[\u4e00-\u9fff]{{2,30}}(?:{ISSUER_ENDS})文件"
     r"|[^，。；：]{2,40}\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日\s*印发",
     re.DOTALL,
 )

@@ -12,13 +12,14 @@ from kgrag.language.regions import (
     region_of,
     regions_named,
 )
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _BODIES = ("中共", "共青团")  # stand before the place in the names of their committees
 _LONGEST = 16  # characters of a name
 _SUFFIXED = re.compile(r"([一-鿿]{2,5}?)(自治区|自治州|地区|[省市州县区旗盟])")
 # What stands before 省, 市, 区 without being the name of a place.
 _WORDS = (
-    r"[各全本我该外省市县区州镇乡与和及的等关于厅局委府部室]|绿色|低碳|试点|示范|试验|创建|十[三四五]五|国家|中央|全国"
+    rf"[各全本我该外省市县区州镇乡与和及的等关于厅局委府部室]|绿色|低碳|试点|示范|试验|创建|{FIVE_YEAR_PLAN}|国家|中央|全国"
     r"|高新|经济|开发|自治|保护|功能|重点|碳|先行|合作|自由贸易|直辖|生态|智慧|文明|宜居|森林|海绵"
     r"|污染|工业|能源|产业|流域"
 )

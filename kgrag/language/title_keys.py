@@ -6,6 +6,7 @@ import unicodedata
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_central_organ
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits
+from kgrag.text.vocabulary import ISSUER_ENDS
 
 _HAN_YEAR = re.compile(f"[一二][{HAN_DIGITS}〇○]{{3}}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
@@ -36,10 +37,7 @@ _AHEAD = re.compile(
 _LEADS = re.compile(
     "^.*(?:根据|依据|依照|按照|遵照|贯彻|落实|执行|衔接|参照|结合|对照|关于|以及|现将|转发|符合|要求|精神)[和及]?"
 )
-_ORGAN = re.compile(
-    r"(?:国务院|党中央|中共中央|[省市县区]委|[省市县区]政府|委员会|人民政府|办公[厅室]|[部委厅局办会院署行社]"
-    rf"|等[\d{HAN_SMALL}]*(?:个)?(?:部门|单位)|管委会)$"
-)
+_ORGAN = re.compile(rf"(?:{ISSUER_ENDS}|党中央|中共中央|等[\d{HAN_SMALL}]*(?:个)?(?:部门|单位))$")
 
 _ISSUES = re.compile(rf"{_ORGAN.pattern}|[省市区州县旗盟]$")
 _DOES = re.compile("贯彻|落实|印发|转发|批转|学习|宣传|实施|执行|修[改订]|废止")

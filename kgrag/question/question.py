@@ -12,6 +12,7 @@ from kgrag.question.query import titles_in
 from kgrag.question.sides import ASKS_ON, Side, places_in, sides
 from kgrag.text.grammar import Grammar
 from kgrag.text.tagged import Span, Tagged
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Query
 
 # What a question wants of all places of a level, or of all places or documents.
@@ -39,7 +40,7 @@ _YEAR = re.compile(
     r"(?<!\d)(?<!比)((?:19|20)\d\d)(?=\s*年(?!\s*\d{1,2}\s*月|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))"
     r"|[^\d年]|$)年?[底末]?"
 )
-_PERIOD = re.compile(r"[“\"]?(十[一二三四五六]五)[”\"]?")
+_PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
 _MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+")
 
 

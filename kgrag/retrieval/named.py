@@ -19,13 +19,11 @@ from kgrag.language.title_keys import title_key, title_keys
 from kgrag.question.query import analyse, like
 from kgrag.question.question import question_of
 from kgrag.store.store import SearchedStore
+from kgrag.text.vocabulary import DOCUMENT_KINDS, FIVE_YEAR_PLAN
 from kgrag.types import Document, Query
 
-_KIND = re.compile(
-    r"规划|纲要|方案|计划|意见|要点|措施|举措|办法|方法|条例|规定|细则|通知|公告|指南|导则|目录|清单|决定"
-    r"|规程|准则"
-)
-_PERIOD = r"十[一二三四五六]五(?:时期|期间)?|(?:20\d\d年?){1,2}(?:年?[度版])?"
+_KIND = re.compile(DOCUMENT_KINDS)
+_PERIOD = rf"{FIVE_YEAR_PLAN}(?:时期|期间)?|(?:20\d\d年?){{1,2}}(?:年?[度版])?"
 _PERIODS = re.compile(_PERIOD)
 _PERIOD_BEFORE = re.compile(rf"(?:{_PERIOD})$")
 _MONTH_BEFORE = re.compile(r"(20\d\d)年\d{1,2}月(?:份|\d{1,2}日)?(?:[制定出印发布台]{1,3})?$")

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from kgrag.language.facets import NATIONAL
+from kgrag.language.plan_periods import plan_years
 from kgrag.language.quantities import narrow, quantities, scaled
 from kgrag.language.regions import level_of, regions_named
 from kgrag.qualifiers import Comparator
@@ -20,7 +21,6 @@ _PLAIN = re.compile(r"\d[\d,]*(?:\.[ ]{0,2}\d+)?(?:万亿|[十百千]?[万亿])?
 _IN_PREFIXED = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[mg]wh?|[兆吉](?:瓦时|瓦|伏安)))", re.IGNORECASE)
 _PREFIXES = {"m": 3, "兆": 3, "g": 6, "吉": 6}
 _CHANGES: tuple[Comparator, ...] = ("+", "-")
-_PLAN_BEGINS = {"十二五": "2010", "十三五": "2015", "十四五": "2020", "十五五": "2025"}
 # Words by which a figure counts something else: what is added, what is so each year.
 _COUNTED = re.compile("新增|累计|年均|每年|年度|日均|人均")
 # Shares, intensities and concentrations are comparable between a place and what lies around it;
@@ -166,10 +166,16 @@ def measured_of(statement: Statement, card: Document) -> Measured:
         indicator_id=fact.subject.entity_id,
         unit=told.unit,
         change=change,
-        base_year=told.base_year or (_PLAN_BEGINS.get(told.period, "") if change else ""),
+        base_year=told.base_year or (_year_before(told.period) if change else ""),
         scope=told.scope or _part_of(card),
         counted=tuple(sorted({*_COUNTED.findall(worded)})),
     )
+
+
+def _year_before(period: str) -> str:
+    """Return the year before a five-year plan, which its changes start from; empty for none."""
+    first, _ = plan_years(period)
+    return str(first - 1) if first else ""
 
 
 def is_of_the_country(card: Document) -> bool:

@@ -8,6 +8,7 @@ from kgrag.language.places import counted_places, question_places
 from kgrag.language.quantities import narrow, quantities
 from kgrag.language.region_mentions import counties_in
 from kgrag.language.text import is_latin, normalize_name, quoted_titles
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 # Long forms and the short ones that stand for them, both in use for the same agency.
 _SHORT = (
@@ -52,7 +53,7 @@ _COMMON = re.compile(
     r"(?:全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
     r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
 )
-_PLAN = re.compile(r"十[一二三四五六]五")
+_PLAN = re.compile(rf"{FIVE_YEAR_PLAN}")
 _LATIN_NAME = re.compile(r"(?<!\d)\d*+[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
 # What a text may say instead.

@@ -1,0 +1,23 @@
+"""Words that many readers share, as pieces of patterns (`vocabulary.toml`)."""
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+
+
+@functools.cache
+def _told() -> Mapping[str, str]:
+    source = resources.files("kgrag.text").joinpath("vocabulary.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+def _either(name: str) -> str:
+    """Return a list of words as the alternatives of a pattern, the longest first."""
+    return "|".join(map(re.escape, sorted(_told()[name].split(), key=lambda w: (-len(w), w))))
+
+
+DOCUMENT_KINDS = _either("document_kinds")  # 通知|意见|…
+ISSUER_ENDS = _either("issuer_ends")  # 委员会|厅|…
+FIVE_YEAR_PLAN = "十[一二三四五六七八九]五"
