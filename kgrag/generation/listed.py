@@ -8,27 +8,22 @@ from typing import NamedTuple
 
 from kgrag.generation.asked import asked_kind
 from kgrag.generation.sentences import LEADERS, Sentence
+from kgrag.text.numbering import ARTICLE, DIVISIONS, numbering_at
+from kgrag.text.numerals import HAN_SMALL
 from kgrag.types import Document, Language, Query
 
-_CN = "一二三四五六七八九十"
-_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
-# Marks of items, from the outermost to the innermost.
-_MARKS: tuple[re.Pattern[str], ...] = (
-    re.compile(rf"([{_CN}]{{1,3}})[、．.]"),
-    re.compile(rf"[（(]\s?([{_CN}]{{1,3}})\s?[）)]"),
-    re.compile(r"(\d{1,2})[ \t]*(?:[、．]|\.(?!\d))"),
-    re.compile(r"[（(]\s?(\d{1,2})\s?[）)]"),
-    re.compile(r"(\d{1,2})[）)]"),
-    re.compile(rf"([{_CIRCLED}])"),
-)
+# Marks of items, from the outermost to the innermost; what counts articles ends every list.
+_KINDS = {
+    "chinese": 0, "bracketed chinese": 1, "digit": 2, "bracketed digit": 3, "half bracket": 4,
+    "circle": 5, **dict.fromkeys((ARTICLE, *DIVISIONS), -1),
+}  # fmt: skip
 _LINE = re.compile(r"[^\n]+")
-_ARTICLE = re.compile(rf"第\s*[{_CN}百\d]{{1,5}}\s*[条章节编]")
 _LEADS = re.compile(r"[：:]\s*$")
 # Leads to all that a letter says: its sections, whatever is asked for.
 _LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
 _ENDS = re.compile(r"[。；;！？]")
 _ASKS = re.compile(
-    rf"哪[几些{_CN}两]|几[大个类项种块条招样]|有什么(?!不同|[差区]别|差异|影响|关系)|啥|列[出举]"
+    rf"哪[几些两{HAN_SMALL}]|几[大个类项种块条招样]|有什么(?!不同|[差区]别|差异|影响|关系)|啥|列[出举]"
     r"|\b(?:which|what are|list|all)\b",
     re.IGNORECASE,
 )
@@ -53,7 +48,7 @@ class _Line:
     Attributes:
         start: First character, blanks left out.
         end: Offset after the last.
-        kind: Place of its mark among `_MARKS`; -1 for an article, which ends every list.
+        kind: Place of its mark among `_KINDS`; -1 for an article, which ends every list.
         number: 1 for the first item.
     """
 
@@ -299,28 +294,9 @@ def _marked(match: re.Match[str]) -> _Line | None:
     line = match[0]
     start = match.start() + len(line) - len(line.lstrip())
     end = match.start() + len(line.rstrip())
-    bare = line.strip()
-    if _ARTICLE.match(bare):
-        return _Line(start, end, -1, 0)
-    if LEADERS.search(bare):
+    mark = numbering_at(line.strip())
+    if mark is None or mark.family not in _KINDS:
         return None
-    for kind, mark in enumerate(_MARKS):
-        if found := mark.match(bare):
-            return _Line(start, end, kind, _number(found[1]))
-    return None
-
-
-def _number(text: str) -> int:
-    """Return the number of a mark.
-
-    >>> [_number(text) for text in ("三", "十二", "二十", "7", "③")]
-    [3, 12, 20, 7, 3]
-    """
-    if text in _CIRCLED:
-        return _CIRCLED.index(text) + 1
-    if text.isdigit():
-        return int(text)
-    tens, ten, ones = text.rpartition("十")
-    return (10 * (_CN.index(tens) + 1 if tens in _CN and tens else 1) if ten else 0) + (
-        _CN.index(ones) + 1 if ones and ones in _CN else 0
-    )
+    kind = _KINDS[mark.family]
+    is_contents = kind >= 0 and LEADERS.search(line)
+    return None if is_contents else _Line(start, end, kind, mark.number[0] if kind >= 0 else 0)

@@ -1,22 +1,17 @@
 """The route over headings: the section of a quoted document that the question names."""
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 
 from kgrag.results import IN_SECTION
 from kgrag.retrieval.search import Ranking, Search
+from kgrag.text.numbering import without_numbering
 from kgrag.types import Heading
 
 _MOST_DOCUMENTS = 5  # a title that more bear leads to no section
 _MOST = 6  # headings; a name that more of them end in tells no section
 _LENGTHS = range(2, 13)  # characters of a heading's name
 _OF_ITS_KIND = 0.7  # 发展目标, where 主要目标 is asked for
-_COUNT = re.compile(r"[一二三四五六七八九十百零〇\d]+")
-_MARKER = re.compile(
-    rf"\s*(?:第\s*{_COUNT.pattern}\s*[章节条编部分]+|[（(]\s*{_COUNT.pattern}\s*[）)]"
-    rf"|{_COUNT.pattern}\s*[、.．]|[①-⑳])\s*"
-)
 _END = " \t\n　。：:；;，,、"
 
 
@@ -26,10 +21,7 @@ def heading_name(heading: str) -> str:
     >>> [heading_name(h) for h in ("（三）主要目标。", "第三节  发展目标", "3.1 总则", "目标")]
     ['主要目标', '发展目标', '总则', '目标']
     """
-    name = heading
-    while (match := _MARKER.match(name)) and match.end() < len(name):
-        name = name[match.end() :]
-    return re.sub(r"^[\d.．\s]+", "", name).strip(_END)
+    return (without_numbering(heading, " \t\n　") or heading).strip(_END)
 
 
 def chunks_of_asked_sections(search: Search) -> Ranking:
