@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kgrag.language.headings import HeadingTree
 from kgrag.language.quantities import narrow
 from kgrag.language.table_rows import cell_spans, cells_of, holds_row
+from kgrag.text.numbering import item_end
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Heading
 
@@ -16,10 +17,7 @@ _LOST_MARK = re.compile("[\ua3a1-\ua3fe]")
 _LOST_POINT = re.compile("(?<=\\d)[\ue000-\uf8ff\U000f0000-\U0010fffd](?=\\d)")
 _LINE = re.compile(r"[^\r\n]+")
 _ENDS = frozenset("。！？；：!?;:ꎮꎻꎺ")
-_OPENS_PARAGRAPH = re.compile(
-    r"\s*(?:[（(]?[一二三四五六七八九十]{1,3}[)）、.．]|[（(]?\d{1,2}[)）、]|\d{1,2}[.．](?!\d)|第.{1,4}[章节条]"
-    r"|[一二三四五六七八九十]是|——|[-—•·●■◆*#]|专栏|附[件表]|[图表]\s*\d)"
-)
+_ALSO_OPENS = re.compile(r"[-—*]|专栏|附[件表]|[图表]\s*\d")  # a paragraph, besides marks of items
 _WRAPPED = 18  # characters from which on a line may be one that a page broke
 _LONGEST_PARAGRAPH = 6000  # characters; what is longer is read in pieces
 _NUMBERED_ROW = re.compile(r"^\d{1,2}[ \t]*[%％][ \t]+[≥≤<>＞＜]?\d")  # 14 % 18.11
@@ -108,7 +106,7 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
             and not _is_closed(text, end, match.start())
             and start not in edges
             and end not in edges
-            and not _OPENS_PARAGRAPH.match(line)
+            and not (item_end(line) or _ALSO_OPENS.match(line))
             and end - at < _LONGEST_PARAGRAPH
         )
         if not goes_on:

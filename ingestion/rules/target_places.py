@@ -8,6 +8,7 @@ from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.language.leading_region import leading_area, leading_region
 from kgrag.language.places import names_place
 from kgrag.language.regions import regions_named
+from kgrag.text.numbering import without_numbering
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _PLACE = re.compile(
@@ -30,7 +31,6 @@ _TITLE = re.compile(
 )
 _HEAD = 100  # characters that hold a title
 _REACH = 400  # characters of a sentence before an indicator
-_NUMBER = re.compile(r"^(?:[第（(]?[\d.一二三四五六七八九十]{1,6}[章节)）、.．\s]+)+")
 _OTHERS = re.compile("[、和与及等]")
 # 临港新片区管委会, 临港新片区以外: no place.
 _GOES_ON = re.compile(
@@ -89,7 +89,7 @@ def place_around(passage: Passage, statement: Statement, titled: str = "") -> st
 def _of_headings(titles: Sequence[str]) -> str:
     """Return the place of the innermost heading that begins with one; empty for none."""
     for title in reversed(titles):
-        text = _NUMBER.sub("", title)
+        text = without_numbering(title)
         begins = _BEGINS.match(text)
         if begins and (place := place_at(text[begins.end() :])):
             return place
