@@ -3,7 +3,7 @@
     python benchmarks/grammar.py DATA [--module NAME ...] [--at-most N]
 
 Every pattern that a module of the rules keeps is switched off in turn, and its kind of statement is
-read again over all documents of a folder (text and Markdown). A line tells the documents and
+read again over all documents of a folder, of any format. A line tells the documents and
 findings that change; `--at-most` shows only patterns that change no more findings. What changes
 none is dead, what changes one or two is an exception, not a rule. Patterns of the grammars
 (`*.toml`) are switched off by their names, rows by their ids.
@@ -23,25 +23,26 @@ from types import ModuleType
 
 import kgrag.ingestion.rules as rules
 import kgrag.ingestion.statements as statements
-from kgrag.ingestion.load.title import guess_title
+from kgrag.errors import KgragError
+from kgrag.ingestion.describe import described
+from kgrag.ingestion.load.load import load
+from kgrag.ingestion.load.source import Source
 from kgrag.ingestion.rules.definitions import definitions
 from kgrag.ingestion.rules.duties import duties
-from kgrag.ingestion.rules.metadata import read_metadata
 from kgrag.ingestion.rules.references import references
 from kgrag.ingestion.rules.targets import targets
 from kgrag.ingestion.statements.conditions import conditions
 from kgrag.ingestion.structure import structure
-from kgrag.types import Heading
+from kgrag.types import Document, Heading
 
-Document = tuple[str, Sequence[Heading]]
-Reader = Callable[[str, Sequence[Heading]], Sequence[object]]
+Reader = Callable[[Document, Sequence[Heading]], Sequence[object]]
 READERS: Mapping[str, Reader] = {
-    "targets": lambda text, headings: targets(text, headings=headings),
-    "duties": lambda text, headings: duties(text, headings=headings),
-    "references": lambda text, _: references(text, own_names=[]),
-    "definitions": lambda text, _: definitions(text),
-    "conditions": lambda text, _: conditions(text),
-    "metadata": lambda text, _: [read_metadata(text, title=guess_title(text, ""), properties={})],
+    "targets": lambda document, headings: targets(document.text, headings=headings),
+    "duties": lambda document, headings: duties(document.text, headings=headings),
+    "references": lambda document, _: references(document.text, own_names=[document.title]),
+    "definitions": lambda document, _: definitions(document.text),
+    "conditions": lambda document, _: conditions(document.text),
+    "metadata": lambda document, _: [described(document).metadata],
 }
 # The kind that a module is read for, by how its name begins.
 _KINDS = (
@@ -78,14 +79,16 @@ def _own(module: ModuleType, name: str) -> bool:
     return re.search(rf"^{name} = ", source, re.MULTILINE) is not None
 
 
-def read_all(kind: str, documents: Sequence[Document]) -> list[set[str]]:
+def read_all(kind: str, documents: Sequence[tuple[Document, Sequence[Heading]]]) -> list[set[str]]:
     """Return what is read of each document."""
     reader = READERS[kind]
     return [{repr(finding) for finding in reader(*document)} for document in documents]
 
 
 def without(
-    each: tuple[str, str], documents: Sequence[Document], before: Mapping[str, list[set[str]]]
+    each: tuple[str, str],
+    documents: Sequence[tuple[Document, Sequence[Heading]]],
+    before: Mapping[str, list[set[str]]],
 ) -> tuple[int, int, float]:
     """Return the documents and findings that change without a pattern, and the seconds it took."""
     module, name = each
@@ -112,10 +115,19 @@ def without(
 _work: dict[str, object] = {}
 
 
+def _loaded(path: Path) -> tuple[Document | None, str]:
+    """Return the document of a file, or why it is none."""
+    if path.suffix not in (".txt", ".md", ".docx", ".html", ".pdf"):
+        return None, "another format"
+    try:
+        return load(Source(path)), ""
+    except KgragError as exc:
+        return None, str(exc)
+
+
 def _begin(data: Path) -> None:
-    paths = sorted(p for p in data.rglob("*") if p.suffix in (".txt", ".md"))
-    texts = [path.read_text(encoding="utf-8") for path in paths]
-    documents = [(text, structure(text)) for text in texts]
+    loaded = [document for document, _ in map(_loaded, sorted(data.rglob("*"))) if document]
+    documents = [(document, structure(document.text)) for document in loaded]
     before = {kind: read_all(kind, documents) for kind in READERS}
     _work["call"] = partial(without, documents=documents, before=before)
 

@@ -4,24 +4,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules.document_dates import DAY, MONTH
+from kgrag.ingestion.rules.document_dates import DAY
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.issuing_organs import is_organ_name, split_organs
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import is_bare_organ, is_central_organ
 from kgrag.language.page_labels import ORGAN_LABELS
-from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
+from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
 _DATED = re.compile(rf"[（(]?{DAY}[）)]?[。]?(?:[（(](?:此件|本文).*)?$")
-_DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MONTH}[）)]?")
 _TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|贯彻|落实|印发|转发|发布|公布)")
-# Rules by which an organ works are its own.
-_OF_ITSELF = re.compile(r"(?P<who>[一-鿿]{4,30}?)(?:工作|议事)规则(?:[（(][^（）()]*[）)])?$")
 _ETC = re.compile(rf"等(?:[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委))$")
-_AND_OTHERS = re.compile(rf"等[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委).{{0,6}}关于")
 _RED_HEAD = re.compile(r"^(?P<who>[^，。：《》]{2,120}?)文件(?:$|(?=[一-鿿]{1,12}[〔\[﹝]))")
 _ORDER = re.compile(
     r"^[^，。《》]{0,30}?(?P<who>[一-鿿]{2,30}?)(?:令|公告)(?:$|[（(]?(?:第|\d{4}年第))"
@@ -34,19 +30,10 @@ _SOURCE = re.compile(r"(?:信息来源|来源)[:：](?P<who>[一-鿿]{3,30}?)(?=
 _PREPARED = re.compile(
     r"(?:^|[，。；])(?P<who>[^，。；：《》]{3,80}?)(?:联合|共同|组织|会同有关部门)*(?:编制|制定|研究制定|起草|拟定|印发|出台)(?:了|并印发)?《"
 )
-_LEAD = re.compile(r"^.*?(?:近日|日前|要求|部署|精神|安排|规定)，?")
 _EXPLAINED = re.compile(
     rf"本(?:{DOCUMENT_KINDS})[^，。；]{{0,6}}由(?P<who>[^，。；]{{3,60}}?)(?:会同[^，。；]{{0,60}}?)?负责(?:具体)?解释"
 )
 _PRINTED = re.compile(rf"(?P<who>[一-鿿]{{4,40}}){DAY}印发")
-_APPROVED = re.compile(
-    rf"(?:已)?经(?P<who>[省市县区州]|自治区)(?:人民)?政府(?:第?[{HAN_WHOLE}\d]{{1,4}}[届次])*(?:常务会议|同意|研究)"
-)
-_DEPARTMENTAL = re.compile(
-    r"由(?P<who>[一-鿿]{2,12}?[部局委署会])(?:部务|局务|委务|委主任办公|署务)会议"
-)
-# A date whose year is lost, or part of it.
-_LOST_YEAR = re.compile(r"(?:[12〇○]\S{0,3})?年\d{1,2}月\d{1,2}日")
 # What ends a paragraph: …抓好落实。云岭省能源局2022年3月5日
 # or the name of a file that is attached.
 _BEHIND_SENTENCE = re.compile(
@@ -57,7 +44,6 @@ _WRAPPED = 10  # characters; a shorter line was not broken by the width of a pag
 _OWN_LEVEL = re.compile(r"自治区|[省市县区州盟旗](?!场|政)")
 _MOST_BROKEN = 8  # lines that belong together
 _FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
-_OFFICE = re.compile(r"(?:办公[厅室]|党组)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +64,7 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
 
     The signature, the red head, or what stands before 关于 in the title and on lines around it,
     whichever names most organs, in this order; else an order's head, the box of a page, who
-    prepared it; else, inferred, who explains it, whose office printed it, who passed it, whose
-    working rules it is.
+    prepared it; else, inferred, who explains it or whose office printed it.
 
     Args:
         document: Its lines.
@@ -91,22 +76,17 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
     ('云岭省财政厅', '云岭省能源局')
     """
     lines = document.lines
-    signed = _signature(lines) or _of_month(lines) or _undated(lines)
+    signed = _signature(lines) or _undated(lines)
     named = _of_title(title) or _beside_title(document, title)
     red = _red_head(document)
     best = max(signed, red, named, key=_n_placed)
     box = _of_box(document)
-    if _AND_OTHERS.search(title) and len(box) > len(best) == 1:
-        best = box
     for found in (best, _of_order(document), box):
         if found:
             return Issuers(tuple(dict.fromkeys(found)))
     if found := _prepared(document):
         return Issuers(tuple(found))
-    itself = _OF_ITSELF.match(title)
-    found = _explained(document) or _printed(document) or _approved(document)
-    found = found or (split_organs(itself["who"]) if itself else [])
-    return Issuers(tuple(found), inferred=True)
+    return Issuers(tuple(_explained(document) or _printed(document)), inferred=True)
 
 
 def _n_placed(organs: Sequence[str]) -> int:
@@ -132,8 +112,6 @@ def _signature(lines: Sequence[str]) -> list[str]:
         line = _BEHIND_SENTENCE.split(whole)[-1]
         if len(line) > 600:
             continue
-        if _LOST_YEAR.fullmatch(line) and (above := _above(lines, i)):
-            return above
         for match in _dates_of(line, i):
             before = _FOR.sub("", match["who"]).strip("（(，,")
             found, first = _broken(lines, i, before) if before and line == whole else ([], i)
@@ -142,15 +120,6 @@ def _signature(lines: Sequence[str]) -> list[str]:
                 above = _above(lines, first) if line == whole else []
                 if found or above:
                     return [*above, *found]
-    return []
-
-
-def _of_month(lines: Sequence[str]) -> list[str]:
-    """Return the organs before a month below the title: （云岭省能源局2021年10月）."""
-    for line in lines[:10]:
-        match = _DATED_MONTH.fullmatch(line)
-        if match and (found := split_organs(match["who"])):
-            return found
     return []
 
 
@@ -263,9 +232,6 @@ def _of_order(document: DocumentLines) -> list[str]:
             who = re.split(r"[日（(]", match["who"])[-1].removeprefix("中华人民共和国")
             if found := split_organs(who):
                 return found
-    passed = _DEPARTMENTAL.search("".join(document.lines[:10])[:3000])
-    if passed and (found := split_organs(passed["who"])):
-        return found
     published = re.search(
         rf"{DAY}(?P<who>[一-鿿]{{3,20}}?)(?:令.{{0,12}})?(?:发布|公布)",
         "\n".join(document.lines[:10]),
@@ -292,15 +258,6 @@ def _printed(document: DocumentLines) -> list[str]:
     return []
 
 
-def _approved(document: DocumentLines) -> list[str]:
-    """Return the government whose meeting passed what a notice issues."""
-    for line in document.lines[:12]:
-        match = _APPROVED.search(line[:600])
-        if match and "印发" in line:
-            return [f"{match['who']}人民政府"]
-    return []
-
-
 def _of_box(document: DocumentLines) -> list[str]:
     for pattern in (_BOX, _SOURCE):
         for line in document.head:
@@ -313,8 +270,7 @@ def _of_box(document: DocumentLines) -> list[str]:
 def _prepared(document: DocumentLines) -> list[str]:
     for line in document.lines[:12]:
         match = _PREPARED.search(line[:600])
-        who = _LEAD.sub("", match["who"]) if match else ""
-        if found := split_organs(who):
+        if match and (found := split_organs(match["who"])):
             return found
     return []
 

@@ -26,8 +26,6 @@ _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[�
 _BEFORE = re.compile(rf"(?:{DOCUMENT_KINDS}|函|文件)(?:[（(][^（）()]*[）)])?[（(]?$")
 _CITED = re.compile(r"《[^》]*$|根据|按照|依据|依照|贯彻|落实|有关|转发")
 _RUN_INTO = re.compile(rf".*(?:的[一-鿿]{{0,4}}(?:{DOCUMENT_KINDS}|函)|文件)")
-_DAY_AHEAD = re.compile(r"^(?:19|20)\d\d[年.\-/]\d{1,2}[月.\-/]\d{1,2}日?[，,]?")
-_OF_A_CODE = re.compile(r"^(?:发文字号|文件编号|文号|字号|[^号]*[》）)])")
 
 
 def own_number(document: DocumentLines) -> str:
@@ -58,8 +56,7 @@ def numbers_in(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _bracketed(head: Sequence[str]) -> Iterator[str]:
-    for whole in head:
-        line = _DAY_AHEAD.sub("", whole)
+    for line in head:
         for match in _BRACKETED.finditer(line):
             code = match["code"]
             title = _RUN_INTO.match(code)
@@ -94,7 +91,7 @@ def _after_title(before: str) -> bool:
 
 
 def _normal(match: re.Match[str]) -> str:
-    code = _OF_A_CODE.sub("", match["code"]).strip("（(）)")
+    code = match["code"].strip("（(）)")
     title = _RUN_INTO.match(code)
     if title and len(code) > title.end():
         code = code[title.end() :]

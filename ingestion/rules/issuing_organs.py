@@ -24,7 +24,6 @@ _STARTS = ("中共", "共青团", "中国", "国网")
 _BRANCH = re.compile(
     r"[一-鿿]{2,12}?(?:[分支]行|营(?:业)?管(?:理)?部|监管(?:分)?局|监管办(?:公室)?|办事处|专员办|税务(?:分)?局|调查总?队|督察局|监察局|海事局|总部)"
 )
-_SUBBRANCH = re.compile(r"[一-鿿]{2,4}分局")
 _BRACKET = re.compile(r"[（(][^（）()]{0,30}[）)]")
 _WHOLE = re.compile(
     r"[一-鿿0-9]{1,40}(?:政府|行署|行政公署|人民代表大会|办公[厅室]|委员会|领导小组|联席会议|指挥部|管委会|党组|[委厅局部署司]|常委会?|银行|[分支]行|营管部|海关|中心"
@@ -105,10 +104,9 @@ def _cut(text: str) -> Iterator[str]:
             and not _central_at(text, end)
             and (_BRANCH.match(text, end) or _is_seat(text, end))
         )
-        branch = inner or _SUBBRANCH.match(text, end)
         # 工业和信息化部发展改革委: in a national document the second needs no 国家 before it.
         next_one = match[0] in ("部", "局", "署", "委") and text.startswith(_national(), end)
-        if (end in starts or (central and next_one)) and end > start and not branch:
+        if (end in starts or (central and next_one)) and end > start and not inner:
             yield text[start:end]
             start = end
     yield text[start:]

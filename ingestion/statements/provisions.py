@@ -196,6 +196,8 @@ def _amounts(row: Row, read: Tagged, found: re.Match[str], condition: str) -> It
         for at, span in read.spans.items()
         if found.start() <= at < found.end() and isinstance(span.value, Quantity)
     ]
+    if not amounts:
+        yield Qualifiers("condition", condition=condition)
     sign = _comparator(read.code[found.start() : found.end()])
     at = 0
     while at < len(amounts):
