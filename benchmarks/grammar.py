@@ -82,7 +82,15 @@ def _own(module: ModuleType, name: str) -> bool:
 def read_all(kind: str, documents: Sequence[tuple[Document, Sequence[Heading]]]) -> list[set[str]]:
     """Return what is read of each document."""
     reader = READERS[kind]
-    return [{repr(finding) for finding in reader(*document)} for document in documents]
+    return [_read(reader, *document) for document in documents]
+
+
+def _read(reader: Reader, document: Document, headings: Sequence[Heading]) -> set[str]:
+    """Return what is read, or what goes wrong: a reader may rest on its pattern."""
+    try:
+        return {repr(finding) for finding in reader(document, headings)}
+    except Exception as exc:  # noqa: BLE001 - that it fails is the finding
+        return {repr(exc)}
 
 
 def without(
