@@ -39,7 +39,7 @@ _UNIT = (
 )
 _PART = rf"(?<=\))(?!{ATTRIBUTE}|[其和及])[一-鿿][一-鿿()]{{1,13}}"
 """Of whom a row is, where several share a name: 达标率(%)县城95 96."""
-_PART_ROW = re.compile(
+_ROW = re.compile(
     rf"(?P<part>[一-鿿][一-鿿()]{{1,13}}?)[ \t]*+(?P<cells>{_CELLS})[ \t]*+(?P<last>{ATTRIBUTE})"
 )
 _ROW = re.compile(
@@ -60,12 +60,6 @@ _VALUES = re.compile(
     rf"|(?:\d{{1,2}}(?:[ \t]++|(?=[-—])))?(?P<unit>{_PLAIN})?[ \t]*+"
     rf"(?P<more>{_CELLS})[ \t]*+(?P<last>{ATTRIBUTE})(?P<tail>[^\d|。;]{{1,24}})?)"
 )
-_TURNED = re.compile(
-    rf"(?P<name>[一-鿿A-Z“\"][^\n%|。;]{{3,40}}?)?[ \t]*+(?P<last>{_CELL})[ \t]*+"
-    rf"(?P<first>{ATTRIBUTE})"
-    rf"[^\d\s]?\d{{1,2}}[ \t]++(?P<unit>{_PLAIN})[ \t]++(?P<cells>{_CELL})"
-)
-"""A row of two columns whose second value an extraction put first: 覆盖率 >98约束性3 % 95."""
 _ONLY_CELLS = re.compile(rf"{_CELL}(?:[ \t]++{_CELL})*+")
 _OPENS_NAME = re.compile(rf"(?:{_NO}[ \t]*)?(?P<name>[一-鿿][^。；;,%|—]{{3,36}})")
 _ENDS_NAME = re.compile(
@@ -115,7 +109,7 @@ def row_cells(lines: Sequence[Line]) -> list[Cell]:
             continue
         rows = list(_of_line(line, at, columns, is_first=not is_whole))
         if not rows and not at:
-            rows = list(_of_part(lines, i, columns)) or list(_of_wrapped(lines, i, columns))
+            rows = list(_of_wrapped(lines, i, columns))
         if not rows and len(columns.years) == 1:
             rows, last = _of_one_column(line, at, columns.years[0], last, lines[i + 1 : i + 2])
         if rows:
@@ -191,25 +185,10 @@ def _row(
             yield Cell(name, *value, year, standing, binding, *span)
 
 
-def _of_part(lines: Sequence[Line], i: int, columns: Columns) -> Iterator[Cell]:
-    """Yield the cells of a line whose name the next has: 县城95 96 above 达标率(%)镇90 92."""
-    line = lines[i]
-    match = _PART_ROW.fullmatch(line.text)
-    following = _ROW.match(lines[i + 1].text) if match and i + 1 < len(lines) else None
-    if match and following and following["part"] and following["no"]:
-        cells = _TOKEN.findall(match["cells"])
-        name, unit = following["name"] + match["part"], following["unit"] or ""
-        yield from _row(name, unit, cells, columns, match["last"], (line.start, line.end))
-
-
 def _of_wrapped(lines: Sequence[Line], i: int, columns: Columns) -> Iterator[Cell]:
-    """Yield the cells of a line whose name the lines around it hold, or which stands turned."""
+    """Yield the cells of a line whose name the lines around it hold."""
     line, before, behind = lines[i], _beside(lines, i, -1), _beside(lines, i, 1)
     match = _VALUES.fullmatch(line.text)
-    turned = None if match or len(columns.years) != 2 else _TURNED.fullmatch(line.text)
-    if turned:
-        yield from _of_turned(turned, line, before, behind, columns)
-        return
     if not match:
         if before:
             yield from _below(before, line, columns)
@@ -221,20 +200,6 @@ def _of_wrapped(lines: Sequence[Line], i: int, columns: Columns) -> Iterator[Cel
         name, unit, start, end = named
         binding = match["first"] or match["last"]
         yield from _row(name, unit, cells, columns, binding, (start, max(end, line.end)))
-
-
-def _of_turned(
-    match: re.Match[str], line: Line, before: Line | None, behind: Line | None, columns: Columns
-) -> Iterator[Cell]:
-    """Yield the cells of a row whose second value stands ahead of 约束性."""
-    name, unit, start, end = match["name"] or "", match["unit"], line.start, line.end
-    if not name:
-        named = _named(before, "", behind, unit)
-        if not named:
-            return
-        name, unit, start, end = named
-    cells = [match["cells"], match["last"]]
-    yield from _row(name, unit, cells, columns, match["first"], (start, max(end, line.end)))
 
 
 def _beside(lines: Sequence[Line], i: int, step: int) -> Line | None:
