@@ -18,7 +18,7 @@ from kgrag.types import Query
 # What a question wants of all places of a level, or of all places or documents.
 PROVINCES, CITIES, ANYWHERE, DOCUMENTS = "省", "市", "地", "文件"
 _LEVELS = {"provinces": PROVINCES, "cities": CITIES, "anywhere": ANYWHERE, "documents": DOCUMENTS}
-_SPANS = ("title", "time year", "time plan", "place")  # that are no words
+_SPANS = ("title", "time", "time year", "time plan", "place")  # that are no words
 _ASKING = frozenset(
     [
         "filler",
@@ -37,9 +37,10 @@ _ASKING = frozenset(
 _MOST_SIDES = 6  # of a comparison; more places are named in a list
 # 2021年4月, 2021年的计划 tell when a document was issued, 比2020年 what a figure is compared with.
 _YEAR = re.compile(
-    r"(?<!\d)(?<!比)((?:19|20)\d\d)(?=\s*年(?!\s*\d{1,2}\s*月|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))"
-    r"|[^\d年]|$)年?[底末]?"
+    r"(?<!\d)(?<![比较])((?:19|20)\d\d)(?=\s*年(?!\s*\d{1,2}\s*月|[底末]?(?:相比|的?基础|的?水平)"
+    r"|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))|[^\d年]|$)年?[底末]?"
 )
+_ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)年?[底末]?")
 _PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
 _MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+")
 
@@ -131,6 +132,7 @@ def tagged(query: Query) -> Tagged:
         text,
         (Span(start, end, frozenset(["title"]), title) for start, end, title in named),
         sorted(_times(text), key=lambda span: span.start),
+        (Span(*match.span(), frozenset(["time"])) for match in _ANY_YEAR.finditer(text)),
         (Span(*place, frozenset(["place"])) for place in places_in(text, query.places)),
     )
 

@@ -22,6 +22,8 @@ def asked(question, **known):
         ("甲省、乙省的非化石能源消费比重目标各是多少", "difference", False),
         ("甲省、乙省的风电占比多大", "difference", False),
         ("两市谁定得低", "least", True),
+        ("甲市和乙市哪个更严", "difference", True),
+        ("How much higher is it than in 2020", "difference", True),
         ("甲市比乙市低多少", "least", True),
         ("各省森林覆盖率从高到低", "most", True),
         ("森林覆盖率提高几个百分点", "change", True),
@@ -53,6 +55,7 @@ def test_what_a_question_asks_for(question, name, is_asked):
         ("十五五的目标", set(), ("十五五",), {2030}),
         ("“十四五”末和2030年各是多少", {2030}, ("十四五",), {2030}),
         ("比2020年提高多少", set(), (), set()),
+        ("2025年是多少，和2020年相比提高多少", {2025}, (), {2025}),
         ("2021年4月的计划", set(), (), set()),
         ("《甲市2021年计划》的目标", set(), (), set()),
     ],
@@ -69,6 +72,8 @@ def test_when_a_question_asks_for(question, years, periods, due):
         ("国有林场的面积是多少", ["国有林场", "面积"]),
         ("对外贸易额分别达到多少", ["对外贸易额"]),
         ("数据中心PUE要降到多少", ["数据中心PUE"]),
+        ("单位工业增加值能耗下降多少", ["单位工业增加值能耗"]),
+        ("省级以上开发区要建多少个", ["省级以上开发区"]),
     ],
 )
 def test_words_of_asking_are_words(text, left):
