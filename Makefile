@@ -16,10 +16,16 @@ help:
 	@echo 'make faults  kill it, fill its disk, damage its files; an hour'
 	@echo 'make mutate  change core modules place by place: their tests must notice; 20 minutes'
 	@echo 'make bench   run the benchmarks'
+	@echo 'make grammar DATA=FOLDER  switch off each pattern of the rules: what changes'
 	@echo 'make clean   remove what these targets made, the environment included'
 
 demo: $(READY)
 	@sh scripts/demo.sh
+
+# What each pattern of the rules is worth on the documents of a folder.
+DATA =
+grammar: $(READY)
+	$(BIN)/python benchmarks/grammar.py $(DATA)
 
 # `make -j2 test` checks style and types beside the tests.
 test: lint tests
@@ -70,4 +76,4 @@ clean:
 	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test tests lint neo4j full coverage faults mutate bench clean
+.PHONY: help demo test tests lint neo4j full coverage faults mutate bench grammar clean

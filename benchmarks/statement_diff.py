@@ -1,7 +1,7 @@
 """What rules read of a folder of documents, written to a file, and what differs between two files.
 
-    python benchmarks/snapshot.py write DATA OUT [--every N]
-    python benchmarks/snapshot.py compare BEFORE AFTER [--sample N] [--seed S]
+    python benchmarks/statement_diff.py write DATA OUT [--every N]
+    python benchmarks/statement_diff.py compare BEFORE AFTER [--sample N] [--seed S]
 
 A line of the file is what was read once: the document, its kind (headings, metadata by field,
 statements by kind), where it stands and what it says. `compare` counts by kind what is the same,
