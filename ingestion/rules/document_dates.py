@@ -33,6 +33,7 @@ _ADOPTED = re.compile(
     rf"^(?:【题注】|[—―-]+)?(?P<bracket>[（(][^）)]{{0,8}}?)?{DAY}"
     r"(?P<how>.{0,120}?(?:大会|会议|通过|发布|公布|批准|修订|修正))"
 )
+_FURTHER = re.compile(rf"{DAY}(?=(?:(?!{_YEAR}年).){{0,120}}?(?:通过|批准|修订|修正))")
 _IN_FORCE = re.compile(rf"^[（(]?(?:自)?{DAY}起?施行[）)]?$")
 _ALONE = re.compile(
     rf"[（(]?{DAY}[）)。]?(?:[（(]?(?:此件|本文|联系人|公开方式|主动公开|抄送|附件).{{0,60}}|{_AFTER}(?:来源.{{0,40}})?)$"
@@ -50,6 +51,14 @@ _SIGNED = re.compile(
 _RUN_INTO_TITLE = re.compile(
     rf"{DAY}(?!\d|[，、。；：:]|印发|[发公颁]布|[第起前至以召审来])[^，。；：]{{4,80}}?"
     rf"(?:{DOCUMENT_KINDS}|附件)"
+)
+# Beside the number or before the organ, as collections of laws and pages of one line have it.
+_NUMBER = r"[〔\[](?:19|20)\d\d[〕\]]\d{1,5}号"
+_AHEAD_OF_NUMBER = re.compile(
+    rf"{DAY}[，,]?(?:[一-鿿]{{2,12}}{_NUMBER}|(?<=[，,])[一-鿿]{{2,30}}(?:{ISSUER_ENDS}))$"
+)
+_BEHIND_NUMBER = re.compile(
+    rf"[^，。《》]{{2,100}}{_NUMBER}{DAY}(?![第起前至以召在审会]|印发|[发公颁]布)"
 )
 _MONTH_ALONE = re.compile(
     rf"(?:[（(]?|[（(]?[^，。；：《》（(]{{2,60}}?(?:{ISSUER_ENDS}))"
@@ -227,6 +236,8 @@ def _signed(lines: Sequence[str]) -> str:
         match = _SIGNED.search(line) or (_ALONE.match(line) if len(line) < 60 else None)
         if not match and 0 < i < HEAD and len(lines[i - 1]) < 40:
             match = _RUN_INTO_TITLE.match(line)
+        if not match and i < HEAD:
+            match = _AHEAD_OF_NUMBER.match(line) or _BEHIND_NUMBER.match(line)
         if not match or _of_a_page(line[:_BOX]):
             continue
         sure = i < HEAD or match.re is _SIGNED or _follows_signature(lines, i)
@@ -248,11 +259,24 @@ def _follows_signature(lines: Sequence[str], i: int) -> bool:
 def _adopted(head: Sequence[str]) -> str:
     """Return the last day on which it was passed, published or amended, as its head lists them."""
     found: list[str] = []
-    for line in head[:24]:
-        match = _ADOPTED.match(line)
-        if match and (match["bracket"] or (len(line) < 160 and "。" not in line)):
-            found.append(_iso(match))
+    for i, line in enumerate(head[:24]):
+        joined = _closed(head, i) if line[:1] in "（(" else line
+        match = _ADOPTED.match(joined)
+        short = len(line) < 160 and "。" not in line
+        if match and (match["bracket"] or short):
+            days = (match, *(_FURTHER.finditer(joined) if match["bracket"] else ()))
+            found += filter(None, map(_iso, days))
     return max(found, default="")
+
+
+def _closed(head: Sequence[str], first: int) -> str:
+    """Return the lines from one on that a bracket holds together: at most four."""
+    joined = ""
+    for line in head[first : first + 4]:
+        joined += line
+        if line.endswith(("）", ")")):
+            break
+    return joined
 
 
 def _printed(lines: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules.document_dates import DAY
+from kgrag.ingestion.rules.document_dates import DAY, MONTH
 from kgrag.ingestion.rules.document_lines import HEAD, DocumentLines
 from kgrag.ingestion.rules.issuing_organs import is_organ_name, split_organs
 from kgrag.language.leading_region import leading_region
@@ -16,8 +16,10 @@ from kgrag.text.vocabulary import DOCUMENT_KINDS
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
 _DATED = re.compile(rf"[（(]?{DAY}[）)]?[。]?(?:[（(](?:此件|本文).*)?$")
+_DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MONTH}[）)]?")
 _TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|贯彻|落实|印发|转发|发布|公布)")
 _ETC = re.compile(rf"等(?:[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委))$")
+_AND_OTHERS = re.compile(rf"等[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委).{{0,6}}关于")
 _RED_HEAD = re.compile(r"^(?P<who>[^，。：《》]{2,120}?)文件(?:$|(?=[一-鿿]{1,12}[〔\[﹝]))")
 _ORDER = re.compile(
     r"^[^，。《》]{0,30}?(?P<who>[一-鿿]{2,30}?)(?:令|公告)(?:$|[（(]?(?:第|\d{4}年第))"
@@ -34,6 +36,8 @@ _EXPLAINED = re.compile(
     rf"本(?:{DOCUMENT_KINDS})[^，。；]{{0,6}}由(?P<who>[^，。；]{{3,60}}?)(?:会同[^，。；]{{0,60}}?)?负责(?:具体)?解释"
 )
 _PRINTED = re.compile(rf"(?P<who>[一-鿿]{{4,40}}){DAY}印发")
+# A date whose year is lost, or part of it.
+_LOST_YEAR = re.compile(r"(?:[12〇○]\S{0,3})?年\d{1,2}月\d{1,2}日")
 # What ends a paragraph: …抓好落实。云岭省能源局2022年3月5日
 # or the name of a file that is attached.
 _BEHIND_SENTENCE = re.compile(
@@ -76,11 +80,13 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
     ('云岭省财政厅', '云岭省能源局')
     """
     lines = document.lines
-    signed = _signature(lines) or _undated(lines)
+    signed = _signature(lines) or _of_month(lines) or _undated(lines)
     named = _of_title(title) or _beside_title(document, title)
     red = _red_head(document)
     best = max(signed, red, named, key=_n_placed)
     box = _of_box(document)
+    if _AND_OTHERS.search(title) and len(box) > len(best) == 1:
+        best = box
     for found in (best, _of_order(document), box):
         if found:
             return Issuers(tuple(dict.fromkeys(found)))
@@ -112,6 +118,8 @@ def _signature(lines: Sequence[str]) -> list[str]:
         line = _BEHIND_SENTENCE.split(whole)[-1]
         if len(line) > 600:
             continue
+        if _LOST_YEAR.fullmatch(line) and (above := _above(lines, i)):
+            return above
         for match in _dates_of(line, i):
             before = _FOR.sub("", match["who"]).strip("（(，,")
             found, first = _broken(lines, i, before) if before and line == whole else ([], i)
@@ -120,6 +128,15 @@ def _signature(lines: Sequence[str]) -> list[str]:
                 above = _above(lines, first) if line == whole else []
                 if found or above:
                     return [*above, *found]
+    return []
+
+
+def _of_month(lines: Sequence[str]) -> list[str]:
+    """Return the organs before a month below the title: （云岭省能源局2021年10月）."""
+    for line in lines[:10]:
+        match = _DATED_MONTH.fullmatch(line)
+        if match and (found := split_organs(match["who"])):
+            return found
     return []
 
 

@@ -18,7 +18,13 @@ from kgrag.ingestion.rules.document_lines import read_lines
         ("通知\n2022年3月5日（此件公开发布）", Dates(written="2022-03-05")),
         ("节能规划\n二〇二二年三月\n目录", Dates(written="2022-03")),
         ("成文日期：2022-03-05\n发布日期：2022.03.09", Dates("2022-03-05", "2022-03-09")),
+        # beside the number or the organ, as collections of laws have it
+        ("节能规定\n1999年3月5日云能字〔1999〕7号\n各市能源局：", Dates(written="1999-03-05")),
+        ("节能规定\n1999年3月5日，云岭省能源办公室\n一、", Dates(written="1999-03-05")),
+        ("云岭省节能的意见 云政发[2009]6号 2009-11-03 为了节能。", Dates(written="2009-11-03")),
         # the clock of a page, of a text that is older or not
+        ("时间:2024-05-22 19:54:20 来源:某网\n节能规定\n1999年3月5日，云岭省能源局\n一、",
+         Dates(written="1999-03-05")),
         ("节能规定\n时间:2024-05-22 19:54:20\n一、", Dates(issued="2024-05-22", of_page=True)),
         ("节能意见\n发布时间:2024-05-22 19:54:20\n云政发〔2024〕3号", Dates(issued="2024-05-22")),
         ("节能意见\n发布时间:2025-02-22 19:54:20\n云政发〔2024〕3号", Dates(issued="2025-02-22")),
