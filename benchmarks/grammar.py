@@ -58,7 +58,7 @@ _NEVER = re.compile(r"(?!)")
 def kind_of(module: str) -> str:
     """Return the kind of statement that a module is for."""
     name = module.rsplit(".", 1)[1]
-    if module.startswith(statements.__name__) and not name.startswith("target"):
+    if module.startswith(statements.__name__) and not name.startswith(("target", "dut")):
         return "conditions"
     return next(kind for start, kind in _KINDS if name.startswith(start))
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.ingestion.rules.duty_roles import DOES, LABEL, LEADS, Roles, roles
-from kgrag.ingestion.rules.duty_sentences import stated
 from kgrag.ingestion.rules.duty_tables import duty_rows
 from kgrag.ingestion.rules.duty_tasks import task_before
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.organs import is_organ
 from kgrag.ingestion.rules.unwrapped import Unwrapped, unwrapped
+from kgrag.ingestion.statements.duty_sentences import stated
 from kgrag.ingestion.structure import structure
 from kgrag.qualifiers import Qualifiers
 from kgrag.types import Heading

@@ -8,12 +8,16 @@ import pytest
 import kgrag.ingestion
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.unwrapped import unwrapped
-from kgrag.ingestion.statements import provisions, target_grammar
+from kgrag.ingestion.statements import duty_sentences, provisions, target_grammar
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.terms import statement_terms
 
 CODE = "".join(p.read_text("utf-8") for p in Path(kgrag.ingestion.__file__).parent.rglob("*.py"))
-MODULES = {"targets.toml": target_grammar, "provisions.toml": provisions}
+MODULES = {
+    "targets.toml": target_grammar,
+    "duties.toml": duty_sentences,
+    "provisions.toml": provisions,
+}
 GRAMMARS = {file: module.grammar() for file, module in MODULES.items()}
 SOURCES = {
     file: Path(kgrag.ingestion.__file__).parent.joinpath("statements", file).read_text("utf-8")

@@ -1,32 +1,23 @@
 """Read duties out of sentences: 由甲牵头、乙配合, 甲会同乙制定…, 甲负责…, 甲要…."""
 
+import bisect
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kgrag.ingestion.rules.duty_roles import DOES, HELPS, LEADS
 from kgrag.ingestion.rules.duty_tasks import lead, shortened
 from kgrag.ingestion.rules.organs import is_organ, organs
+from kgrag.text.grammar import Grammar
 from kgrag.text.numbering import without_numbering
+from kgrag.text.tagged import Tagged
 
 _BARELY = 5  # characters of a task that says only what is done: 组织实施, 予以补发
 _WHEN = ("前", "后", "时", "内", "间", "年", "底")  # ends of words for a time
 _REACH = 400  # characters of a sentence around the verb
 _LONGEST_SUBJECT = 160  # characters of the organs before the verb
-_VERB = re.compile(
-    r"(?P<with>会同)|(?P<lead>牵头(?!单位|部门|人|揭榜))"
-    r"|(?P<does>负责(?!人(?!才|员|民)|同志|的主管|制(?![定订造])|任|单位|部门)"
-    r"|(?:按|按照|根据|依照|依据)(?:各自|其)?(?:的)?(?:职责(?:分工)?|责任分工|职能分工)(?=[，,]?(?:做好|研究|加强|组织|开展|推进|落实|实施|制定|细化"
-    r"|对|指导|抓好|承担|共同|分别|配合)))"
-    r"|(?P<by>(?:统一|负责)?组织(?=开展|实施|编制|制定|制订|评审|审核|审定|验收|认定|论证|专家|申报|推荐|对))|(?P<help>配合(?!单位|部门)|协助)"
-    r"|(?P<whole>负(?:总|总体|全|主要|主体|首要|直接|领导|属地|监管)责任?)"
-    r"|(?P<must>(?:应当|应该|(?<![重主需必纲摘概只])要(?![求点素件领闻])|(?<![效响供适反相])应(?![急对用当该])|须)"
-    r"(?!(?:共同|联合|切实|积极|主动|统一|认真|按.{0,6}职责(?:分工)?)?(?:会同|牵头|负责|配合)))"
-)
-_MODAL = re.compile(
-    r"(?:应当|应该|应|要|将|须|必须|可以?|共同|联合|具体|主要|统一|分别|依法|定期|统筹|积极|切实|认真|每年"
-    r"|(?:按|按照|根据|依据|依照)(?:各自|其)?(?:的)?职(?:责|能)(?:分工|范围)?(?:和[^，]{2,8}规定)?|依据本[^，]{2,4}|在各自职责范围内|，){1,12}$"
-)
 _LED_IN = re.compile(r"^(?:【[^】]{1,20}】|[^。：（(]{0,16}[】）)](?=[省市区县国]))+")
 _NO_SUBJECT = re.compile(
     r"支持|鼓励|推动|引导|指导|督促|要求|依托|通过|根据|按照|建立|完善|加强|健全|强化|落实|经(?![济信开贸])|向(?!阳)|对(?!外)|报|与|将(?!乐)"
@@ -51,7 +42,6 @@ _NOBODY = re.compile(
     r"(?:有关|相关|各|其他|市级|省级|区级|主管|行业)+(?:部门|单位|机构|方面)(?:[、和与及]?(?:有关|相关)?(?:部门|单位|机构|地方))*"
 )
 _WORDS_OF_DOING = re.compile(r"负责|落实|完成|同志|编制了|制定了")
-_FOUNDED = re.compile(r"成立|设立|组建(?!的)")  # whoever founded a group, the sentence is a report
 _AS = re.compile(r"(?P<organ>[^，：]{3,30}?)(?:作为|是|为)[^，]{2,40}(?:，[^，]{0,12})?$")
 # What an organ does in a clause before the one that is read.
 _DOES_MORE = re.compile(
@@ -65,9 +55,7 @@ _ANSWERABLE = re.compile(
 _LEADING = re.compile(
     r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?(?:[^，]{0,6})?牵头"
 )
-_UNDER = re.compile(r"在[^，]{2,20}(?:下|中)，牵头")
 _DONE = re.compile(r"[^，。]{0,6}了|现予?(?:印发|发布|公布)")  # a report, no duty
-_HELPING = re.compile(r"(?:加强|密切|积极|主动|认真|做好|强化|搞好|协调|沟通|协作|协同|协助)+配合")
 _GLUED = re.compile(r"^(?:负责|实施|组织|抓总)?(?:，|,)?")
 _EXPLAINED = re.compile(r"(?P<what>本[^\s，。由]{1,6}).{0,8}由")
 # A scan has . for 。; between digits it is a decimal point.
@@ -88,6 +76,48 @@ _BY_WHAT = re.compile(
 )
 _STOPS = ("", "，", ",")
 _HALF = frozenset("（(〔")
+
+
+class _Verb(NamedTuple):
+    """A word that says what an organ before it does; its kind is a group of the pattern `verb`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class _Sentence:
+    """A sentence with its verbs.
+
+    Attributes:
+        text: As it stands.
+        verbs: In order.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._read = tagged(text)
+        self.verbs = [
+            _Verb(match.lastgroup or "", self._read.at[match.start()], self._read.at[match.end()])
+            for match in grammar().pattern("verb").finditer(self._read.code)
+        ]
+
+    def before(self, start: int, end: int) -> str:
+        """Return the words between two offsets, without those at their end that only say how."""
+        last = bisect.bisect_left(self._read.at, end)
+        modals = grammar().pattern("modals").search(self._read.code[:last])
+        return self.text[start : max(start, self._read.at[modals.start()] if modals else end)]
+
+
+@functools.cache
+def grammar() -> Grammar:
+    """Return the grammar of duties in sentences."""
+    return Grammar.load("kgrag.ingestion.statements", "duties.toml")
+
+
+def tagged(text: str) -> Tagged:
+    """Return a sentence with its words as spans."""
+    return grammar().tagged(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +153,11 @@ def stated(text: str, taken: list[tuple[int, int]]) -> Iterator[Stated]:
 
 
 def _of_sentence(text: str, start: int, end: int) -> Iterator[Stated]:
-    sentence = text[start:end]
-    if not _VERB.search(sentence):
-        return
-    due = _DUE.search(sentence)
+    sentence = _Sentence(text[start:end])
+    due = _DUE.search(sentence.text)
     deadline = due[0] if due else ""
     at = 0
-    for opening in _START.finditer(sentence):
+    for opening in _START.finditer(sentence.text) if sentence.verbs else ():
         if opening.end() < at:
             continue
         read = _at(sentence, opening.end(), is_by=opening.group().endswith("由"))
@@ -141,39 +169,44 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[Stated]:
             yield Stated(tuple(dict.fromkeys(holders)), task, start, end, deadline)
 
 
-def _whole(task: str, sentence: str, end: int) -> str:
+def _whole(task: str, sentence: _Sentence, end: int) -> str:
     """Return a task with what its sentence says up to `end`, where it is only what is done.
 
-    >>> _whole("组织实施", "对登记未完成的，由甲牵头组织实施", 7)
+    >>> _whole("组织实施", _Sentence("对登记未完成的，由甲牵头组织实施"), 7)
     '对登记未完成的，组织实施'
     """
-    before = _before(sentence, end)
-    is_done = 0 < len(task) <= _BARELY and f"对{task}" not in sentence
+    before = _before(sentence.text, end)
+    is_done = 0 < len(task) <= _BARELY and f"对{task}" not in sentence.text
     if not (before and is_done) or before[:2] in task or before.endswith(_WHEN):
         return task or before
-    of_another = _VERB.search(sentence, 0, end) or sentence.startswith(("委托", "移交"), end)
+    of_another = sentence.verbs[0].end <= end or sentence.text.startswith(("委托", "移交"), end)
     return task if of_another else shortened(f"{before}，{task}")
 
 
-def _at(sentence: str, start: int, *, is_by: bool) -> tuple[list[tuple[str, str]], str, int] | None:
+def _at(
+    sentence: _Sentence, start: int, *, is_by: bool
+) -> tuple[list[tuple[str, str]], str, int] | None:
     """Return (holders, task, where to go on) of a subject that begins at `start`."""
-    begin = sentence[start : start + 40]
+    text = sentence.text
+    begin = text[start : start + 40]
     start += len(begin) - len(_LED_IN.sub("", without_numbering(begin, ""), count=1))
-    for verb in _VERB.finditer(sentence, start, start + _LONGEST_SUBJECT):
-        if verb["by"] and not is_by:
+    for verb in sentence.verbs:
+        near = start <= verb.start and verb.end <= start + _LONGEST_SUBJECT
+        if not near or (verb.kind == "by" and not is_by):
             continue
-        before = sentence[start : verb.start()]
-        if verb["whole"] or (verb["does"] and sentence[verb.end() : verb.end() + 1] in _STOPS):
+        before = text[start : verb.start]
+        is_answer = verb.kind == "does" and text[verb.end : verb.end + 1] in _STOPS
+        if verb.kind == "whole" or is_answer:
             told = _wholly(before, verb)
-            if told or verb["whole"]:
+            if told or verb.kind == "whole":
                 return told
-        subject = _introduced(_MODAL.sub("", before))
-        first = _first_doer(before) if verb["lead"] or verb["does"] or verb["with"] else ""
+        subject = _introduced(sentence.before(start, verb.start))
+        first = _first_doer(before) if verb.kind in ("lead", "does", "joins") else ""
         if "，" in subject and not first and not _is_list(subject):
             return None
         names = _subjects(first or subject)
         if names:
-            return _read(sentence, verb, names)
+            return _read(text, verb, names)
     return None
 
 
@@ -183,15 +216,13 @@ def _first_doer(before: str) -> str:
     return cut["organ"] if cut and _subjects(cut["organ"]) else ""
 
 
-def _wholly(before: str, verb: re.Match[str]) -> tuple[list[tuple[str, str]], str, int] | None:
+def _wholly(before: str, verb: _Verb) -> tuple[list[tuple[str, str]], str, int] | None:
     """Return who is answerable for what in 甲对乙负总责."""
     told = _ANSWERABLE.fullmatch(before)
     organ = _introduced(told["organ"].rstrip("，")) if told else ""
     names = _subjects(organ) if organ and "，" not in organ else []
     return (
-        ([(n, DOES) for n in names], shortened(told["what"]), verb.end())
-        if told and names
-        else None
+        ([(n, DOES) for n in names], shortened(told["what"]), verb.end) if told and names else None
     )
 
 
@@ -202,8 +233,6 @@ def _is_list(subject: str) -> bool:
 def _subjects(subject: str) -> list[str]:
     """Return the organs that words before a verb are; none where they are more than organs."""
     if len(subject) < 3 or _NO_SUBJECT.match(subject) or _WORDS_OF_DOING.search(subject):
-        return []
-    if _FOUNDED.search(subject):
         return []
     names = organs(subject)
     return names if all(map(_is_subject, names)) else []
@@ -219,13 +248,11 @@ def _introduced(subject: str) -> str:
     return role["organ"] if role else subject
 
 
-def _read(
-    sentence: str, verb: re.Match[str], names: list[str]
-) -> tuple[list[tuple[str, str]], str, int]:
-    rest = sentence[verb.end() : verb.end() + _REACH]
-    if verb["with"]:
+def _read(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str, str]], str, int]:
+    rest = sentence[verb.end : verb.end + _REACH]
+    if verb.kind == "joins":
         return _joined(sentence, verb, names)
-    if verb["lead"]:
+    if verb.kind == "lead":
         holders = [(name, LEADS) for name in names]
         rest = rest[_GLUED.match(rest).end() :]  # type: ignore[union-attr]  # it matches nothing, too
         if rest.startswith("会同"):
@@ -238,37 +265,33 @@ def _read(
             holders += [(name, role) for name in helping]
             rest = rest[following.end() :]
         return holders, _task(rest), len(sentence)
-    role = HELPS if verb["help"] else DOES
-    if verb["does"] and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
+    role = HELPS if verb.kind == "help" else DOES
+    if verb.kind == "does" and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
         role = LEADS if more["lead"] else HELPS
         rest = rest[more.end() :]
     if _DONE.match(rest):
-        return [], "", verb.end()
-    if verb["must"]:
-        led = _UNDER.match(rest)
-        rest = rest[led.end() - 2 :] if led else rest
-        role = LEADS if _LEADING.match(rest) else HELPS if _HELPING.match(rest) else DOES
+        return [], "", verb.end
+    if verb.kind == "must":
+        role = LEADS if _LEADING.match(rest) else DOES
     explained = _EXPLAINED.search(sentence[:40])
     if explained and re.fullmatch(r"(?:解释|修订|修改|[和、与])+", rest):
         return [(n, role) for n in names], f"{explained['what']}的{rest}", len(sentence)
     comma = re.search("[，,]", rest)
-    bare = _BARE.match(rest) if verb["by"] else None
+    bare = _BARE.match(rest) if verb.kind == "by" else None
     if bare:  # 本政策由甲组织实施
-        what = lead(sentence[: sentence.rfind("由", 0, verb.start())])
+        what = lead(sentence[: sentence.rfind("由", 0, verb.start)])
         rest = f"{what}的{bare['what']}" if what else ""
     return (
         [(n, role) for n in names],
         _task(rest),
-        verb.end() + (comma.start() if comma else len(rest)),
+        verb.end + (comma.start() if comma else len(rest)),
     )
 
 
-def _joined(
-    sentence: str, verb: re.Match[str], names: list[str]
-) -> tuple[list[tuple[str, str]], str, int]:
-    helpers, rest = _helpers(sentence[verb.end() : verb.end() + _REACH])
+def _joined(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str, str]], str, int]:
+    helpers, rest = _helpers(sentence[verb.end : verb.end + _REACH])
     if _DONE.match(rest):
-        return [], "", verb.end()
+        return [], "", verb.end
     glued = re.match(r"(?:，|,)?(?:共同|联合|分别|具体)?(?:负责|牵头)?", rest)
     task = _task(rest[glued.end() :] if glued else rest)
     return [(name, LEADS) for name in names] + helpers, task, len(sentence)
