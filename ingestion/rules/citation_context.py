@@ -4,9 +4,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
-from kgrag.ingestion.rules.citation_roles import ATTRIBUTE, GOVERNORS, OWN, TITLE, role
 from kgrag.ingestion.rules.sections import achieved_sections, basis_sections
 from kgrag.ingestion.rules.titles_told import Told
+from kgrag.ingestion.statements.citation_roles import (
+    OWN,
+    TITLE,
+    governs,
+    role,
+    without_attributes,
+)
 from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
 
 _OPENING = 1500  # characters in which a document says why it is made
@@ -71,9 +77,9 @@ def _lists(
 def _is_list(gap: str) -> bool:
     if len(gap) > 160 or _NEW_ITEM.search(gap):
         return False
-    plain = ATTRIBUTE.sub("", _ASIDE.sub("", "".join(gap.split())))
+    plain = without_attributes(_ASIDE.sub("", "".join(gap.split())))
     plain = _SENT_BY.sub(r"\1", plain)
-    return _BETWEEN.fullmatch(plain) is not None and not GOVERNORS.search(plain)
+    return _BETWEEN.fullmatch(plain) is not None and not governs(plain)
 
 
 class _Sentences:

@@ -9,14 +9,17 @@ from typing import Any
 
 from kgrag.text.tagged import Alphabet, Span, Tagged, merged
 from kgrag.text.terms import Lexicon, statement_terms
+from kgrag.text.vocabulary import either
 
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
+_LIST = re.compile("@([a-z_]+)")
 
 
 class Grammar:
     """The patterns and words that a kind of statement is read by.
 
-    `[patterns]` by name: {tag} is a span that says so, <name> another pattern. `[words]` are lists
+    `[patterns]` by name: {tag} is a span that says so, <name> another pattern, @name a list of
+    `vocabulary.toml`. `[words]` are lists
     with blanks between, `[terms]` and `[plain]` the lexicon as `kgrag.text.terms` has it, that of
     all statements where the file has none. `[examples]` are read by the tests: "text => what the
     pattern finds". What else a file has is in `told`.
@@ -51,7 +54,8 @@ class Grammar:
 
     def _whole(self, pattern: str) -> str:
         pieces = self.told.get("patterns", {})
-        return _PIECE.sub(lambda named: f"(?:{self._whole(pieces[named[1]])})", pattern)
+        whole = _PIECE.sub(lambda named: f"(?:{self._whole(pieces[named[1]])})", pattern)
+        return _LIST.sub(lambda named: f"(?:{either(named[1])})", whole)
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return a list of words, or those of the lexicon that have a tag."""

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kgrag.text.terms import Tags
+from kgrag.text.terms import HALF, Tags
 
 # Halves of characters, which no decoded text has; a font's own marks stand in the private planes.
 _FIRST, _LAST = 0xD800, 0xDFFF
-_HALF = re.compile("[\ud800-\udfff]")
 _TAG = re.compile(r"\{([a-z_]+(?:\|[a-z_]+)*)\}")
 
 
@@ -86,7 +85,7 @@ class Tagged:
 
     def __init__(self, text: str, spans: Sequence[Span], alphabet: Alphabet) -> None:
         self.text = text
-        plain = _HALF.sub("\ufffd", text)
+        plain = HALF.sub("\ufffd", text)
         self.spans: dict[int, Span] = {}
         pieces: list[str] = []
         self.at: list[int] = []

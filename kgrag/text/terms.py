@@ -13,6 +13,7 @@ import ahocorasick_rs
 from kgrag.language.text import word_boundaries
 
 Tags = frozenset[str]
+HALF = re.compile("[\ud800-\udfff]")  # halves of characters, which no decoded text has
 _LETTER = re.compile("[a-z]", re.IGNORECASE)
 
 
@@ -70,6 +71,7 @@ class Lexicon:
 
     def terms(self, text: str) -> Iterator[Term]:
         """Yield the words in a text, in order; they do not overlap."""
+        text = HALF.sub("\ufffd", text)
         edges: frozenset[int] | None = None
         for number, start, end in self._automaton.find_matches_as_indexes(text):
             if not self._tags[number]:

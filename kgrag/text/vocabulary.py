@@ -13,11 +13,17 @@ def _told() -> Mapping[str, str]:
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 
-def _either(name: str) -> str:
-    """Return a list of words as the alternatives of a pattern, the longest first."""
+def either(name: str) -> str:
+    """Return a list of words as the alternatives of a pattern, the longest first.
+
+    Raises:
+        ValueError: If there is no list of that name.
+    """
+    if name not in _told():
+        raise ValueError(f"vocabulary.toml has no list {name[:40]!r}")
     return "|".join(map(re.escape, sorted(_told()[name].split(), key=lambda w: (-len(w), w))))
 
 
-DOCUMENT_KINDS = _either("document_kinds")  # 通知|意见|…
-ISSUER_ENDS = _either("issuer_ends")  # 委员会|厅|…
+DOCUMENT_KINDS = either("document_kinds")  # 通知|意见|…
+ISSUER_ENDS = either("issuer_ends")  # 委员会|厅|…
 FIVE_YEAR_PLAN = "十[一二三四五六七八九]五"

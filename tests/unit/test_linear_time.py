@@ -103,6 +103,7 @@ REACHED = {
 }
 VALUES = {
     "check_regions",
+    "either",
     "parse_as_of",
     "parse_years",
     "stated_value",

@@ -8,7 +8,12 @@ import pytest
 import kgrag.ingestion
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.unwrapped import unwrapped
-from kgrag.ingestion.statements import duty_sentences, provisions, target_grammar
+from kgrag.ingestion.statements import (
+    citation_roles,
+    duty_sentences,
+    provisions,
+    target_grammar,
+)
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.terms import statement_terms
 
@@ -16,6 +21,7 @@ CODE = "".join(p.read_text("utf-8") for p in Path(kgrag.ingestion.__file__).pare
 MODULES = {
     "targets.toml": target_grammar,
     "duties.toml": duty_sentences,
+    "references.toml": citation_roles,
     "provisions.toml": provisions,
 }
 GRAMMARS = {file: module.grammar() for file, module in MODULES.items()}
