@@ -1,11 +1,14 @@
 """Find the short names that a text gives, and where the full names before them begin."""
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kgrag.ingestion.rules.said_short import SAID_SHORT
-from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
+from kgrag.text.grammar import Grammar
+from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.tagged import Tagged
 
 _LONGEST_FULL = 80  # characters
 _LONGEST_SHORT = 24
@@ -25,20 +28,29 @@ _TITLE = re.compile(
     r"《(?P<title>[^《》]{2,100}(?:《[^《》]{1,80}》[^《》]{0,60})*)》(?:(?:[（(][^（）()]{0,60}|〔[^（）()〔〕]{0,60})[）)〕])*$"
 )
 _STRONG = re.compile(r"[，。；：:;,！？!?\n）)〕》|]")
-# A name begins behind such a word: verbs of doing, prepositions, 所称.
-_WORDS = re.compile(
-    rf"第[{HAN_WHOLE}\d]{{1,5}}条|所(?:称|指|谓|属)的?|规定的|确定的|以及|或者|包括|属于|按照|根据|依据|依照|遵照|通过"
-    r"|(?<![行作成])为了?(?![主期准])|以(?![上下内外及来前后])|(?<![自理])由|对(?![外象口])|(?<!方)向|经(?![济营信贸费验])|在(?![线职])|(?<!关)于|将|被|从(?!业)|至|到|并(?![网购联])|或|及(?=[^其格时])"
-    r"|做好|加强|规范|完善|健全|建立|推进|实施|组织|开展|编制|制定|制订|落实|贯彻|提供|审核|公布|发布|印发|出台|推动|促进"
-    r"|发挥|设置|设立|成立|申请|纳入|使用|采用|登录|打造|构建|统筹|支持|鼓励|引导|深化|坚决遏制|遏制|提交|填写|填报|签订|委托"
-    r"|作为|称为|核发|有关|相关|严控|加快|围绕|推广|实现|满足|符合|确保|确定|明确|体现|上马|以下均需|存在|开设|强化|参与|依托|利用|全面|应当|能够|可以|本市|我[省市县区局厅]"
-    rf"|[（(][{HAN_SMALL}\d]{{1,3}}[）)]|[{HAN_SMALL}]{{1,3}}[、．]|\d{{1,2}}[.、．](?=\D)"
-)
 _SOFT = re.compile(r"、|和|与(?!封)")
 _JOINT_END = re.compile(r"[及和与或、]$")
 _LED = re.compile(r"^[的和与及或等、，\s]+")
 _NUMERAL = re.compile(r"[一二两三四五六七八九十双多]")
 _LATIN = re.compile(r"[A-Za-z0-9\-+]+")
+
+
+@functools.cache
+def grammar() -> Grammar:
+    """Return the grammar of short names."""
+    return Grammar.load("kgrag.ingestion.statements", "definitions.toml")
+
+
+def tagged(text: str) -> Tagged:
+    """Return the words before a bracket with those behind which a name begins as spans."""
+    return grammar().tagged(text)
+
+
+def _leads_in(words: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of what a name begins behind: verbs of doing, prepositions, 所称."""
+    read = tagged(words)
+    for match in grammar().pattern("leads_in").finditer(read.code):
+        yield read.at[match.start()], read.at[match.end()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +102,7 @@ def _full(before: str, short: str) -> tuple[str, bool]:
     first = _first_of(words, short)
     if first is None:
         return "", False
-    begins = [m.end() for m in _WORDS.finditer(words) if m.end() <= first]
+    begins = [end for _, end in _leads_in(words) if end <= first]
     begin = begins[-1] if begins else 0
     if not _NUMERAL.match(short):
         begin = max([begin, *(m.end() for m in _SOFT.finditer(words) if _cuts(words, m, first))])
@@ -106,7 +118,7 @@ def _with_equals(words: str, begin: int) -> int:
     left = words[: joint.start()] if joint else ""
     if len(left) < 4 or left[-2:] != words[-2:]:
         return begin
-    return max([0, *(m.end() for m in _WORDS.finditer(left))])
+    return max([0, *(end for _, end in _leads_in(left))])
 
 
 def _cuts(words: str, joint: re.Match[str], first: int) -> bool:
@@ -123,8 +135,7 @@ def _first_of(words: str, short: str) -> int | None:
     core = _NUMERAL.sub("", _LATIN.sub("", short))
     if not core:
         at = words.rfind("、") + 1
-        led = _WORDS.match(words, at)
-        return led.end() if led else at
+        return next((end for start, end in _leads_in(words) if start == at), at)
     at = len(words)
     for c in reversed(core):
         at = words.rfind(c, 0, at)
