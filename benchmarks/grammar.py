@@ -31,7 +31,7 @@ from kgrag.ingestion.rules.definitions import definitions
 from kgrag.ingestion.rules.duties import duties
 from kgrag.ingestion.rules.references import references
 from kgrag.ingestion.rules.targets import targets
-from kgrag.ingestion.statements.conditions import conditions
+from kgrag.ingestion.statements.provisions import conditions
 from kgrag.ingestion.structure import structure
 from kgrag.types import Document, Heading
 

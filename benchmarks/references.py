@@ -30,8 +30,7 @@ from typing import Any
 from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
 from kgrag.ingestion.rules.finding import Finding
-from kgrag.ingestion.rules.own_names import own_names
-from kgrag.ingestion.rules.references import references
+from kgrag.ingestion.rules.references import own_names, references
 from kgrag.language.title_keys import issuer_ahead, title_key, title_keys
 from kgrag.metadata import Metadata
 

@@ -7,7 +7,7 @@ from kgrag.ingestion.rules.duties import duties
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.references import references
 from kgrag.ingestion.rules.targets import targets
-from kgrag.ingestion.statements.conditions import conditions
+from kgrag.ingestion.statements.provisions import conditions
 from kgrag.types import Heading
 
 

@@ -49,7 +49,7 @@ THIRD_PARTY = {
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "huggingface_hub": ("kgrag.embedding.download", "kgrag.embedding.pull"),
     "ahocorasick_rs": ("kgrag.text.terms",),
-    "jieba": ("kgrag.language.segmenter",),
+    "jieba": ("kgrag.language.text",),
     "json_repair": ("kgrag.llm.json_text",),
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.docx_tables",

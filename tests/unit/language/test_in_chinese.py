@@ -5,8 +5,7 @@ from importlib import resources
 
 import pytest
 
-from kgrag.language.english_dates import dates_in
-from kgrag.language.in_chinese import in_chinese
+from kgrag.language.in_chinese import dates_in, in_chinese
 from kgrag.language.regions import regions_named
 
 FOLDER = resources.files("kgrag.language").joinpath("bilingual")

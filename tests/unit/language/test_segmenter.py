@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.language.segmenter import Segmenter
+from kgrag.language.text import Segmenter
 
 ADDED = ("碳达峰碳中和", "绿色工厂")
 TEXTS = (

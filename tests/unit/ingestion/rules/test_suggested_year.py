@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.ingestion.rules.document_lines import read_lines
-from kgrag.ingestion.rules.suggested_year import suggested_year
+from kgrag.ingestion.rules.metadata import suggested_year
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.ingestion.rules.title_particulars import title_particulars
+from kgrag.ingestion.rules.metadata import title_particulars
 
 
 @pytest.mark.parametrize(

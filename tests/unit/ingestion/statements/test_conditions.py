@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.ingestion.rules.finding import SELF
-from kgrag.ingestion.statements.conditions import conditions
+from kgrag.ingestion.statements.provisions import conditions
 
 
 def read(text):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import kgrag.ingestion
-from kgrag.ingestion.rules import full_names
+from kgrag.ingestion.rules import definitions
 from kgrag.ingestion.rules.finding import Finding
 from kgrag.ingestion.rules.unwrapped import unwrapped
 from kgrag.ingestion.statements import (
@@ -21,7 +21,7 @@ from kgrag.text.terms import statement_terms
 CODE = "".join(p.read_text("utf-8") for p in Path(kgrag.ingestion.__file__).parent.rglob("*.py"))
 MODULES = {
     "targets.toml": target_grammar,
-    "definitions.toml": full_names,
+    "definitions.toml": definitions,
     "duties.toml": duty_sentences,
     "references.toml": citation_roles,
     "provisions.toml": provisions,
