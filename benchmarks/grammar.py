@@ -24,9 +24,9 @@ from types import ModuleType
 import kgrag.ingestion.rules as rules
 import kgrag.ingestion.statements as statements
 from kgrag.errors import KgragError
-from kgrag.ingestion.describe import described
 from kgrag.ingestion.load.load import load
 from kgrag.ingestion.load.source import Source
+from kgrag.ingestion.prepare import described
 from kgrag.ingestion.rules.definitions import definitions
 from kgrag.ingestion.rules.duties import duties
 from kgrag.ingestion.rules.references import references

@@ -6,7 +6,6 @@ from dataclasses import replace
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.curation import Curation
-from kgrag.ingestion.describe import described
 from kgrag.ingestion.facts import (
     BY_RULE,
     agreed,
@@ -16,14 +15,19 @@ from kgrag.ingestion.facts import (
     stated_by_rules,
 )
 from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load.covering_notice import split_title
+from kgrag.ingestion.load.statement import stated_title, with_stated
 from kgrag.ingestion.resolve import NameResolver, name_resolver
 from kgrag.ingestion.rules.definitions import abbreviations
+from kgrag.ingestion.rules.metadata import read_metadata
 from kgrag.ingestion.rules.read import findings
 from kgrag.ingestion.structure import structure
 from kgrag.language.text import sentence_spans
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
+
+_LOADED_TITLE = "loaded_title"  # property: the title as the loader gave it
 
 Extraction = tuple[list[Fact], list[Mention], list[Summary]]
 
@@ -202,3 +206,22 @@ def _title_span(document: Document) -> tuple[int, int]:
     if at >= 0:
         return at, at + len(document.title)
     return first or (0, len(document.text))
+
+
+def described(document: Document) -> Document:
+    """Return a document with the title of its body, and its metadata.
+
+    The loader's title stays among the properties, so that this can be done again.
+
+    Args:
+        document: As loaded, or as stored.
+    """
+    loaded = document.properties.get(_LOADED_TITLE, document.title)
+    title, notice = split_title(document.text, loaded)
+    metadata = read_metadata(document.text, title=loaded, properties=document.properties)
+    return replace(
+        document,
+        title=stated_title(document.properties) or title,
+        properties={**document.properties, _LOADED_TITLE: loaded},
+        metadata=with_stated(replace(metadata, notice=notice), document.properties),
+    )

@@ -1,23 +1,35 @@
 """Read one passage with a chat model: its facts and its summaries."""
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import resources
 
 from kgrag.choices import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
 from kgrag.ingestion import extract, fact_rows, summarize
-from kgrag.ingestion.former_requests import former_request
-from kgrag.ingestion.meta_model import MetaModel
+from kgrag.ingestion.meta_model import SHIPPED, MetaModel, read_meta_model
 from kgrag.ingestion.passages import Passage
-from kgrag.ingestion.requests import STAGES, Task, language_of, passage_request, prompt_of
+from kgrag.ingestion.requests import (
+    BEYOND,
+    STAGES,
+    Task,
+    language_of,
+    object_of,
+    passage_request,
+    passage_values,
+    prompt_of,
+)
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.self_names import SelfNames, self_names
-from kgrag.llm.chat import ChatModel, Request, Stage
-from kgrag.llm.prompts import LANGUAGES
+from kgrag.llm.chat import ChatModel, Request, Schema, Stage
+from kgrag.llm.prompts import LANGUAGES, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.types import Chunk, Document, Fact, Language, Summary
+
+_TEXT: Schema = {"type": "string"}
 
 ModelOf = Callable[[Stage], ChatModel]
 
@@ -273,3 +285,62 @@ def _joined(parts: Iterable[PassageKnowledge]) -> PassageKnowledge:
         summaries.update((s.summary_id, s) for s in part.summaries)
         dropped.update(part.dropped)
     return PassageKnowledge(list(facts.values()), list(summaries.values()), dict(dropped))
+
+
+def former_request(
+    task: Task, passage: Passage, *, facts: ExtractFacts, meta_model: MetaModel | None
+) -> Request:
+    """Return the request of a task as it was made before.
+
+    Args:
+        task: What is asked for.
+        passage: What is read.
+        facts: As for `kgrag.ingestion.requests.passage_request`.
+        meta_model: The same.
+    """
+    language = language_of(passage.text)
+    used = prompt(f"former/{prompt_of(task, facts, language).name}", language)
+    values = passage_values(task, passage, language)
+    if "meta_model" in used.fields and meta_model is not None:
+        values["meta_model"] = f"{_listing(meta_model, language)}\n{BEYOND[facts][language]}"
+    return Request(
+        messages=used.fill(**values),
+        stage=STAGES[task],
+        schema=_schema(task, None if facts == "free" else meta_model),
+        schema_name=task,
+        doc_id=passage.doc_id,
+    )
+
+
+def _listing(meta_model: MetaModel, language: Language) -> str:
+    """Return a meta-model as it was listed; one of the user's own has not changed."""
+    name = next((n for n in SHIPPED if read_meta_model(n) == meta_model), None)
+    return meta_model.listing(language) if name is None else _shipped(name, language)
+
+
+@functools.cache
+def _shipped(name: str, language: Language) -> str:
+    file = resources.files("kgrag.ingestion").joinpath(
+        "meta_models", "former", f"{name}.{language}.txt"
+    )
+    return file.read_text(encoding="utf-8").rstrip("\n")
+
+
+def _schema(task: Task, meta_model: MetaModel | None) -> Schema:
+    lists: dict[str, Schema] = {}
+    if task != "summaries":
+        lists["facts"] = _list_of({"quote": _TEXT, "triples": _list_of(_triple(meta_model))})
+    if task != "facts":
+        lists["summaries"] = summarize.ITEMS
+    return object_of(lists)
+
+
+def _triple(meta_model: MetaModel | None) -> dict[str, Schema]:
+    if meta_model is None:
+        return {"s": _TEXT, "p": _TEXT, "o": _TEXT}
+    key: Schema = {"type": "string", "enum": [t.key for t in meta_model.types]}
+    return {"s": _TEXT, "st": key, "p": _TEXT, "o": _TEXT, "ot": key}
+
+
+def _list_of(properties: dict[str, Schema]) -> Schema:
+    return {"type": "array", "items": object_of(properties)}

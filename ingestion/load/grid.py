@@ -4,13 +4,29 @@ The one place where a table of any format is written. Where cells go follows the
 the HTML standard, section 4.9.12.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from kgrag.ingestion.load.cell_text import one_line
-from kgrag.ingestion.load.table_header import guess_header
 from kgrag.language.table_rows import delimiter_line, row_line
+from kgrag.text.numbering import item_end
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN, ISSUER_ENDS
+
+_MOST_ROWS = 5
+_LONGEST_LABEL = 30  # characters
+_NO_VALUE = re.compile(  # digits that a label may hold
+    r"(?:19|20)\d\d[年]?(?:[-—–~至]+(?:(?:19|20)\d\d|\d\d)年?)?|\d{1,2}[月日]|第?[1-4]季度?"
+    rf"|[（(][^（）()]*[)）]|[“\"]?{FIVE_YEAR_PLAN}[”\"]?|[①-⑳]|(?:km|m|hm|dm|cm)[23]|CO2"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d\s*年?(?:[（(].{1,8}[)）]|.{0,6})")
+_UNIT = re.compile(r"[（(][^（）()]{1,12}[)）]")
+
+_CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef“”‘’—…"
+_BREAK = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
+_ENDS_CJK, _BEGINS_CJK = re.compile(f"[{_CJK}]$"), re.compile(f"^[{_CJK}]")
+_ORGAN = re.compile(rf".{{2,}}(?:{ISSUER_ENDS})[、，,；;]?")
 
 LONGEST_LABEL = 200  # characters; what is longer is text, and stands once
 # Beyond these no one has drawn a table by hand; spans count no more.
@@ -91,7 +107,7 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
         return [*above, " ".join(text for text in body[0] if text), *below]
     cells = [[row[j] for j in kept] for row in grid.cells[first:last]]
     told = sum(number < (n_header or 0) for number in grid.numbers[first:last])
-    n = guess_header(body, cells, at_least=told if told < len(body) else 1)
+    n = _guess_header(body, cells, at_least=told if told < len(body) else 1)
     columns = zip(*body[:n], strict=True)
     header = [" ".join(dict.fromkeys(label for label in column if label)) for column in columns]
     return [*above, row_line(header), delimiter_line(len(header)), *map(row_line, body[n:]), *below]
@@ -139,7 +155,7 @@ def _place(rows: Sequence[Sequence[Cell | str]]) -> list[_Placed]:
             column = column if cell.column is None else cell.column
             right = column + min(max(cell.col_span, 1), _MOST_COLUMNS)
             bottom = min(top + max(cell.row_span, 1), len(rows))
-            here.append(_Placed(one_line(cell.text), top, bottom, column, right))
+            here.append(_Placed(_one_line(cell.text), top, bottom, column, right))
             column = right
         placed += here
         hanging = sorted(
@@ -171,7 +187,7 @@ def _is_too_large(
 
 def _without_spans(rows: Sequence[Sequence[Cell | str]]) -> Grid:
     """Return the cells in their rows, as they come, on as many columns as most rows have."""
-    texts = [[one_line(c if isinstance(c, str) else c.text) for c in row] for row in rows]
+    texts = [[_one_line(c if isinstance(c, str) else c.text) for c in row] for row in rows]
     numbers = [i for i, row in enumerate(texts) if any(row)]
     widths = sorted(len(texts[i]) for i in numbers)
     width = min(widths[len(widths) // 2], _MOST_SLOTS // len(numbers)) or 1
@@ -188,3 +204,66 @@ def _frame(grid: Grid) -> tuple[int, int]:
     if all(across):
         return 0, len(across)
     return across.index(False), len(across) - across[::-1].index(False)
+
+
+def _one_line(text: str) -> str:
+    r"""Return a cell's text on one line, blanks as one.
+
+    A break within Chinese goes, since cells are narrow and words wrap in them; elsewhere, before
+    an item and between two organs it becomes a blank.
+
+    >>> _one_line("森林覆\n盖率"), _one_line("GDP\n增速"), _one_line("省财政厅\n省税务局")
+    ('森林覆盖率', 'GDP 增速', '省财政厅 省税务局')
+    """
+    lines = [" ".join(line.split()) for line in _BREAK.split(text)]
+    lines = [line for line in lines if line]
+    parts = lines[:1]
+    for before, line in pairwise(lines):
+        is_within = _ENDS_CJK.search(before) and _BEGINS_CJK.search(line)
+        is_next = item_end(line) or (_ORGAN.fullmatch(before) and _ORGAN.fullmatch(line))
+        parts += ("" if is_within and not is_next else " ", line)
+    return "".join(parts)
+
+
+def _guess_header(
+    rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]], *, at_least: int = 1
+) -> int:
+    """Return how many rows from the top are header: the first, and more only on evidence.
+
+    A row counts as header if it holds no values and cells of the row above reach into it or are
+    parted by it, or if it holds nothing but years or units below labels. At least one row is left
+    for the body.
+
+    Args:
+        rows: Texts, equally many in each row.
+        cells: For each text the number of its cell; slots of one cell have the same number.
+        at_least: What is known of it.
+
+    >>> _guess_header([["指标", "目标"], ["", "2025年"], ["产值", "5"]], [[0, 1], [2, 3], [4, 5]])
+    2
+    """
+    n = max(at_least, 1)
+    while n < min(len(rows) - 1, _MOST_ROWS) and _goes_on(rows, cells, n):
+        n += 1
+    return n
+
+
+def _goes_on(rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]], n: int) -> bool:
+    """Return whether row `n` belongs to the header that the rows before it begin."""
+    row, own, above = rows[n], cells[n], cells[n - 1]
+    new = [j for j, cell in enumerate(own) if row[j] and cell != above[j]]
+    opens_row = 0 in new and not (len(row) > 1 and above[0] == above[1] >= 0)
+    if not new or opens_row or any(_is_value(row[j]) for j in new):
+        return False
+    parts_a_label = any(
+        above[j] == above[j - 1] >= 0 and own[j] != own[j - 1] and j in new and j - 1 in new
+        for j in range(1, len(row))
+    )
+    texts = [row[j] for j in new]
+    return parts_a_label or any(
+        all(kind.fullmatch(text) for text in texts) for kind in (_YEAR, _UNIT)
+    )
+
+
+def _is_value(text: str) -> bool:
+    return len(text) > _LONGEST_LABEL or any(c.isdigit() for c in _NO_VALUE.sub("", text))

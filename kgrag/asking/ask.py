@@ -1,10 +1,11 @@
 """Answer one question: retrieve, write, cite, check, verify, and ask again where that fails."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 from kgrag.asking.attempts import Attempts
-from kgrag.asking.broken_numbers import with_broken_numbers
 from kgrag.asking.complete import complete
 from kgrag.asking.copies import naming_copies
 from kgrag.asking.models import QuestionModels, StageModels
@@ -13,7 +14,6 @@ from kgrag.asking.read_in_chinese import read_in_chinese
 from kgrag.asking.retrieve import LEFT_OUT
 from kgrag.asking.rows import as_answer, with_comparison, with_quotes, without_rows
 from kgrag.asking.search_context import ResultsWithDocuments, SearchContext, facts_in
-from kgrag.asking.shortened import shortened
 from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import KgragError, ModelError
 from kgrag.generation.cite import cited_texts
@@ -21,6 +21,8 @@ from kgrag.generation.extract import Quoted
 from kgrag.generation.extract import quoted as quote_results
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.sides import answer_by_sides, of_side
+from kgrag.language.broken_numbers import broken_numbers
+from kgrag.language.places import names_place
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
@@ -33,6 +35,20 @@ from kgrag.types import Document, Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark
 from kgrag.verification.methods import METHODS, unchecked
+
+_MARK = re.compile(r"\[(\d+)\]")
+# 江苏省：2025年达到18%， begins a row of a table; a side of which nothing is found says so.
+_LEAD = re.compile(r"([^：:《\[]{2,30})[：:] ?(未找到|not found)?")
+_SHORTENED: Mapping[Language, str] = {
+    "zh": "列出前{shown}条，共{n}条",
+    "en": "the first {shown} of {n} quotes",
+}
+
+_NOTE: Mapping[Language, str] = {
+    "zh": "引文[{number}]里的数字在原文中带有空格（{written}），按 {read} 理解，请核对",
+    "en": "a number in citation [{number}] is written with a gap in the source ({written}), read as"
+    " {read}; compare the original",
+}
 
 _QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
@@ -206,7 +222,7 @@ def _quoted(
 
 def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
     """Return an answer made of quotes with its checks, and some notes before its own."""
-    answer = with_broken_numbers(answer)
+    answer = _with_broken_numbers(answer)
     checks = check(answer, cited_texts(answer.citations, documents=held))
     return mark(replace(answer, checks=checks, notes=(*notes, *answer.notes)))
 
@@ -239,7 +255,7 @@ class _Asking:
         steps = (*before, *first.answer.steps, *verified.steps, used)
         notes = (*verified.answer.notes, *_left_out(steps))
         answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
-        return mark(with_broken_numbers(answer))
+        return mark(_with_broken_numbers(answer))
 
     def _verified(self, first: Attempt) -> Verified:
         """Return the best answer; nothing that a model does may lose the first one."""
@@ -265,3 +281,70 @@ def _left_out(steps: Sequence[Step]) -> list[str]:
     """Return a note for each step that a model could not do, each once."""
     failed = (step for step in steps if step.failed)
     return list(dict.fromkeys(f"{step.name}: {step.detail}" for step in failed))
+
+
+def _with_broken_numbers(answer: Answer) -> Answer:
+    """Return an answer with a note for each quoted number that is broken by a gap.
+
+    Args:
+        answer: With its citations; the quotes stay as they are.
+    """
+    language = question_language(answer.question)
+    notes = dict.fromkeys(
+        _NOTE[language].format(number=c.number, written=written, read="".join(written.split()))
+        for c in answer.citations
+        for start, end in broken_numbers(c.quote)
+        for written in [c.quote[start:end]]
+    )
+    return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
+
+
+def shortened(answer: Answer, most: int | None) -> Answer:
+    """Return an answer of at most so many quoted lines; those of its sides in turn.
+
+    Args:
+        answer: Made of quotes, a line each; a line without [n] is the head of those below it.
+        most: Lines at most; None leaves the answer as it is.
+    """
+    if most is None or not answer.found:
+        return answer
+    lines = answer.text.split("\n")
+    groups = _groups(lines)
+    ordered = [n for n in chain.from_iterable(zip_longest(*groups.values())) if n is not None]
+    if len(ordered) <= most:
+        return answer
+    kept = set(ordered[:most])
+    heads = {head for head, own in groups.items() if isinstance(head, int) and kept & set(own)}
+    text = "\n".join(line for n, line in enumerate(lines) if n in kept or n in heads)
+    told = _SHORTENED[question_language(answer.question)].format(shown=most, n=len(ordered))
+    return _renumbered(replace(answer, text=text, notes=(*answer.notes, told)))
+
+
+def _groups(lines: Sequence[str]) -> dict[int | str, list[int]]:
+    """Return the quoted lines of each side: below a head, by its place, or of a place, by name."""
+    groups: dict[int | str, list[int]] = {}
+    head = -1
+    for n, line in enumerate(lines):
+        lead = _LEAD.match(line)
+        if not _MARK.search(line):
+            head = n
+        elif lead and (names_place(lead[1]) or lead[2]):
+            groups.setdefault(lead[1], []).append(n)
+        else:
+            groups.setdefault(head, []).append(n)
+    return groups
+
+
+def _renumbered(answer: Answer) -> Answer:
+    """Return an answer with the citations that its text has, counted from 1."""
+    numbers: Iterable[int] = map(int, _MARK.findall(answer.text))
+    new = {old: n for n, old in enumerate(dict.fromkeys(numbers), 1)}
+    return replace(
+        answer,
+        text=_MARK.sub(lambda match: f"[{new[int(match[1])]}]", answer.text),
+        citations=tuple(
+            replace(c, number=new[c.number])
+            for c in sorted(answer.citations, key=lambda c: new.get(c.number, 0))
+            if c.number in new
+        ),
+    )

@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kgrag.asking.named_figures import named_figures
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
 from kgrag.language.facets import NATIONAL, called
-from kgrag.language.indicators import is_indicator
+from kgrag.language.indicators import indicator_name, indicator_names, is_indicator
 from kgrag.language.plan_periods import plan_ending, plan_years
 from kgrag.language.regions import level_of, listed_regions
 from kgrag.language.text import normalize_name
@@ -25,9 +24,15 @@ from kgrag.question.question import (
     question_of,
 )
 from kgrag.retrieval.search import Search
+from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
+from kgrag.store.store import Store
 from kgrag.tables.choose import stated_place
 from kgrag.types import Document, Language
+
+_SHORTEST, _LONGEST = 2, 20  # characters of a name that is looked for in a text
+_LEAST_PART = 3  # characters of what may be a part of an indicator's name
+_MOST_LIKE = 300  # names of entities that contain a part
 
 _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
 _NOTES: Mapping[Language, Mapping[str, str]] = {
@@ -421,3 +426,52 @@ def _further(
     if n_rows > _MOST:
         notes.append(told["more"].format(shown=_MOST, n=n_rows))
     return notes
+
+
+def named_figures(store: Store, text: str, pieces: Sequence[str]) -> list[Statement]:
+    """Return the figures whose indicator a text may name, ordered by document and place.
+
+    Indicators are found by every stretch of the text, by its other names and those that a person
+    merged it into, and by a piece that their names contain.
+
+    Args:
+        store: The knowledge base.
+        text: What a question says besides places and years.
+        pieces: Its parts between words of asking.
+    """
+    names = set(_written_names(text, pieces, DecidedNames.of(store.decisions())))
+    found = store.find_entities(sorted(names))
+    ids = {entity.entity_id for entity in found}
+    parts = {normalize_name(piece) for piece in pieces if len(pieces) == 1}
+    longest = max((normalize_name(entity.name) for entity in found), key=len, default="")
+    if not is_indicator(longest):
+        parts.add(longest)  # 国有林场, which has a word of asking in it
+    for part in parts:
+        if len(part) >= _LEAST_PART:
+            like = [e for e, _ in store.search_entities(part, top_k=_MOST_LIKE)]
+            ids |= {e.entity_id for e in store.entities(like) if part in normalize_name(e.name)}
+    return store.statements("target", around=ids) if ids else []
+
+
+def _written_names(text: str, pieces: Sequence[str], decided: DecidedNames) -> Iterator[str]:
+    """Yield what an indicator that a text names may be called."""
+    bare = normalize_name(text)
+    stretches = set(_stretches(bare))
+    yield from stretches
+    for stretch in stretches:
+        if is_indicator(stretch):
+            yield decided.called(indicator_name(stretch), written=stretch)
+        if stretch in decided.merged:
+            yield decided.called(stretch, written=stretch)
+    for piece in (*pieces, bare):
+        for name in indicator_names(piece):
+            yield decided.called(name, written=piece)
+
+
+def _stretches(text: str) -> Iterable[str]:
+    n = len(text)
+    return (
+        text[start:end]
+        for start in range(n)
+        for end in range(start + _SHORTEST, min(n, start + _LONGEST) + 1)
+    )

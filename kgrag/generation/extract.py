@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,15 +21,22 @@ from kgrag.generation.asked import asked_kind, states_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
-from kgrag.generation.stated_targets import StatedTargets
 from kgrag.language.answer_text import not_found, without_marks
 from kgrag.language.facets import document_facets
 from kgrag.language.official_terms import wordings
 from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name, words
-from kgrag.question.question import question_of
+from kgrag.qualifiers import Qualifiers
+from kgrag.question.question import Question, question_of
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
-from kgrag.types import Document, Fact, Heading, Query
+from kgrag.types import Document, Fact, Heading, Language, Query
+
+_OTHER_STANDING = -0.03  # on a sentence's score: all its figures are of the other kind
+_OTHER_YEAR = -0.1  # none of its figures is for the year asked for
+_NOTES: Mapping[Language, str] = {
+    "zh": "找到的是{stated}年的数字，未找到{asked}年的",
+    "en": "the figures found are for {stated}; none for {asked} was found",
+}
 
 METHOD = "extractive"
 _CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")
@@ -319,3 +327,55 @@ def _one_line(text: str) -> str:
     return re.sub(
         r"(?<!\s)[^\S\n]*+\n\s*+", lambda m: "" if not text.isascii() else " ", text.strip()
     )
+
+
+class StatedTargets:
+    """The figures that facts state, by where they stand."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._places: dict[str, dict[tuple[int, int, Qualifiers], None]] = defaultdict(dict)
+        for fact in facts:
+            for e in fact.evidence:
+                if e.qualifiers.kind == "target":
+                    self._places[e.doc_id][e.start, e.end, e.qualifiers] = None
+
+    def within(self, sentence: Sentence) -> list[Qualifiers]:
+        """Return what is stated of the figures of a sentence."""
+        return [
+            told
+            for start, end, told in self._places.get(sentence.doc_id, ())
+            if start < sentence.end and sentence.start < end
+        ]
+
+    def fit(self, sentence: Sentence, asked: Question) -> float:
+        """Return what a sentence loses because its figures are others than those asked for.
+
+        Returns:
+            In [-0.13, 0]; 0 for a sentence of whose figures nothing is known.
+        """
+        told = self.within(sentence)
+        if not told:
+            return 0.0
+        loss = 0.0
+        if asked.standing and all(q.standing not in ("", asked.standing) for q in told):
+            loss += _OTHER_STANDING
+        years = set(map(str, asked.years))
+        if years and all(q.year and q.year not in years for q in told):
+            loss += _OTHER_YEAR
+        return loss
+
+    def note(self, chosen: Sequence[Sentence], asked: Question, language: Language) -> str:
+        """Return what is to be said where no figure found is for the year asked for; else nothing.
+
+        Args:
+            chosen: The sentences quoted.
+            asked: What the question wants.
+            language: Of the note.
+        """
+        years = {q.year for sentence in chosen for q in self.within(sentence)}
+        wanted = set(map(str, asked.years))
+        if not wanted or not years or "" in years or years & wanted:
+            return ""
+        return _NOTES[language].format(
+            stated="、".join(sorted(years)), asked="、".join(sorted(wanted))
+        )

@@ -10,7 +10,7 @@ from kgrag.language.text import character_pairs, words
 _PADDING = "<pad>"
 END = "<end>"  # stands between texts that a phrase must not run across
 # Of `kgrag.language`: what words and pairs are made with.
-_DEFINING_FILES = ("text.py", "segmenter.py", "domain_words.txt", "stop_words.txt")
+_DEFINING_FILES = ("text.py", "domain_words.txt", "stop_words.txt")
 
 
 def word_terms(text: str) -> list[str]:

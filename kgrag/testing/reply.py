@@ -1,13 +1,26 @@
 """What the local stand-in server answers, in the form of the OpenAI protocol."""
 
+import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kgrag.language.text import sentence_spans
 from kgrag.llm.chat import Usage
-from kgrag.testing.answers import contents, fake_answer
+from kgrag.testing.filler import Filler
+
+_FENCED = re.compile(r"<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
+_NUMBERED = re.compile(r"\[(\d+)\]\s*<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\2 \3>", re.DOTALL)
+_PARTS = re.compile(r"\bparts?\b[^:：\n]*[:：]\s*(\d[\d\s,，、-]*)$", re.MULTILINE)
+_NUMBER = re.compile(r"\[(\d+)\]")
+_OUR_MARK = re.compile(r"⟦\d+⟧")  # of parts, as prompts show them: no words of the document
+_BARE = re.compile(r"([:\[,]\s*)(?!true|false|null)[^\s\"\d\[\]{},:-][^,\]}\"]*(?=[,\]}])")
+_GOING_ON = re.compile(r",\s*(?:\.{3}|…+)(?=\s*\])")
+_STATEMENT = re.compile(r"^(?:SELECT|MATCH) .*", re.MULTILINE)
+_ENDS = "。！？!?；;."
+_SHORTEST, _LONGEST = 6, 300  # characters of a sentence that is worth quoting
 
 _HAN = re.compile(r"[\u3040-\u9fff\uf900-\ufaff]")
 Body = Mapping[str, object]
@@ -91,3 +104,105 @@ def envelope(body: Body, reply: Reply, part: str, words: Body) -> dict[str, obje
             "prompt_tokens_details": {"cached_tokens": usage.cached},
         }
     return answer
+
+
+def fake_answer(body: Mapping[str, object]) -> str:
+    """Return the stand-in's answer to the body of a request.
+
+    Where JSON is wanted, it is valid by the schema, with scores at their best, so that loops of
+    verification end. Else it is the first sentence of the first numbered passage, cited, or
+    where there is none, what was fenced last.
+
+    Args:
+        body: Of a chat completion request.
+    """
+    said = contents(body) or [""]
+    # The last message may only say what was wrong with an answer; the task stands before it.
+    user = next((text for text in reversed(said) if _FENCED.search(text)), said[-1])
+    instructions = _FENCED.sub("", "\n".join(said))
+    schema = wanted_schema(body, instructions)
+    if schema is None:
+        return _quoted(user)
+    # A statement to the store cannot be made of sentences: one of the prompt's examples serves.
+    statements = sorted(_STATEMENT.findall(instructions), key=lambda s: "count(" not in s)
+    given = {"query": statements[0]} if statements else {}
+    filler = Filler(schema, sentences=_sentences(user), keys=_keys(user), given=given)
+    return json.dumps(filler.fill(), ensure_ascii=False)
+
+
+def contents(body: Mapping[str, object]) -> list[str]:
+    """Return what the messages of a request say, one by one."""
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        return []
+    return [str(m.get("content", "")) for m in messages if isinstance(m, Mapping)]
+
+
+def wanted_schema(body: Mapping[str, object], instructions: str) -> Mapping[str, object] | None:
+    """Return the schema of the answer; None where it is plain text.
+
+    Args:
+        body: Of a request; it may carry a schema.
+        instructions: The prompt without fenced text; it may hold an example of the form.
+    """
+    match body.get("response_format"):
+        case {"json_schema": {"schema": {**schema}}}:
+            return {str(key): value for key, value in schema.items()}
+    for start in (m.start() for m in re.finditer(r"\{\s*\"", instructions)):
+        for text in (instructions[start:], _BARE.sub(r"\g<1>1", instructions[start:])):
+            try:
+                example, _ = json.JSONDecoder().raw_decode(_GOING_ON.sub("", text))
+            except ValueError:
+                continue
+            return _schema_of(example)
+    return None
+
+
+def _schema_of(example: object) -> dict[str, object]:
+    """Return a schema that an example has the form of."""
+    match example:
+        case dict():
+            parts = {str(name): _schema_of(value) for name, value in example.items()}
+            return {"type": "object", "properties": parts}
+        case list():
+            return {"type": "array", "items": _schema_of(example[0] if example else "")}
+        case bool():
+            return {"type": "boolean"}
+        case int() | float():
+            return {"type": "number"}
+        case str() if "|" in example and " " not in example:  # "a|b|c" stands for a choice
+            return {"enum": example.split("|")}
+    return {"type": "string"}
+
+
+def _keys(user: str) -> list[str]:
+    """Return the parts that are asked for by name, or else the numbers of what is rated."""
+    rest = _FENCED.sub("", user)
+    if named := _PARTS.findall(rest):
+        return [key for key in re.split(r"[\s,，、]+", named[-1]) if key]
+    return list(dict.fromkeys(_NUMBER.findall(rest)))
+
+
+def _sentences(user: str) -> list[str]:
+    """Return the sentences of the longest fenced text of a message; never none."""
+    fenced = [match[3] for match in _FENCED.finditer(user)]
+    return _good(max(fenced, key=len, default=user))
+
+
+def _good(text: str) -> list[str]:
+    """Return the sentences of a text that are worth quoting, whole ones first; never none."""
+    text = _OUR_MARK.sub("\n", text)
+    found = [text[start:end].strip() for start, end in sentence_spans(text)]
+    good = [s for s in found if _SHORTEST <= len(s) <= _LONGEST]
+    whole = [s for s in good if s[-1] in _ENDS]
+    return whole or good or [s for s in found if s] or ["无"]
+
+
+def _quoted(user: str) -> str:
+    passage = _NUMBERED.search(user)
+    if passage is None:
+        fenced = [match[3] for match in _FENCED.finditer(user)]
+        return _good(fenced[-1] if fenced else user)[0]
+    sentence = _good(passage[4])[0]
+    mark = sentence[-1] if sentence[-1] in _ENDS else "。"
+    return f"{sentence.rstrip(mark)}[{passage[1]}]{mark}"

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kgrag.testing.answers import contents
-from kgrag.testing.reply import Body, Reply, stand_in
+from kgrag.testing.reply import Body, Reply, contents, stand_in
 
 KEY = "k-hostile-0123456789abcdef"  # opens the server
 WRONG_KEY = "k-hostile-fedcba9876543210"

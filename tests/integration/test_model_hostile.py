@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.testing.answers import contents
-from kgrag.testing.reply import Reply, stand_in
+from kgrag.testing.reply import Reply, contents, stand_in
 from tests.hostile.modes import INVENTED, KEY, MODES, OK, WRONG_KEY, Mode, always, task, where
 from tests.hostile.scene import (
     KEY_ENV,

@@ -11,7 +11,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
 from kgrag.ingestion import reading
-from kgrag.ingestion.former_requests import former_request
+from kgrag.ingestion.reading import former_request
 from kgrag.ingestion.samples import sample_folder
 from kgrag.testing.reply import Reply, stand_in
 from kgrag.testing.server import FakeServer

@@ -13,7 +13,7 @@ import pytest
 
 from kgrag.errors import KgragError
 from kgrag.ingestion.chunk import ChunkSizes, chunk
-from kgrag.ingestion.load.html_box import read_box
+from kgrag.ingestion.load.html import read_box
 from kgrag.ingestion.rules.metadata import read_metadata
 from kgrag.ingestion.rules.read import findings
 from kgrag.ingestion.rules.target_rows import row_cells
@@ -72,7 +72,7 @@ IN_LOOPS = {
 }
 # How to call what takes more than texts.
 CALLS: dict[str, Callable[[str], object]] = {
-    "kgrag.ingestion.load.html_box.read_box": lambda text: read_box(text.splitlines()),
+    "kgrag.ingestion.load.html.read_box": lambda text: read_box(text.splitlines()),
     "kgrag.ingestion.rules.read.findings": lambda text: findings(
         text, structure(text), own_names=()
     ),

@@ -1,5 +1,7 @@
 """Reading the knowledge graph: entities, facts and what is known from where."""
 
+import sqlite3
+import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 from kgrag.language.text import normalize_name
 from kgrag.language.title_keys import cited_name
 from kgrag.qualifiers import StatementKind
+from kgrag.store.bundles import nameless
 from kgrag.store.graph import (
     MOST_AROUND,
     CountedEntity,
@@ -17,9 +20,9 @@ from kgrag.store.graph import (
 )
 from kgrag.store.likeness import most_alike
 from kgrag.store.sqlite.cache import CacheFolder
+from kgrag.store.sqlite.changes import Mark, current_mark
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.documents import Documents
-from kgrag.store.sqlite.known_entities import KnownEntities, Named
 from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.statements import json_list, run
@@ -27,8 +30,41 @@ from kgrag.store.texts import qualifiers_of, qualifiers_text
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
+_MOST = 50_000  # entities, some 10 MB
+
 _TRIGRAM = 3  # shortest key of FTS5's trigram index
 _CANDIDATES = 10  # names compared for each one wanted; FTS5's ranking is coarser than Dice
+
+
+class Named(dict[str, Entity]):
+    """Entities by id, of which none that facts or mentions name may be missing."""
+
+    def __missing__(self, entity_id: str) -> Entity:
+        """Raise StoreError: what names it is damaged."""
+        raise nameless(entity_id)
+
+
+class KnownEntities:
+    """Entities by id as of one commit; after another they are read again."""
+
+    def __init__(self) -> None:
+        """Know none."""
+        self._mark = Mark()
+        self._known = Named()
+        self._lock = threading.Lock()
+
+    def of(self, connection: sqlite3.Connection, entity_ids: Collection[str]) -> Named:
+        """Return entities by id, and maybe others; to ask for one that is not held raises."""
+        mark = current_mark(connection)
+        with self._lock:
+            if self._mark != mark or len(self._known) > _MOST:
+                self._mark, self._known = mark, Named()
+            known = self._known
+        missing = [entity_id for entity_id in entity_ids if entity_id not in known]
+        if missing:
+            rows = run(connection, "entities", json_list(missing))
+            known.update((row[0], Entity(*row)) for row in rows)
+        return known
 
 
 class Graph(Documents):

@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,17 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
+from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note, remove
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.embeddings import check_query, read_vectors, stored_dimension
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.store.sqlite.vector_list import read_list, remove_unlisted, segments_folder, write_list
 from kgrag.store.sqlite.vector_source import lengths_of, read_block, stream
 from kgrag.types import NodeKind
 from kgrag.vectors.blocks import Block, Segment, empty, joined
 from kgrag.vectors.codes import Numbers
-from kgrag.vectors.files import FORMAT, fill_segment
+from kgrag.vectors.files import FORMAT, fill_segment, open_segment, save_array
 from kgrag.vectors.plan import LIMITS, Limits, parts, rewritten
 from kgrag.vectors.search import (
     Scans,
@@ -235,12 +235,12 @@ class VectorIndex:
                 if due.n_changed <= self._limits.few:  # another process was faster
                     return self._with_few(connection, due)
                 folder = segments_folder(self._cache, self.name)
-                remove_unlisted(folder, due.state.blocks)
+                _remove_unlisted(folder, due.state.blocks)
                 try:
                     state = self._written(connection, due, folder)
                     write_list(self._cache, self.name, state.mark, state.blocks)
                 except OSError:
-                    remove_unlisted(folder, due.state.blocks)  # it may be what fills the disk
+                    _remove_unlisted(folder, due.state.blocks)  # it may be what fills the disk
                     raise
                 return state
         except (CacheUnwritableError, OSError) as exc:
@@ -338,3 +338,59 @@ def _hits(connection: sqlite3.Connection, numbers: Sequence[int], query: Vector)
     scores = cosines(np.array(list(stored.values())), query).tolist()
     by_key = dict(zip(stored, scores, strict=True))
     return {number: (node_id, by_key[key]) for number, node_id, key in rows}
+
+
+def segments_folder(cache: CacheFolder, name: str) -> Path:
+    """Return the folder of a cache's segments."""
+    return cache.folder / f"{name}.segments"
+
+
+def write_list(cache: CacheFolder, name: str, mark: Mark, blocks: Sequence[Block]) -> None:
+    """Let the cache be these blocks as of a commit, and remove what was before.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    folder = segments_folder(cache, name)
+    folder.mkdir(parents=True, exist_ok=True)
+    dead = [np.flatnonzero(~block.documents) for block in blocks]
+    file = folder / f"dead-{secrets.token_hex(8)}.npy"
+    save_array(file, np.concatenate([np.empty(0, np.int64), *dead]))
+    listed = [[b.segment.name, len(d)] for b, d in zip(blocks, dead, strict=True)]
+    cache.write(name, FORMAT, Note(mark, folder, {"segments": listed, "dead": file.name}))
+    _remove_unlisted(folder, blocks)
+    for old in folder.glob("dead-*"):
+        if old != file:
+            remove(old)
+
+
+def _remove_unlisted(folder: Path, blocks: Sequence[Block]) -> None:
+    """Remove segments of no list, as a crash or a full disk leaves them; under the cache's lock."""
+    names = {block.segment.name for block in blocks}
+    for path in folder.iterdir() if folder.exists() else ():
+        if path.is_dir() and path.name not in names:
+            remove(path)
+
+
+def read_list(note: Note, known: Mapping[str, Segment]) -> list[Block]:
+    """Return the blocks that `write_list` listed.
+
+    Args:
+        note: Of the cache.
+        known: Segments that are open already, by name.
+
+    Raises:
+        OSError, EOFError, ValueError, KeyError or TypeError: If they are not as written.
+    """
+    listed = note.details["segments"]
+    if not isinstance(listed, list):
+        raise TypeError("no list of segments")
+    dead = np.load(note.content / str(note.details["dead"]))
+    if len(dead) != sum(n_dead for _, n_dead in listed):
+        raise ValueError(f"{len(dead)} dead documents for {listed}")
+    blocks: list[Block] = []
+    at = 0
+    for name, n_dead in listed:
+        segment = known.get(name) or open_segment(note.content / str(name))
+        blocks.append(Block.of(segment, dead[at : (at := at + n_dead)]))
+    return blocks

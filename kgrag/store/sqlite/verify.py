@@ -1,19 +1,23 @@
 """Check every invariant of a knowledge base; each problem names its invariant and a remedy."""
 
+import secrets
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
 from kgrag.language.text import normalize_name
 from kgrag.store.contents import Problem
+from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.sqlite.connection import known_version
 from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.statements import run
-from kgrag.store.sqlite.verify_names import check_name_index
 from kgrag.store.sqlite.verify_seals import check_schema, check_seals, readable
-from kgrag.store.sqlite.verify_text import check_documents
+
+_SHADOWS = ("data", "idx", "docsize", "config")  # tables in which FTS5 keeps an index
+_DETAIL = "disagrees with the entities: run `kgrag repair`, or restore the folder from a backup"
 
 _REINGEST = "run `kgrag repair`, or ingest the document again"
 _RESTORE = "run `kgrag repair`, or restore the folder from a backup"
@@ -89,10 +93,10 @@ def verify(connection: sqlite3.Connection, documents: Documents) -> list[Problem
         ("references", _references),
         ("numbers", _numbers),
         ("names", _names),
-        ("name-index", check_name_index),
+        ("name-index", _check_name_index),
     ):
         problems += readable(invariant, partial(found, connection))
-    return problems + readable("documents", lambda: check_documents(connection, documents))
+    return problems + readable("documents", lambda: _check_documents(connection, documents))
 
 
 def _breaches(connection: sqlite3.Connection, check: Check) -> Iterator[Problem]:
@@ -151,3 +155,59 @@ def _names(connection: sqlite3.Connection) -> Iterator[Problem]:
             if normalize_name(name) != normalized:
                 detail = f"{name!r} is kept for searching as {normalized!r}: {_RESTORE}"
                 yield Problem(invariant, subject, detail)
+
+
+def _check_name_index(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that the index of names agrees with the entities.
+
+    FTS5's own check has to write, and would wait for others that do: it is given a copy of the
+    index in memory.
+    """
+    uri = f"file:names-{secrets.token_hex(8)}?mode=memory&cache=shared"
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as copy:
+        _copy(connection, copy)
+        # FTS5 remembers what it read: another connection has read nothing yet.
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as checked:
+            try:
+                checked.execute(
+                    "INSERT INTO entity_search (entity_search, rank) VALUES ('integrity-check', 1)"
+                )
+            except sqlite3.DatabaseError as exc:
+                if not is_damage(exc):
+                    raise
+                yield Problem("name-index", "entity_search", _DETAIL)
+
+
+def _copy(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Write the names and their index into an empty database."""
+    copy.execute("CREATE TABLE entities (number INTEGER PRIMARY KEY, normalized)")
+    copy.execute(
+        "CREATE VIRTUAL TABLE entity_search USING fts5 (normalized, content = 'entities',"
+        " content_rowid = 'number', tokenize = 'trigram')"
+    )
+    copy.execute("BEGIN")
+    copy.executemany(
+        "INSERT INTO entities VALUES (?, ?)",
+        connection.execute("SELECT number, normalized FROM entities"),
+    )
+    for shadow in _SHADOWS:
+        table = f"entity_search_{shadow}"
+        rows = connection.execute(f"SELECT * FROM {table}")
+        places = ", ".join("?" * len(rows.description))
+        copy.execute(f"DELETE FROM {table}")
+        copy.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+    copy.execute("COMMIT")
+
+
+def _check_documents(connection: sqlite3.Connection, documents: Documents) -> Iterator[Problem]:
+    """Check documents one after the other: no more than one text is in memory."""
+    for doc_id, characters in run(connection, "document_lengths").fetchall():
+        document = documents.documents([doc_id])[0]
+        if characters != len(document.text):
+            detail = (
+                f"says {characters} characters, its text has {len(document.text)}:"
+                " run `kgrag repair`, or ingest the document again"
+            )
+            yield Problem("document-characters", doc_id, detail)
+        yield from check_places(document, documents.headings([doc_id]).get(doc_id, []))
+        yield from check_chunks(document, documents.all_chunks_of(doc_id))

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.asking.more import with_more
+from kgrag.asking.attempts import with_more
 from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
 from kgrag.types import Chunk
 from kgrag.verification.attempt import Attempt

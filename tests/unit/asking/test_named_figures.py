@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.asking.named_figures import named_figures
+from kgrag.asking.figures import named_figures
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.store.decisions import Decision
 

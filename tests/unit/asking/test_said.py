@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.asking.said import said
+from kgrag.asking.conversation import said
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.asking.shortened import shortened
+from kgrag.asking.ask import shortened
 from kgrag.results import Answer, Citation
 
 

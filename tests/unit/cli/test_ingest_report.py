@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.cli.ingest_report import print_plan, print_report
+from kgrag.cli.ingest import print_plan, print_report
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
 from kgrag.llm.counting import StageUsage
 from kgrag.llm.prediction import Prediction

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.testing.answers import contents
-from kgrag.testing.reply import Reply, stand_in
+from kgrag.testing.reply import Reply, contents, stand_in
 from kgrag.testing.server import FakeServer
 
 TEXTS = {

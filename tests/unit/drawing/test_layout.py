@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from kgrag.drawing.layout import lay_out
+from kgrag.drawing.page import lay_out
 from kgrag.ids import entity_id, fact_id
 from kgrag.types import Entity, Fact
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from kgrag.embedding.download import Limits, download
+from kgrag.embedding.pull import Limits, download
 from kgrag.errors import ModelError
 
 LIMITS = Limits(wait_s=20, max_bytes=1_000_000)

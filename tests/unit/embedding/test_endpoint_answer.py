@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kgrag.embedding.endpoint_answer import estimate_tokens, in_batches, read_vectors
+from kgrag.embedding.endpoint import estimate_tokens, in_batches, read_vectors
 from kgrag.endpoint.address import Place
 from kgrag.errors import ModelOutputError
 

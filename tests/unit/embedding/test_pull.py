@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.embedding.download import Limits
 from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, installed_models, is_intact
-from kgrag.embedding.pull import pull_entry, pull_model
+from kgrag.embedding.pull import Limits, pull_entry, pull_model
 from kgrag.errors import ModelError, ModelNotFoundError
 
 PATIENT = Limits(wait_s=20, total_s=60)

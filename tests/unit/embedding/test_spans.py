@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.embedding.spans import Window, add_states, tokens_of_spans, windows
+from kgrag.embedding.pieces import Window, add_states, tokens_of_spans, windows
 
 
 @given(n_tokens=st.integers(0, 400), size=st.integers(1, 90))

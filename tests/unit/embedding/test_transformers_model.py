@@ -11,7 +11,7 @@ import pytest
 
 from kgrag.embedding.folder import read_folder
 from kgrag.embedding.installed import read_card, write_card
-from kgrag.embedding.spans import windows
+from kgrag.embedding.pieces import windows
 from kgrag.embedding.transformers_add import add_transformers
 from kgrag.embedding.transformers_model import TransformersEmbedder, batches
 from kgrag.errors import ModelError, ModelNotFoundError

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from kgrag.embedding.choose import truncated
 from kgrag.embedding.embedder import is_contextual
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.truncated import truncated
 from kgrag.errors import ModelError
 
 

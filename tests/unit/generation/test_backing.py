@@ -1,4 +1,4 @@
-from kgrag.generation.backing import Backing, Held
+from kgrag.generation.cite import Backing, Held
 
 
 def held(quoted="", above="", anywhere=None):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from kgrag.generation.compress import bm25, compress
+from kgrag.generation.pack import bm25, compress
 
 TEXT = "甲项工作很重要。创建绿色工厂500家。乙项工作也重要。绿色工厂给予奖励。"
 

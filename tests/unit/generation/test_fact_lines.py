@@ -1,4 +1,4 @@
-from kgrag.generation.fact_lines import fact_line, fact_lines, row_lines, take_lines
+from kgrag.generation.pack import fact_line, fact_lines, row_lines, take_lines
 from kgrag.qualifiers import Qualifiers
 from kgrag.results import Passage
 from kgrag.types import Entity, Evidence, Fact

@@ -2,8 +2,8 @@
 
 import pytest
 
+from kgrag.generation.extract import StatedTargets
 from kgrag.generation.sentences import Sentence
-from kgrag.generation.stated_targets import StatedTargets
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of

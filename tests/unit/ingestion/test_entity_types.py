@@ -2,8 +2,8 @@
 
 import pytest
 
-from kgrag.ingestion.entity_types import UNTYPED, type_of, typed
 from kgrag.ingestion.meta_model import read_meta_model
+from kgrag.ingestion.resolve import UNTYPED, type_of, typed
 from kgrag.types import Entity
 
 NAMES = {

@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.errors import ModelOutputError, ModelUnavailableError, TransientModelError
-from kgrag.ingestion.failure_streak import FailureStreak
+from kgrag.ingestion.enrich import FailureStreak
 
 NONSENSE = ModelOutputError("no JSON", kind="malformed")
 

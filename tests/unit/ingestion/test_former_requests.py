@@ -4,10 +4,9 @@ import json
 import pytest
 
 from kgrag.ingestion.chunk import ChunkSizes, chunk
-from kgrag.ingestion.former_requests import former_request
 from kgrag.ingestion.meta_model import read_meta_model
 from kgrag.ingestion.passages import passages
-from kgrag.ingestion.reading import ExtractSettings, planned_requests, read_passage
+from kgrag.ingestion.reading import ExtractSettings, former_request, planned_requests, read_passage
 from kgrag.ingestion.resolve import name_resolver
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.ingestion.describe import described
 from kgrag.ingestion.load.load import load
 from kgrag.ingestion.load.source import Source
+from kgrag.ingestion.prepare import described
 
 _FORMS = Path(__file__).parents[2] / "fixtures" / "official_documents.txt"
 _LISTS = ("issuers", "regions")

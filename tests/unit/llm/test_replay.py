@@ -10,7 +10,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import EvaluationError, ModelError, RateLimitError
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.testing import Player, Recorder, Recording, ScriptedChat
-from kgrag.testing.answers import fake_answer
+from kgrag.testing.reply import fake_answer
 
 
 def request(text, stage="answer", **options):

@@ -1,4 +1,4 @@
-from kgrag.retrieval.recursive import IndexNode, TextNode, retrieve_recursively
+from kgrag.retrieval.summaries import IndexNode, TextNode, retrieve_recursively
 
 
 def given(nodes):

@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kgrag.store.process_folder import ProcessFolder
+from kgrag.store.background_copy import ProcessFolder
 
 LIVES = """
 import sys, time
 from pathlib import Path
-from kgrag.store.process_folder import ProcessFolder
+from kgrag.store.background_copy import ProcessFolder
 folder = ProcessFolder(Path(sys.argv[1]))
 (folder.path / "held.txt").write_text("held")
 print(folder.path, flush=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kgrag.llm.prompts import fence
-from kgrag.testing.answers import contents, fake_answer, wanted_schema
+from kgrag.testing.reply import contents, fake_answer, wanted_schema
 
 TEXT = "⟦1⟧第一章 总则\n到2025年，绿色建筑占比达到70%。省发展改革委负责统筹协调。\n⟦2⟧开展试点。"
 SCHEMA = {

@@ -4,7 +4,7 @@ import re
 
 from lxml import etree
 
-from kgrag.ingestion.load.docx_tables import frame_cells, word_table_lines
+from kgrag.ingestion.load.docx import frame_cells, word_table_lines
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 

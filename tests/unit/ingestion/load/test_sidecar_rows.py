@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.sidecar_rows import SidecarRow, sidecar_rows
+from kgrag.ingestion.load.sidecar import SidecarRow, sidecar_rows
 
 TABLE = "文件,标题,日期\n甲.txt,云岭省节能规划,2022-03-05\n乙.txt,青川市实施方案,2023\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.ingestion.load.text_layer import is_garbage
+from kgrag.ingestion.load.pdf import is_garbage
 
 PROSE = (
     "到2025年，全省单位地区生产总值能源消耗比2020年下降14%，可再生能源装机达到一半以上，"

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from kgrag.ids import entity_id
-from kgrag.store.sqlite import known_entities
+from kgrag.store.sqlite import graph
 from kgrag.store.sqlite.changes import record_change
-from kgrag.store.sqlite.known_entities import KnownEntities
+from kgrag.store.sqlite.graph import KnownEntities
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_what_is_known_is_forgotten_after_a_commit(held):
 def test_no_more_than_so_many_are_kept(held, monkeypatch):
     """A long run over a large knowledge base does not grow without end."""
     store, ids = held
-    monkeypatch.setattr(known_entities, "_MOST", 1)
+    monkeypatch.setattr(graph, "_MOST", 1)
     known = KnownEntities()
     with store._database.read() as connection:
         assert len(known.of(connection, ids)) == 2

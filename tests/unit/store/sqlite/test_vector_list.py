@@ -4,7 +4,7 @@ import pytest
 
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark
-from kgrag.store.sqlite.vector_list import read_list, segments_folder, write_list
+from kgrag.store.sqlite.vectors import read_list, segments_folder, write_list
 from kgrag.vectors.blocks import Block
 from kgrag.vectors.files import FORMAT
 from tests.unit.vectors.test_files import fill

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.ingestion.load.word.fields import equation
+from kgrag.ingestion.load.word.runs import equation
 
 
 @pytest.mark.parametrize(
