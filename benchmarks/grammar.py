@@ -21,17 +21,17 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-import kgrag.ingestion.rules as rules
+import kgrag.ingestion.metadata as metadata
 import kgrag.ingestion.statements as statements
 from kgrag.errors import KgragError
 from kgrag.ingestion.load.load import load
 from kgrag.ingestion.load.source import Source
 from kgrag.ingestion.prepare import described
-from kgrag.ingestion.rules.definitions import definitions
-from kgrag.ingestion.rules.duties import duties
-from kgrag.ingestion.rules.references import references
-from kgrag.ingestion.rules.targets import targets
+from kgrag.ingestion.statements.definitions import definitions
+from kgrag.ingestion.statements.duties import duties
 from kgrag.ingestion.statements.provisions import conditions
+from kgrag.ingestion.statements.references import references
+from kgrag.ingestion.statements.targets import targets
 from kgrag.ingestion.structure import structure
 from kgrag.types import Document, Heading
 
@@ -44,28 +44,26 @@ READERS: Mapping[str, Reader] = {
     "conditions": lambda document, _: conditions(document.text),
     "metadata": lambda document, _: [described(document).metadata],
 }
-# The kind that a module is read for, by how its name begins.
+# The kind of statement that a module is read for, by how its name begins.
 _KINDS = (
     ("target", "targets"), ("prose", "targets"), ("dut", "duties"), ("organs", "duties"),
     ("reference", "references"), ("citation", "references"), ("titles", "references"),
-    ("abbrev", "references"), ("sections", "references"), ("own_", "references"),
-    ("issue_numbers", "references"), ("defin", "definitions"), ("full_names", "definitions"),
-    ("said", "definitions"), ("unwrapped", "duties"), ("", "metadata"),
+    ("defin", "definitions"), ("unwrapped", "duties"), ("", "conditions"),
 )  # fmt: skip
 _NEVER = re.compile(r"(?!)")
 
 
 def kind_of(module: str) -> str:
     """Return the kind of statement that a module is for."""
-    name = module.rsplit(".", 1)[1]
-    if module.startswith(statements.__name__) and not name.startswith(("target", "dut")):
-        return "conditions"
+    package, _, name = module.rpartition(".")
+    if package == metadata.__name__:
+        return "metadata"
     return next(kind for start, kind in _KINDS if name.startswith(start))
 
 
 def patterns() -> Iterator[tuple[str, str]]:
     """Yield (module, name) of the patterns that modules of the rules keep."""
-    for package in (rules, statements):
+    for package in (metadata, statements):
         for info in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
             module = importlib.import_module(info.name)
             for name, value in vars(module).items():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kgrag.ingestion.load.load import load
 from kgrag.ingestion.load.source import Source
-from kgrag.ingestion.rules.metadata import read_metadata
+from kgrag.ingestion.metadata.read import read_metadata
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ
 from kgrag.metadata import Metadata

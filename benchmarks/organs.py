@@ -27,7 +27,7 @@ from pathlib import Path
 
 from benchmarks.metadata import read
 from kgrag.ingestion.resolve import name_resolver
-from kgrag.ingestion.rules.duties import duties
+from kgrag.ingestion.statements.duties import duties
 from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.metadata import Metadata
 from kgrag.types import Document

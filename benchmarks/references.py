@@ -29,8 +29,8 @@ from typing import Any
 
 from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
-from kgrag.ingestion.rules.finding import Finding
-from kgrag.ingestion.rules.references import own_names, references
+from kgrag.ingestion.statements.finding import Finding
+from kgrag.ingestion.statements.references import own_names, references
 from kgrag.language.title_keys import issuer_ahead, title_key, title_keys
 from kgrag.metadata import Metadata
 

@@ -43,7 +43,7 @@ from benchmarks.agreement import (
     same_task,
     unit_and_scale,
 )
-from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.statements.finding import Finding
 from kgrag.language.quantities import narrow
 
 HALVES = (
@@ -347,7 +347,7 @@ def main() -> None:
     parser.add_argument("--labels", type=Path, default=Path(__file__).parent / "labels")
     given = parser.parse_args()
     for kind in [given.kind] if given.kind else SCORES:
-        rule: Rule = getattr(import_module(f"kgrag.ingestion.rules.{kind}"), kind)
+        rule: Rule = getattr(import_module(f"kgrag.ingestion.statements.{kind}"), kind)
         sentences = list(read_sentences(given.labels, given.data, given.half, kind))
         counts = SCORES[kind](sentences, rule)
         print(f"## {kind.capitalize()}: {len(sentences)} sentences, {given.half or 'all halves'}\n")

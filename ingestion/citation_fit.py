@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules.issue_numbers import clean_number
+from kgrag.ingestion.metadata.numbers import clean_number
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ, is_central_organ
 from kgrag.language.regions import region_at, regions_named

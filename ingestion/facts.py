@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from kgrag.ids import fact_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.resolve import NameResolver
-from kgrag.ingestion.rules.finding import Finding
-from kgrag.ingestion.rules.target_phrases import value_qualifiers
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
+from kgrag.ingestion.statements.finding import Finding
+from kgrag.ingestion.statements.target_phrases import value_qualifiers
 from kgrag.ingestion.statements.validity import BEGINS, LASTS, UNTIL
 from kgrag.language.leading_region import leading_region
 from kgrag.language.quantities import dates

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from kgrag.ingestion.citation_fit import Cited, Held, Named, fit, named_by
-from kgrag.ingestion.rules.issue_numbers import clean_number
+from kgrag.ingestion.metadata.numbers import clean_number
 from kgrag.language.document_nodes import node_id
 from kgrag.language.leading_region import leading_region
 from kgrag.language.region_mentions import regions_in
 from kgrag.language.regions import path
+from kgrag.language.short_titles import likeness, same_kind, series_marks
 from kgrag.language.title_keys import title_keys
-from kgrag.language.title_series import likeness, same_kind, series_marks
 
 _LIKE_ENOUGH = 0.9
 _RAREST = 10  # pairs of characters of a title by which others like it are sought

@@ -17,10 +17,10 @@ from kgrag.ingestion.facts import (
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load.covering_notice import split_title
 from kgrag.ingestion.load.statement import stated_title, with_stated
+from kgrag.ingestion.metadata.read import read_metadata
 from kgrag.ingestion.resolve import NameResolver, name_resolver
-from kgrag.ingestion.rules.definitions import abbreviations
-from kgrag.ingestion.rules.metadata import read_metadata
-from kgrag.ingestion.rules.read import findings
+from kgrag.ingestion.statements.definitions import abbreviations
+from kgrag.ingestion.statements.findings import findings
 from kgrag.ingestion.structure import structure
 from kgrag.language.text import sentence_spans
 from kgrag.store.contents import DocumentBundle

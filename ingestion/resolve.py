@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kgrag.ids import entity_id, task_id
-from kgrag.ingestion.rules.finding import SELF
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing, self_names
+from kgrag.ingestion.statements.finding import SELF
 from kgrag.language.document_nodes import node_id, node_name
-from kgrag.language.indicator_places import split_place
-from kgrag.language.indicators import indicator_name, is_indicator
+from kgrag.language.indicators import indicator_name, is_indicator, split_place
 from kgrag.language.leading_region import leading_region
 from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.language.places import names_place

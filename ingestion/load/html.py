@@ -13,7 +13,7 @@ from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.language.text import normalize_name
 
-# By the name that `kgrag.ingestion.rules.metadata` knows; the label as pages print it.
+# By the name that `kgrag.ingestion.metadata.read` knows; the label as pages print it.
 _LABELS: dict[str, tuple[str, ...]] = {
     "索引号": ("索引号", "索引编号", "索引"),
     "统一编号": ("统一编号", "统一登记号"),

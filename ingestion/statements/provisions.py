@@ -6,15 +6,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.ingestion.rules.finding import SELF, Finding
-from kgrag.ingestion.rules.unwrapped import Unwrapped, unwrapped
-from kgrag.ingestion.statements.items import INNER, NO_RANK, Heads, items_below, marked, unmarked
+from kgrag.ingestion.statements.finding import SELF, Finding
+from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
 from kgrag.ingestion.statements.validity import validity
 from kgrag.language.quantities import Quantity, quantities
 from kgrag.qualifiers import Comparator, Qualifiers
 from kgrag.text.grammar import Grammar
-from kgrag.text.numbering import item_end
+from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, DIVISIONS, item_end, numbering_at
 from kgrag.text.tagged import Span, Tagged
+
+# Ranks of marks, outermost first.
+_RANKS = {
+    **dict.fromkeys((ATTACHMENT, ANNEX), 0), **dict.fromkeys(DIVISIONS, 1), ARTICLE: 2,
+    "chinese": 3, "bracketed chinese": 4, "digit": 5, "bracketed digit": 6, "half bracket": 6,
+    "circle": 7,
+}  # fmt: skip
+_NO_RANK = 8
+INNER = range(4, _NO_RANK)  # （一） and inner ones
+_MARKS = "，,、。；;：: "
+_MOST_BELOW = 60
+_LEAD_END = re.compile("[。：:，；】]")
+_LEAD = range(4, 31)  # characters
+_NAMES = re.compile(
+    r"(?:项目|企业|单位|机构|工厂|园区|平台|产品|活动|奖励|补助|补贴|资助|扶持|建设|改造|创建|认证|示范|服务)$"
+)
+_FORMAL = re.compile(
+    r"标准|方式|内容|条件|程序|对象|范围|依据|要求|数量|管理|^[到至和及对]|^(?:返还|奖励|补助|补贴|扶持|资助|[、和及])+$"
+)
 
 LONGEST = 120  # characters of a subject, an object or a condition
 _LONGEST_SENTENCE = 1200
@@ -42,6 +60,67 @@ _APPLIES = re.compile(
     r"申[请报]|单位|企业|机构|个人|人员?$|项目|产品|技术|园区|主体|者|工厂|社区|城市|地区|公司|协会|组织|员$|法人|平台|基地|资金"
 )
 _ASKS = re.compile(r"申[请报]|机构$|单位$|主体$")
+
+
+def marked(line: str) -> tuple[int, str]:
+    """Return (rank, rest) of a line; the rank is that of its marker, _NO_RANK for none.
+
+    >>> marked("（一）依法注册"), marked("依法注册")
+    ((4, '依法注册'), (8, '依法注册'))
+    """
+    mark = numbering_at(line)
+    if mark and mark.family in _RANKS:
+        return _RANKS[mark.family], line[mark.end :]
+    return _NO_RANK, line
+
+
+def unmarked(text: str) -> str:
+    """Return a text without the markers that it begins with, and marks at its ends."""
+    rank, rest = marked(text.strip(_MARKS))
+    while rank < _NO_RANK:
+        rank, rest = marked(rest)
+    return rest.strip(_MARKS)
+
+
+def _items_below(text: str, end: int) -> Iterator[str]:
+    """Yield the items on the lines below one; they end with the first line of another rank.
+
+    Args:
+        text: Paragraphs, each on a line.
+        end: Where the line above ends.
+    """
+    first = None
+    for line in text[end + 1 :].split("\n", _MOST_BELOW)[:_MOST_BELOW]:
+        rank, rest = marked(line)
+        first = rank if first is None else first
+        if rank != first or rank not in INNER:
+            return
+        yield rest.strip(_MARKS).removesuffix("的")
+
+
+class Heads:
+    """The leads of the items around a line, as lines are entered in order."""
+
+    def __init__(self) -> None:
+        self._leads: list[tuple[int, str]] = []
+
+    def enter(self, line: str) -> None:
+        """Take note of a line: it ends the items of its rank and of inner ones."""
+        rank, _ = marked(line)
+        if rank < _NO_RANK:
+            self._leads = [(r, lead) for r, lead in self._leads if r < rank]
+            self._leads.append((rank, _LEAD_END.split(unmarked(line).lstrip("【"), maxsplit=1)[0]))
+
+    def nearest(self) -> str:
+        """Return the innermost lead that names a kind of project or who; empty for none."""
+        return next(
+            (
+                lead
+                for _, lead in reversed(self._leads)
+                if len(lead) in _LEAD and _NAMES.search(lead) and not _FORMAL.search(lead)
+            ),
+            "",
+        )
 
 
 def conditions(text: str) -> list[Finding]:
@@ -96,21 +175,21 @@ def _who(line: str) -> str:
 
 def _items(lines: list[str], head: int, outer: int) -> Iterator[tuple[int, str, str]]:
     """Yield (line, group, item) below a line, as far as their markers are of an inner rank."""
-    first = NO_RANK
+    first = _NO_RANK
     group = ""
     for at in range(head + 1, min(head + 1 + _MOST_ITEMS, len(lines))):
         rank, rest = marked(lines[at][:_LONGEST_ITEM])
-        if rank == NO_RANK:
+        if rank == _NO_RANK:
             if rest.endswith(("：", ":")) or (at == head + 1 and "条件" in rest):
                 continue
             return
-        if rank not in INNER or (outer < NO_RANK and rank <= outer) or rank < first < NO_RANK:
+        if rank not in INNER or (outer < _NO_RANK and rank <= outer) or rank < first < _NO_RANK:
             return
         first = min(first, rank)
-        following = marked(lines[at + 1][:8])[0] if at + 1 < len(lines) else NO_RANK
+        following = marked(lines[at + 1][:8])[0] if at + 1 < len(lines) else _NO_RANK
         item = unmarked(rest)
         names_group = len(item) <= _GROUP // 2 and item.endswith(("要求", "条件"))
-        if names_group or (rank < following < NO_RANK and len(item) <= _GROUP):
+        if names_group or (rank < following < _NO_RANK and len(item) <= _GROUP):
             group = item
             continue
         if rank == first and following <= rank:
@@ -225,7 +304,7 @@ def _of_sentence(
         slot = _last(row.subject, before)
         confidence = row.confidence
         if row.items and row.items.search(before):
-            subjects = list(items_below(flat.text, end))
+            subjects = list(_items_below(flat.text, end))
         elif slot:
             subjects = [_said(flat, start, read, *slot)]
         elif carried and goes_on:

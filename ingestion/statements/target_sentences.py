@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from kgrag.ingestion.rules.prose import Passage
-from kgrag.ingestion.rules.target_times import Time
-from kgrag.ingestion.rules.target_values import SHARES, Value
 from kgrag.ingestion.statements import target_names as names
+from kgrag.ingestion.statements.prose import Passage
 from kgrag.ingestion.statements.target_extents import whole
 from kgrag.ingestion.statements.target_grammar import countable, ends, pattern, tagged, words
 from kgrag.ingestion.statements.target_statement import Statement
+from kgrag.ingestion.statements.target_times import Time
+from kgrag.ingestion.statements.target_values import SHARES, Value
 from kgrag.language.quantities import COUNTS
 from kgrag.text.tagged import Tagged
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from kgrag.ingestion.rules.target_times import Time
-from kgrag.ingestion.rules.target_values import Value
+from kgrag.ingestion.statements.target_times import Time
+from kgrag.ingestion.statements.target_values import Value
 
 
 @dataclass(frozen=True, slots=True)

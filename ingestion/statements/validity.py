@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from kgrag.ingestion.rules.finding import SELF, Finding
-from kgrag.ingestion.rules.unwrapped import Unwrapped
+from kgrag.ingestion.statements.finding import SELF, Finding
+from kgrag.ingestion.statements.unwrapped import Unwrapped
 from kgrag.language.quantities import dates, quantities
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL

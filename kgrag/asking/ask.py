@@ -21,8 +21,8 @@ from kgrag.generation.extract import Quoted
 from kgrag.generation.extract import quoted as quote_results
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.sides import answer_by_sides, of_side
-from kgrag.language.broken_numbers import broken_numbers
 from kgrag.language.places import names_place
+from kgrag.language.quantities import broken_numbers
 from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText

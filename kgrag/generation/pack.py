@@ -10,7 +10,7 @@ from kgrag.generation.render import facts_block, passage_block, passages_block
 from kgrag.generation.sentences import joined_spans
 from kgrag.language.answer_text import without_marks
 from kgrag.language.headings import HeadingTree
-from kgrag.language.table_heads import header_before
+from kgrag.language.table_rows import header_before
 from kgrag.language.text import normalize, words
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.language.broken_numbers import broken_numbers
-from kgrag.language.quantities import narrow
+from kgrag.language.quantities import broken_numbers, narrow
 from kgrag.language.table_rows import is_delimiter, is_row
 from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kgrag.language.broken_numbers import broken_numbers
+from kgrag.language.quantities import broken_numbers
 from kgrag.language.text import sentence_spans
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.types import Language

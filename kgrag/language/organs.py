@@ -1,9 +1,10 @@
 """Names of organs in full: ministries by any of their names, local organs with their place."""
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
 
-from kgrag.language import organ_file
 from kgrag.language.leading_region import leading_region
 from kgrag.language.region_mentions import names_in
 from kgrag.language.regions import own_region, region_at, regions_named
@@ -66,7 +67,7 @@ _BLANK = re.compile(r"\s+")
 
 def central_organs() -> Iterator[tuple[str, str]]:
     """Yield (name, full name) of every name of a central organ, former ones included."""
-    yield from organ_file.central().items()
+    yield from _central_names().items()
 
 
 def is_central_organ(name: str) -> bool:
@@ -98,7 +99,7 @@ def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
     '市林业局'
     """
     full = full_organ_name(name, regions=regions)
-    return organ_file.successors().get(full, full)
+    return _successors().get(full, full)
 
 
 def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
@@ -140,9 +141,7 @@ def _of_the_centre(name: str, *, national: bool) -> str:
 
 
 def _central_name(name: str, *, national: bool) -> str:
-    return organ_file.central().get(name) or (
-        organ_file.national().get(name, "") if national else ""
-    )
+    return _central_names().get(name) or (national_names().get(name, "") if national else "")
 
 
 def is_bare_organ(name: str) -> bool:
@@ -245,8 +244,8 @@ def _kind(rest: str) -> str:
     """Return what comes behind the place in full; empty where it is unknown."""
     if match := _PARTY.match(rest):
         behind = "委" + rest[match.end() :]
-        return organ_file.whole_names().get(behind, behind)
-    if whole := organ_file.whole_names().get(rest):
+        return _whole_names().get(behind, behind)
+    if whole := _whole_names().get(rest):
         return whole
     if match := _GOVERNMENT.match(rest):
         return "人民政府" + rest[match.end() :]
@@ -261,7 +260,62 @@ def _in_full(rest: str) -> str:
     ending = _KIND.search(rest)
     if not ending:
         return ""
-    field = organ_file.fields().get(rest[: ending.start()])
+    field = fields().get(rest[: ending.start()])
     if field is None:
         return ""
     return field + {"委": "委员会", "办": "办公室"}.get(ending[1], ending[1])
+
+
+@functools.cache
+def _sections() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    text = resources.files("kgrag.language").joinpath("organs.txt").read_text(encoding="utf-8")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            found[line.strip("[]")] = []
+        elif line and not line.startswith("#"):
+            name, _, others = line.partition("：")
+            found[list(found)[-1]].append((name, others))
+    return {section: tuple(lines) for section, lines in found.items()}
+
+
+@functools.cache
+def _central_names() -> Mapping[str, str]:
+    """Return full names of central organs, former ones too, by every name that is theirs alone."""
+    found: dict[str, str] = {}
+    for name, others in _sections()["国家"]:
+        found |= dict.fromkeys((name, *others.partition("|")[0].split()), name)
+    for names, _ in _sections()["沿革"]:
+        found |= dict.fromkeys(names.split(), names.split()[0])
+    return found
+
+
+@functools.cache
+def _successors() -> Mapping[str, str]:
+    """Return the organs that have the tasks of former ones now, by their full names."""
+    return {names.split()[0]: now for names, now in _sections()["沿革"]}
+
+
+@functools.cache
+def national_names() -> Mapping[str, str]:
+    """Return full names by those that mean a central organ in national documents."""
+    lines = _sections()["国家"]
+    return {word: name for name, others in lines for word in others.partition("|")[2].split()}
+
+
+@functools.cache
+def fields() -> Mapping[str, str]:
+    """Return the fields of local organs in full, by every word for them."""
+    found: dict[str, str] = {}
+    for name, others in _sections()["地方"]:
+        found |= dict.fromkeys((name, *others.split()), name)
+    return found
+
+
+@functools.cache
+def _whole_names() -> Mapping[str, str]:
+    """Return what stands behind a place in full, by every word for it."""
+    found: dict[str, str] = {}
+    for name, others in _sections()["整名"]:
+        found |= dict.fromkeys((name, *others.split()), name)
+    return found

@@ -1,10 +1,21 @@
 """Read numbers with their units, and dates, in Chinese and English text."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE, han_numeral, whole_number
+
+_GAP = r"(?:\.[ \t]{1,3}|[ \t]{1,2}\.[ \t]{0,2})"
+_GAP_UNIT = (
+    r"%|‰|个?百分点|[百千]?[万亿]|[十百千万亿]*"
+    r"(?:元|吨|亩|公顷|平方|立方|公里|千米|千瓦|标准煤|微克|毫克|倍|米)"
+)
+# Behind a word or a sign, with a unit behind it: 1. 5个项目 at the start of a line is an item.
+_BROKEN = re.compile(
+    rf"(?:(?<![\d.])0{_GAP}|(?<=[一-鿿≥≤><=~])\d{{1,4}}{_GAP})\d{{1,4}}(?=\s*(?:{_GAP_UNIT}))"
+)
 
 # Full-width letters, digits and signs, one character for one: offsets stay.
 _NARROW = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, ord("〇"): ord("零")}
@@ -215,3 +226,13 @@ def _as_first_of_range(quantity: Quantity, last: Quantity, scale: int) -> Quanti
     if not quantity.unit and not quantity.is_scaled:
         values |= {value * scale for value in values}
     return replace(quantity, values=values, unit=quantity.unit or last.unit)
+
+
+def broken_numbers(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the decimal numbers of a text that a gap breaks, without units.
+
+    >>> [text[a:b] for text in ["总量为0. 75亿吨", "1. 5个"] for a, b in broken_numbers(text)]
+    ['0. 75']
+    """
+    for match in _BROKEN.finditer(narrow(text)):
+        yield match.span()

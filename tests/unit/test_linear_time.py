@@ -14,10 +14,10 @@ import pytest
 from kgrag.errors import KgragError
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.load.html import read_box
-from kgrag.ingestion.rules.metadata import read_metadata
-from kgrag.ingestion.rules.read import findings
-from kgrag.ingestion.rules.target_rows import row_cells
-from kgrag.ingestion.rules.target_tables import lines_of, table_cells
+from kgrag.ingestion.metadata.read import read_metadata
+from kgrag.ingestion.statements.findings import findings
+from kgrag.ingestion.statements.target_rows import row_cells
+from kgrag.ingestion.statements.target_tables import lines_of, table_cells
 from kgrag.ingestion.structure import structure
 from kgrag.language.page_labels import with_labels
 from kgrag.question.query import analyse
@@ -41,7 +41,7 @@ PACKAGES = (
     "kgrag.language",
     "kgrag.question",
     "kgrag.ingestion.load",
-    "kgrag.ingestion.rules",
+    "kgrag.ingestion.metadata",
     "kgrag.ingestion.statements",
     "kgrag.ingestion.structure",
     "kgrag.generation",
@@ -73,22 +73,24 @@ IN_LOOPS = {
 # How to call what takes more than texts.
 CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.ingestion.load.html.read_box": lambda text: read_box(text.splitlines()),
-    "kgrag.ingestion.rules.read.findings": lambda text: findings(
+    "kgrag.ingestion.statements.findings.findings": lambda text: findings(
         text, structure(text), own_names=()
     ),
-    "kgrag.ingestion.rules.target_rows.row_cells": lambda text: row_cells(lines_of(text)),
-    "kgrag.ingestion.rules.target_tables.table_cells": lambda text: table_cells(lines_of(text)),
+    "kgrag.ingestion.statements.target_rows.row_cells": lambda text: row_cells(lines_of(text)),
+    "kgrag.ingestion.statements.target_tables.table_cells": lambda text: table_cells(
+        lines_of(text)
+    ),
     "kgrag.language.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
     "kgrag.question.query.analyse": lambda text: question_of(analyse(text)),
 }
 # What works on what these make of a text, or on an answer, a model's reading, a store.
 REACHED = {
-    "kgrag.ingestion.rules.read.findings": """
+    "kgrag.ingestion.statements.findings.findings": """
         all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of
         complete_levels complete_work counts_list done_together goes_on is_size is_threshold
         is_within_name lent made_of roles_of said_before share_of task_before told_before whole
         with_amount without_sums""",
-    "kgrag.ingestion.rules.metadata.read_metadata": "read_issuers read_region suggested_year",
+    "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.language.quantities.quantities": "says_nothing",
     "answers, models, stores": """
         answer_by_sides ask_graph carry_over chats_grid citation cited_passages cov cov_paper
@@ -168,14 +170,14 @@ def test_a_pattern_that_splits_digits_in_every_way_is_found():
 
 
 KNOWN = (  # what kept a document, or lost it
-    ("kgrag.ingestion.rules.read.findings", HEADER, "1"),
-    ("kgrag.ingestion.rules.read.findings", HEADER, "-"),
-    ("kgrag.ingestion.rules.read.findings", HEADER, "/"),
-    ("kgrag.ingestion.rules.read.findings", "根据《节能法》", "\n"),
-    ("kgrag.ingestion.rules.titles_told.told_titles", "", "《关于印发〈"),
-    ("kgrag.ingestion.rules.titles_told.clean_title", "", "\n"),
-    ("kgrag.ingestion.rules.metadata.document_kind", "", " "),
-    ("kgrag.ingestion.rules.read.findings", HEADER, "到2025年达到38%，"),
+    ("kgrag.ingestion.statements.findings.findings", HEADER, "1"),
+    ("kgrag.ingestion.statements.findings.findings", HEADER, "-"),
+    ("kgrag.ingestion.statements.findings.findings", HEADER, "/"),
+    ("kgrag.ingestion.statements.findings.findings", "根据《节能法》", "\n"),
+    ("kgrag.ingestion.statements.titles_told.told_titles", "", "《关于印发〈"),
+    ("kgrag.ingestion.statements.titles_told.clean_title", "", "\n"),
+    ("kgrag.ingestion.metadata.read.document_kind", "", " "),
+    ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
     ("kgrag.generation.plain.without_courtesies", "", "\n"),
     ("kgrag.generation.plain.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
     ("kgrag.language.answer_text.is_denial", "[1]文件未规定，", "a"),
@@ -187,7 +189,7 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.text.numerals.han_numeral", "", "十百千万亿"),
     ("kgrag.language.title_keys.title_keys", "", " "),
     ("kgrag.language.titles.titles_within", "", "关于印发〈"),
-    ("kgrag.ingestion.rules.target_rows.row_cells", "", "2025年"),
+    ("kgrag.ingestion.statements.target_rows.row_cells", "", "2025年"),
     ("kgrag.generation.sentences.joined_spans", "", "||\n"),
     ("kgrag.verification.names.names", "", "政府局"),
 )
@@ -203,7 +205,7 @@ def test_what_once_took_for_ever_ends(name, before, again):
 LINES = ("甲乙丙\n", "一、总体要求\n", "\n", "1 2 3\n", "甲", "到2025年达到38%，", "（一）")
 STAGES: dict[str, Callable[[str], object]] = {
     "structure": structure,
-    "findings": CALLS["kgrag.ingestion.rules.read.findings"],
+    "findings": CALLS["kgrag.ingestion.statements.findings.findings"],
     "metadata": lambda text: read_metadata(text, title="节能办法", properties={}),
     "chunk": lambda text: cut(text, structure(text)),
 }

@@ -17,7 +17,7 @@ from benchmarks.statements import (
     score_targets,
     table,
 )
-from kgrag.ingestion.rules.finding import Finding
+from kgrag.ingestion.statements.finding import Finding
 from kgrag.qualifiers import Qualifiers
 
 TEXT = "到2025年，绿色工厂达到500家，森林覆盖率达到24.1%。奖励50万元。（责任单位：市林业局）"

@@ -15,8 +15,8 @@ from kgrag.ingestion.facts import (
     stated_by_rules,
 )
 from kgrag.ingestion.resolve import name_resolver
-from kgrag.ingestion.rules.finding import SELF, Finding
-from kgrag.ingestion.rules.targets import targets
+from kgrag.ingestion.statements.finding import SELF, Finding
+from kgrag.ingestion.statements.targets import targets
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.types import Document, Entity, Evidence, Fact, Mention

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.ingestion.resolve import document_node, name_resolver
-from kgrag.ingestion.rules.finding import SELF
+from kgrag.ingestion.statements.finding import SELF
 from kgrag.metadata import Metadata
 from kgrag.store.decisions import DecidedNames, Decision
 from kgrag.types import Document

@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.language.answer_text import statements
-from kgrag.language.broken_numbers import broken_numbers
+from kgrag.language.quantities import broken_numbers
 
 
 @pytest.mark.parametrize(

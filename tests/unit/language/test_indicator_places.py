@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.language.indicator_places import split_place
+from kgrag.language.indicators import split_place
 
 CHENGDU = ("四川省", "成都市")
 

@@ -1,6 +1,6 @@
 """The header of the table that a place stands in."""
 
-from kgrag.language.table_heads import header_before
+from kgrag.language.table_rows import header_before
 
 TABLE = "| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n| 税收 | 3 |\n"
 

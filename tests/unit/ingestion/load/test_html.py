@@ -5,7 +5,7 @@ import pytest
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.html import read_html
 from kgrag.ingestion.load.parsed import Parsed
-from kgrag.ingestion.rules.metadata import read_metadata
+from kgrag.ingestion.metadata.read import read_metadata
 
 SENTENCE = "为了推动全社会节约能源，提高能源利用效率，制定本办法。"
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.ingestion.rules.finding import SELF
+from kgrag.ingestion.statements.finding import SELF
 from kgrag.ingestion.statements.provisions import conditions
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 import kgrag.ingestion
-from kgrag.ingestion.rules import definitions
-from kgrag.ingestion.rules.finding import Finding
-from kgrag.ingestion.rules.unwrapped import unwrapped
 from kgrag.ingestion.statements import (
     citation_roles,
+    definitions,
     duty_sentences,
     provisions,
     target_grammar,
 )
+from kgrag.ingestion.statements.finding import Finding
+from kgrag.ingestion.statements.unwrapped import unwrapped
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.terms import statement_terms
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.ingestion.rules.targets import targets
+from kgrag.ingestion.statements.targets import targets
 
 
 def _named(text: str) -> list[tuple[str, str]]:

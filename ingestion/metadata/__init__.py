@@ -1,0 +1,1 @@
+"""What a document says of itself: title, number, issuers, dates, kind, region."""

@@ -1,0 +1,438 @@
+"""Indicator tables: rows of cells, and cells one a line.
+
+A table is read only where its header names the columns and a row fits it; all else is left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.ingestion.statements.prose import legible
+from kgrag.ingestion.statements.target_values import UNIT_NAMES, Value, values
+from kgrag.language.plan_periods import plan_years
+from kgrag.language.quantities import narrow
+from kgrag.language.table_rows import cells_of, holds_row, is_delimiter
+from kgrag.qualifiers import Standing
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+
+YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")
+# Each text is read in one way: what may stand alone (年, 号, 值) is no ending of another word.
+_HEADS = re.compile(
+    r"(?:序|编号|分类|领域|[一二三]级(?=指标|具体|$)|单(?=\d{4}|[\n ]|$)"
+    r"|主要|核心|具体|规划|指标|名称|内容|属|性质?|类型|计[量算]|单位(?!GDP|地区|国内|生产|工业|产品|面积|能耗|建筑|周转|运输|用地|能源)"
+    r"|备注|(?:19|20)\d\d"
+    rf"|(?:目标|现状|完成|实际|基期|基准)|五年|累|均(?=增)|年均(?!增)|增速|增长率?|[情况]|展望|评估|结论|达标|牵头|[“\"]?{FIVE_YEAR_PLAN}[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值|年|五年|$)"
+    r"|年|类|别|位|号|计|值|至|[()]|[ \t])+"
+)
+_FRAGMENT = re.compile(r"[年性属别号计类型值]{2,}")  # what a page left of the words of a header
+_TELLS = re.compile(r"指标|属性|性质|单位|(?:19|20)\d\d")
+_MORE = (re.compile(r"累计|五年累"), re.compile(r"年均|增速|增长"))
+_PAST = re.compile(r"现状|基期|基准|实际")
+_AIM_VALUE = re.compile(r"目标值|规划目标")
+_AIMED = re.compile(r"目标|规划")
+_KIND = re.compile(
+    r"(?:规划)?目标值?|规划值?|现状值?|实际值?|完成值|完成(?!情)|基期值?|基准值?|(?<=年)情况"
+)
+_KIND_RUN = re.compile(rf"(?:{_KIND.pattern}){{2,}}")
+_PLAN_AIM_VALUE = re.compile(
+    rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?(?:时期|期间|期末|末)?(?=(?:规划)?目标值)"
+)
+_CAPTION = re.compile(rf"(?P<plan>{FIVE_YEAR_PLAN}).{{0,60}}(?:指标|目标)")
+_HAS_BINDING = re.compile(r"属性|性质")
+_COMPARED = re.compile(r"[较比与自]")
+_LONGEST_HEAD_LINE = 120  # characters
+_SHORTEST_HEAD = 3
+_LONGEST_CAPTION_LINE = 60
+_IDLE_LINES = 30  # lines without a row after which a table is over
+
+_LINE = re.compile(r"[^\r\n]+")
+_BINDING = re.compile(r"(?:约束|预期|引导|指导|导向|引领|参考)性?")
+_NAME_HEAD = re.compile(
+    r"(?:主要|具体|核心|评价|考核)?(?:指标|名称|指标名称|项目|内容|指标内容|目标名称)(?:\(.{1,6}\))?"
+)
+_HEAD = re.compile(
+    r"序号?|编号|类别|分类|领域|(?:主要|具体)?指标(?:名称|内容|属性|性质|类型)?(?:\(.{1,6}\))?|名称|属性|性质|类型|(?:计量)?单位|备注"
+    r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
+)
+NUMBER = (
+    r"(?:[\[〔](?:-(?=\d))?)?(?:(?:≥|≤|>|<|>=|<=|≧|≦|﹥|﹤|约)[ \t]?)?\d++(?:\.\d+)?+"
+    r"(?![\d.]{0,20}吨)%?"
+    r"(?:左右|以上|以内|以下)?[\]〕]?(?:[①-⑳*]|[a-e](?![a-zA-Z])|(?<=[\]〕])\d\))?(?:\([^()\d]{1,12}\))?"
+)
+NOTHING = (
+    r"(?:[-—–/√]{1,2}|\d++(?:\.\d+)?+吨|(?:好于|未达|达到|优于|提前|超额)(?:预期(?!性)|完成)|(?:完成|达到|达|保持|稳中|持续|基本|不降低|不低于|不断|稳定|巩固|稳步|逐步|有所|明显|进一步"
+    r"|全部|待|从无)(?:(?!(?:指导|导向|参考)性)[^\d\s()%约预引]){0,14}|未[一-鿿]{1,3}(?![一-鿿])|以[^\d\s()%约预引]{2,12}为准)"
+)
+_SIGNS = str.maketrans("≧≦﹥﹤", "≥≤><")
+_NOTES = re.compile(r"\([^()]*\)|(?<=[\]〕])\d\)|(?<=\d)[a-e]$|[\[\]〔〕①-⑳*\s]")
+_CELL_NUMBER = re.compile(rf"{NUMBER}$")
+ATTRIBUTE = r"约束性|预期性|引导性|指导性|导向性|引领性|参考性"
+_TOKEN = re.compile(rf"{NUMBER}|{NOTHING}")
+_UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
+_MOST_COLUMNS = 10
+_LONGEST_HEAD, _LONGEST_CAPTION = 24, 40  # characters
+_CAPTION_LINES = 3
+_PLAN = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
+_PLAN_AIM = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?(?:时期|期间|期?末)?(?:规划)?目标")
+_UNIT_ABOVE = re.compile(r"单位:\s*([^\s,，;；、()]{1,8})\)?$")
+_AIM_ALONE = re.compile(r"(?:规划|预期)?目标值?|规划值")
+# Of several years together, which no column of a year is.
+_OVER_YEARS = re.compile(
+    r"(?:19|20)\d\d年?[-—–~至到]+(?:19|20)?\d\d|年均|增速|增长率|增幅|[较比]\d{4}"
+)
+_PART_NAME = re.compile(
+    r"(?:其中)?:?(?:总量|总数|总额|数量|规模|面积|占比|比重|比例|增速|增长率?|年均增长|城镇|农村|乡村|城市)"
+)
+_NO = re.compile(r"^(?:\d{1,2}|[一二三四五六七八九十]+)[.、]?(?=[^\d])")
+_DONE = re.compile(r"现状|实际|完成|基期|基数|现值")
+_AIM = re.compile(r"目标|规划|预期")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The value of an indicator in a table.
+
+    Attributes:
+        indicator: As worded, without its unit.
+        text: The cell, with the unit of its row.
+        value: The number.
+        year: Of its column.
+        standing: As the header says; empty where it does not.
+        binding: 约束性, 预期性; empty.
+        start: First character of the row in the document.
+        end: Offset after the row.
+    """
+
+    indicator: str
+    text: str
+    value: Value
+    year: str
+    standing: Standing
+    binding: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a document without the blanks around it, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Which column holds what; -1 for none."""
+
+    name: int
+    unit: int
+    binding: int
+    years: tuple[tuple[int, str, Standing], ...]
+    n: int
+    for_all: str = ""  # the unit that a line above the table names
+
+
+def table_cells(lines: Sequence[Line]) -> list[Cell]:
+    """Return the values that the indicator tables of a text state, in order.
+
+    Args:
+        lines: Of the document, from `lines_of`.
+    """
+    found = [*_of_cells(lines), *_of_single_cells(lines)]
+    return sorted(found, key=lambda cell: (cell.start, cell.end))
+
+
+def lines_of(text: str) -> list[Line]:
+    """Return the lines of a text that are not blank, narrowed, with the marks its font lost."""
+    return [
+        Line(m.start() + len(m[0]) - len(m[0].lstrip()), m.end(), m[0].strip())
+        for m in _LINE.finditer(legible(text))
+        if m[0].strip()
+    ]
+
+
+def _of_cells(lines: Sequence[Line]) -> Iterator[Cell]:
+    """Yield from tables whose cells the loader marked."""
+    header: _Header | None = None
+    caption: list[str] = []
+    for line in lines:
+        if not holds_row(line.text):
+            header = None
+            caption = [*caption[1 - _CAPTION_LINES :], line.text]
+            continue
+        cells = cells_of(line.text)
+        heading = _header(cells, _told_above(caption))
+        if heading:
+            header = heading
+        elif header and len(cells) == header.n and not is_delimiter(line.text):
+            yield from _row(header, cells, line.start, line.end)
+
+
+def _told_above(lines: Sequence[str]) -> tuple[str, str]:
+    """Return the year in which a caption's plan ends, and the unit that holds for all columns.
+
+    >>> _told_above(["表1 “十四五”主要指标", "单位:亿元"])
+    ('2025', '亿元')
+    """
+    year = unit = ""
+    for line in lines:
+        if len(line) > _LONGEST_CAPTION:
+            year = unit = ""
+            continue
+        plan, named = _PLAN.search(line), _UNIT_ABOVE.search(line)
+        year = str(plan_years(plan[1])[1]) if plan and "指标" in line else year
+        unit = named[1] if named else unit
+    return year, unit
+
+
+def _of_single_cells(lines: Sequence[Line]) -> Iterator[Cell]:
+    """Yield from tables whose cells stand one a line."""
+    i = 0
+    while i < len(lines):
+        j = i
+        while j < len(lines) and j - i < _MOST_COLUMNS and _HEAD.fullmatch(lines[j].text):
+            j += 1
+        header = _header([line.text for line in lines[i:j]]) if j - i > 2 else None
+        if header is None:
+            i = max(i + 1, j - 1) if j - i < _MOST_COLUMNS else i + 1
+            continue
+        while j + header.n <= len(lines):
+            row = lines[j : j + header.n]
+            cells = list(_row(header, [line.text for line in row], row[0].start, row[-1].end))
+            if not cells or not _fits(header, [line.text for line in row]):
+                break
+            yield from cells
+            j += header.n
+        i = j
+
+
+def _header(cells: Sequence[str], above: tuple[str, str] = ("", "")) -> _Header | None:
+    """Return which column holds what; None for a row that is no header.
+
+    Args:
+        cells: Of the row.
+        above: As `_told_above` gives it: of a column that names no year, and no unit.
+    """
+    name = unit = binding = -1
+    years: list[tuple[int, str, Standing]] = []
+    for i, cell in enumerate(cells):
+        bare = "".join(cell.split())
+        year = YEAR.search(_PLAN_AIM.sub(lambda plan: f"{plan_years(plan[1])[1]}年目标", bare))
+        if len(bare) <= _LONGEST_HEAD and year and not _OVER_YEARS.search(bare):
+            years.append((i, year[1], _standing(bare)))
+        elif _NAME_HEAD.fullmatch(bare) and (name < 0 or bare == "".join(cells[i - 1].split())):
+            name = i  # of a label over two columns the inner one
+        elif bare in ("单位", "计量单位"):
+            unit = i
+        elif bare.endswith(("属性", "性质", "类型")) and len(bare) <= 6:
+            binding = i
+        elif above[0] and _AIM_ALONE.fullmatch(bare):
+            years.append((i, above[0], "planned"))
+    if name < 0 or not years:
+        return None
+    return _Header(name, unit, binding, tuple(years), len(cells), above[1])
+
+
+def _standing(head: str) -> Standing:
+    if _AIM.search(head):
+        return "planned"
+    return "achieved" if _DONE.search(head) else ""
+
+
+def _row(header: _Header, cells: Sequence[str], start: int, end: int) -> Iterator[Cell]:
+    name = _name(header, cells)
+    unit = cells[header.unit] if header.unit >= 0 else ""
+    inside = _UNIT_IN_NAME.search(name)
+    if inside and not unit:
+        unit = inside[1]
+        name = name[: inside.start()]
+    name = _NO.sub("", name).strip(":*#△")
+    if len(name) < 2 or not re.search(r"[一-鿿]{2}", name) or len(name) > 60:
+        return
+    binding = cells[header.binding] if header.binding >= 0 else ""
+    unit = unit or header.for_all
+    for i, year, standing in header.years:
+        value = cell_value("".join(cells[i].split()), unit)
+        if value:
+            yield Cell(name, *value, year, standing, _binding(binding), start, end)
+
+
+def _name(header: _Header, cells: Sequence[str]) -> str:
+    """Return the name of a row, that of the cell before it ahead of what is a part: 城镇."""
+    name = "".join(cells[header.name].split())
+    before = "".join(cells[header.name - 1].split()) if header.name else ""
+    if _PART_NAME.fullmatch(name) and len(before) > 3 and before != name:
+        return _NO.sub("", before) + name.removeprefix("其中").removeprefix(":")
+    return name.removeprefix("其中:")
+
+
+def _binding(cell: str) -> str:
+    match = _BINDING.match(cell)
+    return match[0][:2] + "性" if match else ""
+
+
+def _fits(header: _Header, cells: Sequence[str]) -> bool:
+    """Return whether the cells of a row are what their columns hold."""
+    for i, _, _ in header.years:
+        if not _TOKEN.fullmatch("".join(cells[i].split())):
+            return False
+    if header.binding >= 0 and not _BINDING.match(cells[header.binding]):
+        return False
+    return not re.search(r"\d{2}", cells[header.name][:2])
+
+
+def cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
+    """Return (text with unit, value) of a cell; None where it holds no number."""
+    bare = _NOTES.sub("", cell.translate(_SIGNS)).removeprefix("-")
+    if not _CELL_NUMBER.match(bare):
+        return None
+    unit = "" if unit in ("-", "—", "/") else unit.strip().replace("/每", "/")
+    after = re.search(r"(?:左右|以上|以内|以下)$", bare)
+    number = bare[: after.start()] if after else bare
+    text = number + ("" if number.endswith("%") else unit) + (after[0] if after else "")
+    found = values(f" {narrow(text)}")
+    if unit in UNIT_NAMES and len(found) != 1:  # 50hm2
+        name, scale = UNIT_NAMES[unit]
+        found = [
+            replace(each, unit=name, number=each.number * scale)
+            for each in values(f" {narrow(number)}")
+        ]
+    if len(found) != 1:
+        return None
+    value = found[0]
+    return text, value if value.unit or number.endswith("%") else replace(value, unit=unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table that hold values.
+
+    Attributes:
+        years: Of the columns, ascending: a broken header may tell them in another order. As told
+            where one has several columns, planned and achieved.
+        standings: Of the columns, as far as it says: 现状值, 目标值.
+        n_more: How many columns follow them: growth a year, sums of five years.
+        has_sum: Whether one of those is a sum.
+        has_binding: Whether one says 约束性 or 预期性.
+    """
+
+    years: tuple[str, ...]
+    standings: tuple[Standing, ...]
+    n_more: int
+    has_sum: bool
+    has_binding: bool
+
+
+class Heads:
+    """Follows the lines of a document and tells below which header each stands."""
+
+    def __init__(self) -> None:
+        self.columns: Columns | None = None
+        self._head = ""
+        self._idle = 0
+        self._plan = ("", 0)  # the last year of the plan that a caption names, and its age
+
+    def step(self, line: str) -> int:
+        """Take a line; return where the words of a header end in it, 0 where it holds none."""
+        plan = _CAPTION.search(line) if len(line) < _LONGEST_CAPTION_LINE else None
+        age = self._plan[1] + 1
+        if plan:
+            self._plan = str(plan_years(plan["plan"])[1]), 0
+        else:
+            self._plan = self._plan[0] * (age < 4), age
+        at = self._so_far(line)
+        if "指标" in self._head or _HAS_BINDING.search(self._head):
+            found = _columns(self._head, self._plan[0])
+            if found:
+                self.columns, self._idle = found, 0
+        if at != len(line):
+            self._head = ""
+        if holds_row(line) or self._idle > _IDLE_LINES:
+            self.columns = None
+        self._idle += 1
+        return at
+
+    def note_row(self) -> None:
+        """Say that the line held a row."""
+        self._idle = 0
+
+    def _so_far(self, line: str) -> int:
+        """Add a line to the header so far; return where its words end."""
+        if _HEADS.fullmatch(line) and (self._head or _TELLS.search(line)):
+            self._head = self._head[-_LONGEST_HEAD_LINE:] + line + "\n"
+            return len(line)
+        left = _FRAGMENT.match(line) if self._head else None
+        if left:
+            self._head += left[0]
+            return left.end()
+        if "。" in line or not _TELLS.search(line):
+            self._head = ""
+            return 0
+        found = [
+            match
+            for match in _HEADS.finditer(line)
+            if _is_head(match[0]) and not _COMPARED.match(line, max(0, match.start() - 1))
+        ]
+        if not found:
+            self._head = ""
+            return 0
+        last = found[-1]
+        self._head = ("" if last.start() else self._head) + last[0]
+        return last.end()
+
+
+def _is_head(words: str) -> bool:
+    """Return whether words within a line are of a header, and no indicator's."""
+    is_number = words.strip().isdigit()  # 1900, the value of a row
+    return len(words) > _SHORTEST_HEAD and not is_number and _TELLS.search(words) is not None
+
+
+def _columns(head: str, planned: str) -> Columns | None:
+    """Return what a header names; None where it names no years, or one twice.
+
+    Args:
+        head: Its words.
+        planned: The year in which the aims of its caption's plan are due; empty.
+    """
+    head = _PLAN_AIM_VALUE.sub(lambda plan: f"{plan_years(plan[1])[1]}年", head)
+    years = YEAR.findall(head)
+    if not years and _AIM_VALUE.search(head) and not _PAST.search(head) and planned:
+        years = [planned]
+    if not years:
+        return None
+    told = _told_of_each(head) if len(years) != len(set(years)) else None
+    if told and years[-1] == min(years):  # of a cell by itself, told last
+        pairs = sorted(zip(years, told, strict=True), key=lambda pair: pair[0])
+        years, told = [year for year, _ in pairs], tuple(each for _, each in pairs)
+    if told is not None and len(set(zip(years, told, strict=False))) != len(years):
+        return None
+    has_binding = _HAS_BINDING.search("".join(head.split())) is not None
+    if len(years) == 1 and "指标" not in head:
+        return None
+    has_past = len(years) > 1 and _PAST.search(head) is not None
+    more = [kind.search("".join(head.split())) is not None for kind in _MORE]
+    if told is None:
+        years.sort()
+        first: Standing = "achieved" if has_past else ""
+        rest: list[Standing] = ["" for _ in years[1:]]
+        told = (first, *rest)
+    return Columns(tuple(years), told, sum(more), more[0], has_binding)
+
+
+def _told_of_each(head: str) -> tuple[Standing, ...]:
+    """Return what a header says of each of its years: 2020年目标 2020年实际; empty for other heads.
+
+    >>> _told_of_each("2015年 2020年 2020年 指标 现状 规划目标 实际")
+    ('achieved', 'planned', 'achieved')
+    """
+    bare = "".join(head.split())
+    years = list(YEAR.finditer(bare))
+    behind = [kind for year in years if (kind := _KIND.match(bare, year.end()))]
+    run = _KIND_RUN.search(bare, years[0].start())
+    said = behind if len(behind) == len(years) else list(_KIND.finditer(run[0])) if run else []
+    told: list[Standing] = ["planned" if _AIMED.search(kind[0]) else "achieved" for kind in said]
+    if told and len(told) == len(years) - 1 and years[-1][1] == min(year[1] for year in years):
+        told.append("achieved")  # a year by itself, ahead of those that have an aim and a result
+    return tuple(told) if len(told) == len(years) else ()
