@@ -159,7 +159,9 @@ def _read(
     """Return what kind of line one is, the length of its heading and the last line of it."""
     body = lines.bodies[at]
     if mark.family == ARTICLE:
-        return "title", len(body[: mark.end].rstrip()), at
+        # an English article has its title on its line
+        is_title = body.isascii() and _form(body, mark.end)[0] == "title"
+        return "title", len(body) if is_title else len(body[: mark.end].rstrip()), at
     if mark.family == OPENING:
         return "title", len(body), at
     rest = body[mark.end :].strip(" 　：:．.、】]")

@@ -20,7 +20,7 @@ _HAN = rf"(?P<n>[{HAN_WHOLE}\d]{{1,5}})"
 _SMALL = rf"(?P<n>[{HAN_SMALL}]{{1,3}})"
 _OWN = rf"(?P<n>[{HAN_SMALL}\d]{{0,3}})(?:[-－—]\d{{1,2}})?"  # 专栏4-3
 _ROMAN = r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})|[Ⅰ-Ⅻ]"
-_LATIN = rf"(?P<n>{_ROMAN}|\d{{1,3}}(?:\.\d{{1,2}})?|One|Two|Three|Four|Five)\b"
+_LATIN = rf"(?P<n>{_ROMAN}|\d{{1,4}}(?:\.\d{{1,3}}){{0,3}}|One|Two|Three|Four|Five)[A-Z]?\b"
 _ENDS = r"(?=[\s：:、．.】\]一-鿿“《]|$)"
 # What follows a mark where the text speaks of the part instead of beginning it.
 _SPOKEN = r"(?![例款的和与及或之]|项(?!目)|第(?!三方)|关于|以及|要求|\s*(?:规定|[所至到、，）》]))"
@@ -37,8 +37,11 @@ _MARKS: tuple[tuple[str, str], ...] = (
     ("chapter", rf"第\s*{_HAN}\s*章{_SPOKEN}"),
     ("section", rf"第\s*{_HAN}\s*节{_SPOKEN}"),
     (ARTICLE, rf"第\s*{_HAN}\s*条{_SPOKEN}"),
-    *((name, rf"(?i:{name})\s+{_LATIN}{_SPOKEN_LATIN}")
-      for name in ("part", "chapter", "section", ARTICLE)),
+    *((family, rf"(?i:{names})\s+{_LATIN}{_SPOKEN_LATIN}")
+      for family, names in (("part", "part|title"), ("chapter", "chapter"), ("section", "section"),
+                            (ARTICLE, "article|rule|regulation|clause|guideline|principle"))),
+    (ANNEX, r"(?i:schedule|appendix|annex)(?:\s+(?P<n>[A-Z]|\d{1,3}|[IVX]{1,4})(?![\w.])"
+            rf"{_SPOKEN_LATIN}|\s*$)"),
     ("chinese", rf"{_SMALL}\s*(?:[、．]|\.(?!\d))"),
     ("bracketed chinese", rf"[（(]\s*{_SMALL}\s*[）)]"),
     ("roman", rf"(?P<n>{_ROMAN})\s*(?:[、．]|\.(?=\s|[一-鿿]))"),
@@ -52,7 +55,7 @@ _MARKS: tuple[tuple[str, str], ...] = (
     (OPENING, r"(?:[前序引导]\s*言|结\s*语|结\s*束\s*语)(?P<n>)$"),
 )  # fmt: skip
 _PATTERNS = tuple((family, re.compile(pattern)) for family, pattern in _MARKS)
-_BEGINS = re.compile(rf"[附第专【\[（(前序引导结①-⑳Ⅰ-ⅫIVX\dPpCcSsAa{HAN_SMALL}]")
+_BEGINS = re.compile(rf"[附第专【\[（(前序引导结①-⑳Ⅰ-ⅫIVX\dPpCcSsAaRrGgTt{HAN_SMALL}]")
 # What else begins an item without counting further than its paragraph: 一是, ——, •, #.
 _ITEM = re.compile(rf"[{HAN_SMALL}]是(?:要)?|[—\-]{{2,}}|[•●■·◆]|#+")
 
@@ -83,7 +86,7 @@ def numbering_at(text: str, start: int = 0) -> Numbering | None:
     if _BEGINS.match(text, start):
         for family, pattern in _PATTERNS:
             if match := pattern.match(text, start):
-                return Numbering(family, _number(match["n"]), start, match.end())
+                return Numbering(family, _number(match["n"] or ""), start, match.end())
     return None
 
 

@@ -133,6 +133,16 @@ def test_a_paragraph_that_its_format_calls_a_heading_is_one():
             [(1, "Chapter I General Provisions"), (2, "Article 1"), (2, "Article 2")],
         ),
         (
+            "PART 2 CONDUCT\nRule 2.1 Records\nA firm must keep records.\n"
+            "Rule 2.2 A firm must act honestly. It must not mislead.\nAppendix A\nForms\nUse form 1.\n",
+            [
+                (1, "PART 2 CONDUCT"),
+                (2, "Rule 2.1 Records"),
+                (2, "Rule 2.2"),
+                (1, "Appendix A Forms"),
+            ],
+        ),
+        (
             "目录\n一、目标\n二、任务\n一、目标\n到2025年达到三成。\n二、任务\n建设电站。\n",
             [(1, "一、目标"), (1, "二、任务")],
         ),
