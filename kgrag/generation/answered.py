@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.embedding.embedder import Embedder
-from kgrag.generation.asked import asked_kinds, states_kind
 from kgrag.generation.sentences import Sentence
 from kgrag.language.leading_region import leading_region
 from kgrag.language.text import is_latin, normalize_name
+from kgrag.question.answer_kinds import asked_kinds, states_kind
 from kgrag.text.numerals import han_numeral
 from kgrag.types import Language, Query
 

@@ -17,7 +17,6 @@ from kgrag.generation.answered import (
     is_title_meant,
     names_what_is_counted,
 )
-from kgrag.generation.asked import asked_kind, states_kind
 from kgrag.generation.citation import citation
 from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
@@ -27,6 +26,7 @@ from kgrag.language.official_terms import wordings
 from kgrag.language.quantities import narrow
 from kgrag.language.text import normalize_name, words
 from kgrag.qualifiers import Qualifiers
+from kgrag.question.answer_kinds import asked_kind, states_kind
 from kgrag.question.question import Question, question_of
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Language, Query

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kgrag.generation.asked import asked_kind
 from kgrag.generation.sentences import LEADERS, Sentence
+from kgrag.question.answer_kinds import asked_kind
 from kgrag.text.numbering import ARTICLE, DIVISIONS, numbering_at
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.types import Document, Language, Query

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kgrag.generation.asked import asked_kinds
 from kgrag.generation.render import facts_block, passage_block, passages_block
 from kgrag.generation.sentences import joined_spans
 from kgrag.language.answer_text import without_marks
 from kgrag.language.headings import HeadingTree
 from kgrag.language.table_rows import header_before
 from kgrag.language.text import normalize, words
+from kgrag.question.answer_kinds import asked_kinds
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.types import Document, Fact, Heading, Query
 

@@ -134,7 +134,8 @@ def test_a_paragraph_that_its_format_calls_a_heading_is_one():
         ),
         (
             "PART 2 CONDUCT\nRule 2.1 Records\nA firm must keep records.\n"
-            "Rule 2.2 A firm must act honestly. It must not mislead.\nAppendix A\nForms\nUse form 1.\n",
+            "Rule 2.2 A firm must act honestly. It must not mislead.\n"
+            "Appendix A\nForms\nUse form 1.\n",
             [
                 (1, "PART 2 CONDUCT"),
                 (2, "Rule 2.1 Records"),
