@@ -6,15 +6,15 @@ from decimal import Decimal
 
 from kgrag.language.quantities import Quantity, quantities
 
-NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批") | frozenset(
+_NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批") | frozenset(
     ("个月", "小时", "分钟", "季度", "工作日", "期间", "次", "类", "张")
 )
 """Units of times, articles, ranks: no value of an indicator."""
-COUNTERS = (
+_COUNTERS = (
     "本(?![市省县区州地着级月年科质体次])|立方(?![米公])|标准台|眼|标台|家次|人次|辆次|户次|标准箱|标箱|车位|床位|场次|站点|株|所|支|套|口|只|头|羽|艘|栋|幢|部(?!门)|对|根|列|架|泊位|场|枚|例|起|册"
     "|宗|笔|组|MWh|GWh|GW|MW|kV|蒸吨|平米|平方|方|万|微克|毫克|μg|ug|mg|大卡|焦耳|GJ|PJ|dB|分贝|摄氏度|℃"
 )
-OF_WHAT = "标准煤|标煤|二氧化碳当量|二氧化碳|CO2当量|CO2e|CO2|蒸汽|折纯"
+_OF_WHAT = "标准煤|标煤|二氧化碳当量|二氧化碳|CO2当量|CO2e|CO2|蒸汽|折纯"
 PER = (
     "万平方米|万立方米|平方公里|平方千米|平方米|立方米|立方|万千瓦时|千瓦时|标准煤|万元|亿元|小时|公里|公顷|万枚|万人|吨|人|户|天|日|年|亩"
     "|升|秒|时|次|台|辆|件|kWh|km2|km|m2|m3|hm2|kgce|tce|L|h|d|a|t"
@@ -40,8 +40,8 @@ MONEY_FOR = re.compile(
 )
 """What is granted or taken is no value of an indicator."""
 _TO = re.compile(r"(?:[-—–~～至到]|——)")
-_MORE_UNIT = re.compile(rf"\s*(?:{COUNTERS})", re.IGNORECASE)
-_TAIL = re.compile(rf"(?P<of>{OF_WHAT})?(?:(?:/|每)(?P<per>{PER}))?", re.IGNORECASE)
+_MORE_UNIT = re.compile(rf"\s*(?:{_COUNTERS})", re.IGNORECASE)
+_TAIL = re.compile(rf"(?P<of>{_OF_WHAT})?(?:(?:/|每)(?P<per>{PER}))?", re.IGNORECASE)
 AFTER_LOW = ("及以上", "或以上", "以上")
 AFTER_HIGH = ("及以下", "以下", "以内", "之内")
 _PER = {
@@ -130,7 +130,7 @@ def _range(text: str, first: Quantity, last: Quantity) -> bool:
     return (
         max(first.values) < max(last.values)
         and (first.unit == last.unit or not first.unit)
-        and (last.unit not in NOT_VALUES or _is_unit_here(text, last))
+        and (last.unit not in _NOT_VALUES or _is_unit_here(text, last))
     )
 
 
@@ -159,7 +159,7 @@ def _value(text: str, first: Quantity, last: Quantity) -> Value | None:
 def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     """Return whether a number is none of a time, an article, a name, a count of parts."""
     before = text[max(0, first.start - 2) : first.start]
-    if before.endswith("第") or (last.unit in NOT_VALUES and not _is_unit_here(text, last)):
+    if before.endswith("第") or (last.unit in _NOT_VALUES and not _is_unit_here(text, last)):
         return False
     if _PART_OF_NAME.search(before) and not before.endswith("-"):
         return False

@@ -5,7 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from kgrag.language.text import character_pairs, normalize_name
 from kgrag.language.title_keys import title_key, title_keys
@@ -23,10 +23,12 @@ from kgrag.tables.clauses import (
 )
 from kgrag.tables.figures import figure_words, measured_of
 from kgrag.tables.naming import day_of_issue
-from kgrag.tables.paired import ADDED, CHANGED, KEPT, REMOVED, Change, pairs_alike
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.types import Document
+
+ADDED, _REMOVED, _CHANGED, _KEPT = "新增", "删除", "修改", "不变"
+T = TypeVar("T")
 
 _ONE_TASK = 0.75  # share of character pairs from which two tasks are one
 _OF_ONE_CLAUSE = 0.96  # how alike two tasks count that are each the only one of a clause
@@ -50,7 +52,7 @@ _COLUMNS = (
     Column("new", "新", "new"),
     Column("alike", "相似度%", "alike %"),
 )
-_KINDS = {ADDED: "added", REMOVED: "removed", CHANGED: "changed", KEPT: "kept"}
+_KINDS = {ADDED: "added", _REMOVED: "removed", _CHANGED: "changed", _KEPT: "kept"}
 _OTHER_BUILD = Note(
     "两文写法不同，能对应的条款很少：请以目标、职责、引用为主",
     en="built differently, few clauses have a counterpart: go by targets, duties, references",
@@ -58,6 +60,61 @@ _OTHER_BUILD = Note(
 _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
 _FEW = 0.2  # share of clauses with a counterpart below which two documents are of another build
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was added, removed, changed or kept.
+
+    Attributes:
+        kind: `ADDED`, `_REMOVED`, `_CHANGED` or `_KEPT`.
+        item: What.
+        old: As the old document has it; empty where it does not.
+        new: As the new document has it.
+        spots: Where, the old document first.
+        alike: Percent in which the two texts agree; None where they are no texts.
+    """
+
+    kind: str
+    item: str
+    old: str
+    new: str
+    spots: tuple[Spot, ...]
+    alike: int | None = None
+
+
+def _pairs_alike(
+    old: Sequence[T], new: Sequence[T], alike: Callable[[T, T], float], *, at_least: float
+) -> list[tuple[T | None, T | None]]:
+    """Return what is one of two lists side by side, each at most once, the most alike first.
+
+    Args:
+        old: Any.
+        new: Any.
+        alike: How much two are, 0 to 1.
+        at_least: From which they may be one.
+
+    Returns:
+        In the order of the new list, then what is only in the old one.
+
+    >>> _pairs_alike([1, 5], [4, 9], lambda a, b: 1 - abs(a - b) / 10, at_least=0.8)
+    [(5, 4), (None, 9), (1, None)]
+    """
+    shares = {
+        (i, j): share
+        for i, a in enumerate(old)
+        for j, b in enumerate(new)
+        if (share := alike(a, b)) >= at_least
+    }
+    by_old: dict[int, int] = {}
+    by_new: dict[int, int] = {}
+    for i, j in sorted(shares, key=lambda ij: (-shares[ij], abs(ij[0] - ij[1]), ij)):
+        if i not in by_old and j not in by_new:
+            by_old[i], by_new[j] = j, i
+    met: list[tuple[T | None, T | None]] = [
+        (old[by_new[j]] if j in by_new else None, b) for j, b in enumerate(new)
+    ]
+    return met + [(a, None) for i, a in enumerate(old) if i not in by_old]
 
 
 def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()) -> Table:
@@ -86,7 +143,7 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
         "clauses": lambda: (c for pair in aligned for c in _clause(pair, old, new)),
     }
     changes = {part: list(made[part]()) for part in PARTS if part in (parts or PARTS)}
-    shown = [(part, c) for part, all_of in changes.items() for c in all_of if c.kind != KEPT]
+    shown = [(part, c) for part, all_of in changes.items() for c in all_of if c.kind != _KEPT]
     sources = quoted(store, (spot for _, change in shown for spot in change.spots))
     rows = tuple(
         Row(
@@ -114,7 +171,7 @@ def _notes(
             en=f"{part}: " + ", ".join(f"{n[kind]} {word}" for kind, word in _KINDS.items()),
         )
     of_clauses = changes.get("clauses", ())
-    met = sum(change.kind in (CHANGED, KEPT) for change in of_clauses)
+    met = sum(change.kind in (_CHANGED, _KEPT) for change in of_clauses)
     if of_clauses and met < _FEW * len(of_clauses):
         yield _OTHER_BUILD
 
@@ -123,12 +180,12 @@ def _clause(pair: Aligned, old: Document, new: Document) -> Iterator[Change]:
     """Yield what became of a clause."""
     if pair.old is None or pair.new is None:
         if pair.old:
-            yield _alone(pair.old, old, REMOVED)
+            yield _alone(pair.old, old, _REMOVED)
         elif pair.new:
             yield _alone(pair.new, new, ADDED)
         return
     gone, come = changed_sentences(pair.old, pair.new)
-    kind = KEPT if is_same(pair.old, pair.new) or not (gone or come) else CHANGED
+    kind = _KEPT if is_same(pair.old, pair.new) or not (gone or come) else _CHANGED
     a = (old.doc_id, *(gone[0] if gone else (pair.old.start, pair.old.start + 1)))
     b = (new.doc_id, *(come[0] if come else (pair.new.start, pair.new.start + 1)))
     yield Change(
@@ -153,7 +210,7 @@ def _alone(clause: Clause, document: Document, kind: str) -> Change:
     return Change(
         kind=kind,
         item=clause.path or _OPENING,
-        old=clause.text if kind == REMOVED else "",
+        old=clause.text if kind == _REMOVED else "",
         new=clause.text if kind == ADDED else "",
         spots=((document.doc_id, clause.start, clause.start + 1),),
     )
@@ -192,9 +249,9 @@ def _reference_changes(store: Store, old: Document, new: Document) -> Iterator[C
         old: A document that is held.
         new: The one that it is compared with.
     """
-    for a, b in pairs_alike(_cited(store, old), _cited(store, new), _alike, at_least=0.5):
+    for a, b in _pairs_alike(_cited(store, old), _cited(store, new), _alike, at_least=0.5):
         before, after = (cited.roles() if cited else "" for cited in (a, b))
-        kind = KEPT if before == after else CHANGED if a and b else ADDED if b else REMOVED
+        kind = _KEPT if before == after else _CHANGED if a and b else ADDED if b else _REMOVED
         title = next(cited.title for cited in (b, a) if cited)
         spots = tuple(spot_of(cited.statements[0]) for cited in (a, b) if cited)
         yield Change(kind, f"《{title}》", before, after, spots)
@@ -266,7 +323,7 @@ def _target_changes(store: Store, old: Document, new: Document) -> Iterator[Chan
             yield _changed(left_a[0], left_b[0])
         else:
             yield from (_one_sided(s, ADDED) for s in left_b)
-            yield from (_one_sided(s, REMOVED) for s in left_a)
+            yield from (_one_sided(s, _REMOVED) for s in left_a)
 
 
 def _figures(store: Store, document: Document) -> dict[_Of, dict[str, list[Statement]]]:
@@ -301,7 +358,7 @@ def _of_one_year(old: Sequence[Statement], new: Sequence[Statement]) -> Iterator
     n = min(len(left_a), len(left_b))
     yield from map(_changed, left_a[:n], left_b[:n])
     yield from (_one_sided(s, ADDED) for s in left_b[n:])
-    yield from (_one_sided(s, REMOVED) for s in left_a[n:])
+    yield from (_one_sided(s, _REMOVED) for s in left_a[n:])
 
 
 def _value(statement: Statement) -> tuple[str, str]:
@@ -311,7 +368,7 @@ def _value(statement: Statement) -> tuple[str, str]:
 def _changed(old: Statement, new: Statement) -> Change:
     same = _value(old) == _value(new) and old.qualifiers.year == new.qualifiers.year
     return Change(
-        kind=KEPT if same else CHANGED,
+        kind=_KEPT if same else _CHANGED,
         item=new.fact.subject.name,
         old=_words(old),
         new=_words(new),
@@ -324,7 +381,7 @@ def _one_sided(statement: Statement, kind: str) -> Change:
     return Change(
         kind=kind,
         item=statement.fact.subject.name,
-        old=told if kind == REMOVED else "",
+        old=told if kind == _REMOVED else "",
         new=told if kind == ADDED else "",
         spots=(spot_of(statement),),
     )
@@ -379,16 +436,16 @@ def _duty_changes(
     ours = _tasks(store, old, [(pair.old, pair.new) for pair in aligned])
     theirs = _tasks(store, new, [(pair.new, pair.new) for pair in aligned])
     across = old.metadata.regions != new.metadata.regions
-    for a, b in pairs_alike(ours, theirs, _alike_tasks, at_least=_ONE_TASK):
+    for a, b in _pairs_alike(ours, theirs, _alike_tasks, at_least=_ONE_TASK):
         if a and b:
             same = _keys(a, old, across) == _keys(b, new, across)
             item = b.name if a.name == b.name else f"{b.name}（旧：{a.name}）"
-            kind = KEPT if same else CHANGED
+            kind = _KEPT if same else _CHANGED
             yield Change(kind, item, a.told(), b.told(), (a.spot, b.spot))
         elif b:
             yield Change(ADDED, b.name, "", b.told(), (b.spot,))
         elif a:
-            yield Change(REMOVED, a.name, a.told(), "", (a.spot,))
+            yield Change(_REMOVED, a.name, a.told(), "", (a.spot,))
 
 
 def _tasks(

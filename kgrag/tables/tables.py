@@ -1,6 +1,7 @@
 """The tables of a knowledge base, asked by the names that people use."""
 
 import re
+from collections import defaultdict
 from datetime import date
 
 from kgrag.errors import NotFoundError, OutOfRangeError
@@ -10,14 +11,25 @@ from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_called
 from kgrag.store.store import Store
-from kgrag.tables import compare, conflicts, digest, duties, references, targets, timeline
+from kgrag.tables import compare, conflicts, digest, references, targets, timeline
+from kgrag.tables.choose import choose, names_all
 from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
 from kgrag.tables.naming import called_so, document_meant
-from kgrag.tables.table import Table
+from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
+from kgrag.tables.table import Cell, Column, Row, Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
 from kgrag.types import Entity
+
+_ROLES = ("牵头", "负责", "配合")
+_COLUMNS = (
+    Column("organ", "部门", "organ"),
+    Column("role", "角色", "role"),
+    Column("task", "任务", "task"),
+    Column("deadline", "时限", "deadline"),
+    Column("as_written", "原称", "as written"),
+)
 
 _CANDIDATES = 50  # titles that are looked at where nothing is called so
 _SHOWN = 5  # of them, in an error
@@ -64,7 +76,7 @@ class Tables:
 
     def duties(self, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
         """Return what an organ is to do; see `kgrag.tables.duties.duties`."""
-        return duties.duties(self._store, _checked(organ), role=role, within=within)
+        return duties(self._store, _checked(organ), role=role, within=within)
 
     def cites(self, document: str) -> Table:
         """Return what a document (id, file, file name or title) cites.
@@ -167,3 +179,47 @@ class Tables:
 def _checked(name: str) -> str:
     check_whole("name", name)
     return name
+
+
+def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
+    """Return what an organ is to do, a row for each task, organ and role.
+
+    Args:
+        store: The knowledge base.
+        organ: Words of its name, divided by blanks: 四川 生态环境厅. Empty for all.
+        role: 牵头, 负责 or 配合; empty for all.
+        within: Of which documents.
+
+    Raises:
+        NotFoundError: If the filter leaves no document.
+    """
+    chosen, named = choose(store, within), names_all(organ)
+    rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
+    stating = set()
+    for statement in store.statements("duty", sorted(chosen.cards) if within else None):
+        told, fact = statement.qualifiers, statement.fact
+        written = told.subject or fact.subject.name
+        said = told.role or fact.predicate
+        if not (named(fact.subject.name) or named(written)) or (role and said != role):
+            continue
+        task = told.object or fact.object.name
+        cells = (fact.subject.name, said, task, told.deadline or None, written)
+        rows[cells].append(spot_of(statement))
+        stating.add(statement.doc_id)
+    sources = quoted(store, (spot for spots in rows.values() for spot in spots))
+    return Table(
+        name="duties",
+        columns=_COLUMNS,
+        rows=tuple(
+            Row(cells, sources_of(spots, sources))
+            for cells, spots in sorted(rows.items(), key=lambda item: _order(item[0], item[1][0]))
+        ),
+        notes=(
+            chosen.note(stating, zh=f"{organ}职责", en=f"duties of {organ}" if organ else "duties"),
+        ),
+    )
+
+
+def _order(cells: tuple[Cell, ...], spot: Spot) -> tuple[str, int, Spot]:
+    role = _ROLES.index(str(cells[1])) if cells[1] in _ROLES else len(_ROLES)
+    return str(cells[0]), role, spot

@@ -233,8 +233,124 @@ def test_files_have_at_most_800_lines():
     listed(
         f"{module.name} has {n} lines"
         for module in modules().values()
-        if (n := len(module.path.read_text("utf-8").splitlines())) > 800
+        if (n := lines_of(module)) > 800
     )
+
+
+# Small modules that one other of their package imports, and why they stand apart.
+SEAMS = {
+    "kgrag.asking.*": "a kind of question each",
+    "kgrag.cli.*": "a command each",
+    "kgrag.dataset.*": "a kind of question each",
+    "kgrag.embedding.hashing": "an encoder",
+    "kgrag.generation.carry_over_*": "a language each",
+    "kgrag.ingestion.load.*": "a format, or a step of reading one, each",
+    "kgrag.ingestion.statements.*": "what reads a grammar, or a part of one",
+    "kgrag.llm.prompts.*": "what the package gives to others",
+    "kgrag.llm.retried": "a wrapper of models",
+    "kgrag.notebook": "how results are shown in notebooks",
+    "kgrag.reranking.*": "a kind of reranker each",
+    "kgrag.retrieval.fill": "a postprocessor",
+    "kgrag.retrieval.merge": "a postprocessor",
+    "kgrag.store.documents": "a role of stores",
+    "kgrag.store.neo4j.*": "a file of statements each, in `cypher/`",
+    "kgrag.testing.scripted": "a double",
+}
+
+
+def test_a_module_is_no_chapter_of_another():
+    """What one module alone of the package uses stands in it, if it is short."""
+    users: dict[str, set[str]] = {name: set() for name in modules()}
+    for module in modules().values():
+        for name in ours(imports(module.tree)) - {module.name}:
+            users[name].add(module.name)
+    listed(
+        f"{name} has {n} lines, and {user} alone imports it"
+        for name, (user, *others) in ((name, used) for name, used in users.items() if used)
+        if not others and package_of(user) == name.rpartition(".")[0]
+        if package_of(name) != name
+        if (n := lines_of(modules()[name])) < 150
+        if not any(fnmatchcase(name, seam) for seam in SEAMS)
+    )
+
+
+# Modules with more public names than others, and why.
+WIDE = {
+    "kgrag.choices": "the choices of all settings",
+    "kgrag.config": "the settings",
+    "kgrag.embedding.installed": "all that reaches the folder of models",
+    "kgrag.errors": "the errors",
+    "kgrag.evaluation.measures": "a measure each",
+    "kgrag.ingestion.statements.*": "what several readers ask of one grammar",
+    "kgrag.language.text": "what words and sentences of a text are",
+    "kgrag.results": "what is returned",
+    "kgrag.store.neo4j.document_knowledge": "what a document says in the graph",
+    "kgrag.store.records": "a line of an export each",
+    "kgrag.store.sqlite.seals": "checksums of all kinds of rows",
+    "kgrag.text.numbering": "a family of marks each",
+    "kgrag.types": "what is stored",
+}
+
+
+def test_modules_have_at_most_12_public_names():
+    """Who reads more of them looks for the one that matters."""
+    listed(
+        f"{module.name} has {len(names)}: {', '.join(names)}"
+        for module in modules().values()
+        if len(names := public_names(module.tree)) > 12
+        if not any(fnmatchcase(module.name, wide) for wide in WIDE)
+    )
+
+
+# Packages of more than 20 modules, and what they are.
+LARGE = {
+    "kgrag": "the types, the public classes, and what all packages need",
+    "kgrag.asking": "a module for each kind of question, the loop around them",
+    "kgrag.cli": "a module for each command",
+    "kgrag.embedding": "encoders, where they come from, their vectors' cache",
+    "kgrag.ingestion": "the steps of taking documents in, a module each",
+    "kgrag.ingestion.load": "formats of files, a module each, and what they share",
+    "kgrag.ingestion.statements": "kinds of statements, two or three modules each",
+    "kgrag.language": "names, places, organs, titles and numbers in texts",
+    "kgrag.retrieval": "routes, fusions, rerankers and postprocessors, a module each",
+    "kgrag.store": "the roles of a store, what is stored, and what both stores share",
+    "kgrag.store.neo4j": "the roles of a store, and what a server needs besides",
+    "kgrag.store.sqlite": "the roles of a store, and what a folder needs besides",
+}
+
+
+def test_large_packages_explain_themselves():
+    """One that is not listed is two, or has chapters of one module."""
+    large = {
+        package
+        for package in map(package_of, modules())
+        if sum(package_of(name) == package for name in modules()) > 21  # with the package itself
+    }
+    assert large <= set(LARGE)
+
+
+def lines_of(module):
+    """Return how many lines a module has."""
+    return len(module.path.read_text("utf-8").splitlines())
+
+
+def package_of(name):
+    """Return the package that a module stands in; a package stands in itself."""
+    is_package = modules()[name].path.name == "__init__.py"
+    return name if is_package else name.rpartition(".")[0]
+
+
+def public_names(tree):
+    """Return what a module defines without a leading underscore, in order."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.append(node.name)
+        targets = getattr(node, "targets", [getattr(node, "target", node)])
+        found += [n.id for t in targets for n in ast.walk(t)
+                  if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(n, ast.Name)
+                  and isinstance(n.ctx, ast.Store)]  # fmt: skip
+    return [name for name in found if not name.startswith("_")]
 
 
 def test_modules_print_nothing_but_the_command_line():

@@ -179,7 +179,7 @@ def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") ->
     return [key for key, blob, seal in keyed if seal != seal_of_vector(key, blob)]
 
 
-def key_of(row: Sequence[object]) -> str:
+def _key_of(row: Sequence[object]) -> str:
     """Return the key of a correction, (document, field), or of a decision, (kind, name, into)."""
     return _JSON([str(value) for value in row])
 
@@ -189,7 +189,7 @@ def _kept(connection: sqlite3.Connection, table: str) -> dict[str, tuple[object,
     rows = run(connection, _KEPT[cast("Kept", table)]).fetchall()
     if table in SETTINGS:
         return {str(row[0]): row for row in rows}
-    return {key_of(row[:2] if table == "corrections" else row): row for row in rows}
+    return {_key_of(row[:2] if table == "corrections" else row): row for row in rows}
 
 
 def _seals_of(connection: sqlite3.Connection, subject: str) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.ingestion.load.word.symbols import is_symbol_font, symbol
+from kgrag.ingestion.load.word.runs import is_symbol_font, symbol
 
 
 @pytest.mark.parametrize(
