@@ -99,8 +99,9 @@ def shown(finding):
     q = finding.qualifiers
     amount = f"{q.value}..{q.value_to}" if q.value_to else q.value
     sign = "" if q.comparator in ("=", "range", "") else q.comparator
-    told = (finding.subject, finding.predicate, finding.object, f"{sign}{amount} {q.unit}")
-    return " | ".join(filter(None, (*told, q.condition)))
+    value = f"{sign}{amount} {q.unit}".strip()
+    told = (finding.subject, finding.predicate, finding.object, value, q.condition)
+    return " | ".join(filter(None, told))
 
 
 ROWS = [
