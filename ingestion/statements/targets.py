@@ -1,6 +1,7 @@
 """Targets by rule: which indicator is to have, or has, which value, until when."""
 
 import bisect
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -437,10 +438,11 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
     for begins in _BEGINS.finditer(said, max(0, len(said) - _REACH)):
         place = _place_at(said[begins.end() :], alone=begins.start() > 0)
         told = told if place is None else place
-    return (_of_headings(passage.section) or titled) if told is None else told
+    return (_of_headings(tuple(passage.section)) or titled) if told is None else told
 
 
-def _of_headings(titles: Sequence[str]) -> str:
+@functools.lru_cache(maxsize=256)  # of one section come many statements
+def _of_headings(titles: tuple[str, ...]) -> str:
     """Return the place of the innermost heading that begins with one; empty for none."""
     for title in reversed(titles):
         text = without_numbering(title)

@@ -1,5 +1,6 @@
 """Put the lines of a text together that a page's width broke, and remember where they stood."""
 
+import functools
 import re
 from array import array
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Unwrapped:
         return self.offsets[start], self.offsets[end - 1] + 1
 
 
+@functools.lru_cache(maxsize=2)  # all rules read one document after another
 def unwrapped(text: str) -> Unwrapped:
     r"""Return the paragraphs of a text, each on one line.
 

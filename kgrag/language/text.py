@@ -18,6 +18,7 @@ from kgrag.types import Language
 _RUN = re.compile(r"([\u4e00-\u9fd5a-zA-Z0-9+#&._%\-]+)")
 _PIECE = re.compile(r"[\u4e00-\u9fd5]{1,1000}+|[^\u4e00-\u9fd5]++")
 _KEPT_UNKNOWN = 1 << 15  # runs of unknown characters whose segmentation is remembered
+_KEPT_RUNS = 1 << 12  # runs whose words' ends are remembered: all rules read the same sentences
 
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -54,6 +55,7 @@ class Segmenter:
             word: log(count) - whole if count else 0.0 for word, count in frequencies.items()
         }
         self._recognised = lru_cache(_KEPT_UNKNOWN)(_by_model)
+        self.ends_in = lru_cache(_KEPT_RUNS)(self._ends_in)
 
     @classmethod
     def from_jieba(cls, added: Iterable[str] = ()) -> "Segmenter":
@@ -103,12 +105,16 @@ class Segmenter:
         found, at = {0}, 0
         for piece, is_run in self.runs(text):
             if is_run:
-                ends, end = self._best_path(piece), 0
-                while end < len(piece):
-                    end = ends[end]
-                    found.add(at + end)
+                found.update(at + end for end in self.ends_in(piece))
             at += len(piece)
             found.add(at)
+        return frozenset(found)
+
+    def _ends_in(self, run: str) -> frozenset[int]:
+        """Return the offsets at which words of a run end, and 0."""
+        ends, found = self._best_path(run), [0]
+        while found[-1] < len(run):
+            found.append(ends[found[-1]])
         return frozenset(found)
 
     def _best_path(self, run: str) -> list[int]:
@@ -271,6 +277,31 @@ def word_boundaries(text: str) -> frozenset[int]:
             and text[at - 1 : at + 1].isalnum()
         )
     )
+
+
+class WordEnds:
+    """Where the words of a text end, as `word_boundaries` has it; only runs asked for are read.
+
+    >>> ends = WordEnds("科技部，我部≥部门")
+    >>> ends.around(2), ends.around(5), ends.around(6)
+    ((False, True), (True, True), (True, True))
+    """
+
+    def __init__(self, text: str) -> None:
+        self._runs = _RUN.finditer(text)
+        self._run = next(self._runs, None)
+        self._ends: frozenset[int] | None = None  # of the run, once they are asked for
+
+    def around(self, at: int) -> tuple[bool, bool]:
+        """Return whether no word is cut before and behind a character; ask in order."""
+        while self._run and self._run.end() <= at:
+            self._run, self._ends = next(self._runs, None), None
+        if self._run is None or at < self._run.start():  # a mark
+            return True, True
+        if self._ends is None:
+            self._ends = _segmenter().ends_in(self._run[0])
+        start = self._run.start()
+        return at - start in self._ends, at + 1 - start in self._ends
 
 
 # Chunks of several sizes hold the same clauses: those of a dozen documents are remembered.

@@ -10,7 +10,7 @@ from importlib import resources
 
 import ahocorasick_rs
 
-from kgrag.language.text import word_boundaries
+from kgrag.language.text import WordEnds
 
 Tags = frozenset[str]
 HALF = re.compile("[\ud800-\udfff]")  # halves of characters, which no decoded text has
@@ -72,7 +72,7 @@ class Lexicon:
     def terms(self, text: str) -> Iterator[Term]:
         """Yield the words in a text, in order; they do not overlap."""
         text = HALF.sub("\ufffd", text)
-        edges: frozenset[int] | None = None
+        words = WordEnds(text)
         for number, start, end in self._automaton.find_matches_as_indexes(text):
             if not self._tags[number]:
                 continue
@@ -80,9 +80,8 @@ class Lexicon:
                 if _LETTER.match(text, max(0, start - 1), start) or _LETTER.match(text, end):
                     continue
             elif end - start == 1 and not text[start].isascii():
-                edges = word_boundaries(text) if edges is None else edges
-                is_led = start in edges or text[end : end + 1].isdigit()
-                if not is_led or end not in edges:
+                begins, ends = words.around(start)
+                if not ends or not (begins or text[end : end + 1].isdigit()):
                     continue
             yield Term(start, end, self._tags[number])
 
