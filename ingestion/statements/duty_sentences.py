@@ -36,7 +36,6 @@ _TAIL = re.compile(
     r"|(?:按|按照|依|依照|依据|根据)(?:各自|其|有关|相关)?(?:工作)?职(?:责|能)(?:分工)?"
     r"(?:分别|共同|分工)?(?:落实|做好|推进|抓好|组织实施|实施|分工)(?:相关工作|落实)?)"
 )
-_NOTE = re.compile(r"以下均|不再(?:一一)?列出|以下任务")
 _ASIDE = re.compile(
     r"[（(〈][^（）()〈〉]{0,60}(?:下同|为牵头|不再(?:一一)?列出|均需)[^（）()〈〉]{0,40}[）)〉]|[，,]下同"
 )
@@ -498,7 +497,7 @@ def roles(text: str, *, default: str = "") -> Roles:
     elif due := _DUE_WORDS.search(text):
         deadline = due[0]
         text = text[: due.start()] + "；" + text[due.end() :]
-    text = "；".join(s for s in re.split(r"[。；;]", text) if not _NOTE.search(s))
+    text = "；".join(re.split(r"[。；;]", text))
     if _ONE_LEADS.search(text):
         default = default or DOES
     if not default and not LABEL.search(text) and not _TAIL.search(text):

@@ -30,9 +30,6 @@ _LEADS_IN = re.compile(
     r"(?:推进|推动|加强|开展|实施|建设|新建|强化|促进|推行|提高|提升|发展|恢复|修复|改造|建成|建立|创建|健全|完善|打造){1,2}(?:了)?"
     r"(?P<of>[^,、;:\d()“”]{3,20}?)(?:建设|工作|工程|项目)?$"
 )
-_COUNTED = re.compile(
-    r"^(?>(?:主要|[全本我][省市县区州])?(?:各类)?)(?P<of>(?!已|新|共|总)[^,、;:\d()“”]{2,16}?)(?:共|合计|总数|达|有)*\d+[处座个家]$"
-)
 _NUMBERED = re.compile(r"^(?:[(]?[\d一二三四五六七八九十]{1,3}[).、])+")
 _ENTRY = re.compile(r"^[^,;。:]{2,30}(?:项目|工程)$")
 _CLAUSE_MARKS = ",;:"
@@ -105,7 +102,7 @@ def _object_before(text: str, clause: tuple[int, int]) -> str:
         return ""
     end = clause[0] - 1
     start = max(text.rfind(mark, 0, end) for mark in (*_CLAUSE_MARKS, "。")) + 1
-    said = _LEADS_IN.match(text[start:end]) or _COUNTED.match(text[start:end])
+    said = _LEADS_IN.match(text[start:end])
     return said["of"] if said else ""
 
 

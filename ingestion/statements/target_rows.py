@@ -69,7 +69,6 @@ _ENDS_NAME = re.compile(
 _BINDING = re.compile(ATTRIBUTE)
 _FRAGMENT = {-1: re.compile(r"[一-鿿]{1,3}"), 1: re.compile(r"[一-鿿]")}
 _SPLIT_UNIT = re.compile(r"(?P<name>[^。；;,%|\d()]{4,40})\((?P<unit>[^()]{1,8})\)")
-_HAS_UNIT = re.compile(r"\((?P<unit>[^()]{1,14})\)[*#△]*$")
 _UNIT_LIKE = re.compile(rf"(?:{_PLAIN}|[万亿]?[一-鿿μµugmk%‰/\d每³²]{{1,8}})$")
 _SINGLE = re.compile(
     rf"(?<![\d.])(?P<no>\d{{1,2}})[.、 ]?(?P<name>[一-鿿][^\n≥≤<>|]{{2,40}}?)"
@@ -231,9 +230,6 @@ def _named(
         return None
     name, end = opening["name"], before.end
     start = before.start + at
-    whole = _HAS_UNIT.search(name)
-    if whole and _UNIT_LIKE.match(whole["unit"]):
-        return name[: whole.start()], whole["unit"], start, end
     if not tail and behind:
         if len(behind.text) > len(before.text) - at + 8:
             return None

@@ -27,8 +27,6 @@ _BASE_AFTER = re.compile(r"(?:年?(?:的|现状|实际){0,3}(?:基础上|水平�
 _FROM_VALUE = re.compile(r"的?[^,。;]{0,3}\d")
 _FROM_PLAN = re.compile(rf"({FIVE_YEAR_PLAN})[”\"]?[^\n，。]{{0,24}}(?:规划|方案|计划)")
 _HEAD = 100  # characters that hold a title
-_SINCE = re.compile(r"^[^,。;]{0,30}以来")
-_NUMBER_YEAR = re.compile(r"[〔\[﹝(【](20\d\d)[〕\]﹞)】]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ def times(text: str) -> list[Time]:
             if first >= year:
                 continue
             period = f"{first}-{year}"
-        since = "以来" in tail or bool(_SINCE.match(after) and lead in ("自", "从"))
+        since = "以来" in tail
         found.append(
             Time(
                 match.start(),
@@ -108,17 +106,12 @@ def _digits(year: str) -> str:
 def written_in(text: str) -> int:
     """Return the year from which a document looks back and ahead; 0 where nothing tells.
 
-    Its own where it states it; otherwise the latest of the 文号 that it cites and of the first year
-    of the five-year plan that its title names.
+    Its own where it states it; otherwise the first year of the five-year plan that its title names.
     """
-    stated = issue_year(read_lines(text))
-    cited = [int(year) for year in _NUMBER_YEAR.findall(text)]
-    if stated:
+    if stated := issue_year(read_lines(text)):
         return int(stated)
-    planned = _FROM_PLAN.search(text, 0, _HEAD)
-    since = plan_years(planned[1])[0] if planned else 0
-    if cited or since:
-        return max(*cited, since, 0)
+    if planned := _FROM_PLAN.search(text, 0, _HEAD):
+        return plan_years(planned[1])[0]
     return 2021 if "十四五" in text else 0
 
 

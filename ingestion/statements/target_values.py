@@ -56,7 +56,6 @@ _PER = {
     "l": "升",
     "kwh": "千瓦时",
 }
-_PART_OF_NAME = re.compile(r"[a-z/\-+±第]$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"(?<=[一-鿿]\d)(?:达|提高|提升|控制|保持|稳定|下降|降低|增长)")
 SHARES = ("%", "个百分点")
 _MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]")
@@ -160,8 +159,6 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     """Return whether a number is none of a time, an article, a name, a count of parts."""
     before = text[max(0, first.start - 2) : first.start]
     if before.endswith("第") or (last.unit in _NOT_VALUES and not _is_unit_here(text, last)):
-        return False
-    if _PART_OF_NAME.search(before) and not before.endswith("-"):
         return False
     if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
         return False

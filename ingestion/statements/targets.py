@@ -101,7 +101,6 @@ _WILL = re.compile(r"力争|争取|确保|目标|力求|将达|预计|要(?:达�
 _AIMS = re.compile(
     r"发展目标|主要目标|总体目标|工作目标|主要任务|重点任务|总体要求|总体思路|指导思想"
 )
-_SENTENCE = re.compile(r"[,，][^,，。;；.．\n]*+[。;；.．]")  # a line of prose, taken for a heading
 _ONLY = re.compile(r"仅[占有为达]?$|(?:只有|不足|尚不足)$")
 _SCOPE = re.compile(
     r"规模以上工业|规上工业|规模以上企业|新建建筑|公共机构|公共建筑|居住建筑|城镇新建建筑|重点用能单位|中央企业"
@@ -328,8 +327,7 @@ def _as_written(text: str, passage: Passage, statement: Statement) -> str:
 def _looks_back(passage: Passage, carry: _Carry) -> bool | None:
     """Return whether a passage's sections tell what was done; None where they tell neither."""
     of_means = False
-    titles = [title for title in passage.section if not _SENTENCE.search(title)]
-    for i, title in reversed(list(enumerate(titles))):
+    for i, title in reversed(list(enumerate(passage.section))):
         if _ACHIEVED_SECTION.search(title) and "目标" not in title:
             # behind the aims of a section its title says nothing of what follows
             return True if i or title != carry.aims_in else None

@@ -23,7 +23,6 @@ SAID_SHORT = (
 _OPEN, _CLOSE = "《«", "》»"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
 _LONGEST = 160  # characters of a title, line breaks included
-_SENTENCE = re.compile("[。；;！？]")
 # A title inside a title begins it, or follows one of these; another 《 means a lost 》.
 _NESTING = re.compile(
     r"(?:关于|[印颁]发|[发公颁]布|转发|批转|修[改订正]|废止|贯彻|落实|实施|执行|履行|宣传|学习"
@@ -148,7 +147,7 @@ def _marked(text: str) -> Iterator[Told]:
 
 def _told(text: str, start: int, end: int) -> Iterator[Told]:
     title = text[start + 1 : end - 1]
-    if not 2 <= len(title) <= _LONGEST or _SENTENCE.search(title):
+    if not 2 <= len(title) <= _LONGEST:
         return
     number, tail = number_after(text, end)
     yield Told(start, end, clean_title(title), number, tail)
