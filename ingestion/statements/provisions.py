@@ -303,8 +303,10 @@ def _of_sentence(
             continue
         slot = _last(row.subject, before)
         confidence = row.confidence
-        if row.items and row.items.search(before):
-            subjects = list(_items_below(flat.text, end))
+        if row.items and (listed := row.items.search(before)):
+            who = _said(flat, start, read, *listed.span("slot")) if listed["slot"] else ""
+            items = _items_below(flat.text, end)
+            subjects = [item if who in item else f"{who}{item}"[:LONGEST] for item in items]
         elif slot:
             subjects = [_said(flat, start, read, *slot)]
         elif carried and goes_on:
