@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 
-from kgrag.language.quantities import narrow
-from kgrag.language.text import normalize
+from kgrag.text.quantities import narrow
+from kgrag.text.words import normalize
 
 _SHORTER, _LONGER = 0.7, 0.4  # shares of the characters that two wordings must have in common
 _NOT_WORD = re.compile(r"[\W_的]+")

@@ -26,10 +26,10 @@ from pathlib import Path
 
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
-from kgrag.language.quantities import quantities
-from kgrag.language.text import sentence_spans
 from kgrag.question.query import analyse
 from kgrag.results import Answer, Context, Passage
+from kgrag.text.quantities import quantities
+from kgrag.text.words import sentence_spans
 from kgrag.types import Document
 from kgrag.verification.checks import check
 from kgrag.verification.names import names, short_agencies

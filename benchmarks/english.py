@@ -15,8 +15,8 @@ from pathlib import Path
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.evaluation.report import text_table
-from kgrag.language.in_chinese import in_chinese
 from kgrag.retrieval import bilingual
+from kgrag.text.in_chinese import in_chinese
 
 _LABELS = Path(__file__).with_name("labels") / "english.jsonl"
 _COLUMNS = ("R@1", "R@5", "MRR@5", "span@2000", "MRR")

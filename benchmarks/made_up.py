@@ -22,9 +22,9 @@ from kgrag.ids import entity_id, fact_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.report import ModelReport, Outcome
-from kgrag.language.regions import listed_regions
-from kgrag.language.text import character_pairs
 from kgrag.store.contents import DocumentBundle
+from kgrag.text.regions import listed_regions
+from kgrag.text.words import character_pairs
 from kgrag.types import Entity, Fact
 
 CHUNKS_PER_DOCUMENT = 53  # leaf chunks, as the chunker cuts them; real policy documents have 69

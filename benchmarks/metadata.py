@@ -16,9 +16,9 @@ from pathlib import Path
 from kgrag.ingestion.load.load import load
 from kgrag.ingestion.load.source import Source
 from kgrag.ingestion.metadata.read import read_metadata
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import canonical_organ
 from kgrag.metadata import Metadata
+from kgrag.text.leading_region import leading_region
+from kgrag.text.organs import canonical_organ
 
 _FIELDS = {
     "发布机构": "issuer",

@@ -35,13 +35,13 @@ from kgrag.config import Config
 from kgrag.errors import ModelError
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
-from kgrag.language.answer_text import NOT_FOUND, marks, without_marks
-from kgrag.language.quantities import narrow
-from kgrag.language.text import character_pairs, normalize_name
 from kgrag.llm.chat import ChatModel
 from kgrag.results import Answer, Citation, Context
 from kgrag.retrieval.systems import preset
 from kgrag.testing import ScriptedChat
+from kgrag.text.answer_text import NOT_FOUND, marks, without_marks
+from kgrag.text.quantities import narrow
+from kgrag.text.words import character_pairs, normalize_name
 from kgrag.types import Document, Heading, Query
 from kgrag.verification.checks import check
 

@@ -28,8 +28,8 @@ from pathlib import Path
 from benchmarks.metadata import read
 from kgrag.ingestion.resolve import name_resolver
 from kgrag.ingestion.statements.duties import duties
-from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.metadata import Metadata
+from kgrag.text.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.types import Document
 
 _LABELS = Path(__file__).with_name("labels") / "organs.jsonl"

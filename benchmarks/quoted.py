@@ -26,8 +26,8 @@ from typing import Any
 
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.citations import quoted
-from kgrag.language.text import normalize_name
 from kgrag.results import Citation
+from kgrag.text.words import normalize_name
 
 _OPEN, _CLOSE = "[《〈«<“]", "[》〉»>”]"
 

@@ -31,8 +31,8 @@ from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
 from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.references import own_names, references
-from kgrag.language.title_keys import issuer_ahead, title_key, title_keys
 from kgrag.metadata import Metadata
+from kgrag.text.title_keys import issuer_ahead, title_key, title_keys
 
 READINGS = Path(__file__).parent / "labels" / "references.jsonl"
 _HELD_BY = 0.7  # of a label's key that a shorter title found must have

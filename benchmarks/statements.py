@@ -44,7 +44,7 @@ from benchmarks.agreement import (
     unit_and_scale,
 )
 from kgrag.ingestion.statements.finding import Finding
-from kgrag.language.quantities import narrow
+from kgrag.text.quantities import narrow
 
 HALVES = (
     "tune",

@@ -10,13 +10,13 @@ from pathlib import Path
 from asking import Pair
 
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.language.text import words
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.statements import statement
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.store.store import Store
+from kgrag.text.words import words
 from tests.neo4j_server.server import Neo4jServer
 
 _CHANGED = 20  # documents deleted and stored again

@@ -18,9 +18,9 @@ from kgrag.ingestion.prepare import completed
 from kgrag.ingestion.report import Outcome, Status
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
-from kgrag.language.visible import place_shown, shown_path
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
+from kgrag.text.visible import place_shown, shown_path
 from kgrag.types import Document
 
 

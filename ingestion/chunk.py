@@ -10,7 +10,7 @@ from kgrag.config import ChunkConfig
 from kgrag.errors import ConfigError
 from kgrag.ids import chunk_id
 from kgrag.ingestion.structure import opens_attachment
-from kgrag.language.headings import HeadingTree
+from kgrag.text.headings import HeadingTree
 from kgrag.types import Chunk, Document, Heading
 
 # Where a cut hurts least, first. A chunk is at least so full before a boundary of that kind ends

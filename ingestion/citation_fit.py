@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 
 from kgrag.ingestion.metadata.numbers import clean_number
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import canonical_organ, is_central_organ
-from kgrag.language.regions import region_at, regions_named
-from kgrag.language.title_keys import CENTRE, issuer_before, same_organ
 from kgrag.metadata import Metadata
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.organs import canonical_organ, is_central_organ
+from kgrag.text.regions import region_at, regions_named
+from kgrag.text.title_keys import CENTRE, issuer_before, same_organ
 
 # 省委、省政府; 中共云岭省委云岭省人民政府 are two as well.
 _BETWEEN_ORGANS = re.compile(

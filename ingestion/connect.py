@@ -10,9 +10,9 @@ from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.link import DocumentNames
 from kgrag.ingestion.resolve import document_node
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
-from kgrag.language.title_keys import cited_name
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
+from kgrag.text.title_keys import cited_name
 from kgrag.types import Document, Entity, Evidence, Fact
 
 # Start, end, the entity that is cited and how it is called there. Entities are renamed while others

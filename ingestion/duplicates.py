@@ -8,11 +8,11 @@ from difflib import SequenceMatcher
 
 from kgrag.ids import entity_id
 from kgrag.json_ready import JsonReady
-from kgrag.language.indicators import indicator_name
-from kgrag.language.leading_region import leading_region
-from kgrag.language.region_mentions import regions_in
-from kgrag.language.text import character_pairs, normalize_name
+from kgrag.text.indicators import indicator_name
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.region_mentions import regions_in
+from kgrag.text.words import character_pairs, normalize_name
 from kgrag.types import Entity
 
 _UNLIKE = frozenset(["value", "deadline", "document"])  # names that differ in little mean others

@@ -12,9 +12,9 @@ from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.self_names import self_names
 from kgrag.ingestion.summarize import name_before
 from kgrag.ingestion.vector_set import VectorSet
-from kgrag.language.table_rows import header_before
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import DocumentBundle, NodeVector
+from kgrag.text.table_rows import header_before
+from kgrag.text.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Evidence, Fact, NodeKind
 from kgrag.vectors.vector import Vector
 

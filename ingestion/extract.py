@@ -16,9 +16,9 @@ from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.statements.target_phrases import bound_of, value_qualifiers
 from kgrag.ingestion.statements.target_values import as_text, values
-from kgrag.language.quantities import narrow
-from kgrag.language.text import normalize
 from kgrag.qualifiers import NONE, Comparator, Qualifiers
+from kgrag.text.quantities import narrow
+from kgrag.text.words import normalize
 from kgrag.types import Chunk, Evidence, Fact, Language
 
 _SIGNS: Mapping[str, Comparator] = {

@@ -10,11 +10,11 @@ from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.target_phrases import value_qualifiers
 from kgrag.ingestion.statements.validity import BEGINS, LASTS, UNTIL
-from kgrag.language.leading_region import leading_region
-from kgrag.language.quantities import dates
-from kgrag.language.text import normalize_name
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.qualifiers import NONE, Qualifiers
+from kgrag.text.leading_region import leading_region
+from kgrag.text.quantities import dates
+from kgrag.text.titles import CITING_PREDICATES
+from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Evidence, Fact, Mention
 
 BY_RULE = "rules"  # extractor of what rules find

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kgrag.ingestion.citation_fit import Cited, Held, Named, fit, named_by
 from kgrag.ingestion.metadata.numbers import clean_number
-from kgrag.language.document_nodes import node_id
-from kgrag.language.leading_region import leading_region
-from kgrag.language.region_mentions import regions_in
-from kgrag.language.regions import path
-from kgrag.language.short_titles import likeness, same_kind, series_marks
-from kgrag.language.title_keys import title_keys
+from kgrag.text.document_nodes import node_id
+from kgrag.text.leading_region import leading_region
+from kgrag.text.region_mentions import regions_in
+from kgrag.text.regions import path
+from kgrag.text.short_titles import likeness, same_kind, series_marks
+from kgrag.text.title_keys import title_keys
 
 _LIKE_ENOUGH = 0.9
 _RAREST = 10  # pairs of characters of a title by which others like it are sought

@@ -11,7 +11,7 @@ from typing import Any
 from kgrag.config_file import read_toml
 from kgrag.errors import ConfigError
 from kgrag.ids import digest
-from kgrag.language.text import normalize_name
+from kgrag.text.words import normalize_name
 from kgrag.types import Language
 
 SHIPPED = ("dual-carbon",)

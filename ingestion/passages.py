@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.language.text import sentence_spans
+from kgrag.text.words import sentence_spans
 from kgrag.types import Chunk
 
 _LEAST_CUT = 600  # characters of a passage that is still cut

@@ -18,8 +18,8 @@ from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.ingestion.workers.pool import is_small
-from kgrag.language.visible import shown_path
 from kgrag.store.store import Store
+from kgrag.text.visible import shown_path
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered

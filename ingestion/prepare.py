@@ -22,9 +22,9 @@ from kgrag.ingestion.resolve import NameResolver, name_resolver
 from kgrag.ingestion.statements.definitions import abbreviations
 from kgrag.ingestion.statements.findings import findings
 from kgrag.ingestion.structure import structure
-from kgrag.language.text import sentence_spans
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
+from kgrag.text.words import sentence_spans
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
 
 _LOADED_TITLE = "loaded_title"  # property: the title as the loader gave it

@@ -10,9 +10,9 @@ from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
-from kgrag.language.visible import place_shown
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
+from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
 

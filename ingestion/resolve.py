@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 from kgrag.ids import entity_id, task_id
 from kgrag.ingestion.self_names import DOCUMENT_TYPE, SelfNames, names_nothing, self_names
 from kgrag.ingestion.statements.finding import SELF
-from kgrag.language.document_nodes import node_id, node_name
-from kgrag.language.indicators import indicator_name, is_indicator, split_place
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
-from kgrag.language.places import names_place
-from kgrag.language.quantities import dates, narrow, quantities
-from kgrag.language.regions import level_of, own_region, regions_named
-from kgrag.language.short_titles import shortens
-from kgrag.language.text import normalize_name, quoted_titles
-from kgrag.language.title_keys import cited_name, title_key
-from kgrag.language.titles import titles_within
 from kgrag.store.decisions import DecidedNames
+from kgrag.text.document_nodes import node_id, node_name
+from kgrag.text.indicators import indicator_name, is_indicator, split_place
+from kgrag.text.leading_region import leading_region
+from kgrag.text.organs import canonical_organ, is_bare_organ, place_name
+from kgrag.text.places import names_place
+from kgrag.text.quantities import dates, narrow, quantities
+from kgrag.text.regions import level_of, own_region, regions_named
+from kgrag.text.short_titles import shortens
+from kgrag.text.title_keys import cited_name, title_key
+from kgrag.text.titles import titles_within
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+from kgrag.text.words import normalize_name, quoted_titles
 from kgrag.types import Document, Entity
 
 UNTYPED = "entity"

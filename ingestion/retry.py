@@ -13,9 +13,9 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.pipeline import Progress, store_all
 from kgrag.ingestion.report import IngestReport, Outcome
 from kgrag.ingestion.vector_set import VectorSet
-from kgrag.language.visible import shown_path
 from kgrag.store.contents import SourceState
 from kgrag.store.store import Store
+from kgrag.text.visible import shown_path
 
 
 def retry_failed(

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from kgrag.language.regions import own_region
-from kgrag.language.text import normalize, stop_words
-from kgrag.language.titles import document_name
+from kgrag.text.regions import own_region
+from kgrag.text.titles import document_name
 from kgrag.text.vocabulary import DOCUMENT_KINDS
+from kgrag.text.words import normalize, stop_words
 from kgrag.types import Document
 
 DOCUMENT_TYPE = "document"

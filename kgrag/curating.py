@@ -19,13 +19,13 @@ from kgrag.ingestion.load.stated_values import (
 from kgrag.ingestion.renew import settle
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
-from kgrag.language.text import normalize_name
-from kgrag.language.title_keys import cited_name
 from kgrag.limits import check_whole
 from kgrag.lookup import find_document
 from kgrag.store.decisions import Correction, Decision
 from kgrag.store.graph import CountedEntity
 from kgrag.store.store import Store
+from kgrag.text.title_keys import cited_name
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 FIELDS = (TITLE, *sorted(METADATA_FIELDS))  # that can be corrected

@@ -16,7 +16,6 @@ from kgrag.ingestion.load.parsed import (
     replace_unusable,
 )
 from kgrag.ingestion.load.title import guess_title
-from kgrag.language.text import normalize_name, words
 from kgrag.llm.chat import ChatModel, Completion, Message, Request, Usage
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.coverage import by_coverage
@@ -34,6 +33,7 @@ from kgrag.retrieval.weighted_fusion import (
     WeightedRetriever,
 )
 from kgrag.store.store import SearchedStore
+from kgrag.text.words import normalize_name, words
 from kgrag.types import Chunk, Document, Query, Segment
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from kgrag.language.text import identity_key, normalize_name
+from kgrag.text.words import identity_key, normalize_name
 
 
 def digest(*parts: str, length: int = 16) -> str:
@@ -70,7 +70,7 @@ def document_node_id(name: str, issuer: str) -> str:
     Documents of one name by several issuers, as provinces have them by the dozen, are several.
 
     Args:
-        name: `kgrag.language.titles.document_name` of its title.
+        name: `kgrag.text.titles.document_name` of its title.
         issuer: The full name of the organ that issued it; empty where nothing tells.
 
     >>> document_node_id("节能规划", "云岭省政府") == document_node_id("节能规划", "南渡省政府")

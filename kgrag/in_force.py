@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from kgrag.language.as_of import parse_as_of
-from kgrag.language.document_nodes import node_id, node_name
-from kgrag.language.plan_periods import last_year
-from kgrag.language.title_keys import title_key, without_edition
 from kgrag.metadata import Metadata
 from kgrag.status import ISSUED, SUGGESTED, Status, StatusKind
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
+from kgrag.text.as_of import parse_as_of
+from kgrag.text.document_nodes import node_id, node_name
+from kgrag.text.plan_periods import last_year
+from kgrag.text.title_keys import title_key, without_edition
 from kgrag.types import Document
 
 _ACTS: Mapping[str, StatusKind] = {"废止": "repealed", "修订": "amended"}

@@ -8,9 +8,9 @@ from typing import Literal
 from kgrag.ids import digest
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.json_ready import JsonReady
-from kgrag.language.held_twice import Held, Pair, held_twice
-from kgrag.language.text import normalize_name
 from kgrag.store.store import Store
+from kgrag.text.held_twice import Held, Pair, held_twice
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 from kgrag.unread import UNREAD, Unread, unread_from
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from kgrag.asking.dated import as_of_asked
 from kgrag.in_force import InForce
-from kgrag.language.document_nodes import node_id
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count
 from kgrag.lookup import facts_around, find_document
 from kgrag.problems import ReadingProblem, reading_problems
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.store import Store
+from kgrag.text.document_nodes import node_id
+from kgrag.text.titles import CITING_PREDICATES
 from kgrag.types import Document, Entity, Fact
 
 if TYPE_CHECKING:

@@ -237,7 +237,7 @@ class Query:
 
     Attributes:
         text: As asked.
-        words: Content words in order, as `kgrag.language.text.words` gives them.
+        words: Content words in order, as `kgrag.text.words.words` gives them.
         titles: What the question quotes in 《》, or surely names without them, in order.
         remainder: The question without these titles.
         places: Places named that some document is about.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
-from kgrag.language.visible import place_shown
+from kgrag.text.visible import place_shown
 
 UNREAD = f"{NOTE}unread"  # key of the note that holds them
 MOST_UNREAD = 1000

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from kgrag.ingestion.load.title import find_title
-from kgrag.language.text import normalize_name
+from kgrag.text.words import normalize_name
 
 _LINES = 400  # in which the title of the body stands again
 _MOST_LINES = 5  # that a title fills

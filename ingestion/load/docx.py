@@ -18,8 +18,8 @@ from kgrag.ingestion.load.word.package import NotWordError, W, WordPackage, open
 from kgrag.ingestion.load.word.pictures import diagram_lines
 from kgrag.ingestion.load.word.reading import Block, Line, Reading, field_marks
 from kgrag.ingestion.load.word.runs import read_line
-from kgrag.language.table_rows import cells_of, is_delimiter, is_row
-from kgrag.language.text import normalize_name
+from kgrag.text.table_rows import cells_of, is_delimiter, is_row
+from kgrag.text.words import normalize_name
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.language.table_rows import delimiter_line, row_line
 from kgrag.text.numbering import item_end
+from kgrag.text.table_rows import delimiter_line, row_line
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN, ISSUER_ENDS
 
 _MOST_ROWS = 5

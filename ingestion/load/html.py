@@ -11,7 +11,7 @@ from kgrag.ingestion.load.html_article import beside_article, find_article
 from kgrag.ingestion.load.html_lines import clean, page_lines, texts_by_cell
 from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
-from kgrag.language.text import normalize_name
+from kgrag.text.words import normalize_name
 
 # By the name that `kgrag.ingestion.metadata.read` knows; the label as pages print it.
 _LABELS: dict[str, tuple[str, ...]] = {

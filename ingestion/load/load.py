@@ -14,7 +14,7 @@ from kgrag.ingestion.load.jsonl import read_records
 from kgrag.ingestion.load.opening import open_regular
 from kgrag.ingestion.load.source import Failure, Source, unsupported_reason
 from kgrag.ingestion.load.statement import stated_title
-from kgrag.language.visible import shown_path
+from kgrag.text.visible import shown_path
 from kgrag.types import Document
 
 DEFAULT_MAX_BYTES = IngestConfig().max_bytes

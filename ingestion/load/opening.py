@@ -6,7 +6,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from kgrag.errors import IngestionError
-from kgrag.language.visible import shown_path
+from kgrag.text.visible import shown_path
 
 # A pipe that took the file's place since it was found must not be waited for.
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)

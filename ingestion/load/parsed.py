@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 
-from kgrag.language.table_rows import CELL_MARK
+from kgrag.text.table_rows import CELL_MARK
 from kgrag.types import Segment, SegmentKind
 
 _LINE = re.compile(r"[^\r\n]+|\r\n|\r|\n")

@@ -16,7 +16,7 @@ from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.scanned import Recognised, recognised, why_unread
 from kgrag.ingestion.load.title import find_title, guess_title
-from kgrag.language.text import word_boundaries
+from kgrag.text.words import word_boundaries
 
 _FEWEST = 50
 _MOST_ODD = 0.35

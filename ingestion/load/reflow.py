@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.ingestion.load.page_tables import Item, Line, Table, expand
-from kgrag.language.table_rows import is_row
 from kgrag.text.numbering import item_end
+from kgrag.text.table_rows import is_row
 from kgrag.types import Segment
 
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"

@@ -15,7 +15,7 @@ from kgrag.ingestion.load.opening import open_regular
 from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source
 from kgrag.ingestion.load.stated_values import field_of
 from kgrag.ingestion.load.statement import statement
-from kgrag.language.visible import shown_path
+from kgrag.text.visible import shown_path
 
 _DELIMITERS = ",;\t"
 _NO_COLUMN = "no column says which file a row is about; call one file (文件)"

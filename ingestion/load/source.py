@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
-from kgrag.language.visible import shown_path
+from kgrag.text.visible import shown_path
 
 _REMEDIES = {
     ".ofd": "export it as PDF",

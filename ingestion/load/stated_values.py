@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from kgrag.language.leading_region import leading_region
-from kgrag.language.quantities import narrow
-from kgrag.language.regions import level_of, listed_regions, path, region_of, regions_named
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import han_digits
+from kgrag.text.quantities import narrow
+from kgrag.text.regions import level_of, listed_regions, path, region_of, regions_named
 
 LISTED = ("issuers", "regions", "recipients", "status")  # fields of several values
 BETWEEN = "；"  # between these in a property

@@ -13,8 +13,8 @@ from kgrag.ingestion.load.stated_values import (
     shortened,
     stated_value,
 )
-from kgrag.language.regions import level_of
 from kgrag.metadata import Metadata
+from kgrag.text.regions import level_of
 
 PREFIX = "stated."  # of the properties of a document that hold a statement
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from kgrag.language.page_labels import NAME_LABELS, page_label, with_labels
-from kgrag.language.text import normalize_name
-from kgrag.language.title_keys import without_number
 from kgrag.text.numbering import item_end
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE
+from kgrag.text.page_labels import NAME_LABELS, page_label, with_labels
+from kgrag.text.title_keys import without_number
 from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
+from kgrag.text.words import normalize_name
 
 _KINDS = (
     f"{DOCUMENT_KINDS}|函|手册|答复|说明|解读|公示|议案|提案|建议|请示|纪要|倡议书|安排|法|工程|行动"

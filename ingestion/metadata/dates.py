@@ -8,8 +8,8 @@ from datetime import date, timedelta
 
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines
 from kgrag.ingestion.metadata.numbers import numbers_in, own_number
-from kgrag.language.title_keys import title_key, title_keys
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits, whole_number
+from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
 _SMALL = rf"(?:[一二三]?十[{HAN_DIGITS[1:]}]?|[{HAN_DIGITS[1:]}]|\d{{1,2}})"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from kgrag.ingestion.metadata.dates import DAY, MONTH
 from kgrag.ingestion.metadata.issuing_organs import is_organ_name, split_organs
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import is_bare_organ, is_central_organ
-from kgrag.language.page_labels import ORGAN_LABELS
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.organs import is_bare_organ, is_central_organ
+from kgrag.text.page_labels import ORGAN_LABELS
 from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _MOST_LINES = 40  # that a signature fills

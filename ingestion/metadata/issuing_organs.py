@@ -4,11 +4,11 @@ import functools
 import re
 from collections.abc import Iterator
 
-from kgrag.language import organs
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import central_organs, is_central_organ
-from kgrag.language.region_mentions import names_in
+from kgrag.text import organs
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.organs import central_organs, is_central_organ
+from kgrag.text.region_mentions import names_in
 
 _SEPARATOR = re.compile(r"[、，,；;\s]+|(?<=[厅局委府会办部室署])[和与及]")
 _END = re.compile(

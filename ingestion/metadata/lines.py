@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kgrag.language.page_labels import label_row, with_labels
+from kgrag.text.page_labels import label_row, with_labels
 
 HEAD = 40  # lines in which a title, a number, addressees and the signature of a notice stand
 _LINES = 20_000  # that are read of any document

@@ -12,11 +12,11 @@ from kgrag.ingestion.metadata.issuing_organs import split_organs
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines, narrowed, read_lines
 from kgrag.ingestion.metadata.numbers import numbers_in, own_number
 from kgrag.ingestion.metadata.regions import Governed, read_region
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import full_organ_name, is_bare_organ
-from kgrag.language.regions import region_at
-from kgrag.language.titles import document_kinds, titles_within
 from kgrag.metadata import Metadata
+from kgrag.text.leading_region import leading_region
+from kgrag.text.organs import full_organ_name, is_bare_organ
+from kgrag.text.regions import region_at
+from kgrag.text.titles import document_kinds, titles_within
 
 _DAY_AHEAD = re.compile(rf"^[（(]?{DAY}[）)]?[-_、，:：]?(?=[一-鿿《“])")
 _BEHIND = re.compile(r"[（(](?P<told>[^（）()]{6,80})[）)]$")

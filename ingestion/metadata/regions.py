@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kgrag.ingestion.metadata.lines import DocumentLines
-from kgrag.language.leading_region import leading_region
-from kgrag.language.organs import is_bare_organ, is_central_organ
-from kgrag.language.region_mentions import regions_in
-from kgrag.language.regions import (
+from kgrag.metadata import Level
+from kgrag.text.leading_region import leading_region
+from kgrag.text.organs import is_bare_organ, is_central_organ
+from kgrag.text.region_mentions import regions_in
+from kgrag.text.regions import (
     MUNICIPALITIES,
     Region,
     level_of,
@@ -19,7 +20,6 @@ from kgrag.language.regions import (
     region_at,
     regions_named,
 )
-from kgrag.metadata import Level
 from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _READ = 60_000  # characters in which mentions are counted

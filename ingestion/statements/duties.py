@@ -21,9 +21,9 @@ from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.organs import is_organ
 from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
 from kgrag.ingestion.structure import structure
-from kgrag.language.table_rows import cells_of, is_delimiter
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.table_rows import cells_of, is_delimiter
 from kgrag.types import Heading
 
 _LONGEST_CELL = 700  # characters that are read

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.language.headings import HeadingTree
-from kgrag.language.quantities import narrow
-from kgrag.language.table_rows import cell_spans, cells_of, holds_row
+from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import item_end
+from kgrag.text.quantities import narrow
+from kgrag.text.table_rows import cell_spans, cells_of, holds_row
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Heading
 

@@ -9,10 +9,10 @@ from typing import Any
 from kgrag.ingestion.statements.finding import SELF, Finding
 from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
 from kgrag.ingestion.statements.validity import validity
-from kgrag.language.quantities import Quantity, quantities
 from kgrag.qualifiers import Comparator, Qualifiers
 from kgrag.text.grammar import Grammar
 from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, DIVISIONS, item_end, numbering_at
+from kgrag.text.quantities import Quantity, quantities
 from kgrag.text.tagged import Span, Tagged
 
 # Ranks of marks, outermost first.

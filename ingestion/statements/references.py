@@ -16,12 +16,12 @@ from kgrag.ingestion.statements.citation_roles import (
 )
 from kgrag.ingestion.statements.finding import SELF, Finding
 from kgrag.ingestion.statements.titles_told import SAID_SHORT, Told, clean_title, told_titles
-from kgrag.language.leading_region import leading_region
-from kgrag.language.title_keys import issuer_ahead, issuer_before, same_organ, title_key, title_keys
-from kgrag.language.titles import document_kinds
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numbering import DIVISIONS, RANK, numbering_at
 from kgrag.text.numerals import HAN_SMALL, HAN_WHOLE
+from kgrag.text.title_keys import issuer_ahead, issuer_before, same_organ, title_key, title_keys
+from kgrag.text.titles import document_kinds
 from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 _YEARS = re.compile(r"[（(]\d{4}\s*[-—–―－~至]+\s*\d{4}\s*年?[）)]$")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kgrag.ingestion.statements.target_grammar import ends
 from kgrag.ingestion.statements.target_statement import Statement
-from kgrag.language.quantities import COUNTS
+from kgrag.text.quantities import COUNTS
 
 _KIND = (
     r"(?:总占地|占地|建筑|建设|用地|种植|覆盖|综合|资源化|平均|年均|设计|规划|处理|生产|新增|新建"

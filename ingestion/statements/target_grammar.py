@@ -5,9 +5,9 @@ import re
 
 from kgrag.ingestion.statements.target_times import Time, times
 from kgrag.ingestion.statements.target_values import AFTER_HIGH, AFTER_LOW, SHARES, Value, values
-from kgrag.language.quantities import COUNTS
 from kgrag.qualifiers import Comparator
 from kgrag.text.grammar import Grammar
+from kgrag.text.quantities import COUNTS
 from kgrag.text.tagged import Span, Tagged
 from kgrag.text.terms import Tags, statement_terms
 

@@ -4,8 +4,8 @@ import re
 
 from kgrag.ingestion.statements.target_grammar import ends, pattern, reaches, words
 from kgrag.ingestion.statements.target_values import SHARES, Value
-from kgrag.language.places import names_place
-from kgrag.language.quantities import COUNTS
+from kgrag.text.places import names_place
+from kgrag.text.quantities import COUNTS
 from kgrag.text.tagged import Tagged
 
 _NAME = re.compile(r"[一-鿿A-Za-z]{2}")

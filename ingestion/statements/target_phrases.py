@@ -7,8 +7,8 @@ from kgrag.ingestion.statements.target_grammar import chain_before, comparator_o
 from kgrag.ingestion.statements.target_names import is_threshold
 from kgrag.ingestion.statements.target_times import Time, standing_of, times
 from kgrag.ingestion.statements.target_values import MONEY_FOR, Value, as_text, values
-from kgrag.language.quantities import COUNTS, narrow
 from kgrag.qualifiers import NONE, Comparator, Qualifiers, Standing
+from kgrag.text.quantities import COUNTS, narrow
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _LONGEST = 200  # characters of a predicate or an object; what is longer is no phrase

@@ -13,7 +13,7 @@ from kgrag.ingestion.statements.target_grammar import countable, ends, pattern, 
 from kgrag.ingestion.statements.target_statement import Statement
 from kgrag.ingestion.statements.target_times import Time
 from kgrag.ingestion.statements.target_values import SHARES, Value
-from kgrag.language.quantities import COUNTS
+from kgrag.text.quantities import COUNTS
 from kgrag.text.tagged import Tagged
 
 _LOOK_BACK = 60

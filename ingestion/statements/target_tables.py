@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.statements.prose import legible
 from kgrag.ingestion.statements.target_values import UNIT_NAMES, Value, values
-from kgrag.language.plan_periods import plan_years
-from kgrag.language.quantities import narrow
-from kgrag.language.table_rows import cells_of, holds_row, is_delimiter
 from kgrag.qualifiers import Standing
+from kgrag.text.plan_periods import plan_years
+from kgrag.text.quantities import narrow
+from kgrag.text.table_rows import cells_of, holds_row, is_delimiter
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 YEAR = re.compile(r"((?:19|20)\d\d)\s*年?")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from kgrag.ingestion.metadata.dates import issue_year
 from kgrag.ingestion.metadata.lines import read_lines
-from kgrag.language.plan_periods import plan_years
 from kgrag.qualifiers import Standing
+from kgrag.text.plan_periods import plan_years
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 _HAN_YEAR = {c: str(i) for i, c in enumerate("零一二三四五六七八九")}

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from kgrag.language.quantities import Quantity, quantities
+from kgrag.text.quantities import Quantity, quantities
 
 _NOT_VALUES = frozenset("年月日号时章款期级层届轮位份岁度批") | frozenset(
     ("个月", "小时", "分钟", "季度", "工作日", "期间", "次", "类", "张")

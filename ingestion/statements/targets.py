@@ -30,12 +30,12 @@ from kgrag.ingestion.statements.target_times import (
 )
 from kgrag.ingestion.statements.target_values import AFTER_LOW, MONEY_FOR, as_text
 from kgrag.ingestion.structure import structure
-from kgrag.language.leading_region import leading_area, leading_region
-from kgrag.language.places import names_place
-from kgrag.language.quantities import COUNTS
-from kgrag.language.regions import regions_named
 from kgrag.qualifiers import Qualifiers, Standing
+from kgrag.text.leading_region import leading_area, leading_region
 from kgrag.text.numbering import without_numbering
+from kgrag.text.places import names_place
+from kgrag.text.quantities import COUNTS
+from kgrag.text.regions import regions_named
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Heading
 

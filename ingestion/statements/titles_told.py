@@ -10,8 +10,8 @@ from kgrag.ingestion.metadata.numbers import (
     number_after,
     numbers_for_documents,
 )
-from kgrag.language.titles import document_kinds
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.titles import document_kinds
 from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
 # What stands before the short name in the bracket, marks behind it included.

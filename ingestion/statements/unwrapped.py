@@ -5,8 +5,8 @@ import re
 from array import array
 from dataclasses import dataclass
 
-from kgrag.language.quantities import narrow
 from kgrag.text.numbering import item_end
+from kgrag.text.quantities import narrow
 
 _PAGE_MARK = re.compile(r"[—–\-]{1,3}\s{0,3}\d{1,4}\s{0,3}[—–\-]{1,3}")
 _PAGE_LINE = re.compile(r"[—–\-\s]*+\d{0,4}+[—–\-\s]*+|第\s*+\d++\s*+页.{0,12}")

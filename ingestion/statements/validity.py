@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from kgrag.ingestion.statements.finding import SELF, Finding
 from kgrag.ingestion.statements.unwrapped import Unwrapped
-from kgrag.language.quantities import dates, quantities
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL
+from kgrag.text.quantities import dates, quantities
 from kgrag.text.vocabulary import DOCUMENT_KINDS
 
 BEGINS, UNTIL, LASTS = "施行日期", "有效期至", "有效期"

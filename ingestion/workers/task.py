@@ -13,8 +13,8 @@ from kgrag.ingestion.load import Failure, Source, load
 from kgrag.ingestion.load.ocr.choice import ocr_is
 from kgrag.ingestion.load.progress import page_done
 from kgrag.ingestion.prepare import derive
-from kgrag.language.visible import shown_path
 from kgrag.store.contents import DocumentBundle
+from kgrag.text.visible import shown_path
 from kgrag.types import Document
 
 _log = logging.getLogger(__name__)

@@ -21,9 +21,6 @@ from kgrag.generation.extract import Quoted
 from kgrag.generation.extract import quoted as quote_results
 from kgrag.generation.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.generation.sides import answer_by_sides, of_side
-from kgrag.language.places import names_place
-from kgrag.language.quantities import broken_numbers
-from kgrag.language.text import question_language
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.question.question import question_of
@@ -31,6 +28,9 @@ from kgrag.results import Answer, Step
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
+from kgrag.text.places import names_place
+from kgrag.text.quantities import broken_numbers
+from kgrag.text.words import question_language
 from kgrag.types import Document, Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import check, mark

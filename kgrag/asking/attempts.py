@@ -19,12 +19,12 @@ from kgrag.generation.follow_up import Turn
 from kgrag.generation.generate import generate
 from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
-from kgrag.language.text import question_language
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Answer, Citation, Context, Passage, Problem, ScoredChunk, Step
 from kgrag.retrieval.grim import Pipeline
 from kgrag.store.store import Store
+from kgrag.text.words import question_language
 from kgrag.types import Query
 from kgrag.verification.attempt import Attempt, by_reference
 from kgrag.verification.checks import check

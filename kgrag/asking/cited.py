@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
-from kgrag.language.document_nodes import node_id
-from kgrag.language.text import normalize_name
 from kgrag.question.question import question_of
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
 from kgrag.tables.references import BASIS
+from kgrag.text.document_nodes import node_id
+from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
 
 # What a question may ask for of what is cited: the first that it asks for counts.

@@ -7,16 +7,16 @@ from decimal import Decimal, InvalidOperation
 
 from kgrag.asking.search_context import facts_in
 from kgrag.generation.extract import METHOD, quotes
-from kgrag.language.facets import document_facets
-from kgrag.language.places import question_places
-from kgrag.language.quantities import agree, quantities, scaled
-from kgrag.language.text import character_pairs
 from kgrag.qualifiers import Qualifiers
 from kgrag.results import Answer, Citation, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.figures import Measured, figure_words, measured_of
+from kgrag.text.facets import document_facets
+from kgrag.text.places import question_places
+from kgrag.text.quantities import agree, quantities, scaled
+from kgrag.text.words import character_pairs
 from kgrag.types import Document, Language
 
 _MOST_SIDES = 6

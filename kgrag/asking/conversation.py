@@ -9,9 +9,9 @@ from typing import Literal
 from kgrag.asking.compared_figures import compared, nothing_to_compare
 from kgrag.generation.extract import METHOD
 from kgrag.generation.follow_up import Turn
-from kgrag.language.text import has_han, question_language
 from kgrag.results import Answer
 from kgrag.store.store import Store
+from kgrag.text.words import has_han, question_language
 from kgrag.types import Language
 
 Kind = Literal["question", "end", "new", "help", "thanks", "greeting", "original", "compare"]

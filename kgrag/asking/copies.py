@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kgrag.language.document_nodes import node_name
-from kgrag.language.text import normalize, sentence_spans
 from kgrag.results import Answer, ScoredChunk
 from kgrag.store.store import Store
+from kgrag.text.document_nodes import node_name
+from kgrag.text.words import normalize, sentence_spans
 from kgrag.types import Document, Language
 
 ALSO_IN: Mapping[Language, str] = {"zh": "同一文字另见：", "en": "the same text in: "}

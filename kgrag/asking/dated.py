@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kgrag.in_force import InForce
-from kgrag.language.as_of import parse_as_of, said_as_of
-from kgrag.language.text import question_language, quoted_titles
 from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.text.as_of import parse_as_of, said_as_of
+from kgrag.text.words import question_language, quoted_titles
 from kgrag.types import Language
 
 _MORE = 2  # candidates for each result asked for, where what is in force comes first

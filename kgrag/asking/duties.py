@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
-from kgrag.language.organs import canonical_organ
-from kgrag.language.text import normalize_name, words
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
+from kgrag.text.organs import canonical_organ
+from kgrag.text.words import normalize_name, words
 from kgrag.types import Document, Language
 
 _ALL = (

@@ -8,11 +8,6 @@ from itertools import chain
 
 from kgrag.asking.rows import Complete, Stated, place_of
 from kgrag.asking.search_context import SearchContext
-from kgrag.language.facets import NATIONAL, called
-from kgrag.language.indicators import indicator_name, indicator_names, is_indicator
-from kgrag.language.plan_periods import plan_ending, plan_years
-from kgrag.language.regions import level_of, listed_regions
-from kgrag.language.text import normalize_name
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.question import (
     ANYWHERE,
@@ -28,6 +23,11 @@ from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import stated_place
+from kgrag.text.facets import NATIONAL, called
+from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
+from kgrag.text.plan_periods import plan_ending, plan_years
+from kgrag.text.regions import level_of, listed_regions
+from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
 
 _SHORTEST, _LONGEST = 2, 20  # characters of a name that is looked for in a text

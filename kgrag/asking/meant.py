@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kgrag.asking.search_context import SearchContext
-from kgrag.language.text import normalize_name
 from kgrag.retrieval.search import Search
+from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Language
 
 _MOST_OTHERS = 3

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from kgrag.language.text import has_han
 from kgrag.retrieval.bilingual import is_foreign, read
 from kgrag.retrieval.settings import chinese_share
+from kgrag.text.words import has_han
 from kgrag.types import Document, Query
 
 _READ = "the documents are Chinese, the question was read in Chinese: {}"

@@ -10,19 +10,19 @@ from kgrag.asking.copies import Text, letters_of
 from kgrag.generation.citation import citation
 from kgrag.generation.extract import METHOD, quotes
 from kgrag.generation.listed import Place
-from kgrag.language.answer_text import not_found, without_marks
-from kgrag.language.facets import document_facets
-from kgrag.language.headings import HeadingTree
-from kgrag.language.quantities import narrow
-from kgrag.language.text import (
+from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.text.answer_text import not_found, without_marks
+from kgrag.text.facets import document_facets
+from kgrag.text.headings import HeadingTree
+from kgrag.text.quantities import narrow
+from kgrag.text.words import (
     normalize_name,
     question_language,
     sentence_around,
     sentence_spans,
 )
-from kgrag.results import Answer, Citation, ScoredChunk
-from kgrag.store.graph import Statement
-from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")

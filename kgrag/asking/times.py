@@ -7,14 +7,14 @@ from kgrag.asking.meant import chunk_at, document_meant
 from kgrag.asking.rows import Complete, Stated
 from kgrag.asking.search_context import SearchContext
 from kgrag.generation.listed import Place
-from kgrag.language.plan_periods import plan_ending
-from kgrag.language.quantities import narrow
-from kgrag.language.text import normalize_name
 from kgrag.question.question import question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.tables.table import Cell, Row
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
+from kgrag.text.plan_periods import plan_ending
+from kgrag.text.quantities import narrow
+from kgrag.text.words import normalize_name
 from kgrag.types import Language
 
 _NOTES: Mapping[Language, tuple[str, str]] = {

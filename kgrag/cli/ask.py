@@ -246,7 +246,7 @@ def _stream(question: str) -> Callable[[str], None] | None:
 
 def saying(question: str, name: str) -> str:
     """Return a phrase in the language of a question."""
-    from kgrag.language.text import question_language
+    from kgrag.text.words import question_language
 
     return _SAYING[name][question_language(question) == "en"]
 
@@ -276,8 +276,8 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
     from kgrag.asking.copies import ALSO_IN
-    from kgrag.language.text import question_language
     from kgrag.status import mark
+    from kgrag.text.words import question_language
 
     echo()
     language = question_language(answer.question)

@@ -112,7 +112,7 @@ def _told(one: _Reason, scores: Sequence[float], question: str, result: ScoredCh
 
 def _matched(question: str, text: str) -> str:
     """Return the longest words of a question that stand in a text, after a space; or nothing."""
-    from kgrag.language.text import words
+    from kgrag.text.words import words
 
     own = set(words(text))
     both = [word for word in dict.fromkeys(words(question)) if word in own]

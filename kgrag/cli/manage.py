@@ -17,7 +17,7 @@ from kgrag.cli.options import (
 )
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.files.whole_file import write_whole
-from kgrag.language.visible import json_line
+from kgrag.text.visible import json_line
 
 if TYPE_CHECKING:
     from kgrag.copying import Comparison, CopyReport

@@ -81,7 +81,7 @@ def as_of_option(told: str) -> Callable[[_F], _F]:
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    from kgrag.language.as_of import parse_as_of
+    from kgrag.text.as_of import parse_as_of
 
     try:
         return None if text is None else parse_as_of(text)

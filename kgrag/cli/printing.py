@@ -1,6 +1,6 @@
 """The one door of the command line: whatever is printed passes it, on stdout and on stderr.
 
-Nothing that a text holds acts on the terminal (`kgrag.language.visible`), and no character ends
+Nothing that a text holds acts on the terminal (`kgrag.text.visible`), and no character ends
 in an error because the output's encoding lacks it.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from kgrag.cli.chinese import help_of, language
-from kgrag.language.visible import carried, json_line, likeness, n_lost, visible, visible_line
+from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # what streams do with what they lack, where others write to them
 _LOST = "kgrag.lost"  # key of what a run's context counts: characters shown as ? only

@@ -10,8 +10,8 @@ from kgrag.cli.chinese import width
 from kgrag.cli.options import json_option, kb_option, opened
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.errors import OutOfRangeError
-from kgrag.language.visible import visible_line
 from kgrag.limits import checked_seconds
+from kgrag.text.visible import visible_line
 
 if TYPE_CHECKING:
     from kgrag.retrieval.graph_query import GraphAnswer

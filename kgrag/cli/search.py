@@ -130,8 +130,8 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         echo(said("words", "nothing found"))
     from kgrag.asking.copies import ALSO_IN
     from kgrag.cli.explained import explained
-    from kgrag.language.text import question_language
     from kgrag.status import mark
+    from kgrag.text.words import question_language
 
     language = question_language(question)
     told = explained(question, results) if explain else []

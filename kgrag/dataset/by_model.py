@@ -10,14 +10,14 @@ from kgrag.errors import ModelOutputError
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.wording import token_f1, word_tokens
 from kgrag.ingestion.locate import locate
-from kgrag.language.quantities import quantities
-from kgrag.language.text import normalize, question_language
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.checks import one_question
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.results import ScoredChunk
 from kgrag.store.store import Store
+from kgrag.text.quantities import quantities
+from kgrag.text.words import normalize, question_language
 from kgrag.types import Chunk, Document
 
 FOUND_WITHIN = 20  # results of a search among which the parent has to be

@@ -9,10 +9,10 @@ from kgrag.dataset.library import Library, Span
 from kgrag.dataset.questions import Question
 from kgrag.dataset.wording import quoted, worded
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.language.text import quoted_titles, sentence_around
-from kgrag.language.title_keys import title_key
 from kgrag.qualifiers import StatementKind
 from kgrag.store.graph import Statement
+from kgrag.text.title_keys import title_key
+from kgrag.text.words import quoted_titles, sentence_around
 
 _OPENING = 800  # characters in which a document says what it is to carry out
 _SHORTEST_TITLE = 8  # characters of a cited title that names one document

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from random import Random
 
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.language.answer_text import not_found
-from kgrag.language.official_terms import in_official_terms, official_terms
-from kgrag.language.text import normalize, question_language
 from kgrag.llm.prompts import prompt
 from kgrag.results import Passage, ScoredChunk
 from kgrag.store.store import Store
+from kgrag.text.answer_text import not_found
+from kgrag.text.official_terms import in_official_terms, official_terms
+from kgrag.text.words import normalize, question_language
 from kgrag.types import Chunk, Language
 from kgrag.verification.attempt import material_of
 from kgrag.verification.indicator import MEASURES

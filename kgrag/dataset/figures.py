@@ -10,9 +10,6 @@ from kgrag.dataset.library import Library, Span, spoken
 from kgrag.dataset.questions import Question
 from kgrag.dataset.wording import everyday, worded
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.language.facets import NATIONAL
-from kgrag.language.indicators import is_indicator
-from kgrag.language.regions import level_of
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.graph import Statement
 from kgrag.tables.choose import stated_place
@@ -24,6 +21,9 @@ from kgrag.tables.figures import (
     value_words,
 )
 from kgrag.tables.targets import sign_of
+from kgrag.text.facets import NATIONAL
+from kgrag.text.indicators import is_indicator
+from kgrag.text.regions import level_of
 from kgrag.types import Document
 
 _SAID_BEFORE = ("年均", "人均", "日均")  # what a name may be told by besides

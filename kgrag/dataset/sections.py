@@ -10,9 +10,9 @@ from kgrag.dataset.library import Library, spoken
 from kgrag.dataset.questions import Question
 from kgrag.dataset.wording import everyday, quoted, worded
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.language.text import normalize_name
 from kgrag.store.graph import Statement
 from kgrag.text.numbering import item_end, without_numbering
+from kgrag.text.words import normalize_name
 from kgrag.types import Heading
 
 _TASK = re.compile("(?!关于|其他|以下|上述)[^，。；：、（）()\\s]{7,24}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from random import Random
 
-from kgrag.language.official_terms import everyday_wordings
+from kgrag.text.official_terms import everyday_wordings
 
 _OFTEN = 0.5  # of the questions that may be said in everyday words, so many are
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from string import Template
 
-from kgrag.language.visible import visible_line
+from kgrag.text.visible import visible_line
 from kgrag.types import Entity, Fact
 
 # Lengths in the drawing's units, which are pixels at full size.

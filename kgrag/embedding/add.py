@@ -17,8 +17,8 @@ from kgrag.embedding.model_files import (
 )
 from kgrag.embedding.names import checked_name, name_from
 from kgrag.errors import MissingDependencyError, ModelError
-from kgrag.language.visible import shown_path
 from kgrag.limits import check_whole
+from kgrag.text.visible import shown_path
 
 
 def add_model(

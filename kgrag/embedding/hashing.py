@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.embedding.embedder import Task, Vectors
-from kgrag.language.text import normalize_name, words
+from kgrag.text.words import normalize_name, words
 
 _Keys = NDArray[np.uint64]
 
@@ -73,7 +73,7 @@ def _features(text: str) -> _Keys:
     triples = pairs[:-1] << _POINT_BITS | points[2:]
     if (
         len(points) == 1
-    ):  # as in kgrag.language.text.character_pairs: a single character stands for itself
+    ):  # as in kgrag.text.words.character_pairs: a single character stands for itself
         pairs = points
     return np.concatenate(
         [

@@ -10,7 +10,7 @@ from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.report import aligned
 from kgrag.evaluation.scores import ALL
 from kgrag.evaluation.wording import OVERLAP
-from kgrag.language.visible import json_line
+from kgrag.text.visible import json_line
 
 BACKED = ("back-P", "back-R", "num-P", "num-R", "num-cited")
 COSTS = ("calls", "prompt", "completion", "seconds", "judge-calls", "judge-tokens")  # no shares

@@ -15,10 +15,10 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
 from kgrag.evaluation.wording import OVERLAP, overlap_scores
-from kgrag.language.text import sentence_spans
 from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.store.store import Store
+from kgrag.text.words import sentence_spans
 from kgrag.types import Document
 
 

@@ -9,8 +9,8 @@ from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
 from kgrag.generation.searched import NUMBER_MARK, Numbers, Searched
 from kgrag.generation.support import features_held, said_features
-from kgrag.language.answer_text import Statement, marks, statements
 from kgrag.results import Answer, Citation
+from kgrag.text.answer_text import Statement, marks, statements
 from kgrag.verification.checks import without_remarks
 
 # As `quoted_scores` gives them, in the order of tables.

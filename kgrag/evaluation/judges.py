@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from kgrag.evaluation.answers import KnowledgeBase
 from kgrag.evaluation.citations import plain_text
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Answer, Context, Passage
+from kgrag.text.words import question_language
 from kgrag.types import Chunk
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.chats_grid import self_check

@@ -10,10 +10,10 @@ from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
 from kgrag.evaluation.chat_models import Metered, Tape
 from kgrag.evaluation.lines import read_rows, text_of
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
+from kgrag.text.words import question_language
 
 CRITERIA = ("correctness", "citation", "truthfulness", "conciseness")
 TIE = "tie"

@@ -11,7 +11,7 @@ from kgrag.evaluation.queries import GoldQuery, write_qrels
 from kgrag.evaluation.runs import write_run
 from kgrag.evaluation.scores import ALL, MEASURES, GroupScores, Report
 from kgrag.evaluation.significance import Difference
-from kgrag.language.visible import json_line
+from kgrag.text.visible import json_line
 
 Experiment = Mapping[str, Sequence[Trial]]  # by name of the set
 

@@ -9,8 +9,8 @@ from pathlib import Path, PurePath
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.lines import Row, read_rows, span_of, text_of, texts_of, write_lines
 from kgrag.evaluation.trec import is_trec, trec_line, trec_number, trec_rows
-from kgrag.language.visible import json_line
 from kgrag.results import ScoredChunk
+from kgrag.text.visible import json_line
 
 
 @dataclass(frozen=True, slots=True)

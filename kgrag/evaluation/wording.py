@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from kgrag.extras import needs_extra
-from kgrag.language.text import normalize, word_boundaries
+from kgrag.text.words import normalize, word_boundaries
 
 # As `overlap_scores` gives them, in the order of tables.
 OVERLAP = ("EM", "F1-char", "F1-word", "ROUGE-1", "ROUGE-L", "BLEU-1", "METEOR")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.sentences import Sentence
-from kgrag.language.leading_region import leading_region
-from kgrag.language.text import is_latin, normalize_name
 from kgrag.question.answer_kinds import asked_kinds, states_kind
+from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import han_numeral
+from kgrag.text.words import is_latin, normalize_name
 from kgrag.types import Language, Query
 
 _REACH = 0.8  # of the best score, within which what is asked for must be found

@@ -3,8 +3,8 @@
 import functools
 import re
 
-from kgrag.language.in_chinese import place_spans
-from kgrag.language.text import read_word_list
+from kgrag.text.in_chinese import place_spans
+from kgrag.text.words import read_word_list
 
 _SAID = r"(?:[^?.!\s]|[?.!\s]++(?=[^?.!\s]))++"  # up to the marks and blanks at the end
 _SWITCH = re.compile(

@@ -3,9 +3,9 @@
 import functools
 import re
 
-from kgrag.language.places import question_places
-from kgrag.language.text import quoted_titles, read_word_list, words
+from kgrag.text.places import question_places
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+from kgrag.text.words import quoted_titles, read_word_list, words
 
 _ENDS = "？?。！! \t"
 _ASIDE = r"(?:那么|那|请问|而|还有|再说|另外|如果是|换成|换作)?[，, ]*"

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from kgrag.language.headings import HeadingTree
 from kgrag.results import Citation
+from kgrag.text.headings import HeadingTree
 from kgrag.types import Document, Heading
 
 

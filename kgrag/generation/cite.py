@@ -15,7 +15,8 @@ from kgrag.generation.support import (
     find_support,
     said_features,
 )
-from kgrag.language.answer_text import (
+from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
+from kgrag.text.answer_text import (
     Statement,
     marks,
     not_found,
@@ -23,9 +24,8 @@ from kgrag.language.answer_text import (
     statements,
     without_denials,
 )
-from kgrag.language.headings import HeadingTree
-from kgrag.language.text import normalize_name, read_word_list, words
-from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
+from kgrag.text.headings import HeadingTree
+from kgrag.text.words import normalize_name, read_word_list, words
 from kgrag.types import Document, Heading, Query
 from kgrag.verification.claims import Source, missing_claims, title_line
 from kgrag.verification.contradictions import MODAL, contradictions

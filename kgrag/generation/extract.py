@@ -20,15 +20,15 @@ from kgrag.generation.answered import (
 from kgrag.generation.citation import citation
 from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
-from kgrag.language.answer_text import not_found, without_marks
-from kgrag.language.facets import document_facets
-from kgrag.language.official_terms import wordings
-from kgrag.language.quantities import narrow
-from kgrag.language.text import normalize_name, words
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.answer_kinds import asked_kind, states_kind
 from kgrag.question.question import Question, question_of
 from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
+from kgrag.text.answer_text import not_found, without_marks
+from kgrag.text.facets import document_facets
+from kgrag.text.official_terms import wordings
+from kgrag.text.quantities import narrow
+from kgrag.text.words import normalize_name, words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
 _OTHER_STANDING = -0.03  # on a sentence's score: all its figures are of the other kind

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from kgrag.errors import ModelError
 from kgrag.generation import carry_over_en, carry_over_zh
-from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
+from kgrag.text.words import question_language
 
 _TURNS = 3  # of the conversation that a model is shown
 _ANSWER = 400  # characters of each answer

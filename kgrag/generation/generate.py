@@ -9,11 +9,11 @@ from kgrag.generation.draft import Draft, Mend
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.plain import without_bold
 from kgrag.generation.render import facts_block, passages_block
-from kgrag.language.answer_text import MARK, not_found, says_not_found
 from kgrag.llm.chat import ChatModel, OnText, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
+from kgrag.text.answer_text import MARK, not_found, says_not_found
 from kgrag.types import Language, Query
 
 TEMPLATES: dict[Template, str] = {

@@ -6,12 +6,12 @@ from kgrag.errors import ModelError
 from kgrag.generation.draft import Draft
 from kgrag.generation.marks import cited_passages
 from kgrag.generation.render import passage_block
-from kgrag.language.answer_text import says_not_found
-from kgrag.language.text import character_pairs
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
+from kgrag.text.answer_text import says_not_found
+from kgrag.text.words import character_pairs
 from kgrag.types import Query
 
 _KEPT = 0.9  # of the first answer's character pairs, at least

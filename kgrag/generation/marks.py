@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 
 from kgrag.generation.plain import without_courtesies, without_talk_of_passages
-from kgrag.language.answer_text import MARK, marks
 from kgrag.results import Context
+from kgrag.text.answer_text import MARK, marks
 
 _RANGE = re.compile(r"(?<!\d)(\d++)\D{0,12}?[\-–—~～至]\D{0,12}?(\d+)")
 _DIGITS = re.compile(r"\d+")

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.generation.render import facts_block, passage_block, passages_block
 from kgrag.generation.sentences import joined_spans
-from kgrag.language.answer_text import without_marks
-from kgrag.language.headings import HeadingTree
-from kgrag.language.table_rows import header_before
-from kgrag.language.text import normalize, words
 from kgrag.question.answer_kinds import asked_kinds
 from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.text.answer_text import without_marks
+from kgrag.text.headings import HeadingTree
+from kgrag.text.table_rows import header_before
+from kgrag.text.words import normalize, words
 from kgrag.types import Document, Fact, Heading, Query
 
 _WIDEST = 99  # stands for any [n] where its length is not known yet
@@ -208,7 +208,7 @@ def compress(text: str, asked: Collection[str], *, rate: float) -> str:
 
     Args:
         text: A passage.
-        asked: Words of the question, as `kgrag.language.text.words` gives them.
+        asked: Words of the question, as `kgrag.text.words.words` gives them.
         rate: Share of the characters to keep at least, in (0, 1]; 1 gives the text as it is.
 
     Raises:

@@ -1,8 +1,8 @@
 """Show a context to a model: numbered, fenced passages and the facts that bear on the question."""
 
-from kgrag.language.answer_text import without_marks
 from kgrag.llm.prompts import fence
 from kgrag.results import Context, Passage
+from kgrag.text.answer_text import without_marks
 
 
 def passage_block(passage: Passage) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgrag.generation.sentences import is_letterhead, joined_spans
-from kgrag.language.quantities import Date, Quantity, agree, dates, quantities, says_nothing
-from kgrag.language.text import character_pairs, is_latin, normalize, words
+from kgrag.text.quantities import Date, Quantity, agree, dates, quantities, says_nothing
+from kgrag.text.words import character_pairs, is_latin, normalize, words
 
 NUMBER = re.compile(r"\d[\d.,]*")
 NUMBER_MARK = "#"  # begins the name of a number among features, which are pairs or words else

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.language.quantities import broken_numbers, narrow
-from kgrag.language.table_rows import is_delimiter, is_row
-from kgrag.language.text import sentence_spans
 from kgrag.results import ScoredChunk
+from kgrag.text.quantities import broken_numbers, narrow
+from kgrag.text.table_rows import is_delimiter, is_row
 from kgrag.text.vocabulary import ISSUER_ENDS
+from kgrag.text.words import sentence_spans
 
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.extract import METHOD, Quoted, quotes
-from kgrag.language.answer_text import not_found
-from kgrag.language.facets import document_facets
-from kgrag.language.text import normalize_name
 from kgrag.results import Answer, Citation
+from kgrag.text.answer_text import not_found
+from kgrag.text.facets import document_facets
+from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language, Query
 
 _LEAD: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}

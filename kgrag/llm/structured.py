@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kgrag.errors import ModelOutputError
-from kgrag.language.text import is_latin
 from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Request, outcome_of
 from kgrag.llm.checks import is_refusal, repeats
 from kgrag.llm.json_text import Json, find_json, read_json
 from kgrag.llm.prompts import prompt
+from kgrag.text.words import is_latin
 from kgrag.types import Language
 
 __all__ = ["Json", "ask", "ask_text"]

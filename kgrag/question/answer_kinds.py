@@ -4,8 +4,8 @@ import functools
 import re
 from dataclasses import dataclass
 
-from kgrag.language.quantities import narrow
 from kgrag.question.question import grammar
+from kgrag.text.quantities import narrow
 
 # Classifiers that count the same things: 多少家企业 may be answered with 30个企业, not with 30人.
 _COUNTED = (

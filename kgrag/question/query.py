@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from kgrag.language.places import asks_nationally, question_places
-from kgrag.language.text import question_language, quoted_titles, words
+from kgrag.text.places import asks_nationally, question_places
+from kgrag.text.words import question_language, quoted_titles, words
 from kgrag.types import Query
 
 

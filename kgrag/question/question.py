@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.language.facets import NATIONAL
-from kgrag.language.plan_periods import plan_years
 from kgrag.qualifiers import Standing
 from kgrag.question.query import titles_in
 from kgrag.question.sides import ASKS_ON, Side, places_in, sides
+from kgrag.text.facets import NATIONAL
 from kgrag.text.grammar import Grammar
+from kgrag.text.plan_periods import plan_years
 from kgrag.text.tagged import Span, Tagged
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Query

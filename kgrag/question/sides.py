@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, zip_longest
 
-from kgrag.language.facets import NATIONAL
-from kgrag.language.places import counted_places
-from kgrag.language.regions import regions_named
 from kgrag.question.query import analyse, like, titles_in
+from kgrag.text.facets import NATIONAL
+from kgrag.text.places import counted_places
+from kgrag.text.regions import regions_named
 from kgrag.types import Query, SubQuestion
 
 # A question goes on from a quoted document to who issued what it is based on.

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kgrag.language.in_chinese import in_chinese
-from kgrag.language.text import is_latin
 from kgrag.question.query import analyse
+from kgrag.text.in_chinese import in_chinese
+from kgrag.text.words import is_latin
 from kgrag.types import Query
 
 # Shares of Chinese documents from which an English question is read in Chinese: beside its own
@@ -22,7 +22,7 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
 
     Where all documents are Chinese, its Chinese words take the place of its own; its language
     stays that of answer and notes. Where some are English, Chinese words are looked for besides,
-    as keywords. What the word list has no word of stays as it is (`kgrag.language.in_chinese`);
+    as keywords. What the word list has no word of stays as it is (`kgrag.text.in_chinese`);
     where it lacks half of the words or more, the query says which (`unread`).
     Full-width letters and digits are read as half-width ones in any language.
 

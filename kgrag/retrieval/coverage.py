@@ -4,10 +4,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from kgrag.language.text import normalize
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
+from kgrag.text.words import normalize
 from kgrag.types import Chunk
 
 # What a chunk with all words of the question gains: learnt and measured, benchmarks/decisions.md.

@@ -4,9 +4,9 @@ import math
 import re
 from dataclasses import dataclass
 
-from kgrag.language.indicators import indicator_name, is_indicator
-from kgrag.language.text import normalize_name
 from kgrag.store.store import SearchedStore
+from kgrag.text.indicators import indicator_name, is_indicator
+from kgrag.text.words import normalize_name
 from kgrag.types import Entity, Query
 
 _LONGEST_NAME = 12  # words of an entity's name looked for in the question

@@ -2,11 +2,11 @@
 
 import math
 
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.retrieval.figures import is_figure
 from kgrag.retrieval.graph import worded
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
+from kgrag.text.titles import CITING_PREDICATES
 
 # Of a route's depth: further facts are hardly like the question (benchmarks/decisions.md).
 _SHARE = 0.5

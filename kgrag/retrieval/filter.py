@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.errors import NotFoundError
-from kgrag.language.facets import NATIONAL, Facets, document_facets
-from kgrag.language.places import asks_nationally, question_places, with_places_inside
-from kgrag.language.titles import titles_within
 from kgrag.limits import check_whole
+from kgrag.text.facets import NATIONAL, Facets, document_facets
+from kgrag.text.places import asks_nationally, question_places, with_places_inside
+from kgrag.text.titles import titles_within
 from kgrag.types import Document
 
 _SHOWN = 12  # of the values that there are, in an error

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kgrag.ids import chunk_id
-from kgrag.language.text import normalize, normalize_name
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
+from kgrag.text.titles import CITING_PREDICATES
+from kgrag.text.words import normalize, normalize_name
 from kgrag.types import Fact
 from kgrag.vectors.vector import Hit
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from kgrag.errors import ModelOutputError, StatementError
 from kgrag.ids import chunk_id
-from kgrag.language.text import question_language
 from kgrag.limits import check_query, checked_text
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
@@ -17,6 +16,7 @@ from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
 from kgrag.store.store import Store
 from kgrag.store.whole import QueryLanguage
+from kgrag.text.words import question_language
 from kgrag.types import Chunk
 
 Row = Mapping[str, object]

@@ -58,7 +58,7 @@ class Pipeline:
         parts: Whether the headings that a question asks to list head the results
             (`kgrag.retrieval.parts`).
         official: Whether official terms of the question's everyday wordings are looked for, too
-            (`kgrag.language.official_terms`).
+            (`kgrag.text.official_terms`).
         rerankers: Applied in order to the best of what is fused, with the question in hand.
     """
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from statistics import fmean
 
-from kgrag.language.text import normalize
 from kgrag.retrieval.search import Search
+from kgrag.text.words import normalize
 from kgrag.types import Chunk
 
 _AMONG_EQUALS = 1e-4  # what all words of the question add to a cosine

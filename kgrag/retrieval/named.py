@@ -12,14 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kgrag.language.document_nodes import node_name
-from kgrag.language.leading_region import leading_region
-from kgrag.language.text import normalize_name
-from kgrag.language.title_keys import title_key, title_keys
 from kgrag.question.query import analyse, like
 from kgrag.question.question import question_of
 from kgrag.store.store import SearchedStore
+from kgrag.text.document_nodes import node_name
+from kgrag.text.leading_region import leading_region
+from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.vocabulary import DOCUMENT_KINDS, FIVE_YEAR_PLAN
+from kgrag.text.words import normalize_name
 from kgrag.types import Document, Query
 
 _KIND = re.compile(DOCUMENT_KINDS)

@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from kgrag.language.facets import NATIONAL
-from kgrag.language.places import asks_nationally, question_places
-from kgrag.language.text import normalize_name
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.bilingual import read
+from kgrag.text.facets import NATIONAL
+from kgrag.text.places import asks_nationally, question_places
+from kgrag.text.words import normalize_name
 from kgrag.types import Query, SubQuestion
 
 _KEYWORDS = 8

@@ -11,18 +11,18 @@ import numpy as np
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
-from kgrag.language.indicators import is_indicator
-from kgrag.language.leading_region import leading_region
-from kgrag.language.official_terms import OfficialTerms, official_terms, wordings
-from kgrag.language.places import with_places_inside
-from kgrag.language.regions import regions_named
-from kgrag.language.text import words
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.settings import Settings
 from kgrag.store.graph import StatedTriple
 from kgrag.store.store import SearchedStore
+from kgrag.text.indicators import is_indicator
+from kgrag.text.leading_region import leading_region
+from kgrag.text.official_terms import OfficialTerms, official_terms, wordings
+from kgrag.text.places import with_places_inside
+from kgrag.text.regions import regions_named
+from kgrag.text.words import words
 from kgrag.types import Entity, NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector
 
@@ -92,7 +92,7 @@ class Search:
             `kgrag.retrieval.graph_query.chunks_of_rows` gives them.
 
         official: Whether official terms of everyday wordings are looked for, too
-            (`kgrag.language.official_terms`).
+            (`kgrag.text.official_terms`).
 
     With `doc_ids`, only these documents are searched, by every route before it ranks.
     """

@@ -7,11 +7,11 @@ import numpy as np
 
 from kgrag.ids import chunk_id
 from kgrag.kb_meta import KbMeta
-from kgrag.language.document_nodes import node_id
-from kgrag.language.facets import document_facets
-from kgrag.language.text import has_han
 from kgrag.retrieval.named import HeldTitles
 from kgrag.store.store import Store
+from kgrag.text.document_nodes import node_id
+from kgrag.text.facets import document_facets
+from kgrag.text.words import has_han
 from kgrag.types import Document, Query
 
 _LEAST_STD = 0.01  # below, all texts are one to the encoder: no unit to count in

@@ -7,8 +7,8 @@ from typing import Literal, Protocol, Self
 
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
-from kgrag.language.text import normalize_name
 from kgrag.store.contents import Problem
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 DecisionKind = Literal["merge", "split"]

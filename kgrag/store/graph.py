@@ -103,7 +103,7 @@ class SearchedGraph(Protocol):
         """Return the facts of `facts_around`, in the same order, without their evidence.
 
         To choose from: most facts around an entity that much is said of do not matter to a
-        question. With `saying`, words as `kgrag.language.text.normalize_name` writes them, the
+        question. With `saying`, words as `kgrag.text.words.normalize_name` writes them, the
         facts that say most of them in their predicate or the name of their other end come first,
         then in the order of their ids; of the first `MOST_AROUND` facts around an entity.
         """

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from kgrag.language.text import character_pairs
+from kgrag.text.words import character_pairs
 from kgrag.vectors.vector import Hit
 
 LEAST_LIKE = 0.3  # Dice of character pairs below which a name is not like another

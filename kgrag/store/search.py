@@ -32,7 +32,7 @@ class SearchedIndexes(Protocol):
         """Return (chunk_id, BM25 score) of a group's chunks, best first, ties by chunk id.
 
         Args:
-            terms: Words as `kgrag.language.text.words` gives them, with weights > 0.
+            terms: Words as `kgrag.text.words.words` gives them, with weights > 0.
             field: `text` searches the chunk, `path` the document's title and the headings.
             size: The group.
             top_k: At most so many.

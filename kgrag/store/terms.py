@@ -4,13 +4,13 @@ import functools
 from collections.abc import Sequence
 
 from kgrag.ids import digest
-from kgrag.language.text import character_pairs, words
+from kgrag.text.words import character_pairs, words
 
 # Words hold no angle brackets, and pairs no more than two characters.
 _PADDING = "<pad>"
 END = "<end>"  # stands between texts that a phrase must not run across
-# Of `kgrag.language`: what words and pairs are made with.
-_DEFINING_FILES = ("text.py", "domain_words.txt", "stop_words.txt")
+# Of `kgrag.text`: what words and pairs are made with.
+_DEFINING_FILES = ("words.py", "domain_words.txt", "stop_words.txt")
 
 
 def word_terms(text: str) -> list[str]:
@@ -45,6 +45,6 @@ def terms_version() -> str:
     """Return what changes when a text would be indexed under other terms."""
     from importlib import metadata, resources
 
-    package = resources.files("kgrag.language")
+    package = resources.files("kgrag.text")
     own = [package.joinpath(name).read_text(encoding="utf-8") for name in _DEFINING_FILES]
     return digest(*own, metadata.version("jieba"))

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from kgrag.language.regions import path, regions_named
 from kgrag.metadata import SILENT, Metadata
 from kgrag.qualifiers import NONE, Qualifiers
+from kgrag.text.regions import path, regions_named
 from kgrag.types import Segment
 
 NOTHING = "{}"  # of metadata or qualifiers that say nothing

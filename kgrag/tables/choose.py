@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from kgrag.errors import NotFoundError
-from kgrag.language.facets import NATIONAL, called
-from kgrag.language.places import asks_nationally, question_places
-from kgrag.language.regions import path, region_of, regions_named
-from kgrag.language.text import normalize_name
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.store import Store
 from kgrag.tables.table import Note
+from kgrag.text.facets import NATIONAL, called
+from kgrag.text.places import asks_nationally, question_places
+from kgrag.text.regions import path, region_of, regions_named
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 

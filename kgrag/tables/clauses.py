@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from kgrag.language.text import character_pairs, normalize_name, sentence_spans
 from kgrag.text.numbering import without_numbering
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.words import character_pairs, normalize_name, sentence_spans
 from kgrag.types import Heading
 
 # (一)扩大绿色消费规模. in running text: a clause that is no heading of its own.

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgrag.errors import OutOfRangeError
-from kgrag.language.facets import called
-from kgrag.language.indicators import is_indicator
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, stated_place
@@ -22,6 +20,8 @@ from kgrag.tables.targets import (
     sign_of,
     wanted_statements,
 )
+from kgrag.text.facets import called
+from kgrag.text.indicators import is_indicator
 from kgrag.types import Document
 
 By = Literal["province", "region", "document", "year"]

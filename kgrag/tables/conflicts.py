@@ -9,8 +9,6 @@ from itertools import combinations
 from typing import Literal
 
 from kgrag.in_force import InForce
-from kgrag.language.facets import NATIONAL
-from kgrag.language.quantities import narrow
 from kgrag.qualifiers import Comparator
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose, in_places
@@ -19,6 +17,8 @@ from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, spot_of
 from kgrag.tables.table import Column, Note, Row, Source, Table
 from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
+from kgrag.text.facets import NATIONAL
+from kgrag.text.quantities import narrow
 
 _MORE = re.compile(
     r"(?:利用率|利用系数|回收率|处理率|处置率|治理率|收集率|覆盖率|绿化率|绿地率|达标率|保护率|保有率|保持率"

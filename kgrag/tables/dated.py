@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kgrag.language.quantities import narrow
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, whole_number
+from kgrag.text.quantities import narrow
 
 _YEAR = r"(?P<year>20\d\d)\s*年"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9])\s*月(?:份)?"

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
-from kgrag.language.text import character_pairs, normalize_name
-from kgrag.language.title_keys import title_key, title_keys
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import stated_place
@@ -25,6 +23,8 @@ from kgrag.tables.figures import figure_words, measured_of
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
+from kgrag.text.title_keys import title_key, title_keys
+from kgrag.text.words import character_pairs, normalize_name
 from kgrag.types import Document
 
 ADDED, _REMOVED, _CHANGED, _KEPT = "新增", "删除", "修改", "不变"

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kgrag.language.visible import visible
 from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, said, shown, source_cells
+from kgrag.text.visible import visible
 from kgrag.types import Language
 
 if TYPE_CHECKING:

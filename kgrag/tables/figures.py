@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from kgrag.language.facets import NATIONAL
-from kgrag.language.plan_periods import plan_years
-from kgrag.language.quantities import narrow, quantities, scaled
-from kgrag.language.regions import level_of, regions_named
 from kgrag.qualifiers import Comparator
 from kgrag.store.graph import Statement
 from kgrag.tables.choose import stated_place
 from kgrag.tables.targets import sign_of
+from kgrag.text.facets import NATIONAL
+from kgrag.text.plan_periods import plan_years
+from kgrag.text.quantities import narrow, quantities, scaled
+from kgrag.text.regions import level_of, regions_named
 from kgrag.types import Document
 
 _PLAIN = re.compile(r"\d[\d,]*(?:\.[ ]{0,2}\d+)?(?:万亿|[十百千]?[万亿])?")

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
-from kgrag.language.document_nodes import node_id
-from kgrag.language.facets import NATIONAL
-from kgrag.language.text import question_language
 from kgrag.results import Answer, Citation
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
 from kgrag.tables.references import BASIS
+from kgrag.text.document_nodes import node_id
+from kgrag.text.facets import NATIONAL
+from kgrag.text.words import question_language
 from kgrag.types import Document, Language
 
 _NATIONAL = ("国家", "部门")

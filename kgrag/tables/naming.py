@@ -6,19 +6,19 @@ from contextlib import suppress
 from kgrag.errors import NotFoundError
 from kgrag.ids import entity_id
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
-from kgrag.language.document_nodes import node_id
-from kgrag.language.leading_region import leading_region
-from kgrag.language.text import normalize_name
-from kgrag.language.title_keys import (
+from kgrag.metadata import SILENT, Metadata
+from kgrag.retrieval.filter import document_called
+from kgrag.store.store import Store
+from kgrag.text.document_nodes import node_id
+from kgrag.text.leading_region import leading_region
+from kgrag.text.title_keys import (
     cited_name,
     issuer_before,
     same_organ,
     same_work,
     without_edition,
 )
-from kgrag.metadata import SILENT, Metadata
-from kgrag.retrieval.filter import document_called
-from kgrag.store.store import Store
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 _LIKE = 50  # names that are looked at

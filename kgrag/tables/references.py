@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgrag.language.document_nodes import node_id
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
+from kgrag.text.document_nodes import node_id
 from kgrag.types import Document
 
 # Roles by which a document rests on another (依据), from the strongest.

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from kgrag.language.headings import HeadingTree
-from kgrag.language.text import sentence_around
 from kgrag.store.graph import Statement
 from kgrag.tables.table import Source
+from kgrag.text.headings import HeadingTree
+from kgrag.text.words import sentence_around
 from kgrag.types import Document, Heading
 
 _BATCH = 64  # documents whose texts are held at once

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from kgrag.json_ready import JsonReady
-from kgrag.language.quantities import scaled
+from kgrag.text.quantities import scaled
 from kgrag.types import Language
 
 Cell = str | int | float | None  # None where nothing is stated

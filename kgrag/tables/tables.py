@@ -6,7 +6,6 @@ from datetime import date
 
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
-from kgrag.language.text import normalize_name
 from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_called
@@ -20,6 +19,7 @@ from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Cell, Column, Row, Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
+from kgrag.text.words import normalize_name
 from kgrag.types import Entity
 
 _ROLES = ("牵头", "负责", "配合")

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kgrag.language.indicators import indicator_name
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
@@ -12,6 +11,7 @@ from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Cell, Column, Row, Table
+from kgrag.text.indicators import indicator_name
 from kgrag.types import Document
 
 INDICATOR = Column("indicator", "指标", "indicator")

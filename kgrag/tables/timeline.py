@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from kgrag.language.document_nodes import node_id
-from kgrag.language.facets import NATIONAL
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
@@ -18,6 +16,8 @@ from kgrag.tables.figures import figure_words
 from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
 from kgrag.tables.table import Column, Note, Row, Table
 from kgrag.tables.targets import REGION, WantedTargets, wanted_statements
+from kgrag.text.document_nodes import node_id
+from kgrag.text.facets import NATIONAL
 from kgrag.types import Document
 
 Event = Literal["written", "issued", "effective", "expires", "due", "target"]

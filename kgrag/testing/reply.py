@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kgrag.language.text import sentence_spans
 from kgrag.llm.chat import Usage
 from kgrag.testing.filler import Filler
+from kgrag.text.words import sentence_spans
 
 _FENCED = re.compile(r"<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 _NUMBERED = re.compile(r"\[(\d+)\]\s*<(\w[\w-]*) ([0-9a-f]{8,})>\n(.*?)\n</\2 \3>", re.DOTALL)

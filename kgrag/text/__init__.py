@@ -1,1 +1,1 @@
-"""The front end: one normal form, segments, typed spans and terms of a text."""
+"""The front end: words, numbers, times, places, organs, titles and terms of any text."""

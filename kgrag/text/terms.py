@@ -10,7 +10,7 @@ from importlib import resources
 
 import ahocorasick_rs
 
-from kgrag.language.text import WordEnds
+from kgrag.text.words import WordEnds
 
 Tags = frozenset[str]
 HALF = re.compile("[\ud800-\udfff]")  # halves of characters, which no decoded text has

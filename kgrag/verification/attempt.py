@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kgrag.language.answer_text import marks, without_marks
 from kgrag.llm.prompts import fence
 from kgrag.results import Answer, Citation, Context, Passage, Problem, ScoredChunk, Step, Verdict
+from kgrag.text.answer_text import marks, without_marks
 
 NOT_VERIFIED = "not verified: "  # begins the reason of such a verdict, for a reader
 _ASTRAY = "[?]"  # a citation that leads to none of the references

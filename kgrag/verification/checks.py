@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from kgrag.language.answer_text import Statement, marks, statements, without_denials
-from kgrag.language.text import question_language
 from kgrag.results import Answer, Problem, SentenceCheck
+from kgrag.text.answer_text import Statement, marks, statements, without_denials
+from kgrag.text.words import question_language
 from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
 from kgrag.verification.contradictions import contradictions
 

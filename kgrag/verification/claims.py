@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 
-from kgrag.language.quantities import (
+from kgrag.text.quantities import (
     COUNTS,
     Date,
     Quantity,
@@ -16,7 +16,7 @@ from kgrag.language.quantities import (
     quantities,
     says_nothing,
 )
-from kgrag.language.text import is_latin
+from kgrag.text.words import is_latin
 from kgrag.verification.names import bare, names
 
 _YEARS = range(1900, 2100)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from kgrag.language.quantities import agree, narrow, quantities
-from kgrag.language.text import character_pairs, is_latin, quoted_titles, sentence_spans
+from kgrag.text.quantities import agree, narrow, quantities
+from kgrag.text.words import character_pairs, is_latin, quoted_titles, sentence_spans
 from kgrag.verification.names import Name, names, short_agencies
 
 # Chosen on one half of the documents, see `benchmarks/decisions.md`.

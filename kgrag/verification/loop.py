@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from kgrag.errors import KgragError, ModelError
-from kgrag.language.text import normalize_name, question_language
 from kgrag.results import Problem, Step, Verdict, VerdictStatus
+from kgrag.text.words import normalize_name, question_language
 from kgrag.types import Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget

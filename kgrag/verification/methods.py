@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from kgrag.language.text import question_language
 from kgrag.llm.chat import ChatModel
 from kgrag.results import Verdict
+from kgrag.text.words import question_language
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified
 from kgrag.verification.budget import Budget

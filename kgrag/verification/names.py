@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kgrag.language.places import counted_places, question_places
-from kgrag.language.quantities import narrow, quantities
-from kgrag.language.region_mentions import counties_in
-from kgrag.language.text import is_latin, normalize_name, quoted_titles
+from kgrag.text.places import counted_places, question_places
+from kgrag.text.quantities import narrow, quantities
+from kgrag.text.region_mentions import counties_in
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+from kgrag.text.words import is_latin, normalize_name, quoted_titles
 
 # Long forms and the short ones that stand for them, both in use for the same agency.
 _SHORT = (

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.errors import ModelError
-from kgrag.language.answer_text import without_marks
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import ScoredChunk
+from kgrag.text.answer_text import without_marks
 from kgrag.types import Language
 from kgrag.verification.scores import as_object
 

@@ -8,7 +8,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import KgragError, NoKnowledgeBaseError
 from kgrag.ingestion.samples import sample_folder
-from kgrag.language.visible import json_line
+from kgrag.text.visible import json_line
 
 
 def write_corpus(folder: Path, *, n: int = 40, first: int = 0) -> list[Path]:

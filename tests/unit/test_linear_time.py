@@ -19,9 +19,9 @@ from kgrag.ingestion.statements.findings import findings
 from kgrag.ingestion.statements.target_rows import row_cells
 from kgrag.ingestion.statements.target_tables import lines_of, table_cells
 from kgrag.ingestion.structure import structure
-from kgrag.language.page_labels import with_labels
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
+from kgrag.text.page_labels import with_labels
 from kgrag.types import Document
 from tests.fixtures import extent
 from tests.fixtures.adversarial import (
@@ -38,7 +38,6 @@ from tests.fixtures.adversarial import (
 
 PACKAGES = (
     "kgrag.text",
-    "kgrag.language",
     "kgrag.question",
     "kgrag.ingestion.load",
     "kgrag.ingestion.metadata",
@@ -67,8 +66,8 @@ AGAIN = (
 IN_LOOPS = {
     "kgrag.ingestion.load.title._RUN_ON": "match",
     "kgrag.text.numbering._PATTERNS": "match",
-    "kgrag.language.page_labels._VALUES": "fullmatch",
-    "kgrag.language.regions._COUNTY": "fullmatch",
+    "kgrag.text.page_labels._VALUES": "fullmatch",
+    "kgrag.text.regions._COUNTY": "fullmatch",
 }
 # How to call what takes more than texts.
 CALLS: dict[str, Callable[[str], object]] = {
@@ -80,7 +79,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.ingestion.statements.target_tables.table_cells": lambda text: table_cells(
         lines_of(text)
     ),
-    "kgrag.language.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
+    "kgrag.text.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
     "kgrag.question.query.analyse": lambda text: question_of(analyse(text)),
 }
 # What works on what these make of a text, or on an answer, a model's reading, a store.
@@ -91,7 +90,7 @@ REACHED = {
         is_within_name lent made_of roles_of said_before share_of task_before told_before whole
         with_amount without_sums""",
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
-    "kgrag.language.quantities.quantities": "says_nothing",
+    "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
         answer_by_sides ask_graph carry_over chats_grid citation cited_passages cov cov_paper
         cov_two_stage document_called document_facets features_held find_support improve
@@ -180,15 +179,15 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
     ("kgrag.generation.plain.without_courtesies", "", "\n"),
     ("kgrag.generation.plain.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
-    ("kgrag.language.answer_text.is_denial", "[1]文件未规定，", "a"),
-    ("kgrag.language.official_terms.official_terms", "", "旧件翻新"),
-    ("kgrag.language.text.words", "", "是指"),
-    ("kgrag.language.title_keys.without_edition", "（2021", " "),
-    ("kgrag.language.quantities.quantities", "", " "),
-    ("kgrag.language.quantities.quantities", "", "十百千万亿"),
+    ("kgrag.text.answer_text.is_denial", "[1]文件未规定，", "a"),
+    ("kgrag.text.official_terms.official_terms", "", "旧件翻新"),
+    ("kgrag.text.words.words", "", "是指"),
+    ("kgrag.text.title_keys.without_edition", "（2021", " "),
+    ("kgrag.text.quantities.quantities", "", " "),
+    ("kgrag.text.quantities.quantities", "", "十百千万亿"),
     ("kgrag.text.numerals.han_numeral", "", "十百千万亿"),
-    ("kgrag.language.title_keys.title_keys", "", " "),
-    ("kgrag.language.titles.titles_within", "", "关于印发〈"),
+    ("kgrag.text.title_keys.title_keys", "", " "),
+    ("kgrag.text.titles.titles_within", "", "关于印发〈"),
     ("kgrag.ingestion.statements.target_rows.row_cells", "", "2025年"),
     ("kgrag.generation.sentences.joined_spans", "", "||\n"),
     ("kgrag.verification.names.names", "", "政府局"),

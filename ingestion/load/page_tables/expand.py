@@ -7,8 +7,8 @@ from dataclasses import replace
 from kgrag.ingestion.load.grid import fill, table_lines
 from kgrag.ingestion.load.page_tables.joined import Whole
 from kgrag.ingestion.load.page_tables.shapes import Line, Table
-from kgrag.language.table_rows import is_delimiter
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.table_rows import is_delimiter
 
 _GOES_ON = re.compile(rf"续(上)?表|[（(]续[\s\d{HAN_SMALL}]*[）)]|接上表")
 _CAPTION = re.compile(

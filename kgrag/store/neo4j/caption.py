@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from unicodedata import east_asian_width
 
-from kgrag.language.titles import titles_within
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.titles import titles_within
 
 _WIDTH, _LINES = 4, 4  # full-width characters in a line, lines in a circle
 _TARGET_WIDTH, _TARGET_LINES = 7, 3  # of the indicator in a target, which is drawn larger

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from kgrag.language.text import character_pairs, normalize_name
-from kgrag.language.title_keys import cited_name
 from kgrag.qualifiers import StatementKind
 from kgrag.store.graph import (
     MOST_AROUND,
@@ -27,6 +25,8 @@ from kgrag.store.neo4j.documents import in_order, summaries_of
 from kgrag.store.neo4j.lexical import any_of
 from kgrag.store.neo4j.role import Role
 from kgrag.store.texts import qualifiers_of, qualifiers_text
+from kgrag.text.title_keys import cited_name
+from kgrag.text.words import character_pairs, normalize_name
 from kgrag.types import Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 

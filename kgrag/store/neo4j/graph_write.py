@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from kgrag.language.text import normalize_name
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import (
@@ -16,6 +14,8 @@ from kgrag.store.neo4j.document_knowledge import (
     shown_name,
     shown_type,
 )
+from kgrag.text.titles import CITING_PREDICATES
+from kgrag.text.words import normalize_name
 
 
 def write_knowledge(

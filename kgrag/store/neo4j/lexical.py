@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from kgrag.ids import document_of
-from kgrag.language.text import character_pairs, words
 from kgrag.store.neo4j.base import lock, read_base
 from kgrag.store.neo4j.connection import Database, Transaction
 from kgrag.store.neo4j.nodes import chunk_of, document_key, label_of, terms_rows
 from kgrag.store.neo4j.role import Role
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import terms_version
+from kgrag.text.words import character_pairs, words
 from kgrag.types import TextField
 from kgrag.vectors.vector import Hit
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgrag.ids import digest, entity_id
-from kgrag.language.document_nodes import node_id, node_name
-from kgrag.language.facets import NATIONAL, document_facets
-from kgrag.language.text import normalize_name
-from kgrag.language.titles import document_kinds
 from kgrag.metadata import Metadata
 from kgrag.store.neo4j.caption import document_caption
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import END, pair_terms, word_terms
 from kgrag.store.texts import metadata_text, to_json, told_metadata
+from kgrag.text.document_nodes import node_id, node_name
+from kgrag.text.facets import NATIONAL, document_facets
+from kgrag.text.titles import document_kinds
+from kgrag.text.words import normalize_name
 from kgrag.types import Chunk
 
 Row = dict[str, object]

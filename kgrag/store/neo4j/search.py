@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from kgrag.language.text import normalize_name
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.dense import VectorSearch
 from kgrag.store.neo4j.lexical import WordSearch
 from kgrag.store.neo4j.staged import finish_switch
 from kgrag.store.search import T
+from kgrag.text.words import normalize_name
 from kgrag.types import NodeKind
 from kgrag.vectors.vector import Hit, Vector
 

@@ -12,16 +12,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kgrag.ids import digest, entity_id
-from kgrag.language.document_nodes import node_name
-from kgrag.language.facets import NATIONAL
-from kgrag.language.organs import canonical_organ, is_bare_organ, place_name
-from kgrag.language.regions import level_of, path, region_of
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.decisions import DecidedNames
 from kgrag.store.neo4j.caption import caption, target_caption
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge
 from kgrag.store.texts import qualifiers_of
+from kgrag.text.document_nodes import node_name
+from kgrag.text.facets import NATIONAL
+from kgrag.text.organs import canonical_organ, is_bare_organ, place_name
+from kgrag.text.regions import level_of, path, region_of
 
 Row = dict[str, object]
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kgrag.language.text import normalize_name
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.neo4j import schema
@@ -27,6 +25,8 @@ from kgrag.store.neo4j.embeddings import checksum, to_vector
 from kgrag.store.neo4j.nodes import described, layout_of
 from kgrag.store.neo4j.verify_typed import check_typed
 from kgrag.store.texts import NOTHING, metadata_of, qualifiers_of
+from kgrag.text.titles import CITING_PREDICATES
+from kgrag.text.words import normalize_name
 from kgrag.vectors.vector import check_vector
 
 _Places = dict[str, tuple[str, int, int]]

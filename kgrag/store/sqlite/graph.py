@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from kgrag.language.text import normalize_name
-from kgrag.language.title_keys import cited_name
 from kgrag.qualifiers import StatementKind
 from kgrag.store.bundles import nameless
 from kgrag.store.graph import (
@@ -27,6 +25,8 @@ from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.texts import qualifiers_of, qualifiers_text
+from kgrag.text.title_keys import cited_name
+from kgrag.text.words import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 

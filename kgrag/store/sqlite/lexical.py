@@ -9,7 +9,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.language.text import character_pairs, words
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note, remove
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import renew
@@ -25,6 +24,7 @@ from kgrag.store.sqlite.lexical_view import (
 from kgrag.store.sqlite.lexical_write import all_documents, lexical_schema, write_documents
 from kgrag.store.sqlite.statements import run
 from kgrag.store.terms import terms_version
+from kgrag.text.words import character_pairs, words
 from kgrag.types import TextField
 from kgrag.vectors.vector import Hit
 

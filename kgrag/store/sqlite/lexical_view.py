@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kgrag.language.visible import shown_path
 from kgrag.store.sqlite.cache import CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.statements import json_list, run
+from kgrag.text.visible import shown_path
 from kgrag.vectors.vector import Hit
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MANY_DOCUMENTS = 20
 _SMALL_HEAP, _LARGE_HEAP = 15_000_000, 150_000_000
 _BESIDE = 64_000_000  # for threads, merging and what is read meanwhile
-# Taken from the database at once; `kgrag.language.text.words` remembers the clauses of as many.
+# Taken from the database at once; `kgrag.text.words.words` remembers the clauses of as many.
 _TOGETHER = 8
 
 

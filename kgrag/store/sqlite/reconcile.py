@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kgrag.language.text import normalize_name
 from kgrag.store.sqlite.statements import json_list, run, run_each
+from kgrag.text.words import normalize_name
 
 
 @dataclass(slots=True)

@@ -8,13 +8,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from kgrag.errors import StoreUnavailableError
-from kgrag.language.text import normalize_name
 from kgrag.store.sqlite.changes import Mark, current_mark
 from kgrag.store.sqlite.connection import BUSY_TIMEOUT_S, connect
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.opening import log_of, mended_header
 from kgrag.store.sqlite.reconcile import Affected, reconcile
 from kgrag.store.sqlite.statements import run, run_each
+from kgrag.text.words import normalize_name
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
-from kgrag.language.text import normalize_name
 from kgrag.store.search import T
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
@@ -14,6 +13,7 @@ from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
+from kgrag.text.words import normalize_name
 from kgrag.types import NodeKind, TextField
 from kgrag.vectors.vector import KINDS, Hit, Vector, best_of_each, cosines
 

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
-from kgrag.language.text import normalize_name
 from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.sqlite.connection import known_version
@@ -15,6 +14,7 @@ from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.faults import is_damage
 from kgrag.store.sqlite.statements import run
 from kgrag.store.sqlite.verify_seals import check_schema, check_seals, readable
+from kgrag.text.words import normalize_name
 
 _SHADOWS = ("data", "idx", "docsize", "config")  # tables in which FTS5 keeps an index
 _DETAIL = "disagrees with the entities: run `kgrag repair`, or restore the folder from a backup"

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kgrag.errors import NotFoundError
-from kgrag.language.document_nodes import node_id
-from kgrag.language.text import normalize_name
 from kgrag.metadata import Metadata
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_title
 from kgrag.store.contents import DocumentBundle, NodeVector
@@ -24,6 +22,8 @@ from kgrag.store.sqlite.settings import Settings
 from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.sqlite.statements import run, run_each
 from kgrag.store.texts import metadata_of, metadata_text, qualifiers_text, segment_rows, to_json
+from kgrag.text.document_nodes import node_id
+from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 

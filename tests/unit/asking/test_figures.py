@@ -5,10 +5,10 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.asking.figures import _notes, asked_figures
 from kgrag.config import Config, EmbeddingConfig
-from kgrag.language.text import normalize_name
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
 from kgrag.retrieval.filter import Filter
+from kgrag.text.words import normalize_name
 from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
 
 NAMES = {

@@ -7,7 +7,7 @@ import pytest
 
 from kgrag.drawing.page import _wrap, graph_page
 from kgrag.ids import entity_id, fact_id
-from kgrag.language.visible import visible_line
+from kgrag.text.visible import visible_line
 from kgrag.types import Entity, Evidence, Fact
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \"a\" 'b' & $name &lt;"

@@ -11,9 +11,9 @@ from kgrag.generation.answered import (
     names_what_is_counted,
 )
 from kgrag.generation.sentences import Sentence
-from kgrag.language.answer_text import NOT_FOUND
 from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
+from kgrag.text.answer_text import NOT_FOUND
 from kgrag.types import Chunk
 from tests.unit.generation.test_extract import ask
 

@@ -5,10 +5,10 @@ import pytest
 from kgrag.generation import cite
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
-from kgrag.language.answer_text import NOT_FOUND, statements
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.text.answer_text import NOT_FOUND, statements
 from kgrag.types import Chunk, Document, Heading
 
 A = (

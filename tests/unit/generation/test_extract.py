@@ -4,10 +4,10 @@ import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.generation.extract import quoted
-from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
+from kgrag.text.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.types import Chunk, Document, Heading, Segment
 
 TEXT = (

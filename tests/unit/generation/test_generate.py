@@ -5,12 +5,12 @@ import pytest
 from kgrag.errors import ModelOutputError, RateLimitError
 from kgrag.generation.follow_up import Turn
 from kgrag.generation.generate import generate, is_language
-from kgrag.language.answer_text import NOT_FOUND, NOT_FOUND_EN
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
 from kgrag.question.query import analyse
 from kgrag.results import Context, Passage
 from kgrag.testing.scripted import ScriptedChat
+from kgrag.text.answer_text import NOT_FOUND, NOT_FOUND_EN
 
 TEXT = "到2025年，创建绿色工厂500家。"
 CONTEXT = Context(

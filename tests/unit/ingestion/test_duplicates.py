@@ -4,7 +4,7 @@ import pytest
 
 from kgrag.ids import entity_id, task_id
 from kgrag.ingestion.duplicates import proposals
-from kgrag.language.text import normalize_name
+from kgrag.text.words import normalize_name
 from kgrag.types import Entity
 
 

@@ -11,10 +11,10 @@ from kgrag.errors import ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.ingestion.embed import NodeText, embed, texts_to_embed
 from kgrag.ingestion.vector_set import VectorSet
-from kgrag.language.titles import CITING_PREDICATES
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.text.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Summary
 from tests.fixtures.double import Double
 

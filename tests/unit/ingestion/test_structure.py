@@ -1,7 +1,7 @@
 import pytest
 
 from kgrag.ingestion.structure import structure
-from kgrag.language.headings import HeadingTree
+from kgrag.text.headings import HeadingTree
 from kgrag.types import Segment
 
 TEXT = """云岭省节能规划

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.language.answer_text import NOT_FOUND
 from kgrag.results import Answer, Citation, SentenceCheck
+from kgrag.text.answer_text import NOT_FOUND
 from kgrag.verification.checks import check, mark
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.language.quantities import dates, quantities
+from kgrag.text.quantities import dates, quantities
 from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
 
 TEXT = """云岭省节能规划

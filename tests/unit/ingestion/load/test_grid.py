@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.ingestion.load.grid import LONGEST_LABEL, Cell, fill, table_lines
-from kgrag.language.table_rows import cells_of, is_delimiter, is_row
+from kgrag.text.table_rows import cells_of, is_delimiter, is_row
 
 _TEXT = st.text(alphabet="甲乙产 |\\-\n1%:", max_size=8)
 _SPAN = st.one_of(st.integers(1, 3), st.sampled_from([0, 65535]))

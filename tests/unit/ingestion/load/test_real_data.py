@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.ingestion.load import Source, discover, load, load_all
-from kgrag.language.text import normalize_name
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 DATA = Path(__file__).parents[5] / "shared" / "data" / "policy"

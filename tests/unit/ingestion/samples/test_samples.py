@@ -7,7 +7,7 @@ import pytest
 
 from kgrag.ingestion.load import discover, load
 from kgrag.ingestion.samples import questions_file, sample_folder
-from kgrag.language.text import quoted_titles
+from kgrag.text.words import quoted_titles
 from scripts.make_samples import FILES, make_samples
 
 SOURCES = discover([sample_folder()]).sources

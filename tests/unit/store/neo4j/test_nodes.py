@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.language.text import character_pairs, words
 from kgrag.store.neo4j.nodes import document_key, label_of, terms_rows
 from kgrag.store.terms import END, padded
+from kgrag.text.words import character_pairs, words
 from kgrag.types import Chunk
 
 PADDING = "<pad>"
@@ -34,7 +34,7 @@ def test_a_row_names_its_chunk():
 
 
 def test_a_text_gives_words_and_pairs():
-    """As `kgrag.language.text` makes them, in order, so that a phrase is one in the index."""
+    """As `kgrag.text.words` makes them, in order, so that a phrase is one in the index."""
     text = "推进节能降碳，建设绿色工厂"
     found = row(text)
     assert found["words"].split() == words(text)

@@ -1,1 +1,0 @@
-"""The language of policies and of questions: words, numbers, places, titles, sentences."""

@@ -1,0 +1,70 @@
+"""What filters, captions and the graph's properties know of a document: places, year, kinds."""
+
+import re
+from dataclasses import dataclass
+
+from kgrag.metadata import Metadata
+from kgrag.text.regions import level_of, regions_named
+from kgrag.text.titles import document_kinds
+
+# 徐汇区 is called 徐汇, 忠县 is not called 忠.
+_SUFFIX = re.compile(r"(?<=..)(?:自治[区县旗]|新区|[省市州县区旗盟])$")
+
+NATIONAL = "全国"  # stands for the region of documents that are about no place
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """By what documents are told apart.
+
+    Attributes:
+        places: That it is about, by the names that questions call them; empty for national
+            documents. A county's document is about the city around it, too.
+        regions: These and what lies around them; `全国` alone where there are none. `--region`
+            finds a document by each of them and by no other listed place.
+        year: In which it was issued; None where it does not say.
+        kinds: What its title ends in, then the title of the notice that issues it: 通知, 实施方案.
+            `--kind` finds it by each of them, and by what these end in.
+    """
+
+    places: tuple[str, ...]
+    regions: tuple[str, ...]
+    year: int | None
+    kinds: tuple[str, ...]
+
+
+def document_facets(title: str, metadata: Metadata) -> Facets:
+    """Return what a document is told apart by.
+
+    Args:
+        title: Its title.
+        metadata: What it says of itself.
+
+    >>> document_facets("成都市节能规划", Metadata(regions=("四川省", "成都市"), issued="2022"))
+    Facets(places=('成都',), regions=('成都', '四川'), year=2022, kinds=('规划',))
+    """
+    governed = [name for name in metadata.regions if level_of(name) != "省"]
+    provinces = [name for name in metadata.regions if level_of(name) == "省"]
+    places = [called(name) for name in governed or provinces]
+    if governed and level_of(governed[0]) == "县":  # 上海市徐汇区: no city is between them
+        places = [*map(called, provinces), *places]
+    around = dict.fromkeys((*places, *map(called, provinces)))
+    titles = (title, metadata.notice)
+    return Facets(
+        places=tuple(places),
+        regions=tuple(around) or (NATIONAL,),
+        year=metadata.year,
+        kinds=tuple(dict.fromkeys(kind for t in titles if t for kind in document_kinds(t))),
+    )
+
+
+def called(region: str) -> str:
+    """Return the name by which questions call a region: the short one.
+
+    >>> called("四川省"), called("徐汇区"), called("吉林市"), called("忠县")
+    ('四川', '徐汇', '吉林市', '忠县')
+    """
+    listed = regions_named(region)
+    if listed and (listed[0].level == "市" or listed[0].short != region):
+        return listed[0].short
+    return _SUFFIX.sub("", region)

@@ -1,0 +1,142 @@
+"""Places by name: which ones a question asks for, and what is the name of one."""
+
+import functools
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from kgrag.text.leading_region import leading_region
+from kgrag.text.regions import listed_regions, regions_named
+
+_CORPS = "新疆生产建设兵团"  # which is in no province's documents
+# A name with its administrative suffix where a title begins, for places that no list holds.
+_PREFIX = re.compile(r"(?:中共)?([一-鿿]{2,4}?)(?:自治[区州]|[省市县区旗盟])(?!场|政)")
+_DISTRICT = re.compile(r"([一-鿿]{2,4}?)(?:新区|区|县|旗)")
+_AREA = re.compile(
+    r"(?:[一-鿿]{1,6}族)?(?:自治[区州]|[省市县区旗盟州]|地区)(?:[一-鿿]{2,4}[区县市])?"
+)
+_KIND_OF_AREA = re.compile(r"(?:保护|新片|采空|[禁限].|灌|[城港园牧库矿林])区$")
+_COUNTRIES = frozenset(["国家", "全国", "我国", "中国"])
+_NO_PLACE = re.compile(
+    r"[城园各全本]|自治|高新|国家|中央|开发|经济|绿色|低碳|试点|示范|试验|创建|关于|十四五"
+)
+# Provinces by one character, where several stand together and are counted: 冀湘两省.
+_BY_ONE_CHARACTER = {
+    "京": "北京", "津": "天津", "冀": "河北", "晋": "山西", "蒙": "内蒙古", "辽": "辽宁",
+    "吉": "吉林", "黑": "黑龙江", "沪": "上海", "苏": "江苏", "浙": "浙江", "皖": "安徽",
+    "闽": "福建", "赣": "江西", "鲁": "山东", "豫": "河南", "鄂": "湖北", "湘": "湖南",
+    "粤": "广东", "桂": "广西", "琼": "海南", "渝": "重庆", "川": "四川", "蜀": "四川",
+    "贵": "贵州", "黔": "贵州", "云": "云南", "滇": "云南", "藏": "西藏", "陕": "陕西",
+    "秦": "陕西", "甘": "甘肃", "陇": "甘肃", "青": "青海", "宁": "宁夏", "新": "新疆",
+}  # fmt: skip
+_COUNTED = re.compile(f"([{''.join(_BY_ONE_CHARACTER)}]{{2,6}})(?=[两二三四五六][省市区地])")
+_NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
+
+
+@functools.cache
+def _listed() -> tuple[str, ...]:
+    """Return the short names of provinces and cities."""
+    return tuple(r.short for r in listed_regions() if r.level != "县" and r.name != _CORPS)
+
+
+@functools.cache
+def _cities() -> Mapping[str, frozenset[str]]:
+    """Return the prefecture-level cities of each province that has any."""
+    found: dict[str, set[str]] = {}
+    for region in listed_regions():
+        if region.level == "市" and region.parent:
+            found.setdefault(region.parent.short, set()).add(region.short)
+    return {province: frozenset(cities) for province, cities in found.items()}
+
+
+def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
+    """Return which places a question names, of the known and the listed ones.
+
+    The longer name counts where two overlap.
+
+    >>> sorted(question_places("青川市和云岭省的目标", ["云岭", "青川", "南渡"]))
+    ['云岭', '青川']
+    >>> sorted(question_places("冀湘两省的目标", []))
+    ['河北', '湖南']
+    """
+    abbreviated = {place for _, place in counted_places(question)}
+    return frozenset(_places_in(question, listed={*known, *_listed()}) | abbreviated)
+
+
+def counted_places(text: str) -> list[tuple[int, str]]:
+    """Return provinces named by one character each, with the place of that character.
+
+    Only where several are counted together, as the characters are in many other words.
+
+    >>> counted_places("冀湘两省的目标")
+    [(0, '河北'), (1, '湖南')]
+    >>> counted_places("新疆青山")
+    []
+    """
+    return [
+        (match.start() + i, _BY_ONE_CHARACTER[character])
+        for match in _COUNTED.finditer(text)
+        for i, character in enumerate(match[1])
+    ]
+
+
+def with_places_inside(places: Collection[str]) -> frozenset[str]:
+    """Return places with the prefecture-level cities of the provinces among them.
+
+    A province that only says where a city lies, which is named with it, gives way to the city.
+
+    >>> sorted(with_places_inside({"海南"}))
+    ['三亚', '三沙', '儋州', '海南', '海口']
+    >>> sorted(with_places_inside({"湖北", "武汉"}))
+    ['武汉']
+    """
+    inside = {place: _cities().get(place, frozenset[str]()) for place in places}
+    wide = {place for place, cities in inside.items() if cities.isdisjoint(places)}
+    cities = frozenset[str]().union(*(inside[place] for place in wide))
+    return cities | wide
+
+
+def names_place(name: str) -> bool:
+    """Return whether a name is that of a place, and of nothing in it.
+
+    >>> [names_place(n) for n in ("四川省", "青川市", "四川省能源局", "示范区", "中心城区")]
+    [True, True, False, False, False]
+    >>> names_place("正定县"), names_place("河北省石家庄市正定县"), names_place("城区")
+    (True, True, False)
+    """
+    if name in _listed() or name in _COUNTRIES or _is_listed(name):
+        return True
+    if _KIND_OF_AREA.search(name):
+        return False
+    listed = next((place for place in _listed() if name.startswith(place)), "")
+    if listed and _AREA.fullmatch(name, len(listed)):
+        return True
+    at, pattern = 0, _PREFIX
+    while (match := pattern.match(name, at)) and not _NO_PLACE.search(match.group(1)):
+        at, pattern = match.end(), _DISTRICT
+    return at == len(name) > 0
+
+
+def _is_listed(name: str) -> bool:
+    """Return whether a name is that of a division of the list, with what it lies in or without.
+
+    城区, 矿区 and 郊区 alone are no names.
+    """
+    found = regions_named(name)
+    if found:
+        return len(name) > 2 or not name.endswith("区")
+    names, end = leading_region(name)
+    return len(name) == end > 0 and all(map(regions_named, names))
+
+
+def asks_nationally(question: str) -> bool:
+    """Return whether a question asks for the national level.
+
+    >>> asks_nationally("国家层面有哪些要求")
+    True
+    """
+    return _NATIONAL.search(question) is not None
+
+
+def _places_in(text: str, *, listed: Iterable[str]) -> set[str]:
+    found = {name for name in listed if name in text}
+    return {n for n in found if not any(n != other and n in other for other in found)}
