@@ -48,6 +48,13 @@ _WRAPPED = 10  # characters; a shorter line was not broken by the width of a pag
 _OWN_LEVEL = re.compile(r"自治区|[省市县区州盟旗](?!场|政)")
 _MOST_BROKEN = 8  # lines that belong together
 _FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
+# 2020年11月5日由云岭部部务会议审议通过, 已由…第三次会议通过, 经市政府第17次常务会议审议通过
+_ADOPTED = re.compile(
+    r"(?:(?:19|20)\d\d年\d{1,2}月\d{1,2}日由?|已由|经)(?P<who>[一-鿿]{3,40}?)"
+    r"(?:第[一-鿿\d]{1,6}次)?"
+    r"(?:[部局厅委署行院]务|常务|(?:主任|局长|行长)办公)?会议"
+    r"(?:(?:修订|于(?:19|20)\d\d年\d{1,2}月\d{1,2}日|审议|讨论|研究)*通过)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +262,7 @@ def _of_order(document: DocumentLines) -> list[str]:
     )
     if published and (found := split_organs(published["who"].removeprefix("中华人民共和国"))):
         return found
-    adopted = re.search(
-        r"(?:(?:19|20)\d\d年\d{1,2}月\d{1,2}日|已由)(?P<who>[一-鿿]{4,40}?)第[一-鿿\d]{1,6}次会议"
-        r"(?:修订|于(?:19|20)\d\d年\d{1,2}月\d{1,2}日)?通过",
-        "".join(document.lines[:10]),
-    )
+    adopted = _ADOPTED.search("".join(document.lines[:10]))
     if adopted:
         who = re.sub(r"第[一-鿿\d]{1,4}届|中华人民共和国", "", adopted["who"])
         return split_organs(who)
