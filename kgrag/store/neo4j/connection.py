@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Self, TypeVar
@@ -145,13 +145,21 @@ class Database:
     def stream(self, name: str, /, **parameters: object) -> Iterator[Row]:
         """Yield the rows of a statement that reads, without holding all of them."""
         text, address = statement(name, self.address.base), self.address
+        turn = threading.Lock()  # two threads on one connection take each other's answers
+
+        def begun() -> Iterator[Row]:
+            with turn:
+                return iter(session.run(text, parameters))
+
+        def fetched() -> list[Row]:
+            with turn:
+                return list(islice(found, _FETCHED))
+
         with self._faults(), ExitStack() as ended:
             session = self._session(neo4j.READ_ACCESS)
-            ended.callback(_close, session)
-            found = awaited(address, lambda: iter(session.run(text, parameters)))
-            while rows := awaited(
-                address, lambda: list(islice(found, _FETCHED)), limit_s=_LONGEST_READ_S
-            ):
+            ended.callback(_close, session, turn)
+            found = awaited(address, begun)
+            while rows := awaited(address, fetched, limit_s=_LONGEST_READ_S):
                 yield from rows
 
     def write(self, work: Callable[["Transaction"], _T]) -> _T:
@@ -281,12 +289,21 @@ class Transaction:
         return self._transaction
 
 
-def _close(connected: neo4j.Driver | neo4j.Session) -> None:
+def _close(
+    connected: neo4j.Driver | neo4j.Session, turn: AbstractContextManager[object] | None = None
+) -> None:
     """Close what is connected, but do not wait for a server that is silent.
 
-    What cannot be closed in order, as a thread is still at work on it, is left as it is.
+    Args:
+        connected: What a thread that was left behind may still be at work on.
+        turn: Held by such a thread as long as it waits for an answer: it is closed after that.
     """
-    closed = in_thread(connected.close)
+
+    def close() -> None:
+        with turn or nullcontext():
+            connected.close()
+
+    closed = in_thread(close)
     with suppress(TimeoutError):
         closed.exception(timeout=_CLOSING_S)
 
