@@ -28,6 +28,7 @@ from kgrag.text.answer_text import not_found, without_marks
 from kgrag.text.facets import document_facets
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
+from kgrag.text.vocabulary import CITING
 from kgrag.text.words import normalize_name, words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
@@ -39,7 +40,7 @@ _NOTES: Mapping[Language, str] = {
 }
 
 METHOD = "extractive"
-_CITING = re.compile(r"引用|援引|依据|根据|落实|提到|修订|废止")
+_CITING = re.compile(CITING)
 _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")

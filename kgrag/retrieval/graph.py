@@ -13,6 +13,7 @@ from kgrag.retrieval.entities import Anchor
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
 from kgrag.text.titles import CITING_PREDICATES
+from kgrag.text.vocabulary import CITING
 from kgrag.text.words import normalize, normalize_name
 from kgrag.types import Fact
 from kgrag.vectors.vector import Hit
@@ -26,7 +27,7 @@ _SECOND_HOP = 8  # entities from which a second hop is taken
 _FACTS_BEYOND = 25
 _NAMED = 0.25  # relevance of a fact about a named entity that shares no word with the question
 _DECAY = 0.7  # of an entity's weight for each hop
-_CITING = re.compile(r"引用|援引|依据|根据|按照|落实|贯彻|上位|参照|修订|废止|衔接")
+_CITING = re.compile(CITING)
 
 
 def chunks_of_facts(search: Search) -> Ranking:
