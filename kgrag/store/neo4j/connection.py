@@ -144,12 +144,11 @@ class Database:
 
     def stream(self, name: str, /, **parameters: object) -> Iterator[Row]:
         """Yield the rows of a statement that reads, without holding all of them."""
-        text, address = statement(name, self.address.base), self.address
         turn = threading.Lock()  # two threads on one connection take each other's answers
 
         def begun() -> Iterator[Row]:
             with turn:
-                return iter(session.run(text, parameters))
+                return iter(session.run(statement(name, self.address.base), parameters))
 
         def fetched() -> list[Row]:
             with turn:
@@ -158,8 +157,8 @@ class Database:
         with self._faults(), ExitStack() as ended:
             session = self._session(neo4j.READ_ACCESS)
             ended.callback(_close, session, turn)
-            found = awaited(address, begun)
-            while rows := awaited(address, fetched, limit_s=_LONGEST_READ_S):
+            found = awaited(self.address, begun)
+            while rows := awaited(self.address, fetched, limit_s=_LONGEST_READ_S):
                 yield from rows
 
     def write(self, work: Callable[["Transaction"], _T]) -> _T:
