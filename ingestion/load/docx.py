@@ -24,7 +24,6 @@ from kgrag.text.words import normalize_name
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-# Content controls and marks of changes that may stand around rows and cells.
 _OFF = ("0", "false", "off")
 _FEW_ROWS = 3  # a table of so many rows that holds tables lays out the page
 _MOST_COLUMNS = 1000
@@ -34,6 +33,7 @@ _JUNK_TITLE = re.compile(
     r"[\s\d.\-_()（）]*.{0,12}",
     re.IGNORECASE,
 )
+# Content controls and marks of changes that may stand around paragraphs, rows and cells.
 _WRAPPERS = {W + tag for tag in ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")}
 _ELSEWHERE = {W + "altChunk", W + "subDoc"}
 _GENERATORS = {

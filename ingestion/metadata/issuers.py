@@ -74,8 +74,8 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
     r"""Return who issued a document, as it words them.
 
     The signature, the red head, or what stands before 关于 in the title and on lines around it,
-    whichever names most organs, in this order; else an order's head, the box of a page, who
-    prepared it; else, inferred, who explains it or whose office printed it.
+    whichever names most organs, in this order; else an order's head or whose meeting adopted it,
+    the box of a page, who prepared it; else, inferred, who explains it or whose office printed it.
 
     Args:
         document: Its lines.
