@@ -24,14 +24,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from kgrag.answer.answer import Answer
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
 from kgrag.question.query import analyse
-from kgrag.results import Answer, Context, Passage
+from kgrag.results import Context, Passage
 from kgrag.text.quantities import quantities
 from kgrag.text.words import sentence_spans
 from kgrag.types import Document
-from kgrag.verification.checks import check
+from kgrag.verification.checks import checked as with_checks
 from kgrag.verification.names import names, short_agencies
 
 _SHORTEST, _LONGEST = 16, 160  # characters of a sentence that is retold
@@ -116,7 +117,7 @@ def checked(said: str, context: Context, document: Document) -> Answer:
         headings={},
     )
     texts = cited_texts(answer.citations, documents=documents, passages=context.passages)
-    return replace(answer, checks=check(answer, texts))
+    return with_checks(answer, texts)
 
 
 def retold(sentence: str, rng: random.Random) -> str:

@@ -15,8 +15,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.citation import Citation
 from kgrag.evaluation.citations import backing_scores, number_scores
-from kgrag.results import Answer, Citation
 
 _Cited = Sequence[Mapping[str, Any]]
 
@@ -57,7 +58,7 @@ def exchanged(row: Mapping[str, Any], cited: _Cited) -> dict[str, float]:
         )
         for number, one in enumerate(cited, 1)
     )
-    answer = Answer(row["question"], row["answer"], citations, True, "extractive")
+    answer = Answer.of_text(row["question"], row["answer"], citations, "extractive")
     return backing_scores(answer) | number_scores(answer, references=[], spans=[])
 
 

@@ -26,6 +26,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.asking.attempts import Attempts
 from kgrag.asking.models import QuestionModels
@@ -36,14 +38,14 @@ from kgrag.errors import ModelError
 from kgrag.generation.cite import cited_texts, resolve
 from kgrag.generation.draft import Draft
 from kgrag.llm.chat import ChatModel
-from kgrag.results import Answer, Citation, Context
+from kgrag.results import Context
 from kgrag.retrieval.systems import preset
 from kgrag.testing import ScriptedChat
 from kgrag.text.answer_text import NOT_FOUND, marks, without_marks
 from kgrag.text.quantities import narrow
 from kgrag.text.words import character_pairs, normalize_name
 from kgrag.types import Document, Heading, Query
-from kgrag.verification.checks import check
+from kgrag.verification.checks import checked
 
 _CLAUSE = re.compile(r"[；;\n]+")
 _NUMBER = re.compile(r"\d[\d.]+")
@@ -115,7 +117,7 @@ class Asked:
         texts = cited_texts(
             answer.citations, documents=self.documents, passages=self.context.passages
         )
-        return replace(answer, checks=check(answer, texts))
+        return checked(answer, texts)
 
     def outcomes(self, clauses: Sequence[Clause]) -> Iterator[tuple[Clause, set[int], bool]]:
         """Yield each clause, the passages that it cites in the end, whether it is marked."""
@@ -151,7 +153,7 @@ class Silent:
         """
         if stage != "answer":
             raise ModelError("no model reads questions here")
-        return ScriptedChat(lambda _: NOT_FOUND)
+        return ScriptedChat(lambda _: NOT_FOUND["zh"])
 
     def are_together(self, one: str, other: str) -> bool:
         """Return False: the answer is asked for though nobody read the question."""

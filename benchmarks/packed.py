@@ -23,11 +23,11 @@ from typing import Any
 
 from moved import Asked, asked_of, attempts_at, beside, holding
 
+from kgrag.answer.answer import Problem
 from kgrag.api import KnowledgeBase
 from kgrag.asking.search_context import SearchContext
 from kgrag.generation.render import facts_block
 from kgrag.llm.tokens import estimate_tokens
-from kgrag.results import Problem
 
 _MISSING = Problem("missing", "", "")
 

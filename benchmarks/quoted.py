@@ -24,9 +24,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.citations import quoted
-from kgrag.results import Citation
 from kgrag.text.words import normalize_name
 
 _OPEN, _CLOSE = "[《〈«<“]", "[》〉»>”]"

@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kgrag.answer.answer import Answer
+    from kgrag.answer.citation import Citation
     from kgrag.api import KnowledgeBase
     from kgrag.config import Config
     from kgrag.errors import KgragError
-    from kgrag.results import Answer, Citation, ScoredChunk
+    from kgrag.results import ScoredChunk
     from kgrag.retrieval.filter import Filter
     from kgrag.types import Chunk, Document, Fact
 
@@ -27,8 +29,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "kgrag.results",
-    "Citation": "kgrag.results",
+    "Answer": "kgrag.answer.answer",
+    "Citation": "kgrag.answer.citation",
     "Config": "kgrag.config",
     "Filter": "kgrag.retrieval.filter",
     "KgragError": "kgrag.errors",

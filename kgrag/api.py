@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from kgrag.answer.answer import Answer
 from kgrag.asking.ask import ask
 from kgrag.asking.current import Current
 from kgrag.asking.dated import with_status
@@ -33,7 +34,7 @@ from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
 from kgrag.limits import checked_results
 from kgrag.repairing import repair
-from kgrag.results import Answer, ScoredChunk
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline

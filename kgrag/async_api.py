@@ -5,10 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from kgrag.answer.answer import Answer
 from kgrag.api import KnowledgeBase
 from kgrag.ingestion.report import IngestReport
 from kgrag.intake import Paths
-from kgrag.results import Answer, ScoredChunk
+from kgrag.results import ScoredChunk
 
 
 class AsyncKnowledgeBase:

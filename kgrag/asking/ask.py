@@ -1,10 +1,11 @@
 """Answer one question: retrieve, write, cite, check, verify, and ask again where that fails."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
+from kgrag.answer.answer import Answer, Step
+from kgrag.answer.blocks import Block, Missing, Row, Side
 from kgrag.asking.attempts import Attempts
 from kgrag.asking.complete import complete
 from kgrag.asking.copies import naming_copies
@@ -24,21 +25,16 @@ from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.question.question import question_of
-from kgrag.results import Answer, Step
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.text.places import names_place
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
 from kgrag.types import Document, Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
-from kgrag.verification.checks import check, mark
+from kgrag.verification.checks import checked, notes_of
 from kgrag.verification.methods import METHODS, unchecked
 
-_MARK = re.compile(r"\[(\d+)\]")
-# 江苏省：2025年达到18%， begins a row of a table; a side of which nothing is found says so.
-_LEAD = re.compile(r"([^：:《\[]{2,30})[：:] ?(未找到|not found)?")
 _SHORTENED: Mapping[Language, str] = {
     "zh": "列出前{shown}条，共{n}条",
     "en": "the first {shown} of {n} quotes",
@@ -56,11 +52,6 @@ NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
     "that the documents hold no answer."
 )
-_NO_ANSWER: Mapping[Language, str] = {
-    "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
-    "en": "The model could not answer, and rules found no sentence to quote;"
-    " the documents may hold one.",
-}
 
 
 def ask(
@@ -152,7 +143,7 @@ def _fallen_back(
     note = told.format(str(error).rstrip("."))
     return replace(
         quoted,
-        text=quoted.text if quoted.found else _NO_ANSWER[question_language(question)],
+        blocks=quoted.blocks if quoted.found else (Missing(unanswered=True),),
         notes=(note, *quoted.notes),
         steps=(*steps, Step("fall back", note), *quoted.steps, Step("used", models.usage())),
         fallback=True,
@@ -223,8 +214,8 @@ def _quoted(
 def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
     """Return an answer made of quotes with its checks, and some notes before its own."""
     answer = _with_broken_numbers(answer)
-    checks = check(answer, cited_texts(answer.citations, documents=held))
-    return mark(replace(answer, checks=checks, notes=(*notes, *answer.notes)))
+    answer = checked(answer, cited_texts(answer.citations, documents=held))
+    return replace(answer, notes=(*notes, *answer.notes, *notes_of(answer)))
 
 
 class _Asking:
@@ -255,7 +246,8 @@ class _Asking:
         steps = (*before, *first.answer.steps, *verified.steps, used)
         notes = (*verified.answer.notes, *_left_out(steps))
         answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
-        return mark(_with_broken_numbers(answer))
+        answer = _with_broken_numbers(answer)
+        return replace(answer, notes=(*answer.notes, *notes_of(answer)))
 
     def _verified(self, first: Attempt) -> Verified:
         """Return the best answer; nothing that a model does may lose the first one."""
@@ -300,51 +292,28 @@ def _with_broken_numbers(answer: Answer) -> Answer:
 
 
 def shortened(answer: Answer, most: int | None) -> Answer:
-    """Return an answer of at most so many quoted lines; those of its sides in turn.
+    """Return an answer of at most so many quotes and rows; those of its sides in turn.
 
     Args:
-        answer: Made of quotes, a line each; a line without [n] is the head of those below it.
-        most: Lines at most; None leaves the answer as it is.
+        answer: Made of quotes.
+        most: Quotes at most; None leaves the answer as it is.
     """
     if most is None or not answer.found:
         return answer
-    lines = answer.text.split("\n")
-    groups = _groups(lines)
-    ordered = [n for n in chain.from_iterable(zip_longest(*groups.values())) if n is not None]
+    groups: dict[str, list[Block]] = {}
+    for block in answer.blocks:
+        label = block.label if isinstance(block, Row | Side | Missing) else ""
+        groups.setdefault(label, []).extend(block.blocks if isinstance(block, Side) else [block])
+    ordered = [b for b in chain.from_iterable(zip_longest(*groups.values())) if b is not None]
     if len(ordered) <= most:
         return answer
-    kept = set(ordered[:most])
-    heads = {head for head, own in groups.items() if isinstance(head, int) and kept & set(own)}
-    text = "\n".join(line for n, line in enumerate(lines) if n in kept or n in heads)
+    kept = {id(block) for block in ordered[:most]}
+    blocks: list[Block] = []
+    for block in answer.blocks:
+        if isinstance(block, Side):
+            own = tuple(b for b in block.blocks if id(b) in kept)
+            blocks += [replace(block, blocks=own)] if own else []
+        elif id(block) in kept:
+            blocks.append(block)
     told = _SHORTENED[question_language(answer.question)].format(shown=most, n=len(ordered))
-    return _renumbered(replace(answer, text=text, notes=(*answer.notes, told)))
-
-
-def _groups(lines: Sequence[str]) -> dict[int | str, list[int]]:
-    """Return the quoted lines of each side: below a head, by its place, or of a place, by name."""
-    groups: dict[int | str, list[int]] = {}
-    head = -1
-    for n, line in enumerate(lines):
-        lead = _LEAD.match(line)
-        if not _MARK.search(line):
-            head = n
-        elif lead and (names_place(lead[1]) or lead[2]):
-            groups.setdefault(lead[1], []).append(n)
-        else:
-            groups.setdefault(head, []).append(n)
-    return groups
-
-
-def _renumbered(answer: Answer) -> Answer:
-    """Return an answer with the citations that its text has, counted from 1."""
-    numbers: Iterable[int] = map(int, _MARK.findall(answer.text))
-    new = {old: n for n, old in enumerate(dict.fromkeys(numbers), 1)}
-    return replace(
-        answer,
-        text=_MARK.sub(lambda match: f"[{new[int(match[1])]}]", answer.text),
-        citations=tuple(
-            replace(c, number=new[c.number])
-            for c in sorted(answer.citations, key=lambda c: new.get(c.number, 0))
-            if c.number in new
-        ),
-    )
+    return replace(answer, blocks=tuple(blocks), notes=(*answer.notes, told))

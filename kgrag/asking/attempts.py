@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from kgrag.answer.answer import Answer, Problem, Step
+from kgrag.answer.citation import Citation
 from kgrag.asking.complete import complete
 from kgrag.asking.copies import naming_copies
 from kgrag.asking.models import QuestionModels
@@ -21,13 +23,13 @@ from kgrag.generation.integrate import integrate
 from kgrag.generation.pack import pack
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
-from kgrag.results import Answer, Citation, Context, Passage, Problem, ScoredChunk, Step
+from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.store.store import Store
 from kgrag.text.words import question_language
 from kgrag.types import Query
 from kgrag.verification.attempt import Attempt, by_reference
-from kgrag.verification.checks import check
+from kgrag.verification.checks import checked
 from kgrag.verification.rating import rate
 
 # Characters between two passages of a document that are a gap (benchmarks/decisions.md).
@@ -108,7 +110,9 @@ class Attempts:
 
     def _generated(self, answer: Answer, context: Context, before: int) -> Step:
         """Return what the step of writing an answer did, and the calls since `before`."""
-        shown = f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.text}"
+        shown = (
+            f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.written()}"
+        )
         return Step("generate", shown, self._models.calls - before)
 
     def again(self, attempt: Attempt, problem: Problem) -> Attempt:
@@ -206,8 +210,7 @@ class Attempts:
             results=held.results,
         )
         texts = cited_texts(answer.citations, documents=held.documents, passages=context.passages)
-        answer = naming_copies(answer, held.results)
-        return replace(answer, checks=check(answer, texts))
+        return checked(naming_copies(answer, held.results), texts)
 
 
 def with_more(

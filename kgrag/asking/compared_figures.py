@@ -5,10 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Claim, Quote, Run
+from kgrag.answer.citation import Citation
 from kgrag.asking.search_context import facts_in
-from kgrag.generation.extract import METHOD, quotes
+from kgrag.generation.extract import METHOD
 from kgrag.qualifiers import Qualifiers
-from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
@@ -73,6 +76,7 @@ _NOT_COMPARED: Mapping[Language, Mapping[str, str]] = {
     },
 }
 _YEAR_SIDE = re.compile(r"20\d\d年")
+_Side = tuple[str, Decimal, str, Citation]  # name, value, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +144,10 @@ def nothing_to_compare(language: Language) -> str:
 
 def _answer(sides: Sequence[_Figure], *, least: bool, language: Language) -> Answer:
     ordered = sorted(sides, key=lambda side: side.value, reverse=not least)
-    citations = tuple(replace(side.citation, number=n) for n, side in enumerate(ordered, 1))
-    told = [
-        (s.place, s.value, f"{s.place} {scaled(s.value)}{s.unit}[{n}]")
-        for n, s in enumerate(ordered, 1)
-    ]
-    text = (
-        f"{_sentence(told, ordered[0].unit, least=least, language=language)}\n{quotes(citations)}"
+    told = [(s.place, s.value, f"{s.place} {scaled(s.value)}{s.unit}", s.citation) for s in ordered]
+    blocks = (
+        _sentence(told, ordered[0].unit, least=least, language=language),
+        *(Quote(side.citation) for side in ordered),
     )
     joint = _SAID[language][3]
     notes = tuple(
@@ -156,80 +157,94 @@ def _answer(sides: Sequence[_Figure], *, least: bool, language: Language) -> Ans
         for s in ordered
         if s.others
     )
-    return Answer("", text, citations, True, METHOD, notes=notes)
+    return Answer("", blocks, METHOD, notes=notes)
 
 
 def _sentence(
-    sides: Sequence[tuple[str, Decimal, str]], unit: str, *, least: bool, language: Language
-) -> str:
-    """Return who of some, given as (name, value, words), has more, and by how much: exactly."""
+    sides: Sequence[_Side], unit: str, *, least: bool, language: Language, lead: str = ""
+) -> Claim:
+    """Return which of some sides has more, and by how much: exactly."""
     ordered = sorted(sides, key=lambda side: side[1], reverse=not least)
     told, same, _, joint = _SAID[language]
     gap = abs(ordered[0][1] - ordered[-1][1])
     gap_unit = {"zh": "个百分点", "en": " percentage points"}[language] if unit == "%" else unit
-    return (told if gap else same).format(
-        first=ordered[0][0],
-        more=_MORE[language][least, len(sides) > 2],
-        figures=joint.join(words for _, _, words in ordered),
-        gap=f"{scaled(gap)}{gap_unit}",
+    before, after = (
+        part.format(
+            first=ordered[0][0],
+            more=_MORE[language][least, len(sides) > 2],
+            gap=f"{scaled(gap)}{gap_unit}",
+        )
+        for part in (told if gap else same).split("{figures}")
     )
+    runs = [
+        Run(f"{joint if n else lead + before}{words}", (cited,))
+        for n, (_, _, words, cited) in enumerate(ordered)
+    ]
+    return Claim((*runs, Run(after)))
 
 
 def contrast(
-    sides: Mapping[str, Sequence[tuple[Statement, Document, int]]],
+    sides: Mapping[str, Sequence[tuple[Statement, Document, Citation]]],
     *,
     least: bool,
     language: Language,
-) -> str:
+) -> list[Claim]:
     """Return which of some sides has the larger figure and by how much, a line for each year.
 
     Figures are compared where each side has one value of the same thing, unit, year and way in
     which it is meant (at least, about); where there is no such pair, the line says why not.
 
     Args:
-        sides: What was read of each, at least one, with the document and the number of its
+        sides: What was read of each, at least one, with the document and its
             citation. Sides that are years (2025年) are compared across them.
         least: Whether the smaller one is asked for.
         language: Of the lines.
     """
     if len(sides) < 2:
-        return _NOT_COMPARED[language]["alone"]
+        return [_not_compared("alone", language)]
     across = all(_YEAR_SIDE.fullmatch(name) for name in sides)
     values = {name: _by_measure(told, across=across) for name, told in sides.items()}
     shared = set.intersection(*(set(of) for of in values.values()))
     lines, reason = [], ""
     for key in sorted(shared, key=lambda key: (key[0], key[1].unit, key[1].indicator_id)):
         alike = [values[name][key] for name in sides]
-        meant = frozenset[str].intersection(*(frozenset(c for c, _ in of.values()) for of in alike))
+        meant = frozenset[str].intersection(
+            *(frozenset(c for c, _, _ in of.values()) for of in alike)
+        )
         if any(len(of) > 1 for of in alike):
             reason = "several"
         elif not meant:
             reason = "comparator"
         else:
             told = [
-                (name, value, f"{name} {words}")
+                (name, value, f"{name} {words}", cited)
                 for name, of in zip(sides, alike, strict=True)
-                for value, (_, words) in of.items()
+                for value, (_, words, cited) in of.items()
             ]
             lead = _IN_YEAR[language].format(key[0]) if key[0] and len(shared) > 1 else ""
-            lines.append(lead + _sentence(told, key[1].unit, least=least, language=language))
-    if lines:
-        return "\n".join(dict.fromkeys(lines))
-    return _NOT_COMPARED[language][reason or _unlike(values)]
+            unit = key[1].unit
+            lines.append(_sentence(told, unit, least=least, language=language, lead=lead))
+    if not lines:
+        return [_not_compared(reason or _unlike(values), language)]
+    return [replace(line, before="\n" * (n > 0)) for n, line in enumerate(dict.fromkeys(lines))]
 
 
-_Measures = dict[tuple[str, Measured], dict[Decimal, tuple[str, str]]]
+def _not_compared(reason: str, language: Language) -> Claim:
+    return Claim((Run(_NOT_COMPARED[language][reason]),))
 
 
-def _by_measure(told: Sequence[tuple[Statement, Document, int]], *, across: bool) -> _Measures:
+_Measures = dict[tuple[str, Measured], dict[Decimal, tuple[str, str, Citation]]]
+
+
+def _by_measure(told: Sequence[tuple[Statement, Document, Citation]], *, across: bool) -> _Measures:
     """Return values with how each is meant and its words, by year and what they are of."""
     found: _Measures = {}
-    for statement, card, number in told:
+    for statement, card, cited in told:
         q, value = statement.qualifiers, _decimal(statement.qualifiers.value)
         if value is not None and not q.value_to:
             key = ("" if across else q.year or q.period, measured_of(statement, card))
             found.setdefault(key, {}).setdefault(
-                value, (q.comparator or "=", f"{figure_words(statement)}[{number}]")
+                value, (q.comparator or "=", figure_words(statement), cited)
             )
     return found
 

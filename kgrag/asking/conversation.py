@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from kgrag.answer.answer import Answer
 from kgrag.asking.compared_figures import compared, nothing_to_compare
 from kgrag.generation.extract import METHOD
 from kgrag.generation.follow_up import Turn
-from kgrag.results import Answer
 from kgrag.store.store import Store
 from kgrag.text.words import has_han, question_language
 from kgrag.types import Language

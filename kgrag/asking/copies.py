@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kgrag.results import Answer, ScoredChunk
+from kgrag.answer.answer import Answer
+from kgrag.results import ScoredChunk
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_name
 from kgrag.text.words import normalize, sentence_spans
@@ -97,8 +98,7 @@ def naming_copies(answer: Answer, results: Iterable[ScoredChunk]) -> Answer:
         results: That it was drawn from.
     """
     also = {result.chunk.chunk_id: result.also_in for result in results if result.also_in}
-    citations = (replace(c, also_in=also.get(c.chunk_id, ())) for c in answer.citations)
-    return replace(answer, citations=tuple(citations))
+    return answer.citing(lambda c: replace(c, also_in=also.get(c.chunk_id, ())))
 
 
 def _copies(

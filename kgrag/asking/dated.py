@@ -4,8 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.citation import Citation
 from kgrag.in_force import InForce
-from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.results import ScoredChunk
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.words import question_language, quoted_titles
 from kgrag.types import Language
@@ -108,17 +110,15 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         in_force: What was in force.
     """
     language = question_language(answer.question)
-    citations = tuple(
-        replace(c, status=in_force.status(c.doc_id, as_of.day)) for c in answer.citations
-    )
-    told_of = [c for c in citations if as_of.preferred or not _is_over(c)]
+    answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
+    told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
     notes = dict.fromkeys(note for c in told_of if (note := _note(c, language)))
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
             notes[_NAMED[language].format(title, status.told(language))] = None
     left_out = what_a_day_leaves_out(as_of, in_force, language)
     told = (*answer.notes, *notes, left_out)
-    return replace(answer, citations=citations, notes=tuple(filter(None, told)))
+    return replace(answer, notes=tuple(filter(None, told)))
 
 
 def _is_over(cited: Citation) -> bool:

@@ -231,6 +231,7 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[
     return [
         Stated(
             place_of(s),
+            label=place,
             lead=_label(s, place),
             side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
             statement=s,
@@ -307,7 +308,7 @@ def _of_parts(
         is_part = len(place) > len(around) > 0 and place[: len(around)] == around
         whole = _row_place(around, asked) if is_part else ""
         if whole and not {whole, place[-1]} & set(shown):
-            found[whole].append(Stated(place_of(s), lead=_label(s, place[-1])))
+            found[whole].append(Stated(place_of(s), place[-1], _label(s, place[-1])))
     return found
 
 

@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from kgrag.answer.answer import Step
 from kgrag.asking.models import QuestionModels
 from kgrag.asking.options import AskOptions
 from kgrag.asking.search_context import SearchContext
@@ -12,7 +13,7 @@ from kgrag.asking.stopped import StoppedError, stopped_after
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.counting import Counted
-from kgrag.results import ScoredChunk, Step
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.graph_query import (
     GraphAnswer,
     Row,

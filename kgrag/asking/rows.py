@@ -5,15 +5,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote, Row
+from kgrag.answer.citation import Citation
 from kgrag.asking.compared_figures import contrast
 from kgrag.asking.copies import Text, letters_of
-from kgrag.generation.citation import citation
-from kgrag.generation.extract import METHOD, quotes
+from kgrag.generation.extract import METHOD
 from kgrag.generation.listed import Place
-from kgrag.results import Answer, Citation, ScoredChunk
+from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.text.answer_text import not_found, without_marks
 from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import narrow
@@ -39,6 +40,7 @@ class Stated:
 
     Attributes:
         place: Where.
+        label: The place or year that it is about; empty for none.
         lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
         aside: What stands in brackets behind it: 依据; may be empty.
         about: What a remark in brackets is about, as written before it; may be empty.
@@ -47,6 +49,7 @@ class Stated:
     """
 
     place: Place
+    label: str = ""
     lead: str = ""
     aside: str = ""
     about: str = ""
@@ -112,28 +115,18 @@ class _Place:
 
 def as_answer(found: Complete, query: Query, store: Store) -> Answer:
     """Return rows as an answer, a line each: the document, the sentence, its [n]."""
-    places = _places(found.rows, store)
-    cited: list[Citation] = []
-    numbers: dict[tuple[str, int, int], int] = {}
-    lines: dict[str, None] = {}
-    for place in places:
-        key = (place.document.doc_id, *place.span)
-        if key not in numbers:
-            numbers[key] = len(numbers) + 1
-            one = citation(
-                numbers[key],
-                document=place.document,
-                headings=place.headings,
-                span=place.span,
-                chunk_id=place.row.place.chunk_id,
-            )
-            cited.append(replace(one, also_in=place.also_in))
-        quote = without_marks(" ".join(cited[numbers[key] - 1].quote.split()))
-        lead = _seen(place.row.lead, query.text, cited[numbers[key] - 1])
-        aside = f"（{place.row.aside}）" if place.row.aside else ""
-        lines[f"{lead}《{place.document.title}》{aside}：{quote}[{numbers[key]}]"] = None
-    text = "\n".join(lines)
-    return Answer(query.text, text, tuple(cited), True, METHOD, notes=found.notes)
+    rows: dict[Row, None] = {}
+    for place in _places(found.rows, store):
+        cited = Citation.of(
+            document=place.document,
+            headings=place.headings,
+            span=place.span,
+            chunk_id=place.row.place.chunk_id,
+        )
+        cited = replace(cited, also_in=place.also_in)
+        lead = _seen(place.row.lead, query.text, cited)
+        rows[Row(cited, place.row.label, lead, place.row.aside)] = None
+    return Answer(query.text, tuple(rows), METHOD, notes=found.notes)
 
 
 def _seen(lead: str, question: str, cited: Citation) -> str:
@@ -158,26 +151,19 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
     """
     language = question_language(answer.question)
     cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
-    sides: dict[str, list[tuple[Statement, Document, int]]] = {}
+    sides: dict[str, list[tuple[Statement, Document, Citation]]] = {}
     for row in found.rows:
         at = row.place
-        number = next(
-            (
-                c.number
-                for c in answer.citations
-                if c.doc_id == at.doc_id and c.start <= at.start < c.end
-            ),
+        cited = next(
+            (c for c in answer.citations if c.doc_id == at.doc_id and c.start <= at.start < c.end),
             None,
         )
-        if row.side and row.statement is not None and number is not None:
-            sides.setdefault(row.side, []).append((row.statement, cards[at.doc_id], number))
+        if row.side and row.statement is not None and cited is not None:
+            sides.setdefault(row.side, []).append((row.statement, cards[at.doc_id], cited))
     if not sides:
         return answer
-    line = contrast(sides, least=found.least, language=language) + "\n"
-    checks = tuple(
-        replace(c, start=c.start + len(line), end=c.end + len(line)) for c in answer.checks
-    )
-    return replace(answer, text=line + answer.text, checks=checks)
+    lines = contrast(sides, least=found.least, language=language)
+    return replace(answer, blocks=(*lines, *answer.blocks))
 
 
 def with_quotes(
@@ -194,17 +180,13 @@ def with_quotes(
         places: For which sentences can be asked for.
         quote: Answers for a place with sentences of the text.
     """
-    lines, cited, shown = [answer.text], list(answer.citations), []
+    blocks, shown = list(answer.blocks), []
     for place in (place for place in places if place in found.silent):
-        told = quote(place)
-        for c in told.citations if told.found else ():
+        for c in quote(place).citations:
             if _names_figure(c, found.about) and _is_of_time(c, found.times):
-                cited.append(replace(c, number=len(cited) + 1))
-                said = without_marks(" ".join(c.quote.split()))
-                lines.append(f"{place}：《{c.title}》：{said}[{len(cited)}]")
+                blocks.append(Row(c, place, f"{place}："))
                 shown.append(place)
-    notes = found.notes_besides(shown)
-    return replace(answer, text="\n".join(lines), citations=tuple(cited), notes=notes)
+    return replace(answer, blocks=tuple(blocks), notes=found.notes_besides(shown))
 
 
 def without_rows(
@@ -233,11 +215,9 @@ def without_rows(
     }
     kept = [c for c, of in places.items() if of or not found.silent]
     if not kept:
-        text = not_found(query.language)
-        answer = replace(answer, text=text, citations=(), found=False, notes=())
+        answer = replace(answer, blocks=(Missing(),), notes=())
     elif len(kept) < len(answer.citations):
-        numbered = tuple(replace(c, number=n) for n, c in enumerate(kept, 1))
-        answer = replace(answer, text=quotes(numbered), citations=numbered, notes=())
+        answer = replace(answer, blocks=tuple(map(Quote, kept)), notes=())
     timely = [c for c in kept if _is_of_time(c, found.times)]
     shown = {place for c in timely for place in places[c]}
     notes = found.notes_besides(shown) if found.silent or not timely else found.counted

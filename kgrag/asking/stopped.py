@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from kgrag.answer.answer import Step
 from kgrag.errors import ModelError
-from kgrag.results import Step
 
 
 class StoppedError(ModelError):

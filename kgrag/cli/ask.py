@@ -24,9 +24,10 @@ from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_j
 from kgrag.errors import GarbledTextError, OutOfRangeError
 
 if TYPE_CHECKING:
+    from kgrag.answer.answer import Answer, Verdict
+    from kgrag.answer.citation import Citation
     from kgrag.asking.conversation import Reply
     from kgrag.choices import Writer
-    from kgrag.results import Answer, Citation, Verdict
     from kgrag.retrieval.filter import Filter
 
 _HEADING = 30  # characters of a heading that are shown: some are whole provisions

@@ -9,7 +9,7 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.llm.prompts import prompt
 from kgrag.results import Passage, ScoredChunk
 from kgrag.store.store import Store
-from kgrag.text.answer_text import not_found
+from kgrag.text.answer_text import NOT_FOUND
 from kgrag.text.official_terms import in_official_terms, official_terms
 from kgrag.text.words import normalize, question_language
 from kgrag.types import Chunk, Language
@@ -84,7 +84,7 @@ class Exporting:
         for query in self.queries:
             language = question_language(query.question)
             if query.answers or not query.gold_docs:
-                output = query.answers[0] if query.answers else not_found(language)
+                output = query.answers[0] if query.answers else NOT_FOUND[language]
                 yield {"instruction": _LORA[language], "input": query.question, "output": output}
 
     def verification(self) -> Iterator[Sample]:
@@ -108,7 +108,7 @@ class Exporting:
                 yield _answering(query, query.answers[0] + _cited(gold), passages)
                 yield from _verified(query, passages, gold, others, draw)
             elif not query.gold_docs:
-                nothing = not_found(question_language(query.question))
+                nothing = NOT_FOUND[question_language(query.question)]
                 yield _answering(query, nothing, passages)
                 yield _verifying(query, "nothing there", nothing, passages, (0, 0, 1, 1, 1, 1))
 
@@ -191,7 +191,7 @@ def _verified(
     if astray:
         miscited = right + _cited([draw.choice(astray)])
         yield _verifying(query, "wrong citation", miscited, passages, (1, 1, 0, 1, 0, 1))
-    nothing = not_found(question_language(query.question))
+    nothing = NOT_FOUND[question_language(query.question)]
     yield _verifying(query, "not answered", nothing, passages, (1, 0, 1, 1, 1, 1))
 
 

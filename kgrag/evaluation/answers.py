@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kgrag.answer.answer import Answer
 from kgrag.choices import Writer
 from kgrag.config import Config
 from kgrag.errors import EvaluationError, KgragError, ModelError
@@ -15,7 +16,7 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
 from kgrag.evaluation.wording import OVERLAP, overlap_scores
-from kgrag.results import Answer, ScoredChunk
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.store.store import Store
 from kgrag.text.words import sentence_spans

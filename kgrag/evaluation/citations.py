@@ -4,14 +4,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.citation import Citation
 from kgrag.evaluation.measures import GoldSpans, coverage
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
 from kgrag.generation.searched import NUMBER_MARK, Numbers, Searched
 from kgrag.generation.support import features_held, said_features
-from kgrag.results import Answer, Citation
-from kgrag.text.answer_text import Statement, marks, statements
-from kgrag.verification.checks import without_remarks
+from kgrag.text.answer_text import Statement, statements
 
 # As `quoted_scores` gives them, in the order of tables.
 QUOTED = ("any-gold", "gold-quoted", "gold-docs", "cite-P", "cite-R")
@@ -27,12 +27,7 @@ _ADDS = 0.02  # share that a citation must hold beyond the others of its sentenc
 
 def plain_text(answer: Answer) -> str:
     """Return the text of an answer without [n] and without remarks of the checks."""
-    text = without_remarks(answer.text)
-    pieces, reach = [], 0
-    for start, end, _ in marks(text):
-        pieces.append(text[reach:start])
-        reach = end
-    return "".join([*pieces, text[reach:]])
+    return answer.written(lambda _: "")
 
 
 def backing_scores(answer: Answer) -> dict[str, float]:
@@ -51,7 +46,7 @@ def backing_scores(answer: Answer) -> dict[str, float]:
     sources = {c.number: _source(c) for c in answer.citations}
     if not answer.found or not sources:
         return {"back-P": 0.0, "back-R": 0.0}
-    told = [s for s in statements(without_remarks(answer.text)) if s.form == "claim"]
+    told = [s for s in statements(answer.written()) if s.form == "claim"]
     read = [_Sentence(s, sources) for s in told]
     backed = [sentence.is_backed() for sentence in read]
     useful = [sentence.is_useful(number) for sentence in read for number in sentence.cited]

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kgrag.answer.answer import Answer
 from kgrag.evaluation.answers import KnowledgeBase
 from kgrag.evaluation.citations import plain_text
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.tokens import estimate_tokens
-from kgrag.results import Answer, Context, Passage
+from kgrag.results import Context, Passage
 from kgrag.text.words import question_language
 from kgrag.types import Chunk
 from kgrag.verification.attempt import Attempt

@@ -1,12 +1,14 @@
 """Resolve the [n] of a draft to spans of documents."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from kgrag.generation.citation import citation
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Claim, Missing, Origin, Run
+from kgrag.answer.citation import Citation
 from kgrag.generation.draft import Draft
-from kgrag.generation.marks import REPEATED, cited_passages, normalise
+from kgrag.generation.marks import cited_passages, normalise
 from kgrag.generation.searched import NUMBER, NUMBER_MARK, Searched, wording
 from kgrag.generation.support import (
     Support,
@@ -15,11 +17,10 @@ from kgrag.generation.support import (
     find_support,
     said_features,
 )
-from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
+from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import (
     Statement,
     marks,
-    not_found,
     says_not_found,
     statements,
     without_denials,
@@ -191,28 +192,30 @@ def resolve(
     question, latin = query.question, query.language == "en"
     text, astray = normalise(draft.text, {p.number for p in context.passages})
     if not text or says_not_found(text):
-        return Answer(question, not_found(query.language), (), False, draft.model, draft.notes)
+        return Answer(question, (Missing(),), draft.model, draft.notes)
+    book = _Book(question, context, documents, headings, results)
+    cited = cited_passages(text, context)
+    answer = Answer(question, tuple(_claims(text, book, cited=bool(cited))), draft.model)
+    added = _runs(answer, "added")
     notes = list(draft.notes)
     if astray:
         notes.append(_NOTES["astray"][latin].format(" ".join(f"[{n}]" for n in astray)))
-    book = _Book(question, context, documents, headings, results)
-    cited = cited_passages(text, context)
-    resolved = _rewritten(text, book, cited=bool(cited))
     if not cited:
-        notes.append(_NOTES["uncited" if book.added else "unfounded"][latin])
-    elif book.added:
-        marked = dict.fromkeys("".join(book.added).replace("][", "] [").split())
-        notes.append(_NOTES["added"][latin].format(len(book.added), " ".join(marked)))
+        notes.append(_NOTES["uncited" if added else "unfounded"][latin])
+    elif added:
+        marked = dict.fromkeys(f"[{c.number}]" for run in added for c in run.citations)
+        notes.append(_NOTES["added"][latin].format(len(added), " ".join(marked)))
     if book.idle:
         notes.append(_NOTES["idle"][latin].format(book.idle))
-    repointed = tuple(dict.fromkeys(number for _, _, number in marks("".join(book.repointed))))
-    if repointed:
-        told = " ".join(f"[{number}]" for number in repointed)
+    if answer.repointed:
+        told = " ".join(f"[{number}]" for number in answer.repointed)
         notes.append(_NOTES["repointed"][latin].format(told))
-    citations = tuple(book.citations)
-    return Answer(
-        question, resolved, citations, True, draft.model, tuple(notes), repointed=repointed
-    )
+    return replace(answer, notes=tuple(notes))
+
+
+def _runs(answer: Answer, origin: str) -> list[Run]:
+    claims = (block for block in answer.blocks if isinstance(block, Claim))
+    return [run for claim in claims for run in claim.runs if run.origin == origin]
 
 
 def cited_texts(
@@ -254,12 +257,10 @@ def cited_texts(
 
 @dataclass(slots=True)
 class _Book:
-    """Citations made so far; the same span is one citation.
+    """Finds what the sentences of an answer cite.
 
     Attributes:
-        added: The [n] given to each sentence that had none.
         idle: How many [n] were left out because others of the sentence support it.
-        repointed: The [n] that stand where the model named another passage.
     """
 
     question: str
@@ -267,10 +268,7 @@ class _Book:
     documents: Mapping[str, Document]
     headings: Mapping[str, Sequence[Heading]]
     results: Sequence[ScoredChunk]
-    citations: list[Citation] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
     idle: int = 0
-    repointed: list[str] = field(default_factory=list)
     _searched: dict[int, Searched] = field(default_factory=dict)
     _near: dict[str, int] = field(default_factory=dict)  # where each document was cited last
 
@@ -340,25 +338,19 @@ class _Book:
             and not contradictions(sentence, source)
         )
 
-    def enter(self, number: int, support: Support) -> str:
-        """Return the [n] of the spans of a passage that support a sentence."""
+    def enter(self, number: int, support: Support) -> tuple[Citation, ...]:
+        """Return the citations of the spans of a passage that support a sentence."""
         passage = self.context.passages[number - 1]
         self._near[passage.doc_id] = support.spans[-1][1]
-        return "".join(f"[{self._enter(passage, span)}]" for span in support.spans)
-
-    def _enter(self, passage: Passage, span: tuple[int, int]) -> int:
-        for made in self.citations:
-            if (made.doc_id, made.start, made.end) == (passage.doc_id, *span):
-                return made.number
-        made = citation(
-            len(self.citations) + 1,
-            document=self.documents[passage.doc_id],
-            headings=self.headings.get(passage.doc_id, ()),
-            span=span,
-            chunk_id=self._chunk_of(passage, span),
+        return tuple(
+            Citation.of(
+                document=self.documents[passage.doc_id],
+                headings=self.headings.get(passage.doc_id, ()),
+                span=span,
+                chunk_id=self._chunk_of(passage, span),
+            )
+            for span in support.spans
         )
-        self.citations.append(made)
-        return made.number
 
     def _chunk_of(self, passage: Passage, span: tuple[int, int]) -> str:
         """Return the best result that holds a span, or the passage's own chunk."""
@@ -384,35 +376,38 @@ def _leads_to(statement: Statement, following: Statement | None) -> bool:
     )
 
 
-def _rewritten(text: str, book: _Book, *, cited: bool) -> str:
-    """Return the text with the numbers of citations in place of those of passages."""
-    parts, reach = [], 0
+def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
+    """Yield the sentences of a draft, each with its citations; layout behind the last is one."""
+    reach = 0
     before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
     told = statements(text)
     for statement, following in zip(told, [*told[1:], None], strict=True):
-        parts.append(text[reach : statement.start])
         sentence = text[statement.start : statement.end]
         if _leads_to(statement, following):
             ends = [0, *(end for _, end, _ in marks(sentence))]
             begins = [*(start for start, _, _ in marks(sentence)), len(sentence)]
-            parts += [sentence[a:b] for a, b in zip(ends, begins, strict=True)]
+            runs = [Run("".join(sentence[a:b] for a, b in zip(ends, begins, strict=True)))]
         elif statement.numbers:
-            parts.append(_renumbered(sentence, statement, book))
+            runs = _resolved(sentence, statement, book)
             before[statement.block] = statement.numbers
         else:
             near = (*statement.rests_on, *before.get(statement.block, ())) if cited else ()
-            parts += [sentence, _added(statement, book, near)]
+            added = _added(statement, book, near)
+            runs = [Run(sentence, added, "added" if added else "writer")]
+        layout = text[reach : statement.start]
+        yield Claim(tuple(runs), statement.form, layout, statement.block)
         reach = statement.end
-    parts.append(text[reach:])
-    return REPEATED.sub(r"\1", "".join(parts))
+    if text[reach:]:
+        yield Claim((Run(text[reach:]),), "heading")
 
 
-def _renumbered(sentence: str, statement: Statement, book: _Book) -> str:
+def _resolved(sentence: str, statement: Statement, book: _Book) -> list[Run]:
     """Return a sentence with each [n] resolved by what stands before it.
 
     In 福建65%[2]，国家40%[1] the numbers stand for different halves.
     """
-    parts, reach, said = [], 0, ""
+    runs: list[Run] = []
+    reach, said = 0, ""
     found = list(marks(sentence))
     while found:
         start = found[0][0]
@@ -423,12 +418,27 @@ def _renumbered(sentence: str, statement: Statement, book: _Book) -> str:
         while found and not sentence[reach : found[0][0]].strip():
             _, reach, number = found.pop(0)
             group.append(number)
-        parts += [before, _of_group(group, said, book, claims=statement.form == "claim")]
-    return "".join([*parts, sentence[reach:]])
+        runs.append(Run(before))
+        runs += _of_group(group, said, book, claims=statement.form == "claim")
+    rest = sentence[reach:]
+    return [*_joined(runs), Run(rest)] if rest else _joined(runs)
 
 
-def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> str:
-    """Return the [n] behind the same words, without those that do not bear on them.
+def _joined(runs: Iterable[Run]) -> list[Run]:
+    """Return runs, words and the citations behind them in one."""
+    joined: list[Run] = []
+    for run in runs:
+        last = joined[-1] if joined else None
+        if last and not run.text and (run.origin == last.origin or not last.citations):
+            cited = (*last.citations, *run.citations)
+            joined[-1] = Run(last.text, cited, run.origin)
+        else:
+            joined.append(run)
+    return joined
+
+
+def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> Iterator[Run]:
+    """Yield the citations behind the same words, without those that do not bear on them.
 
     Args:
         named: Passages as the model named them.
@@ -442,13 +452,13 @@ def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> 
     most = max(support.share for _, support in found)
     held = [(n, s) for n, s in found if most < _MUCH or s.share > _IDLE]
     book.idle += len(found) - len(held)
-    entered = {number: book.enter(number, support) for number, support in held}
-    book.repointed += [mark for number, mark in entered.items() if number not in once]
-    return "".join(entered.values())
+    for number, support in held:
+        origin: Origin = "writer" if number in once else "repointed"
+        yield Run("", book.enter(number, support), origin)
 
 
-def _added(statement: Statement, book: _Book, near: Sequence[int]) -> str:
-    """Return the [n] that a claim without any is given; none where nothing supports it.
+def _added(statement: Statement, book: _Book, near: Sequence[int]) -> tuple[Citation, ...]:
+    """Return the citations that a claim without any is given; none where nothing supports it.
 
     Args:
         statement: Without [n].
@@ -457,13 +467,10 @@ def _added(statement: Statement, book: _Book, near: Sequence[int]) -> str:
             of the sentence, else the best of all that holds much.
     """
     if statement.form != "claim":
-        return ""
+        return ()
     held = [(n, book.support(n, statement.text)) for n in dict.fromkeys(near)]
     held = [(number, support) for number, support in held if support.share >= _INHERITED]
     following = [(number, support) for number, support in held if number in statement.rests_on]
     held = following or held or book.best_of_all(statement.text)
     held = [(number, s) for number, s in held if book.bears_out(number, s, statement.text)]
-    added = "".join(book.enter(number, support) for number, support in held)
-    if added:
-        book.added.append(added)
-    return added
+    return tuple(c for number, support in held for c in book.enter(number, support))

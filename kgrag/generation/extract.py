@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote
+from kgrag.answer.citation import Citation
 from kgrag.embedding.embedder import Embedder
 from kgrag.generation.answered import (
     Scored,
@@ -17,14 +20,12 @@ from kgrag.generation.answered import (
     is_title_meant,
     names_what_is_counted,
 )
-from kgrag.generation.citation import citation
 from kgrag.generation.listed import Listing, Place, asks_for_list
 from kgrag.generation.sentences import Sentence, sentences
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.answer_kinds import asked_kind, states_kind
 from kgrag.question.question import Question, question_of
-from kgrag.results import IN_SECTION, Answer, Citation, ScoredChunk
-from kgrag.text.answer_text import not_found, without_marks
+from kgrag.results import IN_SECTION, ScoredChunk
 from kgrag.text.facets import document_facets
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
@@ -125,8 +126,7 @@ def quoted(
     chosen = _choose(scored, query, titles, max_sentences)
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
-    citations = tuple(_cited(n, p, documents, headings) for n, p in enumerate(places, 1))
-    text = quotes(citations)
+    citations = [_cited(place, documents, headings) for place in places]
     if (
         (other_year and asks_for_figure(query.text))
         or not is_answered(scored, query, embedder)
@@ -135,9 +135,10 @@ def quoted(
         )
     ):
         notes = tuple(filter(None, (other_year, *instead(scored, query, titles))))
-        nothing = Answer(query.text, not_found(query.language), (), False, METHOD, notes=notes)
-        return Quoted(nothing)
-    told = Answer(query.text, text, citations, True, METHOD, notes=(counted,) if counted else ())
+        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=notes))
+    told = Answer(
+        query.text, tuple(map(Quote, citations)), METHOD, notes=(counted,) if counted else ()
+    )
     return Quoted(told, scored[0].score)
 
 
@@ -160,19 +161,12 @@ def _quotable(
     ]
 
 
-def quotes(citations: Sequence[Citation]) -> str:
-    """Return the text of an answer made of quotes, a line each."""
-    return "\n".join(f"{without_marks(_one_line(c.quote))}[{c.number}]" for c in citations)
-
-
 def _cited(
-    number: int,
     place: Place,
     documents: Mapping[str, Document],
     headings: Mapping[str, Sequence[Heading]],
 ) -> Citation:
-    return citation(
-        number,
+    return Citation.of(
         document=documents[place.doc_id],
         headings=headings.get(place.doc_id, ()),
         span=(place.start, place.end),
@@ -321,13 +315,6 @@ def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
     bare, own = normalize_name(sentence.text), normalize_name(title)
     quoted = [normalize_name(t) for t in query.titles]
     return any(t in bare and t not in own for t in quoted)
-
-
-def _one_line(text: str) -> str:
-    """Return text on one line; breaks between Chinese characters vanish, others are blanks."""
-    return re.sub(
-        r"(?<!\s)[^\S\n]*+\n\s*+", lambda m: "" if not text.isascii() else " ", text.strip()
-    )
 
 
 class StatedTargets:

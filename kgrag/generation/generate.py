@@ -13,7 +13,7 @@ from kgrag.llm.chat import ChatModel, OnText, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
-from kgrag.text.answer_text import MARK, not_found, says_not_found
+from kgrag.text.answer_text import MARK, NOT_FOUND, says_not_found
 from kgrag.types import Language, Query
 
 TEMPLATES: dict[Template, str] = {
@@ -80,13 +80,13 @@ def generate(
         ModelError: If the call fails otherwise.
     """
     if not context.passages:
-        return Draft(not_found(query.language), model.name)
+        return Draft(NOT_FOUND[query.language], model.name)
     places = {
         "question": fence(query.question, label="question"),
         "passages": passages_block(context),
         "facts": facts_block(context.facts) or _NONE[query.language],
         "history": _conversation(history) or _NONE[query.language],
-        "not_found": not_found(query.language),
+        "not_found": NOT_FOUND[query.language],
     }
     if template == "focused":
         places["best"] = str(context.best)

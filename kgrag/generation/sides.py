@@ -4,29 +4,21 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Block, Missing, Side
+from kgrag.answer.citation import Citation
 from kgrag.embedding.embedder import Embedder
-from kgrag.generation.extract import METHOD, Quoted, quotes
-from kgrag.results import Answer, Citation
-from kgrag.text.answer_text import not_found
+from kgrag.generation.extract import METHOD, Quoted
 from kgrag.text.facets import document_facets
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language, Query
 
-_LEAD: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
-_NOT_FOUND: Mapping[Language, tuple[str, str]] = {  # of a side; what was found instead
-    "zh": ("{}：未找到有关规定", "{}：未找到有关规定。检索到的是其他内容：{}"),
-    "en": (
-        "{}: not found in these documents",
-        "{}: not found in these documents. What was found is about something else: {}",
-    ),
-}
 _SILENT: Mapping[Language, str] = {
     "zh": "未找到{}的有关规定",
     "en": "nothing was found for {}",
 }
 _AND: Mapping[Language, str] = {"zh": "、", "en": ", "}
 _DIGIT = re.compile(r"\d")
-_NUMBER = re.compile(r"\[(\d+)\]")
 _LEAST = 2  # sentences that each side may have
 _SHOWN = 3  # titles of what was found instead
 # Sides of one question are answered alike. A side whose sentences are less alike than this to
@@ -43,7 +35,7 @@ def answer_by_sides(
     max_sentences: int,
     embedder: Embedder,
 ) -> Answer:
-    """Return the answers of all sides below each other, their citations numbered on.
+    """Return the answers of all sides below each other.
 
     A side of which nothing is found, or only what answers something else, says so in its place.
 
@@ -60,26 +52,19 @@ def answer_by_sides(
     silent = [side for side in sides if side in beside or not told[side].answer.found]
     if len(silent) == len(sides):
         instead = tuple(dict.fromkeys(note for side in sides for note in told[side].answer.notes))
-        return Answer(query.text, not_found(query.language), (), False, METHOD, notes=instead)
-    lines: list[str] = []
-    citations: list[Citation] = []
+        return Answer(query.text, (Missing(),), METHOD, notes=instead)
+    blocks: list[Block] = []
     notes: dict[str, None] = {}
     for label in sides:
         answer = told[label].answer
         if label in silent:
-            beside_it = [
-                replace(c, number=len(citations) + n) for n, c in enumerate(_each(answer), 1)
-            ]
-            lines.append(_missed(label, beside_it, query.language))
-            citations += beside_it
-            continue
-        lines += [_LEAD[query.language].format(label), _numbered(answer.text, len(citations))]
-        citations += [replace(c, number=len(citations) + c.number) for c in answer.citations]
-        notes.update(dict.fromkeys(answer.notes))
+            blocks.append(Missing(label, _each(answer)))
+        else:
+            blocks.append(Side(label, answer.blocks))
+            notes.update(dict.fromkeys(answer.notes))
     if silent:
         notes[_SILENT[query.language].format(_AND[query.language].join(silent))] = None
-    text = "\n".join(lines)
-    return Answer(query.text, text, tuple(citations), True, METHOD, notes=tuple(notes))
+    return Answer(query.text, tuple(blocks), METHOD, notes=tuple(notes))
 
 
 def _asked(query: Query) -> set[str]:
@@ -112,13 +97,13 @@ def of_side(
         said = "\n".join((*c.heading_path, c.quote))
         return not side.places or bool(about & side.places) or any(p in said for p in side.places)
 
-    own = [c for c in told.answer.citations if is_own(c)]
-    if len(own) == len(told.answer.citations):
+    answer = told.answer
+    own = tuple(block for block in answer.blocks if all(map(is_own, block.citations)))
+    if len(own) == len(answer.blocks):
         return told
     if not own:
-        return replace(told, answer=replace(told.answer, found=False))
-    kept = tuple(replace(c, number=n) for n, c in enumerate(own, 1))
-    return replace(told, answer=replace(told.answer, text=quotes(kept), citations=kept, notes=()))
+        return replace(told, answer=replace(answer, blocks=(Missing("", answer.citations),)))
+    return replace(told, answer=replace(answer, blocks=own, notes=()))
 
 
 def _beside(told: Mapping[str, Quoted], asked: Collection[str], embedder: Embedder) -> set[str]:
@@ -148,18 +133,10 @@ def _named(asked: Collection[str], citations: Sequence[Citation]) -> int:
     return sum(word in told for word in asked)
 
 
-def _each(answer: Answer) -> list[Citation]:
+def _each(answer: Answer) -> tuple[Citation, ...]:
     """Return the first citation of each document, a few."""
-    return list({c.title: c for c in reversed(answer.citations)}.values())[::-1][:_SHOWN]
-
-
-def _missed(label: str, instead: Sequence[Citation], language: Language) -> str:
-    """Return a line that says that nothing is found for a side, and what was found instead."""
-    plain, other = _NOT_FOUND[language]
-    titles = [f"《{c.title}》[{c.number}]" for c in instead]
-    return other.format(label, _AND[language].join(titles)) if titles else plain.format(label)
-
-
-def _numbered(text: str, before: int) -> str:
-    """Return a text whose citations count on from those before it."""
-    return _NUMBER.sub(lambda match: f"[{before + int(match[1])}]", text)
+    cited = (c for block in answer.blocks for c in block.citations)
+    first: dict[str, Citation] = {}
+    for c in cited:
+        first.setdefault(c.title, c)
+    return tuple(first.values())[:_SHOWN]

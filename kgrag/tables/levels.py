@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
-from kgrag.results import Answer, Citation
+from kgrag.answer.answer import Answer
+from kgrag.answer.citation import Citation
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
@@ -87,7 +88,7 @@ def _unlike(
             groups[figure.measured, figure.year][figure.card.doc_id].append((figure, number))
     for by_document in groups.values():
         sole = {d: one for d, found in by_document.items() if (one := _only(found))}
-        for higher, own in product(above & sole.keys(), below & sole.keys()):
+        for higher, own in product(sorted(above & sole.keys()), sorted(below & sole.keys())):
             a, b = sole[higher][0], sole[own][0]
             at_home = a.place == (NATIONAL,) and b.place != (NATIONAL,)
             if at_home and (a.value, a.comparator) != (b.value, b.comparator):

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,8 +11,10 @@ from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import sentence_spans
 from kgrag.types import Language
 
-NOT_FOUND = "在这些文件中未找到答案。"
-NOT_FOUND_EN = "Not found in these documents."
+NOT_FOUND: Mapping[Language, str] = {
+    "zh": "在这些文件中未找到答案。",
+    "en": "Not found in these documents.",
+}
 
 Form = Literal["claim", "lead-in", "heading", "denial", "closing"]
 
@@ -115,11 +117,6 @@ class Statement:
     block: int
 
 
-def not_found(language: Language) -> str:
-    """Return the sentence that says that there is no answer, in a question's language."""
-    return NOT_FOUND_EN if language == "en" else NOT_FOUND
-
-
 def is_denial(sentence: str) -> bool:
     """Return whether a sentence says that the documents do not tell.
 
@@ -130,7 +127,7 @@ def is_denial(sentence: str) -> bool:
     cited = _PLAIN.search(sentence) is not None
     if _OF_DOCUMENTS.search(sentence):
         return not (cited and _TELLING.search(without_denials(sentence)))
-    return bare in (NOT_FOUND, NOT_FOUND_EN) or (not cited and _AT_ALL.search(bare) is not None)
+    return bare in NOT_FOUND.values() or (not cited and _AT_ALL.search(bare) is not None)
 
 
 def without_denials(sentence: str) -> str:
@@ -207,7 +204,7 @@ def statements(text: str) -> list[Statement]:
             block += 1
         found.append(Statement(start, end, body, own, own, form, block))
         reach = end
-    return _inherit(found)
+    return inherited(found)
 
 
 def _mask(text: str) -> str:
@@ -264,8 +261,8 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _inherit(found: list[Statement]) -> list[Statement]:
-    """Give sentences without [n] what they rest on."""
+def inherited(found: list[Statement]) -> list[Statement]:
+    """Return sentences in order, those without [n] with what they rest on."""
     out: list[Statement] = []
     following: dict[int, tuple[int, ...]] = {}  # numbers of the next cited sentence, by block
     for statement in reversed(found):
@@ -292,7 +289,8 @@ def _closed(found: list[Statement]) -> list[Statement]:
     last = found[first:]
     if not cited or any(s.numbers for s in last) or not _CLOSING.match(last[0].text):
         return found
+    is_open = {"claim", "closing"}
     return [
         *found[:first],
-        *(replace(s, form="closing", rests_on=cited) if s.form == "claim" else s for s in last),
+        *(replace(s, form="closing", rests_on=cited) if s.form in is_open else s for s in last),
     ]

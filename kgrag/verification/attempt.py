@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kgrag.answer.answer import Answer, Problem, Step, Verdict
+from kgrag.answer.citation import Citation
 from kgrag.llm.prompts import fence
-from kgrag.results import Answer, Citation, Context, Passage, Problem, ScoredChunk, Step, Verdict
-from kgrag.text.answer_text import marks, without_marks
+from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.text.answer_text import without_marks
 
 NOT_VERIFIED = "not verified: "  # begins the reason of such a verdict, for a reader
 _ASTRAY = "[?]"  # a citation that leads to none of the references
@@ -104,12 +106,7 @@ def _reference(passage: Passage) -> str:
 
 def by_reference(answer: Answer, context: Context) -> str:
     """Return an answer's text with the numbers of passages in place of those of quotes."""
-    shown = {c.number: _passage_mark(c, context) for c in answer.citations}
-    pieces, reach = [], 0
-    for start, end, number in marks(answer.text):
-        pieces += [answer.text[reach:start], shown.get(number, _ASTRAY)]
-        reach = end
-    return "".join([*pieces, answer.text[reach:]])
+    return answer.written(lambda cited: _passage_mark(cited, context))
 
 
 def _passage_mark(citation: Citation, context: Context) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from statistics import fmean
 
+from kgrag.answer.answer import Step
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.counting import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
-from kgrag.results import Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget

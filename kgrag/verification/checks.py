@@ -1,20 +1,17 @@
 """Check an answer offline: what each sentence claims must stand in the text that it cites."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
-from kgrag.results import Answer, Problem, SentenceCheck
-from kgrag.text.answer_text import Statement, marks, statements, without_denials
-from kgrag.text.words import question_language
+from kgrag.answer.answer import Answer, Problem
+from kgrag.answer.blocks import Block, Claim, Missing, Quote, Row, Side, leaves
+from kgrag.answer.citation import Citation, SentenceCheck
+from kgrag.text.answer_text import Statement, inherited, marks, statements, without_denials
 from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
 from kgrag.verification.contradictions import contradictions
 
-_MISSING = ("〔引文中没有：{}〕", " [not in the cited text: {}]")
-_ELSEWHERE = ("〔所引句中没有：{}〕", " [not in the quoted sentence: {}]")
-_CONTRARY = ("〔与所引文字不符：{}〕", " [the cited text says otherwise: {}]")
-_UNCITED = ("〔无引用〕", " [no citation]")
 _NOTE = (
     "有 {} 句未得到所引文字的支持，已在句后标出。",
     "{} sentence(s) are not supported by what they cite; they are marked.",
@@ -31,42 +28,62 @@ _CHECKED = (
 )
 _MOST_TOLD = 4  # sentences
 
-_REMARK = re.compile(
-    "|".join(
-        re.escape(form).replace(re.escape("{}"), r"[^〕\]\n]*")
-        for forms in (_MISSING, _ELSEWHERE, _CONTRARY, _UNCITED)
-        for form in forms
-    )
-)
 
-
-def check(answer: Answer, quoted: Mapping[int, str]) -> tuple[SentenceCheck, ...]:
-    """Return what speaks against each sentence of an answer, without a model.
+def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
+    """Return an answer with what speaks against each of its sentences, found without a model.
 
     Numbers with their units, dates and names (titles, agencies, places, Latin names) must stand
     in the text that they cite: in 福建65%[1]，全国40%[2] each half in its own. Numbers must stand
     in the quote, too, where the answer has one. A sentence without [n] rests on those of the next
     cited sentence of its paragraph or list. Headings are left out; lead-ins that end in a colon,
     sentences that say that the documents do not tell and a closing paragraph that sums up need
-    no citation.
+    no citation. Nothing is checked of an answer that found nothing.
 
     Args:
-        answer: With resolved citations, not yet marked; nothing is checked where it says that
-            nothing was found.
+        answer: To be checked.
         quoted: The text behind each [n], rather the passage than the quote alone.
     """
     if not answer.found:
-        return ()
-    compared = _Compared(answer, quoted)
-    return tuple(compared.check(s) for s in compared.said)
+        return answer
+    claims = inherited([_statement(b) for b in answer.blocks if isinstance(b, Claim)])
+    lines = [
+        statements(block.text(answer.language, _number))
+        for block in leaves(answer.blocks)
+        if isinstance(block, Quote | Row | Missing)
+    ]
+    compared = _Compared(answer, quoted, [*claims, *chain.from_iterable(lines)])
+    rest, own = iter(lines), iter(claims)
+
+    def with_checks(block: Block) -> Block:
+        if isinstance(block, Side):
+            return replace(block, blocks=tuple(map(with_checks, block.blocks)))
+        said = [next(own)] if isinstance(block, Claim) else next(rest)
+        written = block.text(answer.language, _number)
+        found = (compared.check(s, written) for s in said if s.form != "heading")
+        return replace(block, checks=tuple(found))
+
+    return replace(answer, blocks=tuple(map(with_checks, answer.blocks)))
+
+
+def _number(cited: Citation) -> str:
+    return f"[{cited.number}]"
+
+
+def _statement(claim: Claim) -> Statement:
+    """Return a claim as a sentence with blanks in place of each [n]."""
+    written = bare = claim.text("zh", _number)
+    for start, end, _ in marks(written):
+        bare = bare[:start] + " " * (end - start) + bare[end:]
+    numbers = tuple(dict.fromkeys(c.number for c in claim.citations))
+    return Statement(0, len(written), bare, numbers, numbers, claim.form, claim.paragraph)
 
 
 class _Compared:
     """An answer beside what it cites."""
 
-    def __init__(self, answer: Answer, quoted: Mapping[int, str]) -> None:
-        self.said = [s for s in statements(answer.text) if s.form != "heading"]
-        self._answer = answer
+    def __init__(
+        self, answer: Answer, quoted: Mapping[int, str], said: Iterable[Statement]
+    ) -> None:
         self._quoted = quoted
         self._asked = Source.of(answer.question)
         self._quotes = {
@@ -77,18 +94,19 @@ class _Compared:
             lambda numbers: Source.of("\n".join(quoted[n] for n in numbers))
         )
         self._blocks: dict[int, list[str]] = {}
-        for statement in self.said:
-            self._blocks.setdefault(statement.block, []).append(statement.text)
+        for statement in said:
+            if statement.form != "heading":
+                self._blocks.setdefault(statement.block, []).append(statement.text)
 
-    def check(self, statement: Statement) -> SentenceCheck:
-        """Return what speaks against a sentence."""
+    def check(self, statement: Statement, written: str) -> SentenceCheck:
+        """Return what speaks against a sentence of the block that is written so."""
         numbers = tuple(n for n in statement.rests_on if n in self._quoted)
         missing: dict[str, None] = {}
         elsewhere: dict[str, None] = {}
         contrary: dict[str, None] = {}
         if numbers:
             around = self._blocks[statement.block]
-            for text, own in self._parts(statement, numbers):
+            for text, own in _parts(statement, written, numbers):
                 told = without_denials(text) if statement.form == "claim" else text
                 lacking = missing_claims(
                     told,
@@ -113,28 +131,6 @@ class _Compared:
             contrary=tuple(contrary),
         )
 
-    def _parts(
-        self, statement: Statement, numbers: tuple[int, ...]
-    ) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the parts of a sentence with the [n] behind each.
-
-        What stands behind the last rests on all of them, as does a sentence without any.
-        """
-        written = self._answer.text[statement.start : statement.end]
-        reach, begun, group = 0, 0, list[int]()
-        for start, end, number in marks(written):
-            if group and written[reach:start].strip():
-                yield statement.text[begun:reach], tuple(group)
-                begun, group = reach, []
-            if number in numbers:
-                group.append(number)
-            reach = end
-        if group:
-            yield statement.text[begun:reach], tuple(group)
-            begun = reach
-        if statement.text[begun:].strip():
-            yield statement.text[begun:], numbers
-
     def _not_quoted(
         self, text: str, numbers: tuple[int, ...], around: Sequence[str]
     ) -> tuple[str, ...]:
@@ -145,40 +141,39 @@ class _Compared:
         return numbers_missing(text, quotes, asked=self._asked, around=around)
 
 
-def mark(answer: Answer) -> Answer:
-    """Return an answer with a visible mark behind each sentence that its checks speak against.
+def _parts(
+    statement: Statement, block: str, numbers: tuple[int, ...]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the parts of a sentence with the [n] behind each.
 
-    Notes tell how many there are. The places of the checks follow the new text.
-
-    Args:
-        answer: With checks.
+    What stands behind the last rests on all of them, as does a sentence without any.
     """
-    unsupported = sum(not c.supported for c in answer.checks)
-    doubtful = sum(c.supported and bool(c.elsewhere) for c in answer.checks)
-    if not unsupported and not doubtful:
-        return answer
-    latin = question_language(answer.question) == "en"
-    parts: list[str] = []
-    checks: list[SentenceCheck] = []
-    reach = added = 0
-    for sentence in answer.checks:
-        end = _before_cell_end(answer.text, sentence)
-        remark = _remark(sentence, latin=latin)
-        parts += [answer.text[reach:end], remark]
-        checks.append(
-            replace(sentence, start=sentence.start + added, end=sentence.end + added + len(remark))
-        )
-        reach, added = end, added + len(remark)
-    return replace(
-        answer,
-        text="".join([*parts, answer.text[reach:]]),
-        checks=tuple(checks),
-        notes=(
-            *answer.notes,
-            *([_NOTE[latin].format(unsupported)] if unsupported else []),
-            *([_NOTE_ELSEWHERE[latin].format(doubtful)] if doubtful else []),
-        ),
-    )
+    written = block[statement.start : statement.end]
+    reach, begun, group = 0, 0, list[int]()
+    for start, end, number in marks(written):
+        if group and written[reach:start].strip():
+            yield statement.text[begun:reach], tuple(group)
+            begun, group = reach, []
+        if number in numbers:
+            group.append(number)
+        reach = end
+    if group:
+        yield statement.text[begun:reach], tuple(group)
+        begun = reach
+    if statement.text[begun:].strip():
+        yield statement.text[begun:], numbers
+
+
+def notes_of(answer: Answer) -> list[str]:
+    """Return notes on how many sentences of an answer its checks speak against."""
+    checks = answer.checks
+    unsupported = sum(not c.supported for c in checks)
+    doubtful = sum(c.supported and bool(c.elsewhere) for c in checks)
+    latin = answer.language == "en"
+    return [
+        *([_NOTE[latin].format(unsupported)] if unsupported else []),
+        *([_NOTE_ELSEWHERE[latin].format(doubtful)] if doubtful else []),
+    ]
 
 
 def problem_of(answer: Answer) -> Problem | None:
@@ -187,47 +182,16 @@ def problem_of(answer: Answer) -> Problem | None:
     Sentences without citation are left out: they may be true.
 
     Args:
-        answer: With checks, not yet marked.
+        answer: With checks.
     """
-    latin = question_language(answer.question) == "en"
+    language = answer.language
     told = [
-        " ".join(_plain(answer.text[c.start : c.end]).split()) + _remark(c, latin=latin)
-        for c in answer.checks
-        if c.missing or c.contrary
+        " ".join(block.text(language, lambda _: "").split()) + check.remark(language)
+        for block in answer.blocks
+        for check in block.checks
+        if check.missing or check.contrary
     ][:_MOST_TOLD]
     if not told:
         return None
-    return Problem("unsupported", told[0], "\n".join([_CHECKED[latin], *told[1:]]))
-
-
-def _plain(sentence: str) -> str:
-    """Return a sentence without its [n], which count quotes."""
-    for start, end, _ in reversed(list(marks(sentence))):
-        sentence = sentence[:start] + sentence[end:]
-    return sentence
-
-
-def without_remarks(text: str) -> str:
-    """Return the text of an answer without what `mark` put behind its sentences."""
-    return _REMARK.sub("", text)
-
-
-def _before_cell_end(text: str, sentence: SentenceCheck) -> int:
-    """Return where a remark may stand: in a table before the bar that ends the row."""
-    row = text[sentence.start : sentence.end].rstrip()
-    return sentence.start + len(row.rstrip("| ")) if row.endswith("|") else sentence.end
-
-
-def _remark(sentence: SentenceCheck, *, latin: bool) -> str:
-    if not sentence.cited:
-        return _UNCITED[latin]
-    joint = ", " if latin else "、"
-    return "".join(
-        form[latin].format(joint.join(found))
-        for form, found in (
-            (_MISSING, sentence.missing),
-            (_CONTRARY, sentence.contrary),
-            (_ELSEWHERE, sentence.elsewhere),
-        )
-        if found
-    )
+    why = "\n".join([_CHECKED[language == "en"], *told[1:]])
+    return Problem("unsupported", told[0], why)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
+from kgrag.answer.answer import Problem, ProblemKind, Step
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.checks import one_question
 from kgrag.llm.counting import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
-from kgrag.results import Problem, ProblemKind, Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
 from kgrag.verification.budget import Budget

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kgrag.results import Problem
+from kgrag.answer.answer import Problem
 
 Judgement = Literal["true", "false", "unclear"]
 

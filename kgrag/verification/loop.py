@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from kgrag.answer.answer import Problem, Step, Verdict, VerdictStatus
 from kgrag.errors import KgragError, ModelError
-from kgrag.results import Problem, Step, Verdict, VerdictStatus
 from kgrag.text.words import normalize_name, question_language
 from kgrag.types import Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share

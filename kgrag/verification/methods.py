@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
+from kgrag.answer.answer import Verdict
 from kgrag.llm.chat import ChatModel
-from kgrag.results import Verdict
 from kgrag.text.words import question_language
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified

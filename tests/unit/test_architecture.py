@@ -20,7 +20,8 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher", "kgrag.json_ready",
      "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status"),
-    ("kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.files", "kgrag.extras",
+    ("kgrag.answer",
+     "kgrag.choices", "kgrag.config", "kgrag.config_file", "kgrag.files", "kgrag.extras",
      "kgrag.drawing", "kgrag.ids", "kgrag.kb_meta", "kgrag.limits",
      "kgrag.plugins", "kgrag.text", "kgrag.unread", "kgrag.vectors"),
     ("kgrag.question",),

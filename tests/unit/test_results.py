@@ -5,10 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgrag import Answer, Citation, Document, Fact
+from kgrag.answer.answer import Step, Verdict
 from kgrag.cli.printing import print_json
 from kgrag.metadata import Metadata
 from kgrag.repairing import RepairReport
-from kgrag.results import Hits, ScoredChunk, Step, Verdict
+from kgrag.results import Hits, ScoredChunk
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.types import Chunk, Entity, Evidence, Segment
@@ -16,12 +17,8 @@ from kgrag.types import Chunk, Entity, Evidence, Segment
 CHUNK = Chunk("d:256:0", "d", 256, 0, 3, 9, "光伏 <b>&", "d:2048:0", ("一、<i>目标",))
 HIT = ScoredChunk(CHUNK, 0.51234, ("words 1.0",), "甲方案", "folder/a.pdf")
 CITATION = Citation(1, "d", "甲<script>x</script>", "a.pdf", ("一",), 3, 5, 9, "500<", "d:256:0")
-ANSWER = Answer(
-    "问 <script>alert(1)</script>",
-    "500<家[1]。\n第二行",
-    (CITATION,),
-    True,
-    "m",
+ANSWER = replace(
+    Answer.of_text("问 <script>alert(1)</script>", "500<家[1]。\n第二行", [CITATION], "m"),
     notes=("note <&>",),
     verdict=Verdict("cov", "failed", {"bias": 0.1}, "why"),
     steps=(Step("verify", "", 1, True),),
@@ -34,7 +31,7 @@ def test_an_answer_as_json_has_the_keys_of_the_command_line(capsys):
     data = ANSWER.to_dict()
     assert list(data) == [
         "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps",
-        "repointed",
+        "repointed", "blocks",
     ]  # fmt: skip
     assert list(data["verdict"].items())[:2] == [("method", "cov"), ("passed", False)]  # type: ignore[attr-defined]
     assert data["steps"] == [{"name": "verify", "detail": "", "calls": 1}]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from kgrag.answer.answer import Answer
 from kgrag.asking.conversation import Conversation
-from kgrag.results import Answer
 from kgrag.store.store import Store
 
 
@@ -15,7 +15,7 @@ def talking():
 
     def ask(line, turns):
         asked.append((line, [turn.question for turn in turns]))
-        return Answer(line, "500家。", (), True, "m")
+        return Answer.of_text(line, "500家。", (), "m")
 
     return Conversation(ask, no_store, leaf=lambda: 256), asked
 
@@ -51,7 +51,7 @@ def test_a_comparison_that_rules_cannot_make_goes_to_the_model(monkeypatch, meth
 
     def ask(line, turns):
         asked.append((line, len(turns)))
-        return Answer(line, "500家。", (), True, method)
+        return Answer.of_text(line, "500家。", (), method)
 
     store: Any = None
     talk = Conversation(ask, lambda: store, leaf=lambda: 256)

@@ -2,8 +2,11 @@ from typing import Any
 
 import pytest
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
+from kgrag.answer.citation import Citation
 from kgrag.asking.attempts import with_more
-from kgrag.results import Answer, Citation, Context, Passage, ScoredChunk
+from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.types import Chunk
 from kgrag.verification.attempt import Attempt
 
@@ -36,7 +39,7 @@ def attempt(*, results, passages, cited=()):
         Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "", "d:100:0")
         for n, start in enumerate(cited, 1)
     )
-    answer = Answer("问", "答", citations, True, "m")
+    answer = Answer("问", tuple(map(Quote, citations)), "m")
     return Attempt("问", answer, Context(tuple(passages)), tuple(results))
 
 

@@ -1,10 +1,11 @@
 import pytest
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
+from kgrag.answer.citation import Citation
 from kgrag.asking.rows import Complete, without_rows
-from kgrag.generation.citation import citation
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
-from kgrag.results import Answer
 from kgrag.types import Document
 
 UNREAD = "未读出2025年森林蓄积量目标"
@@ -24,11 +25,11 @@ def test_quotes_answer_for_a_figure_only_where_they_state_it(title, quote, is_fo
     """No row was read of it; nobody says that none was where a sentence is shown that has it."""
     regions = ("丙市",) if title.startswith("丙") else ()
     document = Document("d", title, quote, "d.txt", "txt", "00", metadata=Metadata(regions=regions))
-    cited = citation(1, document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
+    cited = Citation.of(document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
     told = ("读出森林蓄积量目标的有7份",)
     found = Complete((), told, "targets", ("丙市",), "森林蓄积量", UNREAD)
     query = analyse("丙市森林蓄积量目标是多少？")
-    quoted = Answer(query.text, quote, (cited,), True, "extractive")
+    quoted = Answer(query.text, (Quote(cited),), "extractive")
     answer = without_rows(quoted, found, query, {"d": document})
     assert answer.found == bool(answer.citations) == is_found
     assert answer.notes == (told if is_found else (*told, f"{UNREAD}：丙市"))
@@ -45,8 +46,8 @@ def test_quotes_answer_for_a_figure_only_where_they_state_it(title, quote, is_fo
 def test_nothing_is_said_to_be_unread_above_a_quote_of_it(quote, notes):
     """Where all documents are asked, and no place is named."""
     document = Document("d", "节能规划", quote, "d.txt", "txt", "00")
-    cited = citation(1, document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
+    cited = Citation.of(document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
     found = Complete((), (), "targets", (), "森林蓄积量", UNREAD, ("2025", "十四五"))
     query = analyse("哪些文件提出了2025年森林蓄积量目标？")
-    quoted = Answer(query.text, quote, (cited,), True, "extractive")
+    quoted = Answer(query.text, (Quote(cited),), "extractive")
     assert without_rows(quoted, found, query, {"d": document}).notes == notes

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from benchmarks import quoted
-from kgrag.results import Citation
+from kgrag.answer.citation import Citation
 from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
 
 

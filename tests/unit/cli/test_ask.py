@@ -3,15 +3,17 @@ from typing import Any
 
 import pytest
 
+from kgrag.answer.answer import Answer, Step, Verdict
+from kgrag.answer.citation import Citation
 from kgrag.cli.ask import is_done, print_answer, saying
-from kgrag.results import Answer, Citation, Step, Verdict
 
 PATH = ("一、目标", "长标题" * 20)
 CITATION = Citation(1, "d-1", "甲方案", "a.pdf", PATH, 3, 5, 9, "500家", "d-1:256:0")
 
 
 def answer(question, *, verdict=None, method="m", steps=()):
-    return Answer(question, "500家[1]。", (CITATION,), True, method, verdict=verdict, steps=steps)
+    told = Answer.of_text(question, "500家[1]。", [CITATION], method)
+    return replace(told, verdict=verdict, steps=steps)
 
 
 def test_what_stands_around_an_answer_is_in_the_questions_language(capsys):
@@ -71,7 +73,7 @@ def test_json_has_the_keys_that_it_always_had():
     found: Any = answer("问", verdict=verdict, steps=(Step("verify", "", 1, True),)).to_dict()
     assert list(found) == [
         "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps",
-        "repointed",
+        "repointed", "blocks",
     ]  # fmt: skip
     assert found["verdict"] == {
         "method": "cov",

@@ -133,11 +133,13 @@ def test_resolve_of_an_answer_that_cites_nothing_compares_texts():
     assert answer.notes == ("模型没有标出依据；引用是按文字比对找到的。",)
 
 
-@pytest.mark.parametrize("text", ["", " \n", NOT_FOUND, "文件没有规定奖励[1]。", "不确定。", "[9]"])
+@pytest.mark.parametrize(
+    "text", ["", " \n", NOT_FOUND["zh"], "文件没有规定奖励[1]。", "不确定。", "[9]"]
+)
 def test_resolve_of_no_answer_is_the_not_found_sentence(text):
     """However it is said; nothing is cited."""
     answer = resolved(text)
-    assert (answer.text, answer.found, answer.citations) == (NOT_FOUND, False, ())
+    assert (answer.text, answer.found, answer.citations) == (NOT_FOUND["zh"], False, ())
 
 
 def test_resolve_of_a_compressed_passage_quotes_the_document():
@@ -271,13 +273,13 @@ def test_words_too_short_before_a_mark_leave_it_to_those_before_them(monkeypatch
 
     def of_group(group, said, book, *, claims):
         heard.append(said)
-        return ""
+        return iter(())
 
     monkeypatch.setattr(cite, "_of_group", of_group)
     book: Any = None
     for text in ("[1]福建的目标是绿色工厂500家。", "福建的目标是500家[2]，国[1]。"):
         (statement,) = statements(text)
-        cite._renumbered(text, statement, book)
+        cite._resolved(text, statement, book)
     assert heard == ["福建的目标是绿色工厂500家。", "福建的目标是500家", "福建的目标是500家"]
 
 

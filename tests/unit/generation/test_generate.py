@@ -10,7 +10,7 @@ from kgrag.llm.prompts import prompt
 from kgrag.question.query import analyse
 from kgrag.results import Context, Passage
 from kgrag.testing.scripted import ScriptedChat
-from kgrag.text.answer_text import NOT_FOUND, NOT_FOUND_EN
+from kgrag.text.answer_text import NOT_FOUND
 
 TEXT = "到2025年，创建绿色工厂500家。"
 CONTEXT = Context(
@@ -42,7 +42,7 @@ def test_generate_shows_passages_facts_history_and_question():
     """All that an answer may draw from, and nothing else."""
     history = [Turn("第一问？", "第一答。"), Turn("第二问？", "答" * 1000)]
     _, (system, user), _ = asked([GOOD], history=history)
-    assert NOT_FOUND in system
+    assert NOT_FOUND["zh"] in system
     for part in ("[1]\n<passage ", TEXT, "《甲规划》 > 一、目标", "绿色工厂 —达到→ 500家 [1]"):
         assert part in user
     assert "第一问？" in user
@@ -53,7 +53,7 @@ def test_generate_shows_passages_facts_history_and_question():
 def test_generate_without_passages_asks_nobody():
     """There is nothing that could be cited."""
     draft, sent, _ = asked([], context=Context(()))
-    assert (draft.text, sent) == (NOT_FOUND, [])
+    assert (draft.text, sent) == (NOT_FOUND["zh"], [])
 
 
 @pytest.mark.parametrize("template", ["normal", "focused", "markdown", "steps"])
@@ -62,7 +62,7 @@ def test_generate_takes_every_template_in_both_languages(template, language):
     """Every place is filled; the not-found sentence is the question's."""
     question, answer = ("多少？", GOOD) if language == "zh" else ("How many?", "There are 500 [1].")
     _, (system, user), _ = asked([answer], question, template=template)
-    assert (NOT_FOUND if language == "zh" else NOT_FOUND_EN) in system
+    assert (NOT_FOUND["zh"] if language == "zh" else NOT_FOUND["en"]) in system
     assert system.startswith(prompt(f"answer_{template}", language).system[:20])
     assert ("[2] 与问题最相关" in user or "Passage [2] bears" in user) is (template == "focused")
 

@@ -1,28 +1,28 @@
 """A comparison is answered side by side, and who says nothing is named."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote
+from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.generation.extract import Quoted, quotes
+from kgrag.generation.extract import Quoted
 from kgrag.generation.sides import answer_by_sides, of_side
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
-from kgrag.results import Answer, Citation
 from kgrag.types import Document
 
 QUERY = analyse("福建、河南和广西各要利用多少秸秆？")
 SIDES = ("福建", "河南", "广西")
 
 
-def cited(number, place):
-    return Citation(number, f"d-{place}", place, "a.txt", (), None, 0, 2, "原文", "c")
+def cited(number, place, quote="原文"):
+    return Citation(number, f"d-{place}", place, "a.txt", (), None, 9 * number, 9, quote, "c")
 
 
 def quote(told):
@@ -32,9 +32,8 @@ def quote(told):
     def answer(side, most):
         asked.append((side, most))
         n = told[side]
-        text = "\n".join(f"第{i}句[{i}]" for i in range(1, n + 1))
-        citations = tuple(cited(i, side) for i in range(1, n + 1))
-        made = Answer(QUERY.text, text, citations, n > 0, "extractive", notes=("注",) * n)
+        quotes = tuple(Quote(cited(i, side, f"第{i}句")) for i in range(1, n + 1))
+        made = Answer(QUERY.text, quotes or (Missing(),), "extractive", notes=("注",) * n)
         return Quoted(made, float(n))
 
     return answer, asked
@@ -74,8 +73,7 @@ class Known(HashEmbedder):
 
 
 def side(place, sentence, score):
-    told = replace(cited(1, place), quote=sentence)
-    return Quoted(Answer(QUERY.text, f"{sentence}[1]", (told,), True, "extractive"), score)
+    return Quoted(Answer(QUERY.text, (Quote(cited(1, place, sentence)),), "extractive"), score)
 
 
 @pytest.mark.parametrize(
@@ -117,19 +115,20 @@ def test_a_document_is_quoted_for_itself_alone(title, titled, is_answer):
         documents={},
     )
     assert told.answer.found == is_answer
-    assert told.answer.citations
+    assert told.answer.blocks[0].citations
 
 
 def test_a_place_is_quoted_for_itself_alone():
     """A quote that names it is its own, too; numbers count on without the others."""
     titles = ("河南省节能规划", "安徽省节能规划", "全国节能规划")
     found = tuple(
-        replace(cited(n, title), quote=text)
+        cited(n, title, text)
         for n, (title, text) in enumerate(
             zip(titles, ("甲句", "乙句", "河南达到40%"), strict=True), 1
         )
     )
-    told = Quoted(Answer(QUERY.text, quotes(found), found, True, "extractive", notes=("注",)), 0.9)
+    quotes = tuple(map(Quote, found))
+    told = Quoted(Answer(QUERY.text, quotes, "extractive", notes=("注",)), 0.9)
     regions = (("河南省",), ("安徽省",), ())
     held = [document(title, *of) for title, of in zip(titles, regions, strict=True)]
     documents = {d.doc_id: d for d in held}
@@ -141,7 +140,7 @@ def test_a_place_is_quoted_for_itself_alone():
     other = analyse("广西的目标", known_places=["河南", "安徽", "广西"])
     none = of_side(other, told, titled=(), documents=documents).answer
     assert not none.found
-    assert none.citations == found
+    assert none.blocks == (Missing("", found),)
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,11 @@
 
 import pytest
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
+from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.results import Answer, Citation
 from kgrag.tables.levels import national_beside_local
 
 NATIONAL = (
@@ -47,7 +49,7 @@ def answer(base):
                 Citation(number, document.doc_id, document.title, file, (), None, at, end,
                          document.text[at:end], "c")
             )  # fmt: skip
-        return Answer(question, "文", tuple(cited), True, "m")
+        return Answer(question, tuple(map(Quote, cited)), "m")
 
     return make
 

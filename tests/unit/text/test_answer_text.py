@@ -3,9 +3,7 @@ import pytest
 from kgrag.text.answer_text import (
     MARK,
     NOT_FOUND,
-    NOT_FOUND_EN,
     is_denial,
-    not_found,
     says_not_found,
     statements,
     without_marks,
@@ -104,8 +102,8 @@ def test_without_marks_leaves_nothing_that_is_read_as_a_citation():
 @pytest.mark.parametrize(
     "text",
     [
-        NOT_FOUND,
-        NOT_FOUND_EN,
+        NOT_FOUND["zh"],
+        NOT_FOUND["en"],
         "在这些文件中未找到答案。[1]",
         "资料中未提及补贴标准。",
         "根据所给资料，无法确定补贴金额。",
@@ -143,11 +141,6 @@ def test_is_denial_of_a_cited_sentence_needs_the_documents_as_its_subject():
     """Whoever cites a passage for 无法确定 quotes it."""
     assert is_denial("文件未规定年龄上限[1]。")
     assert not is_denial("数据无法确定时取0.45[1]。")
-
-
-def test_not_found_is_in_the_language_of_the_question():
-    """As a query tells it."""
-    assert (not_found("zh"), not_found("en")) == (NOT_FOUND, NOT_FOUND_EN)
 
 
 @pytest.mark.parametrize(

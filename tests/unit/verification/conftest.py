@@ -1,8 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
-from kgrag.results import Answer, Citation, Context, Passage, SentenceCheck, Step
+from kgrag.answer.answer import Answer, Step
+from kgrag.answer.blocks import Missing
+from kgrag.answer.citation import Citation, SentenceCheck
+from kgrag.results import Context, Passage
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.budget import Budget
@@ -35,19 +39,11 @@ def attempt_of(text="500家[1]。", *, question=QUESTION, found=True, supported=
         for n in (1, 2, 3)
     )
     check = SentenceCheck(0, len(text), (1,), () if supported else ("500",), True)
-    return Attempt(
-        question,
-        Answer(
-            QUESTION,
-            text,
-            (citation,) if found else (),
-            found,
-            "scripted",
-            checks=(check,),
-            steps=(Step("generate", text, 1),),
-        ),
-        Context(passages),
-    )
+    answer = Answer.of_text(QUESTION, text, [citation], "scripted")
+    first, *others = answer.blocks
+    blocks = (replace(first, checks=(check,)), *others) if found else (Missing(),)
+    steps = (Step("generate", text, 1),)
+    return Attempt(question, replace(answer, blocks=blocks, steps=steps), Context(passages))
 
 
 class Tries:

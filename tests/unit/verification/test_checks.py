@@ -1,20 +1,23 @@
-from dataclasses import replace
-
-import pytest
-
-from kgrag.results import Answer, Citation, SentenceCheck
-from kgrag.text.answer_text import NOT_FOUND
-from kgrag.verification.checks import check, mark
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing
+from kgrag.answer.citation import Citation
+from kgrag.verification import checks
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
 
 
-def answer(text, question="各是多少？", *, found=True):
-    return Answer(question, text, (), found, "m")
+def answer(text, question="各是多少？"):
+    """Return an answer with its checks, whose [1] and [2] are the texts above."""
+    citations = [
+        Citation(n, f"d{n}", "", "d.txt", (), None, 0, len(quote), quote, "c")
+        for n, quote in QUOTED.items()
+    ]
+    given = Answer.of_text(question, text, citations, "m")
+    return checks.checked(given, {c.number: c.quote for c in given.citations})
 
 
 def checked(text, question="各是多少？"):
-    return check(answer(text, question), QUOTED)
+    return answer(text, question).checks
 
 
 def test_check_compares_each_sentence_with_what_it_cites():
@@ -56,42 +59,39 @@ def test_check_of_list_numbers_sees_no_claims():
 
 def test_check_of_no_answer_is_empty():
     """Nothing is claimed."""
-    assert check(answer(NOT_FOUND, found=False), QUOTED) == ()
+    assert checks.checked(Answer("问", (Missing(),), "m"), QUOTED).checks == ()
 
 
 def test_mark_stands_behind_unsupported_sentences():
     """With what is missing, and a note with the count."""
     text = "治理率66%、70%[1]。\n\n治理率65%[1]。\n\n治理率40%。"
-    given = answer(text)
-    marked = mark(Answer(given.question, text, (), True, "m", checks=check(given, QUOTED)))
+    marked = answer(text)
     assert marked.text == (
         "治理率66%、70%[1]。〔引文中没有：66%、70%〕\n\n治理率65%[1]。\n\n治理率40%。〔无引用〕"
     )
-    assert marked.notes == ("有 2 句未得到所引文字的支持，已在句后标出。",)
+    assert marked.written() == text
+    assert checks.notes_of(marked) == ["有 2 句未得到所引文字的支持，已在句后标出。"]
     assert [marked.text[c.start : c.end][-3:] for c in marked.checks] == ["0%〕", "1]。", "引用〕"]
 
 
 def test_mark_in_english_follows_the_question():
     """As all that the program says of an answer."""
-    given = answer("The rate is 66% [1]. It is 65% [1].", "Which rate?")
-    checks = check(given, QUOTED)
-    marked = mark(Answer(given.question, given.text, (), True, "m", checks=checks))
+    marked = answer("The rate is 66% [1]. It is 65% [1].", "Which rate?")
     assert marked.text == "The rate is 66% [1]. [not in the cited text: 66%] It is 65% [1]."
 
 
 def test_mark_in_a_table_stays_inside_the_row():
     """A remark behind the last bar would break it."""
     text = "| 地区 | 目标 |\n|---|---|\n| 福建 | 66%[1] |"
-    given = answer(text)
-    marked = mark(Answer(given.question, text, (), True, "m", checks=check(given, QUOTED)))
+    marked = answer(text)
     assert marked.text.endswith("| 福建 | 66%[1]〔引文中没有：66%〕 |")
 
 
-@pytest.mark.parametrize("checks", [(), (SentenceCheck(0, 9, (1,), (), True),)])
-def test_mark_of_a_supported_answer_changes_nothing(checks):
-    """No remark, no note."""
-    given = Answer("问", "治理率65%[1]。", (), True, "m", checks=checks)
-    assert mark(given) is given
+def test_a_supported_answer_has_no_remark():
+    """And no note."""
+    given = answer("治理率65%[1]。")
+    assert given.text == "治理率65%[1]。"
+    assert checks.notes_of(given) == []
 
 
 def test_check_compares_each_part_of_a_sentence_with_its_own_citation():
@@ -119,8 +119,8 @@ def test_check_of_a_closing_paragraph_needs_no_citation():
 def quoting(text, quote, passage):
     """Return an answer whose [1] quotes a part of a passage, checked."""
     cited = Citation(1, "d", "甲办法", "d.txt", ("补贴",), None, 0, len(quote), quote, "c")
-    given = Answer("补贴多久？", text, (cited,), True, "m")
-    return replace(given, checks=check(given, {1: passage}))
+    given = Answer.of_text("补贴多久？", text, [cited], "m")
+    return checks.checked(given, {1: passage})
 
 
 def test_check_tells_numbers_that_stand_elsewhere_in_the_passage():
@@ -136,16 +136,16 @@ def test_check_tells_numbers_that_stand_elsewhere_in_the_passage():
 
 def test_mark_of_a_number_elsewhere_is_weaker():
     """It says where the number is not, and a note asks to look."""
-    marked = mark(quoting("连续补贴3年[1]。", "连续补贴2年。", "连续补贴2年。有效期3年。"))
+    marked = quoting("连续补贴3年[1]。", "连续补贴2年。", "连续补贴2年。有效期3年。")
     assert marked.text == "连续补贴3年[1]。〔所引句中没有：3年〕"
-    assert marked.notes == (
-        "有 1 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。",
-    )
+    assert checks.notes_of(marked) == [
+        "有 1 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。"
+    ]
 
 
 def test_check_of_a_denial_may_name_what_the_text_does_not():
     """Nothing is told of 西藏, says the sentence."""
-    (first,) = check(answer("文件未说明西藏的目标[1]。", "西藏的目标？"), QUOTED)
+    (first,) = checked("文件未说明西藏的目标[1]。", "西藏的目标？")
     assert first.supported
-    (second,) = check(answer("西藏的治理率为65%[1]。", "西藏的目标？"), QUOTED)
+    (second,) = checked("西藏的治理率为65%[1]。", "西藏的目标？")
     assert second.missing == ("西藏",)

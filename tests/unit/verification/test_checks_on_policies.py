@@ -2,13 +2,13 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kgrag.results import Answer
-from kgrag.verification.checks import check
+from kgrag.answer.answer import Answer
+from kgrag.answer.citation import Citation
+from kgrag.verification.checks import checked
 
 POLICY = Path(__file__).resolve().parents[4] / "shared" / "data" / "policy"
 AROUND = 300  # characters of a passage on either side of the clause
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not POLICY.is_dir(), reason="shared/data/policy 
 
 
 def answered():
-    """Yield (answer, texts behind its [n]) for the questions that have one."""
+    """Yield (question, answer, text behind its [1]) for the questions that have one."""
     for line in (POLICY / "questions.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         if not row["gold_docs"]:
@@ -29,12 +29,19 @@ def answered():
             for start, end in row["gold_spans"][doc]:
                 text += f"{whole[max(0, start - AROUND) : end + AROUND]}\n"
         said = "\n".join(f"{a}[1]" for a in row["answers"])
-        yield Answer(row["question"], said, (), True, "gold"), {1: text}
+        yield row["question"], said, text
+
+
+def checks_of(question, said, text):
+    """Return the checks of an answer that cites one text."""
+    cited = Citation(1, "d", "", "d.txt", (), None, 0, len(text), text, "c")
+    answer = Answer.of_text(question, said, [cited], "gold")
+    return checked(answer, {1: text}).checks
 
 
 def test_check_raises_no_false_alarm_on_true_answers():
     """Fewer than one sentence in fifty; none when this was written."""
-    checks = [c for answer, texts in answered() for c in check(answer, texts)]
+    checks = [c for told in answered() for c in checks_of(*told)]
     alarms = [c.missing for c in checks if not c.supported]
     assert len(checks) > 150
     assert len(alarms) < len(checks) / 50, alarms
@@ -44,12 +51,12 @@ def test_check_raises_no_false_alarm_on_true_answers():
 def test_check_finds_numbers_that_were_changed(unit):
     """Nine in ten: a wrong number may stand elsewhere in the passage."""
     changed = caught = 0
-    for answer, texts in answered():
-        for match in re.finditer(rf"(\d+){unit}", answer.text):
+    for question, said, text in answered():
+        for match in re.finditer(rf"(\d+){unit}", said):
             number = str(int(match[1]) + 7)
-            text = f"{answer.text[: match.start()]}{number}{answer.text[match.end(1) :]}"
+            altered = f"{said[: match.start()]}{number}{said[match.end(1) :]}"
             changed += 1
-            found = check(replace(answer, text=text), texts)
+            found = checks_of(question, altered, text)
             caught += any(number in missing for c in found for missing in c.missing)
     assert changed
     assert caught >= 0.9 * changed

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
+from kgrag.answer.answer import Problem
 from kgrag.errors import ModelUnavailableError
-from kgrag.results import Context, Problem
+from kgrag.results import Context
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.cov import cov, cov_paper, cov_two_stage
 

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from kgrag.answer.answer import Step, VerdictStatus
 from kgrag.errors import ModelError, StoreError
-from kgrag.results import Step, VerdictStatus
 from kgrag.verification.loop import Assessment, Revision, improve, unverified
 
 

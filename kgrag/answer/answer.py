@@ -1,0 +1,232 @@
+"""An answer: its blocks, what verification says of it, and how it came about."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+from kgrag.answer.blocks import Block, Change, Claim, Mark, Missing, Run, leaves, numbered
+from kgrag.answer.citation import Citation, SentenceCheck, with_remarks
+from kgrag.json_ready import JsonReady, as_dict
+from kgrag.notebook import answer_html
+from kgrag.text.answer_text import marks, statements
+from kgrag.text.words import question_language
+from kgrag.types import Language
+
+VerdictStatus = Literal["passed", "failed", "unverified"]
+ProblemKind = Literal["wrong", "unsupported", "citation", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step(JsonReady):
+    """One step of asking, for people who want to see how an answer came about.
+
+    Attributes:
+        name: What was done, e.g. `analyse`, `retrieve`, `generate`, `verify`, `revise`.
+        detail: What came of it, on one or more lines.
+        calls: Calls of a model that it took.
+        failed: Whether a model could not do it, so that it was left out or done by rule; whether
+            an answer could be verified, its verdict says.
+    """
+
+    name: str
+    detail: str
+    calls: int = 0
+    failed: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping; whether it failed, the answer's notes say."""
+        return as_dict(self, without=("failed",))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(JsonReady):
+    """What is wrong with an answer, as the check names it.
+
+    Attributes:
+        kind: `wrong` (contradicts its references, or is about another place, year or document),
+            `unsupported` (they do not say so), `citation` (right, but cites another one),
+            `missing` (a part that was asked for).
+        sentence: Of the answer; empty where a part is missing.
+        why: In words.
+    """
+
+    kind: ProblemKind
+    sentence: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(JsonReady):
+    """What verification says of an answer.
+
+    Attributes:
+        method: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid` or `none`.
+        status: `passed` where the answer may stand, `failed` where it may not, `unverified`
+            where it could not be checked.
+        scores: By measure, each in [0, 1].
+        reason: Why, in words.
+        revised_question: A better question to retrieve with; empty where there is none.
+        rounds: How often was answered, at least 1.
+        problem: What is wrong with the answer, where the check names it.
+    """
+
+    method: str
+    status: VerdictStatus
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    revised_question: str = ""
+    rounds: int = 1
+    problem: Problem | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the answer may stand."""
+        return self.status == "passed"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with `passed` in the place of the status."""
+        told = {"method": self.method, "passed": self.passed}
+        return told | as_dict(self, without=("method", "status"))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(JsonReady):
+    """An answer with its citations.
+
+    Attributes:
+        question: As asked.
+        blocks: What it says; citations are numbered when it is made, a place once.
+        method: Who wrote it: `extractive`, or a model's name.
+        notes: What the reader should know, e.g. that the stand-in encoder was used.
+        verdict: What verification says; None where it was not asked.
+        steps: How it came about.
+        fallback: Whether sentences were quoted by rule because the model could not answer.
+    """
+
+    question: str
+    blocks: tuple[Block, ...]
+    method: str
+    notes: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    steps: tuple[Step, ...] = ()
+    fallback: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blocks", numbered(self.blocks))
+
+    @classmethod
+    def of_text(cls, question: str, text: str, citations: Sequence[Citation], method: str) -> Self:
+        """Return an answer that somebody wrote with [n], as claims.
+
+        Args:
+            question: As asked.
+            text: The answer; an [n] without a citation is left out.
+            citations: With their numbers, which are counted anew in the order of the text.
+            method: Who wrote it.
+        """
+        numbered = {c.number: c for c in citations}
+        claims, reach = [], 0
+        for statement in statements(text):
+            runs, at = [], statement.start
+            for start, end, number in marks(text[: statement.end]):
+                if start >= at:
+                    cited = (numbered[number],) if number in numbered else ()
+                    runs.append(Run(text[at:start], cited))
+                    at = end
+            runs.append(Run(text[at : statement.end]))
+            before = text[reach : statement.start]
+            claims.append(Claim(tuple(runs), statement.form, before, statement.block))
+            reach = statement.end
+        if text[reach:]:
+            claims.append(Claim((Run(text[reach:]),), "heading"))
+        return cls(question, tuple(claims) or (Missing(),), method)
+
+    @property
+    def found(self) -> bool:
+        """Return whether something in the documents answers."""
+        return not all(isinstance(block, Missing) for block in self.blocks)
+
+    @property
+    def text(self) -> str:
+        """Return the answer as text; behind a sentence stand its [n] and what checks found."""
+        return "".join(text for text, _ in self._remarked())
+
+    def written(self, mark: Mark = lambda c: f"[{c.number}]") -> str:
+        """Return the answer as text without what checks found.
+
+        Args:
+            mark: Gives what stands for a citation.
+        """
+        return "".join(
+            self._before(n, block) + block.text(self.language, mark)
+            for n, block in enumerate(leaves(self.blocks))
+        )
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return what is cited, in the order of the numbers; empty when nothing was found."""
+        if not self.found:
+            return ()
+        by_number = {c.number: c for block in self.blocks for c in block.citations}
+        return tuple(by_number[number] for number in sorted(by_number))
+
+    @property
+    def checks(self) -> tuple[SentenceCheck, ...]:
+        """Return what the offline checks found of each sentence, with its place in the text."""
+        found, reach = [], 0
+        for text, checks in self._remarked():
+            found += [replace(c, start=c.start + reach, end=c.end + reach) for c in checks]
+            reach += len(text)
+        return tuple(found)
+
+    @property
+    def repointed(self) -> tuple[int, ...]:
+        """Return the numbers of citations that stand where the writer named another passage."""
+        runs = (run for b in self.blocks if isinstance(b, Claim) for run in b.runs)
+        cited = (c.number for run in runs if run.origin == "repointed" for c in run.citations)
+        return tuple(dict.fromkeys(cited))
+
+    @property
+    def language(self) -> Language:
+        """Return the language of the question, which is that of our own words."""
+        return question_language(self.question)
+
+    def citing(self, change: Change) -> Self:
+        """Return the answer with every citation changed."""
+        return replace(self, blocks=tuple(block.citing(change) for block in self.blocks))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, as `kgrag ask --json` prints it."""
+        return {
+            "question": self.question,
+            "text": self.text,
+            "citations": [citation.to_dict() for citation in self.citations],
+            "found": self.found,
+            "method": self.method,
+            "notes": list(self.notes),
+            "checks": [check.to_dict() for check in self.checks],
+            "verdict": self.verdict.to_dict() if self.verdict else None,
+            "steps": [step.to_dict() for step in self.steps],
+            "repointed": list(self.repointed),
+            "blocks": [block.to_dict() for block in self.blocks],
+        }
+
+    def _remarked(self) -> Iterator[tuple[str, tuple[SentenceCheck, ...]]]:
+        """Yield the text of each block with its remarks, and its checks in that text."""
+        for n, block in enumerate(leaves(self.blocks)):
+            written = block.text(self.language, lambda c: f"[{c.number}]")
+            text, checks = with_remarks(written, block.checks, self.language)
+            before = self._before(n, block)
+            at = len(before)
+            yield (
+                before + text,
+                tuple(replace(c, start=c.start + at, end=c.end + at) for c in checks),
+            )
+
+    def _before(self, n: int, block: Block) -> str:
+        return block.before if isinstance(block, Claim) else "\n" * (n > 0)
+
+    def _repr_html_(self) -> str:
+        """Return it for a notebook."""
+        cited = ((c.number, c._repr_html_()) for c in self.citations)
+        return answer_html(self.question, self.text, cited, self.notes)

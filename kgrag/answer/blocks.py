@@ -1,0 +1,309 @@
+"""The blocks that an answer is made of, each with what it cites."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+from kgrag.answer.citation import Citation, SentenceCheck
+from kgrag.json_ready import JsonReady
+from kgrag.text.answer_text import NOT_FOUND, Form, without_marks
+from kgrag.types import Language
+
+_LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
+_LABEL: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
+_NO_ANSWER: Mapping[Language, str] = {
+    "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
+    "en": "The model could not answer, and rules found no sentence to quote;"
+    " the documents may hold one.",
+}
+_NOTHING_OF: Mapping[Language, tuple[str, str, str]] = {  # of a side; with what was found instead
+    "zh": ("{}：未找到有关规定", "{}：未找到有关规定。检索到的是其他内容：{}", "、"),
+    "en": (
+        "{}: not found in these documents",
+        "{}: not found in these documents. What was found is about something else: {}",
+        ", ",
+    ),
+}
+
+Origin = Literal["writer", "added", "repointed"]
+Mark = Callable[["Citation"], str]  # what stands in the text for a citation
+Change = Callable[["Citation"], "Citation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of an answer.
+
+    Attributes:
+        checks: What the offline checks found of its sentences, their places counted from its
+            beginning, as `text` gives it with `[n]`.
+    """
+
+    checks: tuple[SentenceCheck, ...] = field(default=(), kw_only=True)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return what it cites, in order."""
+        return ()
+
+    def citing(self, change: Change) -> Self:
+        """Return the block with every citation changed."""
+        return self
+
+    def text(self, language: Language, mark: Mark) -> str:
+        """Return the block as text.
+
+        Args:
+            language: Of our own words.
+            mark: Gives what stands for a citation: `[1]`.
+        """
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping; `kind` names the block, citations are their numbers."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Quote(Block):
+    """What a document says, verbatim, on one line."""
+
+    citation: Citation
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return the citation."""
+        return (self.citation,)
+
+    def citing(self, change: Change) -> Self:
+        """Return the quote with its citation changed."""
+        return replace(self, citation=change(self.citation))
+
+    def text(self, language: Language, mark: Mark) -> str:
+        """Return the quote and its mark."""
+        return f"{_one_line(self.citation.quote)}{mark(self.citation)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping."""
+        return {
+            "kind": "quote",
+            "text": _one_line(self.citation.quote),
+            "citation": self.citation.number,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Block):
+    """A row of a table of all that documents state.
+
+    Attributes:
+        citation: The sentence that states it.
+        label: The place or year that it is about; empty for none.
+        lead: What stands before the document's title, the label included, with its punctuation.
+        aside: What stands in brackets behind the title: the role of a citation; may be empty.
+    """
+
+    citation: Citation
+    label: str = ""
+    lead: str = ""
+    aside: str = ""
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return the citation."""
+        return (self.citation,)
+
+    def citing(self, change: Change) -> Self:
+        """Return the row with its citation changed."""
+        return replace(self, citation=change(self.citation))
+
+    def text(self, language: Language, mark: Mark) -> str:
+        """Return lead, title, sentence and mark on a line."""
+        aside = f"（{self.aside}）" if self.aside else ""
+        quote = _one_line(self.citation.quote)
+        return f"{self.lead}《{self.citation.title}》{aside}：{quote}{mark(self.citation)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping."""
+        return {
+            "kind": "row",
+            "label": self.label,
+            "lead": self.lead,
+            "title": self.citation.title,
+            "aside": self.aside,
+            "text": _one_line(self.citation.quote),
+            "citation": self.citation.number,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Run(JsonReady):
+    """Words of a claim and what they cite.
+
+    Attributes:
+        text: The words.
+        citations: What stands behind them.
+        origin: Who chose the citations: the writer; or they were `added` where it had none, or
+            `repointed` where another passage supports the words better than the one it named.
+    """
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    origin: Origin = "writer"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Block):
+    """A sentence in its writer's words: of a model, or computed from figures.
+
+    Attributes:
+        runs: Its words, with what each part cites.
+        form: As of `kgrag.text.answer_text.Statement`.
+        before: Layout between it and the claim before: line breaks, bullets, bars of a table.
+        paragraph: Number of the paragraph or list that it stands in, from 0.
+    """
+
+    runs: tuple[Run, ...]
+    form: Form = "claim"
+    before: str = ""
+    paragraph: int = 0
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return what it cites, in order; a passage that is cited twice stands twice."""
+        return tuple(cited for run in self.runs for cited in run.citations)
+
+    def citing(self, change: Change) -> Self:
+        """Return the claim with every citation changed."""
+        runs = (replace(run, citations=tuple(map(change, run.citations))) for run in self.runs)
+        return replace(self, runs=tuple(runs))
+
+    def text(self, language: Language, mark: Mark) -> str:
+        """Return its words, each part with its marks; the same one is not repeated at once."""
+        parts = [""]
+        for run in self.runs:
+            if run.text:
+                parts.append(run.text)
+            for marked in map(mark, run.citations):
+                if parts[-1] != marked:
+                    parts.append(marked)
+        return "".join(parts)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping."""
+        runs = [
+            {"text": r.text, "citations": [c.number for c in r.citations], "origin": r.origin}
+            for r in self.runs
+        ]
+        return {"kind": "claim", "form": self.form, "before": self.before, "runs": runs}
+
+
+@dataclass(frozen=True, slots=True)
+class Missing(Block):
+    """That nothing was found.
+
+    Attributes:
+        label: The side of a comparison of which nothing was found; empty for the whole question.
+        instead: What was found instead; the documents' titles are shown.
+        unanswered: Whether a model could not answer, so that the documents may hold an answer.
+    """
+
+    label: str = ""
+    instead: tuple[Citation, ...] = ()
+    unanswered: bool = False
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return what was found instead."""
+        return self.instead
+
+    def citing(self, change: Change) -> Self:
+        """Return the block with every citation changed."""
+        return replace(self, instead=tuple(map(change, self.instead)))
+
+    def text(self, language: Language, mark: Mark) -> str:
+        """Return the sentence that says so."""
+        if not self.label:
+            return _NO_ANSWER[language] if self.unanswered else NOT_FOUND[language]
+        plain, other, joint = _NOTHING_OF[language]
+        titles = joint.join(f"《{c.title}》{mark(c)}" for c in self.instead)
+        return other.format(self.label, titles) if titles else plain.format(self.label)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping."""
+        return {
+            "kind": "missing",
+            "label": self.label,
+            "instead": [c.number for c in self.instead],
+            "unanswered": self.unanswered,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Side(Block):
+    """What answers one side of a comparison.
+
+    Attributes:
+        label: What the side is called.
+        blocks: What answers it.
+    """
+
+    label: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Return what its blocks cite, in order."""
+        return tuple(cited for block in self.blocks for cited in block.citations)
+
+    def citing(self, change: Change) -> Self:
+        """Return the side with every citation changed."""
+        return replace(self, blocks=tuple(block.citing(change) for block in self.blocks))
+
+    def text(self, language: Language, mark: Mark) -> str:
+        """Return the label alone; its blocks follow on lines of their own."""
+        return _LABEL[language].format(self.label)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping."""
+        return {
+            "kind": "side",
+            "label": self.label,
+            "blocks": [block.to_dict() for block in self.blocks],
+        }
+
+
+def numbered(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return blocks with their citations numbered from 1, a place in a document once.
+
+    Quotes and rows are counted first, in their order, then what claims cite besides.
+    """
+    numbers: dict[tuple[str, int, int], int] = {}
+    for claims in (False, True):
+        for block in blocks:
+            if isinstance(block, Claim) == claims:
+                for cited in block.citations:
+                    numbers.setdefault(_place(cited), len(numbers) + 1)
+    return tuple(b.citing(lambda c: replace(c, number=numbers[_place(c)])) for b in blocks)
+
+
+def leaves(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks in the order of the text, sides before their own blocks."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Side):
+            yield from leaves(block.blocks)
+
+
+def _place(cited: Citation) -> tuple[str, int, int]:
+    return cited.doc_id, cited.start, cited.end
+
+
+def _one_line(text: str) -> str:
+    """Return a quote on one line, in which nothing can be taken for a citation.
+
+    Breaks between Chinese characters vanish, others are blanks.
+    """
+    joint = " " if text.isascii() else ""
+    return without_marks(_LINE_BREAK.sub(joint, text.strip()))
