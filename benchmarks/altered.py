@@ -25,8 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgrag.answer.answer import Answer
-from kgrag.generation.cite import cited_texts, resolve
-from kgrag.generation.draft import Draft
+from kgrag.answering.cite import cited_texts, resolve
+from kgrag.answering.draft import Draft
 from kgrag.question.query import analyse
 from kgrag.results import Context, Passage
 from kgrag.text.quantities import quantities

@@ -28,15 +28,15 @@ from typing import Any
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
+from kgrag.answering.attempts import Attempts
+from kgrag.answering.cite import cited_texts, resolve
+from kgrag.answering.draft import Draft
+from kgrag.answering.models import QuestionModels
+from kgrag.answering.options import AskOptions
+from kgrag.answering.search_context import SearchContext
 from kgrag.api import KnowledgeBase
-from kgrag.asking.attempts import Attempts
-from kgrag.asking.models import QuestionModels
-from kgrag.asking.options import AskOptions
-from kgrag.asking.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.errors import ModelError
-from kgrag.generation.cite import cited_texts, resolve
-from kgrag.generation.draft import Draft
 from kgrag.llm.chat import ChatModel
 from kgrag.results import Context
 from kgrag.retrieval.systems import preset

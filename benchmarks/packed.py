@@ -24,9 +24,9 @@ from typing import Any
 from moved import Asked, asked_of, attempts_at, beside, holding
 
 from kgrag.answer.answer import Problem
+from kgrag.answering.pack import facts_block
+from kgrag.answering.search_context import SearchContext
 from kgrag.api import KnowledgeBase
-from kgrag.asking.search_context import SearchContext
-from kgrag.generation.render import facts_block
 from kgrag.llm.tokens import estimate_tokens
 
 _MISSING = Problem("missing", "", "")

@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kgrag.answering.options import AskOptions
+from kgrag.answering.retrieve import Understood
+from kgrag.answering.retrieve import search as search_read
 from kgrag.api import KnowledgeBase
-from kgrag.asking.options import AskOptions
-from kgrag.asking.retrieve import Understood
-from kgrag.asking.retrieve import search as search_read
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking

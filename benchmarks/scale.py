@@ -29,8 +29,8 @@ from typing import TypeVar
 
 from made_up import MadeUpEmbedder, Reader, Writer
 
+from kgrag.answering.search_context import CurrentSettings
 from kgrag.api import KnowledgeBase
-from kgrag.asking.search_context import CurrentSettings
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.intake import Intake, Use

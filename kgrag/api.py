@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kgrag.answer.answer import Answer
-from kgrag.asking.ask import ask
-from kgrag.asking.current import Current
-from kgrag.asking.dated import with_status
-from kgrag.asking.models import reading_model
-from kgrag.asking.notes import answer_notes
-from kgrag.asking.options import AskOptions
-from kgrag.asking.search_context import SearchContext
-from kgrag.asking.searching import Analysis, Searching, Unread
+from kgrag.answering.ask import ask
+from kgrag.answering.current import Current
+from kgrag.answering.dated import with_status
+from kgrag.answering.follow_up import Turn
+from kgrag.answering.levels import national_beside_local
+from kgrag.answering.models import reading_model
+from kgrag.answering.notes import answer_notes
+from kgrag.answering.options import AskOptions
+from kgrag.answering.search_context import SearchContext
+from kgrag.answering.searching import Analysis, Searching, Unread
 from kgrag.chat_models import ChatModels
 from kgrag.choices import Writer
 from kgrag.config import Config
@@ -25,7 +27,6 @@ from kgrag.embedding.given import PlainEmbedder, checked
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run
 from kgrag.evaluation.scores import Report, evaluate
-from kgrag.generation.follow_up import Turn
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport
 from kgrag.ingestion.pipeline import Progress
@@ -42,7 +43,6 @@ from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
 from kgrag.stored import Stored
-from kgrag.tables.levels import national_beside_local
 
 if TYPE_CHECKING:
     from kgrag.curating import Curator

@@ -51,19 +51,3 @@ def list_html(items: Iterable[tuple[int, str]]) -> str:
     """Return pieces of HTML as a list with their numbers."""
     listed = "".join(f'<li value="{number}">{item}</li>' for number, item in items)
     return f"<ol>{listed}</ol>" if listed else ""
-
-
-def answer_html(
-    question: str, text: str, citations: Iterable[tuple[int, str]], notes: Iterable[str]
-) -> str:
-    """Return an answer with what it cites and what the reader should know.
-
-    Args:
-        question: As asked.
-        text: The answer.
-        citations: Number, and HTML, as `passage_html` gives it.
-        notes: In words.
-    """
-    told = "".join(f"<p><small>{escape(note)}</small></p>" for note in notes)
-    head = f"<p><b>{escape(question)}</b></p>{_TEXT}{escape(text)}</div>"
-    return f"<div>{head}{list_html(citations)}{told}</div>"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
-from kgrag.asking.dated import as_of_asked
+from kgrag.answering.dated import as_of_asked
 from kgrag.in_force import InForce
 from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count
 from kgrag.lookup import facts_around, find_document

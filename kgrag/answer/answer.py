@@ -2,15 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Literal, Self
 
 from kgrag.answer.blocks import Block, Change, Claim, Mark, Missing, Run, leaves, numbered
 from kgrag.answer.citation import Citation, SentenceCheck, with_remarks
+from kgrag.answer.render import escaped, footnote, html, markdown
 from kgrag.json_ready import JsonReady, as_dict
-from kgrag.notebook import answer_html
+from kgrag.notebook import list_html
 from kgrag.text.answer_text import marks, statements
 from kgrag.text.words import question_language
 from kgrag.types import Language
+
+_STYLE = (
+    "body{font-family:sans-serif;max-width:50em;margin:2em auto;line-height:1.6}"
+    "table{border-collapse:collapse}td{border:1px solid #bbb;padding:.3em;vertical-align:top}"
+)
 
 VerdictStatus = Literal["passed", "failed", "unverified"]
 ProblemKind = Literal["wrong", "unsupported", "citation", "missing"]
@@ -226,7 +233,26 @@ class Answer(JsonReady):
     def _before(self, n: int, block: Block) -> str:
         return block.before if isinstance(block, Claim) else "\n" * (n > 0)
 
+    def to_markdown(self) -> str:
+        """Return it as Markdown: citations are footnotes, of which pandoc makes those of Word."""
+        notes = [f"> {escaped(note)}" for note in self.notes]
+        foot = [footnote(cited, self.language) for cited in self.citations]
+        body = markdown(self.blocks, self.language)
+        return "\n\n".join([f"## {escaped(self.question)}", body, *notes, *foot]) + "\n"
+
+    def to_html(self) -> str:
+        """Return it as a page of HTML, in which an [n] leads to its quote."""
+        head = f'<meta charset="utf-8"><title>{escape(self.question)}</title>'
+        style = f"<style>{_STYLE}</style>"
+        body = self._repr_html_()
+        return f"<!doctype html>\n<html><head>{head}{style}</head><body>{body}</body></html>\n"
+
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
-        cited = ((c.number, c._repr_html_()) for c in self.citations)
-        return answer_html(self.question, self.text, cited, self.notes)
+        cited = (
+            (c.number, f'<div id="cite-{c.number}">{c._repr_html_()}</div>') for c in self.citations
+        )
+        told = "".join(f"<p><small>{escape(note)}</small></p>" for note in self.notes)
+        body = html(self.blocks, self.language)
+        head = f"<p><b>{escape(self.question)}</b></p>"
+        return f"<div>{head}{body}{list_html(cited)}{told}</div>"

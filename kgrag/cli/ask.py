@@ -26,7 +26,7 @@ from kgrag.errors import GarbledTextError, OutOfRangeError
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
     from kgrag.answer.citation import Citation
-    from kgrag.asking.conversation import Reply
+    from kgrag.answering.conversation import Reply
     from kgrag.choices import Writer
     from kgrag.retrieval.filter import Filter
 
@@ -89,6 +89,14 @@ def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
 @_answer_options
 @click.option("--top-k", type=click.IntRange(1, 200), help="Chunks that the answer may draw from.")
 @filter_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "html"]),
+    default="text",
+    show_default=True,
+    help="Of what is printed; Markdown has its citations as footnotes.",
+)
 @json_option
 @click.pass_context
 def ask(
@@ -104,6 +112,7 @@ def ask(
     as_of: str | None,
     top_k: int | None,
     within: "Filter | None",
+    form: str,
     as_json: bool,
 ) -> None:
     """Answer a question; every sentence cites document, section and place."""
@@ -121,10 +130,12 @@ def ask(
             within=within,
             as_of=as_of,
             max_sentences=max_sentences,
-            on_text=None if as_json else _stream(question),
+            on_text=None if as_json or form != "text" else _stream(question),
         )
     if as_json:
         print_json(answer.to_dict())
+    elif form != "text":
+        echo_text((answer.to_markdown() if form == "markdown" else answer.to_html()).rstrip())
     else:
         print_answer(answer, explain=explain)
     if not is_done(answer):
@@ -149,7 +160,7 @@ def chat(
     within: "Filter | None",
 ) -> None:
     """Answer questions that may lean on the ones before, a line each; /help tells how."""
-    from kgrag.asking.conversation import Conversation
+    from kgrag.answering.conversation import Conversation
 
     all_done = True
     _tell_what_is_ignored(ctx, writer, template or verify, max_sentences)
@@ -276,7 +287,7 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
-    from kgrag.asking.copies import ALSO_IN
+    from kgrag.answering.copies import ALSO_IN
     from kgrag.status import mark
     from kgrag.text.words import question_language
 

@@ -21,8 +21,8 @@ from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from kgrag.answering.searching import Analysis
     from kgrag.api import KnowledgeBase
-    from kgrag.asking.searching import Analysis
     from kgrag.results import ScoredChunk
     from kgrag.retrieval.filter import Filter
     from kgrag.types import Chunk, Evidence, Fact
@@ -60,7 +60,7 @@ def search(
         raise click.UsageError("give a question, or --batch with --out")
     if batch and within:
         raise click.UsageError("--doc, --region, --kind and --year are for one question")
-    from kgrag.asking.notes import search_notes
+    from kgrag.answering.notes import search_notes
 
     analysis: Analysis = "model" if analyse else "rules"
     whole = True
@@ -128,7 +128,7 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         return
     if not results:
         echo(said("words", "nothing found"))
-    from kgrag.asking.copies import ALSO_IN
+    from kgrag.answering.copies import ALSO_IN
     from kgrag.cli.explained import explained
     from kgrag.status import mark
     from kgrag.text.words import question_language

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
+from kgrag.answer.support import NUMBER_MARK, Numbers, Searched, features_held, said_features
 from kgrag.evaluation.measures import GoldSpans, coverage
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
-from kgrag.generation.searched import NUMBER_MARK, Numbers, Searched
-from kgrag.generation.support import features_held, said_features
 from kgrag.text.answer_text import Statement, statements
 
 # As `quoted_scores` gives them, in the order of tables.

@@ -14,6 +14,7 @@ from kgrag.types import Chunk
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.chats_grid import self_check
 from kgrag.verification.cov import score
+from kgrag.verification.loop import Case
 
 # Gives GRIM's measures of a question, an answer and contexts: `GrimEvaluators` does.
 Evaluators = Callable[[str, str, Sequence[str]], Mapping[str, float]]
@@ -70,9 +71,10 @@ class AnswerJudge:
             texts = [passage.text for passage in context.passages]
             found = self._evaluators(question, plain_text(answer), texts)
             scores |= {f"grim:{name}": value for name, value in found.items()}
-        grid = self_check(question, attempt, language=language, model=self._model)
+        case = Case(question, language, self._model)
+        grid = self_check(case, attempt)
         scores |= {f"grid:{name}": value for name, value in grid.items()}
-        told = score(question, attempt, language=language, model=self._model)
+        told = score(case, attempt)
         scores |= {f"cov:{name}": value for name, value in told.scores.items()}
         scores["cov:true"] = float(told.judgement == "true")
         if answer.found:

@@ -1,20 +1,18 @@
 """The loop of Chats-Grid: an answer checks itself; where it fails, the question is rewritten."""
 
-from collections.abc import Sequence
 from statistics import fmean
 
 from kgrag.answer.answer import Step
+from kgrag.answer.notes import note
 from kgrag.errors import ModelError
-from kgrag.llm.chat import ChatModel, Request
+from kgrag.llm.chat import Request
 from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.counting import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
 from kgrag.types import Language
-from kgrag.verification.attempt import Attempt, Try, Verified, material
-from kgrag.verification.budget import Budget
-from kgrag.verification.loop import Assessment, Revision, improve, unverified
-from kgrag.verification.reasons import reason
+from kgrag.verification.attempt import Attempt, material
+from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
 from kgrag.verification.scores import in_words, read_scores, scores_schema
 
 # Chats-Grid, section III.C: the first four of its five criteria; the fifth, tokens, is counted.
@@ -27,111 +25,67 @@ _SILENT = 2  # such answers, to different wordings, after which no other wording
 _SCHEMA = scores_schema(MEASURES)
 
 
-def chats_grid(
-    question: str,
-    first: Attempt,
-    try_: Try,
-    *,
-    language: Language,
-    model: ChatModel,
-    budget: Budget,
-) -> Verified:
-    """Return the first answer that passes its self-check, or the best one.
-
-    Chats-Grid, section III.C and Algorithm 3: the answer is scored against its context; where
-    the mean does not exceed 0.85, the question is rewritten from the answer so far (Figure 8),
-    expanded, retrieved and answered again. The paper bounds this at five iterations and goes on
-    with the last answer; here the one with the best mean stands, not passed. Its text counts
-    iterations, its Algorithm 3 rewritings: the budget counts answers, the first included. Ours:
-    an answer that says that nothing was found, from references that hold nothing (context recall
-    below 0.5), stands where a second wording finds nothing either: relevance and accuracy are 0.
-
-    Args:
-        question: As asked.
-        first: The first answer.
-        try_: Gives further ones; expands, retrieves, rates and answers.
-        language: Of the question.
-        model: Checks and rewrites; stage `verify`.
-        budget: Answers, calls and seconds; the paper's form has 5 answers.
-    """
-    examiner = budget.bound(model)
-    silent: list[Attempt] = []  # attempts that found nothing, with references that hold nothing
-
-    def check(attempt: Attempt) -> Assessment:
-        counted = Counted(examiner)
-        try:
-            scores = self_check(question, attempt, language=language, model=counted)
-        except ModelError as exc:
-            return unverified(exc, rank=(-1.0,), calls=counted.calls)
-        mean = fmean(scores.values())
-        told = reason("self-check", language, mean, PASS_ABOVE)
-        nothing = not attempt.answer.found and scores["context_recall"] < _HOLDS
-        if nothing:
-            silent.append(attempt)
-
-        def revise(tried: Sequence[str]) -> Revision:
-            if len(silent) >= _SILENT:
-                return Revision("", reason("silent", language))
-            return _rewrite(question, attempt, tried=tried, model=examiner, language=language)
-
-        return Assessment(
-            status="passed" if mean > PASS_ABOVE else "failed",
-            rank=(mean,),
-            scores=scores,
-            reason=reason("nothing", language) if nothing else told,
-            step=Step("verify", f"{told}: {in_words(scores)}", counted.calls),
-            revise=revise,
-            may_stand=nothing,
-        )
-
-    return improve("chats-grid", question, first, try_, check=check, budget=budget)
-
-
-def self_check(
-    question: str, attempt: Attempt, *, language: Language, model: ChatModel
-) -> dict[str, float]:
+def self_check(case: Case, attempt: Attempt) -> dict[str, float]:
     """Return the measures of `MEASURES`, each in [0, 1], in one call.
 
     Chats-Grid, section III.C, criteria 1 to 4.
 
     Args:
-        question: As asked.
+        case: The question, and the model that checks.
         attempt: The answer, and the context that it is held against.
-        language: Of the question.
-        model: Checks.
 
     Raises:
         ModelError: If it gives no scores.
     """
-    messages = prompt("self_check", language).fill(**material(question, attempt))
+    messages = prompt("self_check", case.language).fill(**material(case.question, attempt))
     request = Request(messages, "verify", schema=_SCHEMA, schema_name="self_check")
-    return ask(model, request, _read)
+    return ask(case.model, request, _read)
 
 
 def _read(data: Json) -> dict[str, float]:
     return read_scores(data, MEASURES)
 
 
-def _rewrite(
-    question: str,
-    attempt: Attempt,
-    *,
-    tried: Sequence[str],
-    model: ChatModel,
-    language: Language,
-) -> Revision:
+def _judge(scores: dict[str, float], attempt: Attempt, language: Language) -> Assessment:
+    """Return what the scores mean: their mean is to exceed 0.85."""
+    mean = fmean(scores.values())
+    told = note("self-check", language, mean=mean, least=PASS_ABOVE)
+    nothing = not attempt.answer.found and scores["context_recall"] < _HOLDS
+    return Assessment(
+        status="passed" if mean > PASS_ABOVE else "failed",
+        rank=(mean,),
+        scores=scores,
+        reason=note("no-answer", language) if nothing else told,
+        step=Step("verify", f"{told}: {in_words(scores)}"),
+        may_stand=nothing,
+    )
+
+
+def _rewrite(case: Case, failed: Failed[dict[str, float]]) -> Revision:
     """Return the question in other words, in view of the answer that failed."""
-    shown = material(question, attempt)
-    messages = prompt("rewrite", language).fill(
+    if failed.silent >= _SILENT:
+        return Revision("", note("silent", case.language))
+    shown = material(case.question, failed.attempt)
+    messages = prompt("rewrite", case.language).fill(
         question=shown["question"],
         answer=shown["answer"],
-        tried=fence("\n".join(tried), label="tried"),
+        tried=fence("\n".join(failed.tried), label="tried"),
     )
-    counted = Counted(model)
+    counted = Counted(case.model)
     try:
         completion = ask_text(counted, Request(messages, "verify"), check_question)
     except ModelError as exc:
-        told = reason("not rewritten", language, exc)
+        told = note("not-rewritten", case.language, error=exc)
         return Revision("", told, Step("rewrite", told, counted.calls))
     rewritten = one_question(completion.text)
     return Revision(rewritten, step=Step("rewrite", rewritten, counted.calls))
+
+
+# Chats-Grid, section III.C and Algorithm 3: the answer is scored against its context; where the
+# mean does not exceed 0.85, the question is rewritten from the answer so far (Figure 8), expanded,
+# retrieved and answered again. The paper bounds this at five iterations and goes on with the last
+# answer; here the one with the best mean stands, not passed. Its text counts iterations, its
+# Algorithm 3 rewritings: the budget counts answers, the first included. Ours: an answer that says
+# that nothing was found, from references that hold nothing (context recall below 0.5), stands where
+# a second wording finds nothing either: relevance and accuracy are 0.
+CHATS_GRID = Method("chats-grid", self_check, _judge, _rewrite, max_rounds=5, unjudged=(-1.0,))

@@ -8,19 +8,10 @@ from itertools import chain
 from kgrag.answer.answer import Answer, Problem
 from kgrag.answer.blocks import Block, Claim, Missing, Quote, Row, Side, leaves
 from kgrag.answer.citation import Citation, SentenceCheck
+from kgrag.answer.notes import note
 from kgrag.text.answer_text import Statement, inherited, marks, statements, without_denials
 from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
 from kgrag.verification.contradictions import contradictions
-
-_NOTE = (
-    "有 {} 句未得到所引文字的支持，已在句后标出。",
-    "{} sentence(s) are not supported by what they cite; they are marked.",
-)
-_NOTE_ELSEWHERE = (
-    "有 {} 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。",
-    "{} sentence(s) hold numbers that stand elsewhere in the cited passage, not in the quoted "
-    "sentence; they are marked.",
-)
 
 _CHECKED = (
     "按规则核对，所引文段不支持这样说；请改为文段中的说法，或删去。",
@@ -169,11 +160,8 @@ def notes_of(answer: Answer) -> list[str]:
     checks = answer.checks
     unsupported = sum(not c.supported for c in checks)
     doubtful = sum(c.supported and bool(c.elsewhere) for c in checks)
-    latin = answer.language == "en"
-    return [
-        *([_NOTE[latin].format(unsupported)] if unsupported else []),
-        *([_NOTE_ELSEWHERE[latin].format(doubtful)] if doubtful else []),
-    ]
+    counts = {"unsupported": unsupported, "elsewhere": doubtful}
+    return [note(kind, answer.language, n=n) for kind, n in counts.items() if n]
 
 
 def problem_of(answer: Answer) -> Problem | None:

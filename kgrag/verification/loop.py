@@ -1,18 +1,21 @@
-"""The loop of every method: check an answer, word the question anew, try again, keep the best."""
+"""Ways to verify an answer and their loop: score, judge, act; the best answer stands."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from kgrag.answer.answer import Problem, Step, Verdict, VerdictStatus
+from kgrag.answer.notes import note
 from kgrag.errors import KgragError, ModelError
+from kgrag.llm.chat import ChatModel
+from kgrag.llm.counting import Counted
 from kgrag.text.words import normalize_name, question_language
 from kgrag.types import Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share
 from kgrag.verification.budget import Budget
 from kgrag.verification.checks import problem_of
-from kgrag.verification.reasons import reason
 
+Scored = TypeVar("Scored")
 Act = Literal["retrieve", "again", "more"]
 
 
@@ -60,13 +63,107 @@ class Assessment:
     scores: Mapping[str, float]
     reason: str
     step: Step
-    revise: Callable[[Sequence[str]], Revision]
+    revise: Callable[[Sequence[str]], Revision] = lambda _: Revision("")
     revised: str = ""
     may_stand: bool = False
     problem: Problem | None = None
 
 
 Check = Callable[[Attempt], Assessment]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What every step of a method is told.
+
+    Attributes:
+        question: As asked.
+        language: Of the question.
+        model: Checks and rewrites, within the budget; stage `verify`.
+    """
+
+    question: str
+    language: Language
+    model: ChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Generic[Scored]):
+    """An answer that did not pass.
+
+    Attributes:
+        attempt: It.
+        scored: What `Method.score` gave of it.
+        tried: Wordings that were retrieved with.
+        silent: How many answers found nothing, and may stand for that, this one included.
+    """
+
+    attempt: Attempt
+    scored: Scored
+    tried: Sequence[str]
+    silent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[Scored]):
+    """A way to verify an answer, as functions.
+
+    Attributes:
+        name: For the verdict.
+        score: Has a model score an attempt; raises ModelError.
+        judge: Says what the scores mean: its assessment, of which `revise` is not yet set.
+        act: Says what is tried next, where an answer did not pass.
+        max_rounds: Answers at most by default, the first included.
+        unjudged: Rank of an answer that could not be scored.
+    """
+
+    name: str
+    score: Callable[[Case, Attempt], Scored]
+    judge: Callable[[Scored, Attempt, Language], Assessment]
+    act: Callable[[Case, Failed[Scored]], Revision]
+    max_rounds: int
+    unjudged: tuple[float, ...]
+
+    def verify(
+        self,
+        question: str,
+        first: Attempt,
+        try_: Try,
+        *,
+        language: Language,
+        model: ChatModel,
+        budget: Budget,
+    ) -> Verified:
+        """Return the best answer within a budget, and what is known of it.
+
+        Raises nothing that a model could cause: an answer that cannot be checked stands.
+
+        Args:
+            question: As asked.
+            first: The first answer.
+            try_: Gives further ones.
+            language: Of the question.
+            model: Checks and rewrites.
+            budget: Answers, calls and seconds.
+        """
+        case = Case(question, language, budget.bound(model))
+        silent: list[Attempt] = []
+
+        def check(attempt: Attempt) -> Assessment:
+            counted = Counted(case.model)
+            try:
+                scored = self.score(replace(case, model=counted), attempt)
+            except ModelError as exc:
+                return unverified(exc, rank=self.unjudged, calls=counted.calls)
+            judged = self.judge(scored, attempt, language)
+            silent.extend([attempt] * judged.may_stand)
+            return replace(
+                judged,
+                step=replace(judged.step, calls=counted.calls),
+                revise=lambda tried: self.act(case, Failed(attempt, scored, tried, len(silent))),
+            )
+
+        return improve(self.name, question, first, try_, check=check, budget=budget)
 
 
 def improve(
@@ -151,7 +248,7 @@ def _with_rules(assessment: Assessment, attempt: Attempt, language: Language) ->
 
     if assessment.status != "passed":
         return replace(assessment, revise=revise)
-    told = reason("unsupported", language, bad, len(checks))
+    told = note("not-supported", language, bad=bad, n=len(checks))
     problem = assessment.problem or found
     return replace(assessment, status="failed", reason=told, revise=revise, problem=problem)
 
@@ -182,7 +279,7 @@ def _another(
     if not revision.question:
         return None, revision.reason, steps
     if normalize_name(revision.question) in map(normalize_name, wordings):
-        return None, reason("tried", language), steps
+        return None, note("tried", language), steps
     wordings.append(revision.question)
     steps.append(Step("revise", revision.question))
     if revision.act == "more" and problem:
@@ -197,7 +294,7 @@ def _tried(
     try:
         attempt = answered()
     except KgragError as exc:
-        return None, reason("failed", language, exc), steps
+        return None, note("failed", language, error=exc), steps
     return attempt, "", [*steps, *attempt.answer.steps]
 
 
@@ -210,11 +307,4 @@ def unverified(error: ModelError, *, rank: tuple[float, ...], calls: int) -> Ass
         calls: That the check took.
     """
     told = f"{NOT_VERIFIED}{error}"
-    return Assessment(
-        status="unverified",
-        rank=rank,
-        scores={},
-        reason=told,
-        step=Step("verify", told, calls),
-        revise=lambda _: Revision(""),
-    )
+    return Assessment("unverified", rank, {}, told, Step("verify", told, calls))

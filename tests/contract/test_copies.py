@@ -1,6 +1,6 @@
 """Documents of one text are found once, from every store."""
 
-from kgrag.asking.copies import each_once
+from kgrag.answering.copies import each_once
 from kgrag.results import ScoredChunk
 
 TEXT = (

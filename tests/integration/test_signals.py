@@ -43,7 +43,7 @@ sys.argv = ["kgrag", *words]
 run()
 """
 STORE = ("kgrag.store.sqlite.store", "SQLiteStore.upsert_document")
-SEARCH = ("kgrag.asking.searching", "Searching.by_rules")
+SEARCH = ("kgrag.answering.searching", "Searching.by_rules")
 
 
 @pytest.fixture(scope="module")

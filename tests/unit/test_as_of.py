@@ -170,9 +170,8 @@ def test_the_day_is_for_programs_on_asyncio_too(place):
 
 def test_a_model_is_told_what_is_not_in_force(base):
     """Behind the title of the passage, in the language of the question."""
-    from kgrag.asking.search_context import ResultsWithDocuments
-    from kgrag.generation.pack import pack
-    from kgrag.generation.render import passages_block
+    from kgrag.answering.pack import pack, passages_block
+    from kgrag.answering.search_context import ResultsWithDocuments
     from kgrag.llm.tokens import estimate_tokens
 
     knowledge = base._knowledge.at(QUESTION, None)

@@ -3,8 +3,8 @@
 from typing import get_args
 
 from kgrag import choices
+from kgrag.answering.generate import TEMPLATES
 from kgrag.embedding.endpoint_providers import PROVIDERS as EMBEDDING_PROVIDERS
-from kgrag.generation.generate import TEMPLATES
 from kgrag.ingestion.reading import _TASKS
 from kgrag.ingestion.requests import BEYOND
 from kgrag.llm.protocol import JSON_MODES
@@ -19,7 +19,7 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     assert set(get_args(choices.EmbeddingProvider)) == set(EMBEDDING_PROVIDERS)
     assert set(get_args(choices.RerankProvider)) == set(RERANK_PROVIDERS)
     assert set(get_args(choices.Template)) == set(TEMPLATES)
-    assert set(get_args(choices.VerifyMethod)) == set(METHODS)
+    assert set(get_args(choices.VerifyMethod)) == {*METHODS, "none"}
     assert set(get_args(choices.ExtractCalls)) == set(_TASKS)
     assert set(get_args(choices.ExtractFacts)) == set(BEYOND)
     assert get_args(choices.JsonMode) == JSON_MODES == ("schema", "object", "none")

@@ -6,12 +6,12 @@ import math
 import pytest
 from click.testing import CliRunner
 
+from kgrag.answering.follow_up import Turn
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import EvaluationError, GarbledTextError, KgragError
 from kgrag.evaluation.queries import read_queries
-from kgrag.generation.follow_up import Turn
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter
 

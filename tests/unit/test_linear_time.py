@@ -43,7 +43,8 @@ PACKAGES = (
     "kgrag.ingestion.metadata",
     "kgrag.ingestion.statements",
     "kgrag.ingestion.structure",
-    "kgrag.generation",
+    "kgrag.answer",
+    "kgrag.answering",
     "kgrag.verification",
     "kgrag.retrieval",
 )
@@ -177,8 +178,8 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.ingestion.statements.titles_told.clean_title", "", "\n"),
     ("kgrag.ingestion.metadata.read.document_kind", "", " "),
     ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
-    ("kgrag.generation.plain.without_courtesies", "", "\n"),
-    ("kgrag.generation.plain.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
+    ("kgrag.answering.draft.without_courtesies", "", "\n"),
+    ("kgrag.answering.draft.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
     ("kgrag.text.answer_text.is_denial", "[1]文件未规定，", "a"),
     ("kgrag.text.official_terms.official_terms", "", "旧件翻新"),
     ("kgrag.text.words.words", "", "是指"),
@@ -189,7 +190,7 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.text.title_keys.title_keys", "", " "),
     ("kgrag.text.titles.titles_within", "", "关于印发〈"),
     ("kgrag.ingestion.statements.target_rows.row_cells", "", "2025年"),
-    ("kgrag.generation.sentences.joined_spans", "", "||\n"),
+    ("kgrag.answer.sentences.joined_spans", "", "||\n"),
     ("kgrag.verification.names.names", "", "政府局"),
 )
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kgrag.verification.chats_grid import MEASURES, chats_grid
+from kgrag.verification.chats_grid import CHATS_GRID, MEASURES
 
 
 def check_json(*scores):
@@ -17,7 +17,7 @@ def run(made):
         chat = made.chat(script)
         tries = made.tries(*tries)
         budget = made.budget(chat, **({"rounds": 5} | bounds))
-        done = chats_grid(
+        done = CHATS_GRID.verify(
             made.question,
             first or made.attempt(),
             tries,

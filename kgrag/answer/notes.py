@@ -1,0 +1,47 @@
+"""Notes: what a reader is told beside an answer, typed and worded in one file."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+from kgrag.types import Language
+
+
+class Note(str):
+    """A note in the reader's language.
+
+    Attributes:
+        kind: Its section in `notes.toml`; empty for one that comes from elsewhere.
+        values: What its wording was filled with.
+    """
+
+    kind: str
+    values: Mapping[str, object]
+
+    def __new__(cls, text: str, kind: str = "", **values: object) -> "Note":
+        """Return a note with its words."""
+        made = super().__new__(cls, text)
+        made.kind, made.values = kind, MappingProxyType(values)
+        return made
+
+
+def note(kind: str, language: Language, **values: object) -> Note:
+    """Return a note of a kind of `notes.toml`.
+
+    Raises:
+        KeyError: If there is no such kind, or a value that it names is missing.
+
+    >>> note("shortened", "en", shown=3, n=40)
+    'the first 3 of 40 quotes'
+    >>> note("shortened", "zh", shown=3, n=40).kind
+    'shortened'
+    """
+    return Note(_wordings()[kind][language].format(**values), kind, **values)
+
+
+@cache
+def _wordings() -> Mapping[str, Mapping[str, str]]:
+    text = resources.files("kgrag.answer").joinpath("notes.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

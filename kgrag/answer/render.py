@@ -1,0 +1,92 @@
+"""An answer as Markdown and as HTML; what documents say is escaped."""
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import groupby
+
+from kgrag.answer.blocks import Block, Claim, Quote, Row, Side
+from kgrag.answer.citation import Citation, with_remarks
+from kgrag.status import mark
+from kgrag.types import Language
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
+_CITED = re.compile("\x00(\\d+)\x01")
+_PLACES: Mapping[Language, tuple[str, str]] = {
+    "zh": ("{file}{page}，第 {start} 至 {end} 个字符", "，第 {} 页"),
+    "en": ("{file}{page}, characters {start}-{end}", ", page {}"),
+}
+
+
+def markdown(blocks: Sequence[Block], language: Language) -> str:
+    """Return blocks as Markdown, each [n] as that of a footnote.
+
+    A model's sentences are Markdown already and stay as they are, but for tags in them.
+    """
+    parts: list[str] = []
+    for block in blocks:
+        if isinstance(block, Claim):
+            told = _marked(block, language).replace("<", "&lt;")
+            parts.append(block.before + _CITED.sub(r"[^\1]", told))
+        else:
+            inner = block.blocks if isinstance(block, Side) else (block,)
+            head = f"\n\n**{escaped(block.label)}**\n\n" if isinstance(block, Side) else "\n"
+            parts.append(head + "\n".join(f"- {_item(each, language)}" for each in inner))
+    return "".join(parts).strip()
+
+
+def _marked(block: Block, language: Language) -> str:
+    """Return a block's text with its remarks, control characters for the brackets of each [n]."""
+    written = block.text(language, lambda c: f"\x00{c.number}\x01")
+    return with_remarks(written, block.checks, language)[0]
+
+
+def _item(block: Block, language: Language) -> str:
+    return _CITED.sub(r"[^\1]", escaped(_marked(block, language)))
+
+
+def footnote(cited: Citation, language: Language) -> str:
+    """Return a citation as a footnote of Markdown."""
+    path = " › ".join((f"{cited.title}{mark(cited.status, language)}", *cited.heading_path))
+    form, on_page = _PLACES[language]
+    page = "" if cited.page is None else on_page.format(cited.page)
+    place = form.format(file=cited.file, page=page, start=cited.start, end=cited.end)
+    quote = " ".join(cited.quote.split())
+    return f"[^{cited.number}]: {escaped(f'{path} ({place}): “{quote}”')}"
+
+
+def escaped(text: str) -> str:
+    """Return a text in which nothing is Markdown."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def html(blocks: Sequence[Block], language: Language) -> str:
+    """Return blocks as HTML: rows are a table, claims keep their layout."""
+    parts: list[str] = []
+    for kind, same in groupby(blocks, key=type):
+        if kind is Claim:
+            said = "".join(_linked(b, language) for b in same)
+            parts.append(f'<div style="white-space: pre-wrap">{said}</div>')
+        elif kind is Row:
+            rows = "".join(_row(b, language) for b in same if isinstance(b, Row))
+            parts.append(f"<table>{rows}</table>")
+        else:
+            parts += [f"<p>{_linked(b, language)}</p>{_inner(b, language)}" for b in same]
+    return "".join(parts)
+
+
+def _inner(block: Block, language: Language) -> str:
+    return html(block.blocks, language) if isinstance(block, Side) else ""
+
+
+def _linked(block: Block, language: Language) -> str:
+    before = block.before if isinstance(block, Claim) else ""
+    text = escape(f"{before}{_marked(block, language)}")
+    return _CITED.sub(r'<a href="#cite-\1">[\1]</a>', text)
+
+
+def _row(row: Row, language: Language) -> str:
+    title = f"《{row.citation.title}》" + (f"（{row.aside}）" if row.aside else "")
+    remarks = "".join(check.remark(language) for check in row.checks)
+    cells = (escape(row.lead.rstrip("，：")), escape(title), _linked(Quote(row.citation), language))
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{escape(remarks)}</td></tr>"

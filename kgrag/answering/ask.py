@@ -1,0 +1,313 @@
+"""Answer one question: retrieve, write, cite, check, verify, and ask again where that fails."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from kgrag.answer.answer import Answer, Step
+from kgrag.answer.blocks import Block, Missing, Row, Side
+from kgrag.answer.notes import note
+from kgrag.answering.attempts import Attempts
+from kgrag.answering.cite import cited_texts
+from kgrag.answering.copies import naming_copies
+from kgrag.answering.extract import Quoted
+from kgrag.answering.extract import quoted as quote_results
+from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
+from kgrag.answering.intents import complete
+from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
+from kgrag.answering.notes import read_in_chinese
+from kgrag.answering.options import AskOptions
+from kgrag.answering.retrieve import LEFT_OUT
+from kgrag.answering.rows import as_answer, with_comparison, with_quotes, without_rows
+from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.sides import answer_by_sides, of_side
+from kgrag.errors import KgragError, ModelError
+from kgrag.limits import check_whole, checked_text
+from kgrag.llm.chat import OnText
+from kgrag.question.question import question_of
+from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
+from kgrag.text.quantities import broken_numbers
+from kgrag.text.words import question_language
+from kgrag.types import Document
+from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
+from kgrag.verification.checks import checked, notes_of
+from kgrag.verification.methods import METHODS, unchecked
+
+_QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
+QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
+NOTHING_QUOTED = (
+    "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
+    "that the documents hold no answer."
+)
+
+
+def ask(
+    question: str,
+    *,
+    knowledge: SearchContext,
+    options: AskOptions,
+    stages: StageModels | None,
+    history: Sequence[Turn] = (),
+    on_text: OnText | None = None,
+    systems: Systems = NO_SYSTEMS,
+) -> Answer:
+    """Return an answer that a model wrote, with citations, checks and a verdict.
+
+    Where no model is given, sentences are quoted by rule. Where it cannot be reached or gives
+    nothing of use, they are, too, and a note says why.
+
+    Args:
+        question: In any words.
+        knowledge: What is asked.
+        options: How.
+        stages: Gives the model of a stage; None has sentences quoted by rule.
+        history: Earlier turns, oldest first: the question may lean on them.
+        on_text: Called with each piece of the first answer as it comes, before citations are
+            resolved; a later answer that replaces it is not streamed.
+        systems: Pipelines of the program, which `options.system` may name.
+
+    Raises:
+        OutOfRangeError: If the question is too long.
+        GarbledTextError: If it, or an earlier turn, was damaged on its way here.
+    """
+    checked_text("question", question)
+    check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
+    pipeline = preset(options.system, systems)
+    if stages is None or not question.strip():
+        return _quoted(question, knowledge, pipeline, options, history)
+    models = QuestionModels(
+        stages,
+        max_rounds=options.max_rounds,
+        max_calls=options.max_calls,
+        timeout_s=options.timeout_s,
+    )
+    try:
+        understood, step = _understood(question, history, models)
+    except ModelError as exc:
+        quoted = _quoted(question, knowledge, pipeline, options, history)
+        return _fallen_back(question, quoted, exc, (), models)
+    steps = (step,) if step else ()
+    try:
+        attempts = Attempts(understood, knowledge, pipeline, options, models, history)
+        return _Asking(understood, attempts, options, models).answer(steps, on_text)
+    except StoppedError as exc:
+        quoted = _quoted(understood, knowledge, pipeline, options, ())
+        return _fallen_back(question, quoted, exc, exc.steps, models)
+
+
+def _understood(
+    question: str, history: Sequence[Turn], models: QuestionModels
+) -> tuple[str, Step | None]:
+    """Return a follow-up question as one that stands by itself, and what was done for it.
+
+    Raises:
+        ModelError: If a model of the answer's endpoint fails.
+    """
+    if not history:
+        return question, None
+    before = models.calls
+    try:
+        model = models.of("analyse")
+        understood = rewrite_follow_up(question, history, model=model)
+    except ModelError as exc:
+        if models.answers_like("analyse"):
+            raise
+        understood = carry_over(question, history)
+        told = f"{LEFT_OUT}{exc}\nby rule: {understood}"
+        return understood, Step("understand", told, models.calls - before, failed=True)
+    return understood, Step("understand", understood, models.calls - before)
+
+
+def _fallen_back(
+    question: str,
+    quoted: Answer,
+    error: ModelError,
+    steps: Sequence[Step],
+    models: QuestionModels,
+) -> Answer:
+    """Return an answer made of quotes, told that a model was to write one and why it did not."""
+    told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
+    why = told.format(str(error).rstrip("."))
+    return replace(
+        quoted,
+        blocks=quoted.blocks if quoted.found else (Missing(unanswered=True),),
+        notes=(why, *quoted.notes),
+        steps=(*steps, Step("fall back", why), *quoted.steps, Step("used", models.usage())),
+        fallback=True,
+    )
+
+
+def _quoted(
+    question: str,
+    knowledge: SearchContext,
+    pipeline: Pipeline,
+    options: AskOptions,
+    history: Sequence[Turn],
+) -> Answer:
+    """Return an answer made of sentences quoted by rule; no model is asked."""
+    standing = carry_over(question, history) if history else question
+    query = knowledge.query(standing)
+    search = knowledge.search(query)
+    held: dict[str, Document] = {}
+
+    def quote(search: Search, most: int) -> Quoted:
+        results = knowledge.best(pipeline, [search], top_k=options.top_k)
+        found = ResultsWithDocuments.of(results, knowledge.store)
+        held.update(found.documents)
+        told = quote_results(
+            search.query,
+            found.results,
+            documents=found.documents,
+            headings=found.headings,
+            embedder=knowledge.embedder(),
+            max_sentences=most,
+            facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
+        )
+        return replace(told, answer=naming_copies(told.answer, found.results))
+
+    def quote_side(side: str, most: int) -> Quoted:
+        asked = search.asked(sides[side])
+        return of_side(asked.query, quote(asked, most), titled=asked.titled, documents=held)
+
+    planned = question_of(query).sides if pipeline.planned else ()
+    sides = {side.label: side.query for side in planned}
+    listed = complete(search, knowledge) if pipeline.planned and not query.unread else None
+    if listed is not None and listed.rows:
+        answer = with_quotes(
+            as_answer(listed, query, knowledge.store),
+            listed,
+            sides,
+            lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
+        )
+        cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
+        held.update((document.doc_id, document) for document in cited)
+    elif sides:
+        answer = answer_by_sides(
+            query,
+            list(sides),
+            quote_side,
+            max_sentences=options.max_sentences,
+            embedder=knowledge.embedder(),
+        )
+    else:
+        answer = quote(search, options.max_sentences).answer
+    if listed is not None and not listed.rows:
+        answer = without_rows(answer, listed, query, held)
+    answer = shortened(replace(answer, question=standing), options.most_quotes)
+    answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)
+    return with_comparison(answer, listed, knowledge.store) if listed else answer
+
+
+def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
+    """Return an answer made of quotes with its checks, and some notes before its own."""
+    answer = _with_broken_numbers(answer)
+    answer = checked(answer, cited_texts(answer.citations, documents=held))
+    return replace(answer, notes=(*notes, *answer.notes, *notes_of(answer)))
+
+
+class _Asking:
+    """One question, as it is understood by itself, on its way to a model's answer."""
+
+    def __init__(
+        self, question: str, attempts: Attempts, options: AskOptions, models: QuestionModels
+    ) -> None:
+        self._question = question
+        self._attempts = attempts
+        self._options = options
+        self._models = models
+
+    def answer(self, before: Sequence[Step], on_text: OnText | None) -> Answer:
+        """Return the best answer within the bounds.
+
+        Args:
+            before: What was done already.
+            on_text: Called with each piece of the first answer.
+
+        Raises:
+            StoppedError: If there is no first answer.
+        """
+        with stopped_after(before):
+            first = self._attempts(self._question, on_text)
+        verified = self._verified(first)
+        used = Step("used", self._models.usage())
+        steps = (*before, *first.answer.steps, *verified.steps, used)
+        notes = (*verified.answer.notes, *_left_out(steps))
+        answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
+        answer = _with_broken_numbers(answer)
+        return replace(answer, notes=(*answer.notes, *notes_of(answer)))
+
+    def _verified(self, first: Attempt) -> Verified:
+        """Return the best answer; nothing that a model does may lose the first one."""
+        if self._options.verify == "none":
+            return unchecked(first)
+        try:
+            return METHODS[self._options.verify].verify(
+                self._question,
+                first,
+                self._attempts,
+                language=question_language(self._question),
+                model=self._models.of("verify"),
+                budget=self._models.budget,
+            )
+        except KgragError as exc:
+            verified = unchecked(first)
+            reason = f"{NOT_VERIFIED}{exc}; {verified.verdict.reason}"
+            verdict = replace(verified.verdict, status="unverified", reason=reason)
+            return replace(verified, verdict=verdict)
+
+
+def _left_out(steps: Sequence[Step]) -> list[str]:
+    """Return a note for each step that a model could not do, each once."""
+    failed = (step for step in steps if step.failed)
+    return list(dict.fromkeys(f"{step.name}: {step.detail}" for step in failed))
+
+
+def _with_broken_numbers(answer: Answer) -> Answer:
+    """Return an answer with a note for each quoted number that is broken by a gap.
+
+    Args:
+        answer: With its citations; the quotes stay as they are.
+    """
+    notes = dict.fromkeys(
+        note(
+            "broken-number",
+            answer.language,
+            number=c.number,
+            written=written,
+            read="".join(written.split()),
+        )
+        for c in answer.citations
+        for start, end in broken_numbers(c.quote)
+        for written in [c.quote[start:end]]
+    )
+    return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
+
+
+def shortened(answer: Answer, most: int | None) -> Answer:
+    """Return an answer of at most so many quotes and rows; those of its sides in turn.
+
+    Args:
+        answer: Made of quotes.
+        most: Quotes at most; None leaves the answer as it is.
+    """
+    if most is None or not answer.found:
+        return answer
+    groups: dict[str, list[Block]] = {}
+    for block in answer.blocks:
+        label = block.label if isinstance(block, Row | Side | Missing) else ""
+        groups.setdefault(label, []).extend(block.blocks if isinstance(block, Side) else [block])
+    ordered = [b for b in chain.from_iterable(zip_longest(*groups.values())) if b is not None]
+    if len(ordered) <= most:
+        return answer
+    kept = {id(block) for block in ordered[:most]}
+    blocks: list[Block] = []
+    for block in answer.blocks:
+        if isinstance(block, Side):
+            own = tuple(b for b in block.blocks if id(b) in kept)
+            blocks += [replace(block, blocks=own)] if own else []
+        elif id(block) in kept:
+            blocks.append(block)
+    told = note("shortened", answer.language, shown=most, n=len(ordered))
+    return replace(answer, blocks=tuple(blocks), notes=(*answer.notes, told))

@@ -1,0 +1,454 @@
+"""Resolve the [n] of a draft to spans of documents."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Claim, Missing, Origin, Run
+from kgrag.answer.citation import Citation
+from kgrag.answer.notes import note
+from kgrag.answer.support import (
+    NUMBER,
+    NUMBER_MARK,
+    Searched,
+    Support,
+    asked_features,
+    features_held,
+    find_support,
+    said_features,
+    wording,
+)
+from kgrag.answering.draft import Draft, cited_passages, normalise
+from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.text.answer_text import (
+    Statement,
+    marks,
+    says_not_found,
+    statements,
+    without_denials,
+)
+from kgrag.text.headings import HeadingTree
+from kgrag.text.words import normalize_name, read_word_list, words
+from kgrag.types import Document, Heading, Query
+from kgrag.verification.claims import Source, missing_claims, title_line
+from kgrag.verification.contradictions import MODAL, contradictions
+
+# Weights and margin: benchmarks/decisions.md, from `python benchmarks/moved.py`.
+_NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
+_ASKED_WEIGHT = 0.3  # of the question's words
+_ABOVE_WEIGHT = 0.5  # of what only stands in title and headings
+_MARGIN = 0.15  # share of a sentence that another passage must hold more of
+_MARGIN_OF_COPIED = 0.25  # the same for few words that stand in the cited one, too
+_FEWEST = 0.3  # share that it must hold at all
+_COPIED, _WORDY = 0.85, 8  # share of a sentence of so many features that is as good as copied
+
+_SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
+# Share of a sentence without [n] that its neighbour's passage must hold (benchmarks/decisions.md).
+_INHERITED = 0.4
+_LIKELY = 4  # passages that are looked through for a sentence without any [n]
+_FOUND = 0.5  # share that a passage must hold which the model did not name
+# Share of a sentence's words that stand in what is cited for it, and how many it must have.
+_WORDED, _FEWEST_WORDS = 0.5, 2
+# Of several [n] behind the same words, one that holds next to nothing, beside one that holds much.
+_IDLE, _MUCH = 0.2, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a passage holds of a sentence and of the question.
+
+    Attributes:
+        quoted: Features in the sentences that would be quoted.
+        above: Those in its title and headings.
+        anywhere: Those anywhere in it.
+    """
+
+    quoted: frozenset[str]
+    above: frozenset[str]
+    anywhere: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """The passages of a context beside one sentence.
+
+    Features are pairs of characters or words, and numbers; rare ones count more, by the number of
+    passages that hold them, so that shares of different passages can be compared.
+
+    Attributes:
+        said: Features of the sentence.
+        asked: Features of the question that the sentence does not have.
+        held: By the number of the passage.
+    """
+
+    said: frozenset[str]
+    asked: frozenset[str]
+    held: Mapping[int, Held]
+
+    def share(self, numbers: Sequence[int]) -> float:
+        """Return how much passages together hold of sentence and question, in [0, 1].
+
+        What stands only in a title or heading counts half.
+        """
+        weights = self._weights()
+        total = math.fsum(weights.values())
+        quoted = frozenset[str]().union(*(self.held[n].quoted for n in numbers))
+        above = frozenset[str]().union(*(self.held[n].above for n in numbers)) - quoted
+        got = math.fsum(weights[f] for f in weights.keys() & quoted)
+        got += _ABOVE_WEIGHT * math.fsum(weights[f] for f in weights.keys() & above)
+        return got / total if total else 0.0
+
+    def led_back(self, cited: Sequence[int]) -> list[int]:
+        """Return the passages that a sentence should cite, of which one may differ.
+
+        A cited passage gives way to another where that raises the share that all cited ones hold
+        by a margin; none does where nearly all that is said stands in what would be quoted.
+
+        Args:
+            cited: Numbers as the model wrote them, each once.
+        """
+        copied = self._is_copied(cited)
+        if copied and len(self.said) >= _WORDY:
+            return list(cited)
+        margin = _MARGIN_OF_COPIED if copied else _MARGIN
+        best, most = list(cited), self.share(cited) + margin
+        for place in range(len(cited)):
+            for other in self.held.keys() - set(cited):
+                changed = [*cited[:place], other, *cited[place + 1 :]]
+                share = self.share(changed)
+                if share > max(most, _FEWEST) or (share == most and changed < best):
+                    best, most = changed, share
+        return best
+
+    def _is_copied(self, numbers: Sequence[int]) -> bool:
+        quoted = frozenset[str]().union(*(self.held[n].quoted for n in numbers))
+        return len(self.said & quoted) >= _COPIED * len(self.said)
+
+    def _weights(self) -> dict[str, float]:
+        n = len(self.held)
+        weights = {}
+        for feature in self.said | self.asked:
+            holding = sum(feature in held.anywhere for held in self.held.values())
+            weight = math.log(1 + n / (holding or n))
+            if feature.startswith(NUMBER_MARK):
+                weight *= _NUMBER_WEIGHT
+            weights[feature] = weight if feature in self.said else _ASKED_WEIGHT * weight
+        return weights
+
+
+def resolve(
+    query: Query,
+    draft: Draft,
+    context: Context,
+    *,
+    documents: Mapping[str, Document],
+    headings: Mapping[str, Sequence[Heading]],
+    results: Sequence[ScoredChunk] = (),
+) -> Answer:
+    """Return the answer of a draft, each [n] resolved to the sentences that support it.
+
+    Every way to write a citation becomes [n]; one that leads to no passage is removed and noted.
+    Citations are numbered in the order in which they appear; sentences that cite one passage at
+    different places get a citation each. An [n] on a passage that supports its sentence clearly
+    less than another one of the context is led to that one, and noted; see `Backing`. A sentence
+    without [n] gets those of the next cited
+    sentence of its block where that passage holds it, else of the one before, else the passage
+    that holds most of it, if any holds much.
+
+    Args:
+        query: The question; its language is that of notes.
+        draft: As `generate` or `integrate` gave it.
+        context: What it was drawn from.
+        documents: With text, at least those of the context.
+        headings: By document.
+        results: What the context was packed from, best first: tells which chunk holds a quote.
+    """
+    question, language = query.question, query.language
+    text, astray = normalise(draft.text, {p.number for p in context.passages})
+    if not text or says_not_found(text):
+        return Answer(question, (Missing(),), draft.model, draft.notes)
+    book = _Book(question, context, documents, headings, results)
+    cited = cited_passages(text, context)
+    answer = Answer(question, tuple(_claims(text, book, cited=bool(cited))), draft.model)
+    added = _runs(answer, "added")
+    notes = list(draft.notes)
+    if astray:
+        notes.append(note("astray", language, marks=_marks(astray)))
+    if not cited:
+        notes.append(note("uncited" if added else "unfounded", language))
+    elif added:
+        numbers = dict.fromkeys(c.number for run in added for c in run.citations)
+        notes.append(note("added", language, n=len(added), marks=_marks(numbers)))
+    if book.idle:
+        notes.append(note("idle", language, n=book.idle))
+    if answer.repointed:
+        notes.append(note("repointed", language, marks=_marks(answer.repointed)))
+    return replace(answer, notes=tuple(notes))
+
+
+def _marks(numbers: Iterable[int]) -> str:
+    return " ".join(f"[{number}]" for number in numbers)
+
+
+def _runs(answer: Answer, origin: str) -> list[Run]:
+    claims = (block for block in answer.blocks if isinstance(block, Claim))
+    return [run for claim in claims for run in claim.runs if run.origin == origin]
+
+
+def cited_texts(
+    citations: Iterable[Citation],
+    *,
+    documents: Mapping[str, Document],
+    passages: Sequence[Passage] = (),
+) -> dict[int, str]:
+    """Return what `kgrag.verification.checks.check` compares each [n] with.
+
+    That is the whole passage that a quote stands in, or the quote alone where none is given,
+    under its document's title, regions and sections.
+
+    Args:
+        citations: Of an answer.
+        documents: With text.
+        passages: Of the context that the answer was drawn from.
+    """
+    texts = {}
+    for cited in citations:
+        document = documents[cited.doc_id]
+        around = [
+            p
+            for p in passages
+            if p.doc_id == cited.doc_id and p.start <= cited.start and cited.end <= p.end
+        ]
+        spans = [(p.start, p.end) for p in around] or [(cited.start, cited.end)]
+        paths = [p.heading_path for p in around] + [cited.heading_path]
+        texts[cited.number] = "\n".join(
+            [
+                title_line(document.title),
+                "、".join(document.metadata.regions),
+                *(heading for path in paths for heading in path),
+                *(document.text[start:end] for start, end in spans),
+            ]
+        )
+    return texts
+
+
+@dataclass(slots=True)
+class _Book:
+    """Finds what the sentences of an answer cite.
+
+    Attributes:
+        idle: How many [n] were left out because others of the sentence support it.
+    """
+
+    question: str
+    context: Context
+    documents: Mapping[str, Document]
+    headings: Mapping[str, Sequence[Heading]]
+    results: Sequence[ScoredChunk]
+    idle: int = 0
+    _searched: dict[int, Searched] = field(default_factory=dict)
+    _near: dict[str, int] = field(default_factory=dict)  # where each document was cited last
+
+    def support(self, number: int, sentence: str) -> Support:
+        passage = self.context.passages[number - 1]
+        return find_support(
+            sentence,
+            self._read(passage),
+            question=self.question,
+            near=self._near.get(passage.doc_id),
+        )
+
+    def led_back(self, numbers: Sequence[int], sentence: str) -> list[int]:
+        """Return the passages that a sentence cites, one that another backs better replaced."""
+        said, asked = said_features(sentence), asked_features(self.question)
+        held = {p.number: self._held(p, sentence) for p in self.context.passages}
+        return Backing(said, asked - said, held).led_back(numbers)
+
+    def _held(self, passage: Passage, sentence: str) -> Held:
+        document = self.documents[passage.doc_id]
+        title = wording("\n".join((document.title, *document.metadata.regions)))
+        found = self.support(passage.number, sentence)
+        anywhere = features_held(sentence, self.question, self._read(passage))
+        return Held(found.held, found.above | title, anywhere | title)
+
+    def _read(self, passage: Passage) -> Searched:
+        if passage.number not in self._searched:
+            document = self.documents[passage.doc_id]
+            whole = document.text[passage.start : passage.end]
+            self._searched[passage.number] = Searched.of(
+                whole,
+                offset=passage.start,
+                seen=None if passage.text == whole else passage.text,
+                headings=HeadingTree(document.text, self.headings.get(passage.doc_id, ())).path,
+            )
+        return self._searched[passage.number]
+
+    def best_of_all(self, sentence: str) -> list[tuple[int, Support]]:
+        """Return the passage that holds most of a sentence, if one holds enough."""
+        wanted = wording(sentence)
+        likely = sorted(
+            self.context.passages, key=lambda p: -len(wanted & self._read(p).all_words)
+        )[:_LIKELY]
+        found = [(p.number, self.support(p.number, sentence)) for p in likely]
+        number, support = max(found, key=lambda pair: (pair[1].share, -pair[0]))
+        return [(number, support)] if support.share >= _FOUND else []
+
+    def bears_out(self, number: int, support: Support, sentence: str) -> bool:
+        """Return whether a quote says a sentence: its words, figures, names and modality.
+
+        What is added must not be weaker than what is checked. A sentence of too few words says
+        nothing that could be compared.
+        """
+        passage = self.context.passages[number - 1]
+        document = self.documents[passage.doc_id]
+        quote = "\n".join(document.text[start:end] for start, end in support.spans)
+        above = (title_line(document.title), *document.metadata.regions, *passage.heading_path)
+        source = "\n".join((*above, quote))
+        wanted, bare = _content(sentence), normalize_name(source)
+        if len(wanted) < _FEWEST_WORDS and NUMBER.search(sentence):  # 500家。 answers the question
+            wanted |= _content(self.question)
+        held = sum(normalize_name(word) in bare for word in wanted)
+        return (
+            len(wanted) >= _FEWEST_WORDS
+            and held >= _WORDED * len(wanted)
+            and not missing_claims(sentence, Source.of(source), asked=Source.of(self.question))
+            and not contradictions(sentence, source)
+        )
+
+    def enter(self, number: int, support: Support) -> tuple[Citation, ...]:
+        """Return the citations of the spans of a passage that support a sentence."""
+        passage = self.context.passages[number - 1]
+        self._near[passage.doc_id] = support.spans[-1][1]
+        return tuple(
+            Citation.of(
+                document=self.documents[passage.doc_id],
+                headings=self.headings.get(passage.doc_id, ()),
+                span=span,
+                chunk_id=self._chunk_of(passage, span),
+            )
+            for span in support.spans
+        )
+
+    def _chunk_of(self, passage: Passage, span: tuple[int, int]) -> str:
+        """Return the best result that holds a span, or the passage's own chunk."""
+        chunks = (r.chunk for r in self.results if r.chunk.doc_id == passage.doc_id)
+        holding = (c.chunk_id for c in chunks if c.start <= span[0] and span[1] <= c.end)
+        return next(holding, passage.chunk_id)
+
+
+def _content(sentence: str) -> frozenset[str]:
+    """Return the words of a sentence that say what it is about, figures left out."""
+    general = frozenset(read_word_list("general_words.txt"))
+    told = (word for word in words(sentence) if len(word) > 1 and not word[0].isdigit())
+    return frozenset(word for word in told if word not in general and not MODAL.fullmatch(word))
+
+
+def _leads_to(statement: Statement, following: Statement | None) -> bool:
+    """Return whether a lead-in without a figure carries the [n] of the sentence that it leads."""
+    return (
+        statement.form == "lead-in"
+        and following is not None
+        and bool(set(statement.numbers) & set(following.rests_on))
+        and not NUMBER.search(statement.text)
+    )
+
+
+def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
+    """Yield the sentences of a draft, each with its citations; layout behind the last is one."""
+    reach = 0
+    before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
+    told = statements(text)
+    for statement, following in zip(told, [*told[1:], None], strict=True):
+        sentence = text[statement.start : statement.end]
+        if _leads_to(statement, following):
+            ends = [0, *(end for _, end, _ in marks(sentence))]
+            begins = [*(start for start, _, _ in marks(sentence)), len(sentence)]
+            runs = [Run("".join(sentence[a:b] for a, b in zip(ends, begins, strict=True)))]
+        elif statement.numbers:
+            runs = _resolved(sentence, statement, book)
+            before[statement.block] = statement.numbers
+        else:
+            near = (*statement.rests_on, *before.get(statement.block, ())) if cited else ()
+            added = _added(statement, book, near)
+            runs = [Run(sentence, added, "added" if added else "writer")]
+        layout = text[reach : statement.start]
+        yield Claim(tuple(runs), statement.form, layout, statement.block)
+        reach = statement.end
+    if text[reach:]:
+        yield Claim((Run(text[reach:]),), "heading")
+
+
+def _resolved(sentence: str, statement: Statement, book: _Book) -> list[Run]:
+    """Return a sentence with each [n] resolved by what stands before it.
+
+    In 福建65%[2]，国家40%[1] the numbers stand for different halves.
+    """
+    runs: list[Run] = []
+    reach, said = 0, ""
+    found = list(marks(sentence))
+    while found:
+        start = found[0][0]
+        before = sentence[reach:start]
+        told = without_denials(before).strip()
+        said = told if len(told) >= _SHORTEST else (said or without_denials(statement.text))
+        group, reach = [], start
+        while found and not sentence[reach : found[0][0]].strip():
+            _, reach, number = found.pop(0)
+            group.append(number)
+        runs.append(Run(before))
+        runs += _of_group(group, said, book, claims=statement.form == "claim")
+    rest = sentence[reach:]
+    return [*_joined(runs), Run(rest)] if rest else _joined(runs)
+
+
+def _joined(runs: Iterable[Run]) -> list[Run]:
+    """Return runs, words and the citations behind them in one."""
+    joined: list[Run] = []
+    for run in runs:
+        last = joined[-1] if joined else None
+        if last and not run.text and (run.origin == last.origin or not last.citations):
+            cited = (*last.citations, *run.citations)
+            joined[-1] = Run(last.text, cited, run.origin)
+        else:
+            joined.append(run)
+    return joined
+
+
+def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> Iterator[Run]:
+    """Yield the citations behind the same words, without those that do not bear on them.
+
+    Args:
+        named: Passages as the model named them.
+        said: The words.
+        book: Of the answer.
+        claims: Whether they state something, so that another passage may support it better.
+    """
+    once = list(dict.fromkeys(named))
+    numbers = book.led_back(once, said) if claims else once
+    found = [(number, book.support(number, said)) for number in numbers]
+    most = max(support.share for _, support in found)
+    held = [(n, s) for n, s in found if most < _MUCH or s.share > _IDLE]
+    book.idle += len(found) - len(held)
+    for number, support in held:
+        origin: Origin = "writer" if number in once else "repointed"
+        yield Run("", book.enter(number, support), origin)
+
+
+def _added(statement: Statement, book: _Book, near: Sequence[int]) -> tuple[Citation, ...]:
+    """Return the citations that a claim without any is given; none where nothing supports it.
+
+    Args:
+        statement: Without [n].
+        book: Of the answer.
+        near: Passages that the sentences around cite; the best of them is taken if it holds some
+            of the sentence, else the best of all that holds much.
+    """
+    if statement.form != "claim":
+        return ()
+    held = [(n, book.support(n, statement.text)) for n in dict.fromkeys(near)]
+    held = [(number, support) for number, support in held if support.share >= _INHERITED]
+    following = [(number, support) for number, support in held if number in statement.rests_on]
+    held = following or held or book.best_of_all(statement.text)
+    held = [(number, s) for number, s in held if book.bears_out(number, s, statement.text)]
+    return tuple(c for number, support in held for c in book.enter(number, support))

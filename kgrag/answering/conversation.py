@@ -1,0 +1,268 @@
+"""A conversation without a model's help where none is needed: courtesy, originals, comparison."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from kgrag.answer.answer import Answer
+from kgrag.answering.compared_figures import compared, nothing_to_compare
+from kgrag.answering.extract import METHOD
+from kgrag.answering.follow_up import Turn
+from kgrag.store.store import Store
+from kgrag.text.words import has_han, question_language
+from kgrag.types import Language
+
+Kind = Literal["question", "end", "new", "help", "thanks", "greeting", "original", "compare"]
+_WORDED: Sequence[tuple[Kind, tuple[str, ...]]] = (
+    ("end", ("/quit", "/exit", "/q", "quit", "exit", "退出", "结束", "再见", "bye")),
+    ("new", ("/new", "重新开始", "新对话")),
+    ("help", ("/help", "/?", "help", "帮助", "怎么用")),
+)
+_COMMANDS: Mapping[str, Kind] = MappingProxyType({w: kind for kind, ws in _WORDED for w in ws})
+_POLITE = r"(?:[您你]|大家|的|了|啦|啊|呀|哦|非常|太|多|先)*"
+_SEEN = "好的?|嗯|行|明白了?|知道了|了解了?|收到"
+_THANKS = re.compile(
+    rf"(?:{_SEEN})?[，, ]*(?:{_POLITE}(?:谢谢|感谢|多谢|谢了|辛苦){_POLITE})"
+    r"(?:你|您|[，, ]*(?:帮助|再见|辛苦了?))*"
+    r"|(?:ok(?:ay)?|great|good)?[, ]*"
+    r"(?:many thanks|thanks?(?: you)?(?: (?:so|very) much| a lot)?)"
+    rf"|(?:{_SEEN}|ok|okay)",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"(?:[您你]们?好|早上?好|[上下]午好|晚上好|在吗|哈喽|嗨)[呀啊]?"
+    r"|(?:hi|hello|hey)(?: there)?|good (?:morning|afternoon|evening)",
+    re.IGNORECASE,
+)
+_ORIGINAL = re.compile(
+    r"(?:请|麻烦|能不能|能|可以|那|再)*(?:给|让)?我?"
+    r"(?:看看?|显示|给出|列出|贴出?|发|要|出示|展开|附上)?(?:一下|一?看)?我?"
+    r"(?:\[?第?\s*(?P<zh>\d{1,2}|[一二三四五六七八九十])\]?\s*[条个段]?)?的?"
+    r"(?:完整的?|全部的?|所有的?|引用的?|上面的?|相关的?)*"
+    r"(?:原文|引文|原话|出处|全文|原句|段落|条款原文)(?:段落|内容|是什么|呢|吗|看看)?"
+    r"|(?:please |can you |could you )?(?:show|give|print|let me see)(?: me| us)?(?: the)?"
+    r"(?: (?:full|original|whole|cited|source|complete))*"
+    r" (?:texts?|passages?|sources?|originals?|quotes?|wording|citations?)"
+    r"(?:(?: of)? \[?(?P<en>\d{1,2})\]?)?",
+    re.IGNORECASE,
+)
+_THING = r"(?:城市|省市|省份|省|市|地方|地区|数字?|指标|目标|文件|方案|者|地)"
+_COMPARE = re.compile(
+    r"(?:那么?|请问)?[，, ]*"
+    rf"(?:(?:上面|上述|以上|刚才|前面|这|那)?的?(?:[两二三几]|些)?(?:个|座|家|份)?{_THING}?|它们|他们)?"
+    r"(?:里面?|中间?|之中|之间|相比|比较一?下?|比一比)?[，, ]*"
+    rf"(?:(?:哪一?[个座家边]?{_THING}?|谁)的?(?:目标|要求|数字|比例|数)?(?:定得|要求)?(?:更|最|比较)?"
+    r"(?P<zh>多|高|大|少|低|小)(?:一些|些|一点)?|(?:相差|差)(?:多少|多大|几个百分点))"
+    r"|which (?:one|of (?:them|the two|these)|city|province|figure|target)?\s*"
+    r"(?:is|has)?(?: the)?\s*(?P<en>higher|highest|more|most|larger|largest|bigger|greater"
+    r"|lower|lowest|less|smaller|fewer)(?: (?:one|target|figure|share))?"
+    r"|(?:what is the |how big is the )?difference(?: between (?:them|the two))?",
+    re.IGNORECASE,
+)
+_ENDS = "。！!？?．.～~ \t、，,"
+_HAN = {c: n for n, c in enumerate("一二三四五六七八九十", 1)}
+_DOWN = frozenset(
+    ("少", "低", "小", "lower", "lowest", "less", "smaller", "fewer")
+)  # the least is asked for
+
+_REMEMBERED = 6  # answers
+_SAYING: Mapping[str, Mapping[Language, str]] = {
+    "thanks": {"zh": "不客气，请继续提问。", "en": "You are welcome; go on asking."},
+    "greeting": {
+        "zh": "您好，请提出关于这些文件的问题；/help 说明用法。",
+        "en": "Hello; ask about the documents. /help tells how.",
+    },
+    "help": {
+        "zh": "每行一个问题，可以承接上文：\n"
+        "  那广东呢？ 换成河南 2030年呢？    同一个问题，换地方、换年份\n"
+        "  上面两个城市哪个多？              比较刚才两个地方的数字\n"
+        "  给我原文 给我[2]的原文            显示所引段落的全文\n"
+        "  /new 重新开始                     忘掉上文\n"
+        "  /help 帮助                        显示这段说明\n"
+        "  /exit 退出 quit                   结束",
+        "en": "A question a line; it may lean on those before:\n"
+        "  What about Henan? And in 2030?    the same for another place or year\n"
+        "  Which is higher?                  compares the figures of the last two places\n"
+        "  Show me the text; show source 2   the passages cited, whole\n"
+        "  /new                              forgets what was said\n"
+        "  /help                             shows this\n"
+        "  /exit, /quit                      ends",
+    },
+    "no original": {
+        "zh": "上一个回答没有引用文件，没有原文可以显示。",
+        "en": "The last answer cites nothing; there is no text to show.",
+    },
+    "no number": {
+        "zh": "上一个回答没有引文[{}]。",
+        "en": "The last answer has no citation [{}].",
+    },
+    "place": {"zh": "{}，第 {} 至 {} 个字符", "en": "{}, characters {}-{}"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line of a conversation.
+
+    Attributes:
+        kind: What it is.
+        language: Of what is said in reply.
+        number: Of the citation whose text is asked for; 0 for all.
+        least: Whether the smaller one is asked for in a comparison.
+    """
+
+    kind: Kind
+    language: Language
+    number: int = 0
+    least: bool = False
+
+
+def said(line: str) -> Said:
+    """Return what a line of a conversation is; what is not surely anything else is a question.
+
+    >>> said("谢谢！").kind, said("给我[2]的原文").number, said("上面两个城市哪个多？").kind
+    ('thanks', 2, 'compare')
+    >>> said("谢谢这个词出现在哪个文件里？").kind
+    'question'
+    """
+    language = question_language(line)
+    bare = line.strip().rstrip(_ENDS)
+    command = _COMMANDS.get(bare.lower()) or _COMMANDS.get(line.strip().lower())
+    if command:
+        return Said(command, language)
+    if _THANKS.fullmatch(bare):
+        return Said("thanks", language)
+    if _GREETING.fullmatch(bare):
+        return Said("greeting", language)
+    original = _ORIGINAL.fullmatch(bare)
+    if original:
+        number = original["zh"] or original["en"] or "0"
+        return Said("original", language, number=_HAN.get(number) or int(number))
+    compared = _COMPARE.fullmatch(bare)
+    if compared:
+        asked = (compared["zh"] or compared["en"] or "").lower()
+        return Said("compare", language, least=asked in _DOWN)
+    return Said("question", language)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is said to a line.
+
+    Attributes:
+        text: Words of courtesy, help, passages; empty where there is an answer.
+        answer: To a question, or a comparison; None for words alone.
+        understood: What a question that leans on those before was taken for; else empty.
+        ends: Whether the conversation is over.
+    """
+
+    text: str = ""
+    answer: Answer | None = None
+    understood: str = ""
+    ends: bool = False
+
+
+class Conversation:
+    """Questions that may lean on the ones before, and what is said besides."""
+
+    def __init__(
+        self,
+        ask: Callable[[str, Sequence[Turn]], Answer],
+        store: Callable[[], Store],
+        *,
+        leaf: Callable[[], int],
+    ) -> None:
+        """Begin a conversation.
+
+        Args:
+            ask: Answers a question with what was said before it, oldest first.
+            store: Gives the knowledge base.
+            leaf: Gives the size of the chunks that facts are tied to.
+        """
+        self._ask = ask
+        self._store = store
+        self._leaf = leaf
+        self._answers: list[Answer] = []
+
+    def reply(self, line: str) -> Reply:
+        """Return what is said to a line; raises what `ask` raises.
+
+        Courtesy, help, originals and comparisons are no turns: what comes behind them leans on the
+        last question, answered or refused.
+        """
+        what = said(line)
+        match what.kind:
+            case "end":
+                return Reply(ends=True)
+            case "new":
+                self._answers = []
+                return Reply()
+            case "original":
+                return Reply(self._original(what))
+            case "compare":
+                if self._answers:
+                    return self._compared(line, what)
+            case "thanks" | "greeting":
+                return Reply(_SAYING[what.kind][what.language])
+            case "help":
+                return Reply(self._help(line))
+            case "question":
+                pass
+        return self._answered(line)
+
+    def _help(self, line: str) -> str:
+        """Return how to go on, in the language of the conversation; before it in both."""
+        asked = [line] if has_han(line) else [a.question for a in self._answers[-1:]]
+        told = _SAYING["help"]
+        return told[question_language(asked[0])] if asked else "\n\n".join(told.values())
+
+    def _answered(self, line: str) -> Reply:
+        turns = [Turn(answer.question, answer.text) for answer in self._answers]
+        answer = self._ask(line, turns)
+        self._answers = [*self._answers, answer][-_REMEMBERED:]
+        leans = bool(turns) and answer.question != line
+        return Reply(answer=answer, understood=answer.question if leans else "")
+
+    def _compared(self, line: str, what: Said) -> Reply:
+        found = compared(
+            self._answers,
+            self._store(),
+            leaf=self._leaf(),
+            least=what.least,
+            language=what.language,
+        )
+        if found is None and self._answers[-1].method not in (METHOD, ""):
+            return self._answered(line)  # by the model that wrote the last answer
+        if found is None:
+            return Reply(nothing_to_compare(what.language))
+        return Reply(answer=replace(found, question=line))
+
+    def _original(self, what: Said) -> str:
+        """Return the cited passages of the last answer, whole."""
+        citations = self._answers[-1].citations if self._answers else ()
+        if not citations:
+            return _SAYING["no original"][what.language]
+        wanted = [c for c in citations if what.number in (0, c.number)]
+        if not wanted:
+            return _SAYING["no number"][what.language].format(what.number)
+        chunks = {c.chunk_id: c for c in self._store().chunks([c.chunk_id for c in wanted])}
+        texts: dict[str, list[str]] = {}
+        heads: dict[str, list[int]] = {}
+        for cited in wanted:
+            chunk = chunks.get(cited.chunk_id)
+            whole = chunk and chunk.start <= cited.start and cited.end <= chunk.end
+            start, end, text = (
+                (chunk.start, chunk.end, chunk.text)
+                if chunk and whole
+                else (cited.start, cited.end, cited.quote)
+            )
+            place = _SAYING["place"][what.language].format(cited.file, start, end)
+            heads.setdefault(place, []).append(cited.number)
+            path = " › ".join((cited.title, *cited.heading_path))
+            texts[place] = [path, f"    {place}", text.strip("\n")]
+        return "\n\n".join(
+            "\n".join(["".join(f"[{n}]" for n in heads[place]) + f" {path}", where, text])
+            for place, (path, where, text) in texts.items()
+        )

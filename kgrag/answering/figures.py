@@ -1,0 +1,459 @@
+"""Questions for a figure of several places or documents, answered from all that was read of it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from kgrag.answer.notes import note
+from kgrag.answering.rows import Complete, Stated, place_of
+from kgrag.answering.search_context import SearchContext
+from kgrag.qualifiers import Qualifiers
+from kgrag.question.question import (
+    ANYWHERE,
+    CITIES,
+    DOCUMENTS,
+    PROVINCES,
+    Question,
+    pieces,
+    question_of,
+)
+from kgrag.retrieval.search import Search
+from kgrag.store.decisions import DecidedNames
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.tables.choose import stated_place
+from kgrag.text.facets import NATIONAL, called
+from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
+from kgrag.text.plan_periods import plan_ending, plan_years
+from kgrag.text.regions import level_of, listed_regions
+from kgrag.text.words import normalize_name
+from kgrag.types import Document, Language
+
+_SHORTEST, _LONGEST = 2, 20  # characters of a name that is looked for in a text
+_LEAST_PART = 3  # characters of what may be a part of an indicator's name
+_MOST_LIKE = 300  # names of entities that contain a part
+
+_AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
+_OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": ""}
+# Places of a level below which a table is one only where the question clearly asks for a figure.
+_FEWEST, _MOST = 2, 60  # places, rows
+_MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
+_LONGEST_NAME = 20  # characters of an indicator's name, without words of asking in it
+_LEAST_NAME = 3  # characters of what may be a part of an indicator's name
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which figures a question asks for.
+
+    Attributes:
+        question: As read.
+        indicator: As it is called in the question.
+        subjects: Names of the indicators that are called so.
+    """
+
+    question: Question
+    indicator: str
+    subjects: frozenset[str]
+
+
+def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> Asked | None:
+    """Return which figures of several places or documents a question asks for, where it is sure.
+
+    It is where nothing is left of the question besides an indicator, places, years and words of
+    asking.
+
+    Args:
+        question: As read.
+        names: Of the indicators that documents state, by each way to write them, as
+            `normalize_name` gives it.
+    """
+    if not _may_ask(question):
+        return None
+    indicator, subjects = _indicator(question, names)
+    return Asked(question, indicator, subjects) if indicator else None
+
+
+def _may_ask(question: Question) -> bool:
+    """Return whether a question names a place or level, and little besides for an indicator."""
+    told = question.pieces
+    is_short = len(told) <= _MOST_PIECES and sum(map(len, told)) <= _LONGEST_NAME
+    return bool(question.level or question.places) and is_short and not question.query.titles
+
+
+def _indicator(
+    question: Question, names: Mapping[str, Collection[str]]
+) -> tuple[str, frozenset[str]]:
+    """Return the indicator that is all that a question says, and the names of those called so."""
+    text, left = question.topic, list(question.pieces)
+    bare = normalize_name(text)
+    known = max((name for name in names if name in bare), key=len, default="")
+    at = bare.find(known)
+    if known and not pieces(f"{bare[:at]} {bare[at + len(known) :]}"):
+        at = text.casefold().find(known)
+        as_asked = [text[at : at + len(known)]] if at >= 0 else left
+        shown = next((piece for piece in as_asked if normalize_name(piece) == known), known)
+        if is_indicator(known):
+            return shown, frozenset(names[known])
+        left = [shown]  # PM2.5, 绿色工厂: what is measured of it has longer names
+    if len(left) != 1 or len(left[0]) < _LEAST_NAME:
+        return "", frozenset()
+    like = [names[name] for name in names if normalize_name(left[0]) in name]
+    return left[0] if like else "", frozenset().union(*like)
+
+
+def figures(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the figures that a question asks for of several places or documents; None for none.
+
+    There may be no rows: where a question clearly asks for a figure that documents state of other
+    places or years, the notes say that none is stated of these.
+
+    Args:
+        search: For the question.
+        knowledge: Whose documents are listed.
+    """
+    query, question = search.query, question_of(search.query)
+    if not _may_ask(question):
+        return None
+    settings = knowledge.settings()
+    searched = knowledge.doc_ids
+    cards = {c.doc_id: c for c in settings.cards if searched is None or c.doc_id in searched}
+    named = named_figures(knowledge.store, question.topic, question.pieces)
+    held = [s for s in named if s.doc_id in cards]
+    asked = asked_figures(question, _names(held))
+    if asked is None:
+        return None
+    named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
+    of_it = [s for s in named_so if _stands(s, asked)]
+    dated = [s for s in of_it if _is_dated(s.qualifiers, asked)]
+    dated = dated if "change" in question.asks else _levels(dated, cards)
+    by_place = _by_place(dated, cards, asked)
+    undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
+    undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
+    shown = by_place | ({} if question.level else undated)
+    if len(shown) < (_FEWEST if question.level else 1) and not _is_clear(asked):
+        return None
+    parts = _of_parts(dated, cards, asked, shown)
+    rows = _rows(shown, question) + [row for found in parts.values() for row in found]
+    silent = _silent((*shown, *parts), cards, asked)
+    counts = tuple(
+        len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
+    )
+    told, unread = _notes(asked, len(cards), counts, query.language)
+    told += _further(asked, undated, len(rows), query.language)
+    told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, question)
+    return Complete(
+        rows=tuple(rows[:_MOST]),
+        counted=tuple(told),
+        kind="targets",
+        silent=silent,
+        about=asked.indicator,
+        unread=unread if silent or not rows else "",
+        times=tuple(
+            name for year in question.due for name in (str(year), plan_ending(year)) if name
+        ),
+        least="least" in question.asks,
+    )
+
+
+def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:
+    """Return the names of indicators by each way to write them."""
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for s in statements:
+        for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):
+            names[normalize_name(name)].add(s.fact.subject.name)
+        if s.qualifiers.scope:
+            names[normalize_name(_of_scope(s))].add(_of_scope(s))
+    return names
+
+
+def _is_level(statement: Statement) -> bool:
+    """Return whether a figure is a value, and not by how much it grows or falls."""
+    return statement.qualifiers.comparator not in ("+", "-")
+
+
+def _levels(statements: Sequence[Statement], cards: Mapping[str, Document]) -> list[Statement]:
+    """Return statements without the changes of what is stated as a level, too, for that time."""
+
+    def what(s: Statement) -> tuple[object, ...]:
+        told = s.qualifiers
+        place = stated_place(told, cards[s.doc_id])
+        return s.fact.subject.entity_id, place, told.scope, told.year or told.period
+
+    levels = {what(s) for s in statements if _is_level(s)}
+    return [s for s in statements if _is_level(s) or what(s) not in levels]
+
+
+def _of_what(
+    parts: Collection[str], shown: Mapping[str, Sequence[Statement]], question: Question
+) -> Iterator[str]:
+    """Yield notes where rows are of parts of places, or tell changes where a level is asked for.
+
+    Args:
+        parts: The places with rows of parts of them.
+        shown: Rows by place; none where no level of the figure is stated at all.
+        question: As read.
+    """
+    changed = [p for p, some in shown.items() if not any(map(_is_level, some))]
+    changed = [] if "change" in question.asks else changed
+    for kind, places in (("parts", parts), ("changes", changed)):
+        if places:
+            names = "、".join(map(called, places))
+            yield note(kind, question.query.language, names=names)
+
+
+def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[Stated]:
+    """Return a row for each figure, with the side that it is of where a comparison is asked."""
+    compares = not question.level and "difference" in question.asks
+    by_year = len(shown) == 1 and len(question.due) > 1
+    return [
+        Stated(
+            place_of(s),
+            label=place,
+            lead=_label(s, place),
+            side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
+            statement=s,
+        )
+        for place in _ordered(shown, question)
+        for s in shown[place]
+    ]
+
+
+def _is_clear(asked: Asked) -> bool:
+    """Return whether a question asks for a figure, and not for what is said of a thing."""
+    return is_indicator(asked.indicator) or "figure" in asked.question.asks
+
+
+def _of_scope(statement: Statement) -> str:
+    """Return an indicator behind whom it is measured of: 公共机构人均综合能耗."""
+    return f"{statement.qualifiers.scope}{statement.fact.subject.name}"
+
+
+def _stands(statement: Statement, asked: Asked) -> bool:
+    standing = statement.qualifiers.standing
+    return not asked.question.standing or standing in ("", asked.question.standing)
+
+
+def _is_dated(told: Qualifiers, asked: Asked) -> bool:
+    """Return whether a figure is of a year that is asked for, or of any where none is."""
+    due = asked.question.due
+    if not due or (told.year.isdigit() and int(told.year) in due):
+        return True
+    last = plan_years(told.period)[1] or told.period[-4:]
+    return not told.year and str(last) in map(str, due)
+
+
+def _is_undated(statement: Statement) -> bool:
+    """Return whether a figure is surely an aim, and no year is told of it."""
+    told = statement.qualifiers
+    is_aim = told.standing == "planned" and not (told.year or told.period)
+    return is_aim and _AIMS.search(told.object or statement.fact.object.name) is not None
+
+
+def _by_place(
+    statements: Sequence[Statement], cards: Mapping[str, Document], asked: Asked
+) -> dict[str, list[Statement]]:
+    """Return statements by the place that they are about, each figure of a document once.
+
+    Prose goes before tables; a figure without a year is none of its own where the document has
+    the same for a year.
+    """
+    found: defaultdict[str, dict[tuple[str, ...], Statement]] = defaultdict(dict)
+    for s in sorted(statements, key=lambda s: (not s.qualifiers.year, bool(s.qualifiers.binding))):
+        place = _row_place(stated_place(s.qualifiers, cards[s.doc_id]), asked)
+        told = s.qualifiers
+        figure = (s.doc_id, told.value, told.value_to, told.scope)
+        held = found[place]
+        if place and (told.year or not any(key[:4] == figure for key in held)):
+            held.setdefault((*figure, "" if asked.question.due else told.year), s)
+    return {place: _in_text_order(held.values()) for place, held in found.items() if held}
+
+
+def _of_parts(
+    statements: Iterable[Statement],
+    cards: Mapping[str, Document],
+    asked: Asked,
+    shown: Collection[str],
+) -> dict[str, list[Stated]]:
+    """Return rows of parts of places without a figure of their own, by the place around.
+
+    What the document of a place says only of an area or a district in it is told as that one's.
+    """
+    found: defaultdict[str, list[Stated]] = defaultdict(list)
+    for s in _in_text_order(statements):
+        around = cards[s.doc_id].metadata.regions
+        place = stated_place(s.qualifiers, cards[s.doc_id])
+        is_part = len(place) > len(around) > 0 and place[: len(around)] == around
+        whole = _row_place(around, asked) if is_part else ""
+        if whole and not {whole, place[-1]} & set(shown):
+            found[whole].append(Stated(place_of(s), place[-1], _label(s, place[-1])))
+    return found
+
+
+def _in_text_order(statements: Iterable[Statement]) -> list[Statement]:
+    return sorted(statements, key=lambda s: (s.doc_id, s.start, s.end))
+
+
+def _row_place(around: Sequence[str], asked: Asked) -> str:
+    """Return the full name of the place whose row a figure belongs to; empty for none."""
+    region = around[-1]
+    level, places = asked.question.level, asked.question.places
+    if not level:
+        return region if called(region) in places else ""
+    if region == NATIONAL and asked.question.query.national:
+        return region
+    if places and not any(called(name) in places for name in around):
+        return ""
+    if level == DOCUMENTS or (level == ANYWHERE and region != NATIONAL):
+        return region
+    if level == CITIES:
+        return region if level_of(region) == CITIES or region.endswith(CITIES) else ""
+    return region if region != NATIONAL and level_of(region) == level else ""
+
+
+def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) -> list[str]:
+    """Return places as a question orders them: by value, as it names them, or as lists do."""
+    down = "most" in question.asks
+    if down or "least" in question.asks:
+        return sorted(by_place, key=lambda p: (1 - 2 * down) * _value(by_place[p]))
+    order = {region.name: n for n, region in enumerate(listed_regions())}
+
+    def rank(place: str) -> tuple[int, int, str]:
+        places = question.places
+        named = places.index(called(place)) if called(place) in places else -1
+        return named, order.get(place, len(order) if place != NATIONAL else -1), place
+
+    return sorted(by_place, key=rank)
+
+
+def _value(statements: Sequence[Statement]) -> float:
+    try:
+        return float(statements[0].qualifiers.value)
+    except ValueError:
+        return 0.0
+
+
+def _label(statement: Statement, place: str) -> str:
+    return f"{place}：{statement.qualifiers.object or statement.fact.object.name}"
+
+
+def _silent(
+    by_place: Collection[str], cards: Mapping[str, Document], asked: Asked
+) -> tuple[str, ...]:
+    """Return the places that are asked for and have no row.
+
+    Of all provinces or cities, those of which there are documents.
+    """
+    stating = {called(place) for place in by_place}
+    level = asked.question.level
+    around = [] if level else list(asked.question.places)
+    if level in (PROVINCES, CITIES):
+        held = {
+            name
+            for card in cards.values()
+            for n, name in enumerate(card.metadata.regions)
+            if _row_place(card.metadata.regions[: n + 1], asked) == name
+        }
+        order = {region.name: n for n, region in enumerate(listed_regions())}
+        around = [called(name) for name in sorted(held, key=lambda n: (order.get(n, -1), n))]
+    return tuple(place for place in around if place not in stating)
+
+
+def _notes(
+    asked: Asked, total: int, counts: tuple[int, ...], language: Language
+) -> tuple[list[str], str]:
+    """Return of how many documents rows are, and what is said of places without any.
+
+    The first number is of all documents that state the figure, whatever places or years are asked
+    for, or any figure of the name where none is planned or achieved: a note never says that none
+    does.
+
+    Args:
+        asked: What is asked for.
+        total: Documents asked.
+        counts: Of them, those with a figure of the name, those with a planned or achieved one as
+            is asked for, and those of the rows.
+        language: Of the notes.
+    """
+    n_named, n_any, n_rows = counts
+    is_zh = language == "zh"
+    standing = {"planned": "目标", "achieved": "完成值", "": "数字"} if is_zh else {}
+    question = asked.question
+    aim = standing.get(question.standing, "")
+    counted = aim if n_any else standing.get("", "")
+    years = "、".join(f"{year}年" if is_zh else str(year) for year in sorted(question.due))
+    places = "、".join(question.places) + _OF_ALL.get(question.level, "")
+    where = f"{places}{years}" if is_zh else " ".join(filter(None, (places, years)))
+    n = n_any or n_named
+    stated: str = note("figures", language, total=total, n=n, what=f"{asked.indicator}{counted}")
+    if where and n_rows:
+        stated += note("figures-where", language, where=where, n=n_rows)
+    only_years = years or ("any year" if not is_zh else "")
+    unread = note("unread", language, where=only_years, what=f"{asked.indicator}{aim}")
+    return [stated], unread
+
+
+def _further(
+    asked: Asked, undated: Mapping[str, Sequence[Statement]], n_rows: int, language: Language
+) -> list[str]:
+    """Return notes of figures without a year, and of rows that are left out."""
+    notes: list[str] = []
+    if undated and asked.question.level:
+        n = len({s.doc_id for found in undated.values() for s in found})
+        notes.append(note("undated-more", language, n=n))
+    elif undated:
+        notes.append(note("undated", language, names="、".join(map(called, undated))))
+    if n_rows > _MOST:
+        notes.append(note("shortened", language, shown=_MOST, n=n_rows))
+    return notes
+
+
+def named_figures(store: Store, text: str, pieces: Sequence[str]) -> list[Statement]:
+    """Return the figures whose indicator a text may name, ordered by document and place.
+
+    Indicators are found by every stretch of the text, by its other names and those that a person
+    merged it into, and by a piece that their names contain.
+
+    Args:
+        store: The knowledge base.
+        text: What a question says besides places and years.
+        pieces: Its parts between words of asking.
+    """
+    names = set(_written_names(text, pieces, DecidedNames.of(store.decisions())))
+    found = store.find_entities(sorted(names))
+    ids = {entity.entity_id for entity in found}
+    parts = {normalize_name(piece) for piece in pieces if len(pieces) == 1}
+    longest = max((normalize_name(entity.name) for entity in found), key=len, default="")
+    if not is_indicator(longest):
+        parts.add(longest)  # 国有林场, which has a word of asking in it
+    for part in parts:
+        if len(part) >= _LEAST_PART:
+            like = [e for e, _ in store.search_entities(part, top_k=_MOST_LIKE)]
+            ids |= {e.entity_id for e in store.entities(like) if part in normalize_name(e.name)}
+    return store.statements("target", around=ids) if ids else []
+
+
+def _written_names(text: str, pieces: Sequence[str], decided: DecidedNames) -> Iterator[str]:
+    """Yield what an indicator that a text names may be called."""
+    bare = normalize_name(text)
+    stretches = set(_stretches(bare))
+    yield from stretches
+    for stretch in stretches:
+        if is_indicator(stretch):
+            yield decided.called(indicator_name(stretch), written=stretch)
+        if stretch in decided.merged:
+            yield decided.called(stretch, written=stretch)
+    for piece in (*pieces, bare):
+        for name in indicator_names(piece):
+            yield decided.called(name, written=piece)
+
+
+def _stretches(text: str) -> Iterable[str]:
+    n = len(text)
+    return (
+        text[start:end]
+        for start in range(n)
+        for end in range(start + _SHORTEST, min(n, start + _LONGEST) + 1)
+    )

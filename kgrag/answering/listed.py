@@ -1,0 +1,299 @@
+"""Lists within a document: all items of the one that a sentence begins or stands in."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from kgrag.answer.notes import note
+from kgrag.answer.sentences import LEADERS, Sentence
+from kgrag.question.answer_kinds import asked_kind
+from kgrag.text.numbering import ARTICLE, DIVISIONS, numbering_at
+from kgrag.text.numerals import HAN_SMALL
+from kgrag.types import Document, Query
+
+# Marks of items, from the outermost to the innermost; what counts articles ends every list.
+_KINDS = {
+    "chinese": 0, "bracketed chinese": 1, "digit": 2, "bracketed digit": 3, "half bracket": 4,
+    "circle": 5, **dict.fromkeys((ARTICLE, *DIVISIONS), -1),
+}  # fmt: skip
+_LINE = re.compile(r"[^\n]+")
+_LEADS = re.compile(r"[：:]\s*$")
+# Leads to all that a letter says: its sections, whatever is asked for.
+_LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
+_ENDS = re.compile(r"[。；;！？]")
+_ASKS = re.compile(
+    rf"哪[几些两{HAN_SMALL}]|几[大个类项种块条招样]|有什么(?!不同|[差区]别|差异|影响|关系)|啥|列[出举]"
+    r"|\b(?:which|what are|list|all)\b",
+    re.IGNORECASE,
+)
+# Onto a sentence's score, about a cosine: one that leads to a list, one that enumerates.
+_LEADING = 0.06
+_ENUMERATING = 0.03
+_FEWEST, _MOST = 2, 20  # items of a list
+_FIRST = 2  # among so many best places a heading stands for what is under it
+_LONGEST_LEAD = 40  # characters of what leads to a list, in a note: its end
+_LONGEST = 900  # characters of a list whose items are quoted whole
+_LONGEST_HEADING = 80  # characters of an item that is quoted by its heading
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a document that begins with the mark of an item, or of an article.
+
+    Attributes:
+        start: First character, blanks left out.
+        end: Offset after the last.
+        kind: Place of its mark among `_KINDS`; -1 for an article, which ends every list.
+        number: 1 for the first item.
+    """
+
+    start: int
+    end: int
+    kind: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list of a document.
+
+    Attributes:
+        lead: (start, end) of what leads to it; None for items that are sections.
+        items: (start, end) of each item, in order; of long ones, the first sentence or heading.
+        is_led: Whether a colon leads to it.
+        name: (start, end) of what tells which list it is: its lead, or the heading above; None
+            where nothing does, or a number is missing behind its last item.
+    """
+
+    lead: tuple[int, int] | None
+    items: tuple[tuple[int, int], ...]
+    is_led: bool
+    name: tuple[int, int] | None
+
+
+class Place(NamedTuple):
+    """What is quoted.
+
+    Attributes:
+        doc_id: The document.
+        start: First character.
+        end: Offset after the last.
+        chunk_id: A chunk that led to it.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    chunk_id: str
+
+
+class Listing:
+    """Has lists quoted whole where a question asks for one."""
+
+    def __init__(self, query: Query, documents: Mapping[str, Document]) -> None:
+        """Keep what is asked.
+
+        Args:
+            query: The question.
+            documents: With text, by id.
+        """
+        self._language = query.language
+        self._asked = asks_for_list(query.text)
+        kind = asked_kind(query.text)
+        self._of_organs = kind is not None and kind.name == "agency"  # they stand in brackets
+        self._documents = documents
+        self._lists: dict[str, Lists] = {}
+
+    def fit(self, sentence: Sentence) -> float:
+        """Return what a sentence gains because a list begins with it, or it is one: 0 or more."""
+        if not self._asked or self._of_organs:
+            return 0.0
+        if self._of(sentence.doc_id).begins(sentence.start, sentence.end):
+            return _LEADING
+        return _ENUMERATING if sentence.text.count("、") >= _FEWEST else 0.0
+
+    def whole(self, chosen: Sequence[Sentence]) -> tuple[list[Place], str]:
+        """Return what is quoted, and how many items a list among it has, in words.
+
+        Where a list is asked for and a sentence begins one or stands in one, all its items are
+        quoted in its place. They are counted where what leads to them tells which list it is, and
+        one of the best sentences stands in it.
+
+        Args:
+            chosen: Sentences, best first.
+        """
+        places = [Place(s.doc_id, s.start, s.end, s.chunk.chunk.chunk_id) for s in chosen]
+        found = self._likeliest(places) if self._asked else None
+        if found is None:
+            return places, ""
+        at, listed = found
+        spans = [*([listed.lead] if listed.lead else []), *listed.items]
+        whole = [places[at]._replace(start=start, end=end) for start, end in spans]
+        text = self._documents[places[at].doc_id].text
+        others = [p for p in places if p.doc_id != places[at].doc_id or _more(p, spans, text)]
+        before = [place for place in others if places.index(place) < at]
+        note = ""
+        if listed.name and at < _FIRST:
+            name = text[slice(*listed.name)].strip()
+            note = "" if _LEADS_ALL.search(name) else self._note(name, len(listed.items))
+        return [*before, *whole, *others[len(before) :]], note
+
+    def _note(self, lead: str, n: int) -> str:
+        told = " ".join(lead.split()).rstrip("：:")
+        short = told if len(told) <= _LONGEST_LEAD else f"…{told[-_LONGEST_LEAD:]}"
+        return note("list", self._language, lead=short, n=n)
+
+    def _of(self, doc_id: str) -> "Lists":
+        if doc_id not in self._lists:
+            self._lists[doc_id] = Lists(self._documents[doc_id].text)
+        return self._lists[doc_id]
+
+    def _likeliest(self, places: Sequence[Place]) -> "tuple[int, ItemList] | None":
+        """Return the list that most places stand in, and the first of them; None for none.
+
+        What stands under one heading need not be a list: of items to which no colon leads, two
+        are to be there, or the heading itself is among the best places.
+        """
+        found: dict[tuple[str, ItemList], list[int]] = {}
+        for at, place in enumerate(places):
+            listed = self._of(place.doc_id).of(place.start, place.end)
+            if listed is not None:
+                found.setdefault((place.doc_id, listed), []).append(at)
+        sure = [
+            (-len(at), at[0], listed)
+            for (_, listed), at in found.items()
+            if listed.is_led or len(at) > 1 or (listed.lead and at[0] < _FIRST)
+        ]
+        if not sure:
+            return None
+        _, first, listed = min(sure, key=lambda one: one[:2])
+        return first, listed
+
+
+def _more(place: Place, spans: Sequence[tuple[int, int]], text: str) -> bool:
+    """Return whether a place holds more of a text than spans do; they are in order."""
+    at = place.start
+    for start, end in spans:
+        if start < place.end and at < end:
+            if text[at:start].strip():
+                return True
+            at = max(at, end)
+    return bool(text[at : place.end].strip())
+
+
+def asks_for_list(question: str) -> bool:
+    """Return whether a question asks for more than one thing.
+
+    >>> asks_for_list("申报要交哪些材料"), asks_for_list("由哪个部门负责")
+    (True, False)
+    """
+    return _ASKS.search(question) is not None
+
+
+class Lists:
+    """The lists of a document."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [line for m in _LINE.finditer(text) if (line := _marked(m))]
+        self._starts = [line.start for line in self._lines]
+
+    def of(self, start: int, end: int) -> ItemList | None:
+        """Return the list that a place begins, or whose item it stands in; None for none.
+
+        Args:
+            start: First character of a sentence.
+            end: Offset after it.
+        """
+        first = bisect_right(self._starts, start - 1)
+        if first == len(self._lines):
+            return None
+        line = self._lines[first]
+        if line.start == start and self._is_heading(first):
+            inner = self._around(first + 1)
+            return replace(inner, lead=(line.start, line.end)) if inner else None
+        following = first + (line.start == start)
+        if following < len(self._lines) and self._is_lead(start, end, self._lines[following]):
+            return self._around(following)
+        return self._around(first) if line.start == start and line.number else None
+
+    def begins(self, start: int, end: int) -> bool:
+        """Return whether a sentence leads to a list with a colon."""
+        first = bisect_right(self._starts, start)
+        return first < len(self._lines) and self._is_lead(start, end, self._lines[first])
+
+    def _is_heading(self, at: int) -> bool:
+        """Return whether a line is followed by the first item of a list within it at once."""
+        line, *more = self._lines[at : at + 2]
+        return bool(more) and (
+            line.kind >= 0
+            and more[0].kind > line.kind
+            and more[0].number == 1
+            and not self._text[line.end : more[0].start].strip()
+        )
+
+    def _is_lead(self, start: int, end: int, item: _Line) -> bool:
+        """Return whether a sentence ends in a colon right before an item, or runs on into it."""
+        lead = self._text[start : item.start]
+        return item.number == 1 and item.start <= end + 3 and bool(_LEADS.search(lead))
+
+    def _around(self, at: int) -> ItemList | None:
+        kind = self._lines[at].kind
+        run, is_whole = [at], True
+        for step in (-1, 1):
+            here, number = at, self._lines[at].number
+            while 0 <= (here := here + step) < len(self._lines):
+                line = self._lines[here]
+                if line.kind < kind or (line.kind == kind and line.number != number + step):
+                    is_whole = is_whole and not (
+                        step > 0 and line.kind == kind and line.number > number
+                    )
+                    break
+                if line.kind == kind:
+                    number += step
+                    run.append(here)
+        found = [self._lines[n] for n in sorted(run)]
+        if found[0].number != 1 or not _FEWEST <= len(found) <= _MOST:
+            return None
+        lead = self._lead_before(found[0].start)
+        before = min(run) - 1
+        above = self._lines[before] if before >= 0 and self._is_heading(before) else None
+        name = lead or ((above.start, above.end) if above else None)
+        items = self._items(found, whole=lead is not None)
+        return ItemList(lead, items, is_led=lead is not None, name=name if is_whole else None)
+
+    def _lead_before(self, start: int) -> tuple[int, int] | None:
+        """Return the line before a place, if it ends in a colon."""
+        end = len(self._text[:start].rstrip())
+        begin = self._text.rfind("\n", 0, end) + 1
+        if not _LEADS.search(self._text[begin:end]):
+            return None
+        sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, end)), default=begin)
+        return sentence, end
+
+    def _items(self, lines: Sequence[_Line], *, whole: bool) -> tuple[tuple[int, int], ...]:
+        """Return the items whole if they are short and led to, else what each begins with."""
+        ends = [line.start for line in lines[1:]]
+        last = lines[-1].end
+        spans = [(a.start, b) for a, b in zip(lines, [*ends, last], strict=True)]
+        if whole and sum(b - a for a, b in spans) <= _LONGEST:
+            return tuple((a, a + len(self._text[a:b].rstrip())) for a, b in spans)
+        return tuple((line.start, self._first_sentence(line)) for line in lines)
+
+    def _first_sentence(self, line: _Line) -> int:
+        end = _ENDS.search(self._text, line.start, line.end)
+        return min(end.end() if end else line.end, line.start + 4 * _LONGEST_HEADING)
+
+
+def _marked(match: re.Match[str]) -> _Line | None:
+    line = match[0]
+    start = match.start() + len(line) - len(line.lstrip())
+    end = match.start() + len(line.rstrip())
+    mark = numbering_at(line.strip())
+    if mark is None or mark.family not in _KINDS:
+        return None
+    kind = _KINDS[mark.family]
+    is_contents = kind >= 0 and LEADERS.search(line)
+    return None if is_contents else _Line(start, end, kind, mark.number[0] if kind >= 0 else 0)

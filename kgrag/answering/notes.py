@@ -1,0 +1,90 @@
+"""What the user should know about how questions are answered."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
+from kgrag.config import Config
+from kgrag.embedding.choose import stand_in_note
+from kgrag.embedding.embedder import Embedder
+from kgrag.in_force import InForce
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.vector_set import other_vectors
+from kgrag.kb_meta import KbMeta
+from kgrag.retrieval.bilingual import is_foreign, read
+from kgrag.retrieval.filter import Filter, what_is_left_out
+from kgrag.retrieval.settings import chinese_share
+from kgrag.store.store import Store
+from kgrag.text.words import has_han
+from kgrag.types import Document, Query
+
+_READ = "the documents are Chinese, the question was read in Chinese: {}"
+_HALF_READ = (
+    "the documents are Chinese, and half of the question's words or more are not in the word list"
+    " ({}): it was searched by the encoder alone, read as {}, and what was found may be about"
+    " something else; ask in Chinese"
+)
+_UNREAD = (
+    "the documents are Chinese, and no word of the question is in the word list: ask in Chinese"
+)
+
+
+def answer_notes(
+    store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
+) -> list[str]:
+    """Return what there is to know of an answer; see `search_notes`, and the encoder."""
+    found = (stand_in_note(embedder), *search_notes(store, config, sizes, within))
+    return [note for note in found if note]
+
+
+def search_notes(
+    store: Store,
+    config: Config,
+    sizes: ChunkSizes,
+    within: Filter | None,
+    as_of: str | date | None = None,
+    question: str = "",
+) -> list[str]:
+    """Return what there is to know of what is searched; needs no encoder.
+
+    Args:
+        store: The knowledge base.
+        config: Settings.
+        sizes: Its chunk sizes.
+        within: Which documents are searched; all for None.
+        as_of: The day as of which is asked, where an option says one.
+        question: That is searched; empty for one of which the answer tells how it was read.
+    """
+    wanted = config.embedding
+    left_out = what_is_left_out(within, store.document_cards()) if within else ""
+    read_as = how_it_was_read(question, store.document_cards()) if question else ()
+    asked = as_of_asked("", as_of)
+    later = what_a_day_leaves_out(asked, InForce.read(store), "en") if asked.held else ""
+    meta = KbMeta(store.all_meta())
+    other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
+    return [note for note in (*read_as, left_out, later, other) if note]
+
+
+def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:
+    """Return a note on an English question, of documents that are looked at for nothing else.
+
+    Args:
+        question: As asked.
+        cards: All documents.
+    """
+    chinese = chinese_share(cards)
+    return read_in_chinese(read(question, chinese=chinese), chinese)
+
+
+def read_in_chinese(query: Query, chinese: float) -> tuple[str, ...]:
+    """Return a note on how an English question was read; none for another.
+
+    Args:
+        query: The question.
+        chinese: Share of the documents that are Chinese, in [0, 1].
+    """
+    if query.unread:
+        return (_HALF_READ.format(", ".join(dict.fromkeys(query.unread)), query.text),)
+    if query.asked and has_han(query.text):
+        return (_READ.format(query.text),)
+    return (_UNREAD,) if is_foreign(query, chinese) else ()

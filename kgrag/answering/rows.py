@@ -1,0 +1,313 @@
+"""Rows of a complete answer: what documents state, each with its clause, as text and as results."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote, Row
+from kgrag.answer.citation import Citation
+from kgrag.answering.compared_figures import contrast
+from kgrag.answering.copies import Text, letters_of
+from kgrag.answering.extract import METHOD
+from kgrag.answering.listed import Place
+from kgrag.results import ScoredChunk
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.text.facets import document_facets
+from kgrag.text.headings import HeadingTree
+from kgrag.text.quantities import narrow
+from kgrag.text.words import (
+    normalize_name,
+    question_language,
+    sentence_around,
+    sentence_spans,
+)
+from kgrag.types import Chunk, Document, Heading, Query
+
+_YEAR = re.compile(r"((?:19|20)\d\d)年")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_BEGINNING = 8  # characters by which a text is found again
+_MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
+_MOST_NAMED = 40  # places without a row, in a note
+_LONGEST = 200  # characters of a sentence; of a longer one, the place alone
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A row: a place where a document states something.
+
+    Attributes:
+        place: Where.
+        label: The place or year that it is about; empty for none.
+        lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
+        aside: What stands in brackets behind it: 依据; may be empty.
+        about: What a remark in brackets is about, as written before it; may be empty.
+        side: Place or year that its figure is compared for; empty for none.
+        statement: Of the figure that is compared.
+    """
+
+    place: Place
+    label: str = ""
+    lead: str = ""
+    aside: str = ""
+    about: str = ""
+    side: str = ""
+    statement: Statement | None = None
+
+
+def place_of(statement: Statement) -> Place:
+    """Return where a statement stands."""
+    return Place(statement.doc_id, statement.start, statement.end, statement.chunk_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """What documents state of what a question asks, all that was read of it.
+
+    Attributes:
+        rows: In order; none where documents state it of other places or years alone.
+        counted: Of how many documents they are, in words.
+        kind: What was asked: `targets`, `duties`, `references`, `sections`, `times`.
+        silent: Places that are asked for and no row is of.
+        about: What a sentence must name to be quoted for one of these.
+        unread: What was not read of silent places: 未读出2025年森林覆盖率目标.
+        times: Years and periods (2025, 十四五) of which a sentence or a heading above it must name
+            one, to be quoted for a silent place; empty for any.
+        least: Whether the smaller of several figures is asked for.
+    """
+
+    rows: tuple[Stated, ...]
+    counted: tuple[str, ...]
+    kind: str
+    silent: tuple[str, ...] = ()
+    about: str = ""
+    unread: str = ""
+    times: tuple[str, ...] = ()
+    least: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return of how many documents the rows are, and of which places nothing was read."""
+        return self.notes_besides(())
+
+    def notes_besides(self, shown: Collection[str]) -> tuple[str, ...]:
+        """Return the notes where sentences are shown for some of the silent places."""
+        left = [place for place in self.silent if place not in shown]
+        if not self.unread or (self.silent and not left):
+            return self.counted
+        names = "、".join(left[:_MOST_NAMED])
+        more = f"等{len(left)}地" if len(left) > _MOST_NAMED else ""
+        return (*self.counted, f"{self.unread}：{names}{more}" if left else self.unread)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a row stands, with its document."""
+
+    row: Stated
+    document: Document
+    headings: Sequence[Heading]
+    span: tuple[int, int]
+    also_in: tuple[str, ...] = ()
+
+
+def as_answer(found: Complete, query: Query, store: Store) -> Answer:
+    """Return rows as an answer, a line each: the document, the sentence, its [n]."""
+    rows: dict[Row, None] = {}
+    for place in _places(found.rows, store):
+        cited = Citation.of(
+            document=place.document,
+            headings=place.headings,
+            span=place.span,
+            chunk_id=place.row.place.chunk_id,
+        )
+        cited = replace(cited, also_in=place.also_in)
+        lead = _seen(place.row.lead, query.text, cited)
+        rows[Row(cited, place.row.label, lead, place.row.aside)] = None
+    return Answer(query.text, tuple(rows), METHOD, notes=found.notes)
+
+
+def _seen(lead: str, question: str, cited: Citation) -> str:
+    """Return what stands before the title, without a year or value that nobody can see there.
+
+    The head of a table, or a heading far above, may have told the year; digits may be garbled.
+    """
+    there = narrow("".join((question, cited.title, *cited.heading_path, cited.quote)))
+    told = _YEAR.sub(lambda match: match[0] if match[1] in there else "", lead)
+    if any(number not in there for number in _DIGITS.findall(narrow(told))):
+        told = told.partition("：")[0] if "：" in told else ""
+    return f"{told}，" if told else ""
+
+
+def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
+    """Return an answer that begins with which side has more, where that is asked.
+
+    Args:
+        answer: The rows, checked: what is computed stands in no text.
+        found: They.
+        store: The knowledge base.
+    """
+    language = question_language(answer.question)
+    cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
+    sides: dict[str, list[tuple[Statement, Document, Citation]]] = {}
+    for row in found.rows:
+        at = row.place
+        cited = next(
+            (c for c in answer.citations if c.doc_id == at.doc_id and c.start <= at.start < c.end),
+            None,
+        )
+        if row.side and row.statement is not None and cited is not None:
+            sides.setdefault(row.side, []).append((row.statement, cards[at.doc_id], cited))
+    if not sides:
+        return answer
+    lines = contrast(sides, least=found.least, language=language)
+    return replace(answer, blocks=(*lines, *answer.blocks))
+
+
+def with_quotes(
+    answer: Answer, found: Complete, places: Iterable[str], quote: Callable[[str], Answer]
+) -> Answer:
+    """Return an answer with what the text says for places that no row is of, named in one line.
+
+    Reading may have missed a figure: a sentence that names what is asked for is shown, and no note
+    says then that nothing was read.
+
+    Args:
+        answer: The rows.
+        found: They, with the places.
+        places: For which sentences can be asked for.
+        quote: Answers for a place with sentences of the text.
+    """
+    blocks, shown = list(answer.blocks), []
+    for place in (place for place in places if place in found.silent):
+        for c in quote(place).citations:
+            if _names_figure(c, found.about) and _is_of_time(c, found.times):
+                blocks.append(Row(c, place, f"{place}："))
+                shown.append(place)
+    return replace(answer, blocks=tuple(blocks), notes=found.notes_besides(shown))
+
+
+def without_rows(
+    answer: Answer, found: Complete, query: Query, documents: Mapping[str, Document]
+) -> Answer:
+    """Return quotes as an answer where no figure was read, with notes that say so.
+
+    Quotes that do not name the figure that is asked for are no answer; a place whose figure is
+    quoted is not said to have none.
+
+    Args:
+        answer: Quotes.
+        found: Without rows.
+        query: The question.
+        documents: Those of the quotes, by id.
+    """
+    places = {
+        c: {
+            place
+            for place in found.silent
+            if place in f"{c.quote}{''.join(c.heading_path)}"
+            or place in document_facets(c.title, documents[c.doc_id].metadata).places
+        }
+        for c in answer.citations
+        if _names_figure(c, found.about)
+    }
+    kept = [c for c, of in places.items() if of or not found.silent]
+    if not kept:
+        answer = replace(answer, blocks=(Missing(),), notes=())
+    elif len(kept) < len(answer.citations):
+        answer = replace(answer, blocks=tuple(map(Quote, kept)), notes=())
+    timely = [c for c in kept if _is_of_time(c, found.times)]
+    shown = {place for c in timely for place in places[c]}
+    notes = found.notes_besides(shown) if found.silent or not timely else found.counted
+    return replace(answer, notes=(*notes, *answer.notes))
+
+
+def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
+    told = narrow(f"{''.join(cited.heading_path)}{cited.quote}")
+    return not times or any(time in told for time in times)
+
+
+def _names_figure(cited: Citation, about: str) -> bool:
+    """Return whether a quote has a number, and names, under its headings, most of a figure."""
+    name = normalize_name(about)
+    pairs = {name[i : i + 2] for i in range(len(name) - 1)}
+    told = normalize_name(f"{cited.quote}{''.join(cited.heading_path)}")
+    return bool(_DIGITS.search(narrow(cited.quote))) and (
+        sum(pair in told for pair in pairs) >= _MOSTLY * len(pairs)
+    )
+
+
+def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:
+    """Return rows as results that a model reads before all others.
+
+    Args:
+        found: Rows.
+        store: The knowledge base.
+        size: Of the chunks that statements are tied to.
+    """
+    return [
+        ScoredChunk(
+            Chunk(
+                chunk_id=place.row.place.chunk_id,
+                doc_id=place.document.doc_id,
+                size=size,
+                position=0,
+                start=place.span[0],
+                end=place.span[1],
+                text=place.document.text[slice(*place.span)],
+                heading_path=HeadingTree(place.document.text, place.headings).path(*place.span),
+            ),
+            1.0,
+            via=(f"table of {found.kind}",),
+            title=place.document.title,
+            file=place.document.file,
+            also_in=place.also_in,
+        )
+        for place in _places(found.rows, store)
+    ]
+
+
+def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
+    """Return where rows stand; those of documents that are gone left out.
+
+    What stands in several documents of one text is one place, that names the files of all.
+    """
+    doc_ids = list(dict.fromkeys(row.place.doc_id for row in rows))
+    documents: Mapping[str, Document] = {d.doc_id: d for d in store.documents(doc_ids)}
+    headings = store.headings(doc_ids)
+    texts = {doc_id: Text(document) for doc_id, document in documents.items()}
+    found: defaultdict[tuple[str, ...], list[_Place]] = defaultdict(list)
+    for row in rows:
+        s = row.place
+        if s.doc_id not in documents:
+            continue
+        document = documents[s.doc_id]
+        span = _span(document.text, s, row.about)
+        alike = found[row.lead, row.aside, letters_of(document.text[slice(*span)])]
+        for i, one in enumerate(alike):
+            if one.document is not document and texts[s.doc_id].is_near(
+                texts[one.row.place.doc_id]
+            ):
+                alike[i] = replace(one, also_in=tuple(sorted({*one.also_in, document.file})))
+                break
+        else:
+            alike.append(_Place(row, document, headings.get(s.doc_id, ()), span))
+    order = {row: i for i, row in enumerate(rows)}
+    return sorted((p for alike in found.values() for p in alike), key=lambda p: order[p.row])
+
+
+def _span(text: str, place: Place, about: str) -> tuple[int, int]:
+    """Return the sentences around a place; a remark in brackets begins where what it is about does.
+
+    （责任单位：省林业局） stands behind the mark that ends its sentence, or far below its heading.
+    """
+    start, end = place.start, place.end
+    if not about or text[start] not in "（(":
+        return sentence_around(text, start, end, longest=_LONGEST)
+    line = text.rfind("\n", 0, start) + 1
+    told = text.rfind(about[:_BEGINNING], line, start)
+    if told < 0 or end - told > 2 * _LONGEST:
+        return start, end
+    return line + next(a for a, b in sentence_spans(text[line:start]) if told < line + b), end

@@ -1,1 +1,0 @@
-"""From retrieved chunks to an answer with citations."""

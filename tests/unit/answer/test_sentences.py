@@ -1,0 +1,114 @@
+import pytest
+
+from kgrag.answer.sentences import joined_spans, sentences
+from kgrag.results import ScoredChunk
+from kgrag.types import Chunk
+
+
+def cut(text, start=100):
+    chunk = Chunk("d:256:0", "d", 256, 0, start, start + len(text), text)
+    return sentences([ScoredChunk(chunk, 1.0)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "到2025年，全省累计建成公交专用充电站150座。（责任单位：省交通运输厅）\n加强安全监管和应急保障。",
+            [
+                "到2025年，全省累计建成公交专用充电站150座。（责任单位：省交通运输厅）",
+                "加强安全监管和应急保障。",
+            ],
+        ),
+        (
+            "申请人应当符合下列条件：\n（一）具有独立法人资格；",
+            ["申请人应当符合下列条件：\n（一）具有独立法人资格；"],
+        ),
+        (
+            "推进工业节能降碳改造。（二）发展循环经济产业。",
+            ["推进工业节能降碳改造。", "（二）发展循环经济产业。"],
+        ),
+        ("第一章 总则..............3\n本办法适用于全省范围。", ["本办法适用于全省范围。"]),
+        ("短句。推进工业节能降碳改造。", ["推进工业节能降碳改造。"]),
+    ],
+)
+def test_sentences_are_what_can_be_quoted(text, expected):
+    """Remarks and lead-ins stay with their sentence; contents lines and scraps are left out."""
+    assert [s.text for s in cut(text)] == expected
+
+
+def test_sentences_know_their_place_in_the_document():
+    """Offsets count the document's characters, blanks around the sentence left out."""
+    (found,) = cut("\n  推进工业节能降碳改造。\n")
+    assert (found.start, found.end) == (103, 114)
+
+
+def test_sentences_name_each_place_once():
+    """Two results that overlap do not give a sentence twice."""
+    text = "推进工业节能降碳改造。"
+    a = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, 11, text), 1.0)
+    b = ScoredChunk(Chunk("d:512:0", "d", 512, 0, 0, 11, text), 0.5)
+    assert [s.rank for s in sentences([a, b])] == [0]
+
+
+@pytest.mark.parametrize("heading", ["## 检修", "第三章 检修", "三、检修", "（三）检修"])
+def test_a_heading_ends_a_long_line_that_has_no_mark(heading):
+    row = "检测项目与限值要求一览 | 接地电阻四欧姆以下 | 绝缘电阻十兆欧以上\n"
+    text = f"{row}{heading}\n检修单位每45日检修一次。"
+    assert joined_spans(text)[0] == (0, len(row))
+
+
+def test_a_reference_to_an_item_begins_no_line_of_its_own():
+    """A line of a scan may break before it."""
+    text = "符合条件的企业和事业单位可以按照本办法第十二条规定的程序和期限依照前款\n（二）项申请。"
+    assert joined_spans(text) == [(0, len(text))]
+
+
+def test_joined_spans_keep_a_decimal_that_a_scan_broke():
+    """0. 75亿吨 is one number; a sentence may end in 10."""
+    text = "总量为0. 75亿吨。共10. 另有规定。"
+    assert [text[start:end] for start, end in joined_spans(text)] == [
+        "总量为0. 75亿吨。",
+        "共10.",
+        " 另有规定。",
+    ]
+
+
+def test_points_end_sentences_where_no_other_mark_does():
+    """Some scans have points for 。; numbers and abbreviations stay whole."""
+    text = "一是提升发展的品质和水平.二是推动生态价值实现,占比达到3.5个百分点.三是加强组织领导."
+    pieces = [text[start:end] for start, end in joined_spans(text)]
+    assert pieces[0] == "一是提升发展的品质和水平."
+    assert len(pieces) == 3
+    assert len(joined_spans(f"{text}。")) == 1
+
+
+def test_a_number_that_a_gap_breaks_stays_whole():
+    """0. 75 and 83. 3% are one number."""
+    text = "2021年度配额总量为0. 75亿吨，占全部的83. 3%，其余另行分配。"
+    assert joined_spans(text) == [(0, len(text))]
+
+
+def test_a_remark_in_brackets_is_not_cut_where_it_parts_its_organs():
+    """（牵头：…；配合：…） is one remark; a bracket that is never closed joins nothing."""
+    text = (
+        "推广综合智慧能源服务。（牵头单位：省发展改革委；配合单位：省能源局）\n开展试点示范工作。"
+    )
+    assert [text[a:b] for a, b in joined_spans(text)] == [
+        "推广综合智慧能源服务。（牵头单位：省发展改革委；配合单位：省能源局）\n",
+        "开展试点示范工作。",
+    ]
+    open_bracket = "加强能源管理（其中重点单位全部建档；开展能源审计工作；落实节能措施。"
+    assert len(joined_spans(open_bracket)) == 3
+
+
+def test_a_row_of_a_table_is_one_sentence():
+    """Marks in its cells cut it not, the next row is another, and the delimiter says nothing."""
+    rows = [
+        "| 重点任务 | 责任单位 |",
+        "| --- | --- |",
+        "| 推进节能改造；推广绿色建筑。 | 市工信局 |",
+    ]
+    rows.append("| 推进大宗固体废弃物综合利用，建设基地 | 市发展改革委、市生态环境局 |")
+
+    assert [s.text for s in cut("\n".join(rows))] == [rows[0], *rows[2:]]

@@ -1,0 +1,471 @@
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from kgrag.answering.ask import ask
+from kgrag.answering.follow_up import Turn
+from kgrag.config import Config, SearchConfig, VerifyConfig
+from kgrag.errors import ModelOutputError, ModelUnavailableError, StoreError
+from kgrag.retrieval.filter import Filter
+from kgrag.testing.scripted import ScriptedChat
+
+QUESTION = "到2025年，A省创建多少家绿色工厂？"
+RIGHT = "A省到2025年创建绿色工厂500家[1]。"
+
+READING = {
+    "keywords": [{"name": "绿色工厂", "synonyms": ["绿色制造"]}],
+    "critical": "",
+    "wordings": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"],
+    "passage": "到2025年，A省创建绿色工厂若干家。",
+    "sub_questions": [],
+}
+GOOD = json.dumps(
+    {
+        "reference_correctness": 0.9,
+        "correctness": 0.9,
+        "citation_accuracy": 0.9,
+        "truthfulness": 0.95,
+        "bias": 0.1,
+        "conciseness": 0.9,
+        "judgement": "true",
+        "revised_question": "",
+    }
+)
+BAD = json.dumps(
+    {
+        "reference_correctness": 0.1,
+        "correctness": 0.1,
+        "citation_accuracy": 0.1,
+        "truthfulness": 0.5,
+        "bias": 0.9,
+        "conciseness": 0.5,
+        "judgement": "false",
+        "revised_question": "A省绿色工厂的创建目标是多少家？",
+    }
+)
+
+
+class Script:
+    """Answers by the schema that is asked for; a list gives one after the other.
+
+    Attributes:
+        asked: Schemas, or stages where the answer is plain text, in order.
+    """
+
+    def __init__(self, away=(), **answers):
+        self.away = away
+        self._answers = {"question": json.dumps(READING), "cov": GOOD, **answers}
+        self.asked = []
+        self._lock = threading.Lock()
+        self._model = ScriptedChat(self._answer)
+
+    def of(self, stage):
+        """Return the model of every stage."""
+        if stage in self.away:
+            raise ModelUnavailableError(f"{stage} is away")
+        return self._model
+
+    def are_together(self, one, other):
+        """Return whether stages share an endpoint: not where one is away by itself."""
+        return not self.away
+
+    def _answer(self, request):
+        kind = request.schema_name or request.stage
+        with self._lock:
+            self.asked.append(kind)
+        answer = self._answers[kind]
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        return answer(request) if callable(answer) else answer
+
+
+@pytest.fixture
+def script():
+    return Script
+
+
+@pytest.fixture
+def asked(knowledge, options):
+    """Return a function that asks with a script."""
+
+    def run(script, question=QUESTION, history=(), on_text=None, **said):
+        return ask(
+            question,
+            knowledge=knowledge,
+            options=options(**said),
+            stages=script,
+            history=history,
+            on_text=on_text,
+        )
+
+    return run
+
+
+def names(answer):
+    return [step.name for step in answer.steps]
+
+
+def test_an_answer_is_written_cited_checked_and_verified(asked, script):
+    """Read the question in one call, answer, verify."""
+    model = script(answer=RIGHT)
+    answer = asked(model)
+    assert model.asked == ["question", "answer", "cov"]
+    assert answer.text == RIGHT
+    assert "500家" in answer.citations[0].quote
+    assert [check.supported for check in answer.checks] == [True]
+    assert answer.verdict.passed
+    assert names(answer) == ["analyse", "retrieve", "generate", "verify", "used"]
+    assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
+
+
+def test_a_number_that_is_not_in_the_cited_text_is_answered_again(asked, script):
+    """The writer is told what is wrong, though the verifier passed it; the better answer stands."""
+    told = []
+
+    def mend(request):
+        told.append(request.messages[-1].content)
+        return RIGHT
+
+    model = script(answer=["A省到2025年创建绿色工厂900家[1]。", mend])
+    answer = asked(model)
+    assert model.asked == ["question", "answer", "cov", "answer", "cov"]
+    assert "〔引文中没有：900家〕" in told[0]
+    assert (answer.text, answer.verdict.passed, answer.verdict.rounds) == (RIGHT, True, 2)
+
+
+def test_a_number_that_is_not_in_the_cited_text_is_marked(asked, script):
+    """A mark stands behind the sentence, a note says how many there are."""
+    model = script(answer="A省到2025年创建绿色工厂900家[1]。")
+    answer = asked(model)
+    assert model.asked.count("answer") == 2  # within the bounds: no third one
+    assert "〔引文中没有：900家〕" in answer.text
+    assert any("未得到" in note for note in answer.notes)
+    assert not answer.verdict.passed  # whatever the model says
+    assert answer.verdict.reason.startswith("1 句中有 1 句得不到所引文字的支持")
+
+
+def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):
+    """CoV-RAG, Algorithm 1: retrieve with the revised question, answer the first one again."""
+    model = script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD])
+    answer = asked(model)
+    assert answer.text == RIGHT
+    assert answer.verdict.rounds == 2
+    assert "revise" in names(answer)
+    assert answer.question == QUESTION
+
+
+def test_a_false_answer_is_asked_again_on_the_same_passages(asked, script):
+    """The model is shown its answer, by the numbers of the passages, and what is wrong."""
+    problem = {"kind": "wrong", "sentence": "A省创建300家[1]。", "why": "那是B省的目标"}
+    false = json.dumps(json.loads(GOOD) | {"judgement": "false", "problem": problem})
+    prompts = []
+
+    def answered(request):
+        prompts.append([message.content for message in request.messages])
+        return RIGHT if len(prompts) > 1 else "A省创建绿色工厂500家[1]。"
+
+    answer = asked(script(answer=answered, cov=[false, GOOD]))
+    assert names(answer)[1:] == ["retrieve", "generate", "verify", "answer again", "generate",
+                                 "verify", "used"]  # fmt: skip
+    first, second = prompts
+    assert second[:2] == first
+    assert "那是B省的目标" in second[2]
+    assert "A省创建绿色工厂500家[1]。" in second[2]
+    assert (answer.text, answer.verdict.rounds, answer.verdict.passed) == (RIGHT, 2, True)
+
+
+def test_an_answer_that_lacks_a_part_is_asked_again_with_more_passages(asked, script):
+    """What was found stays, and the better question is searched for."""
+    problem = {"kind": "missing", "sentence": "", "why": "没有说明牵头部门"}
+    said = {"judgement": "false", "problem": problem, "revised_question": "A省由哪个部门牵头？"}
+    lacking = json.dumps(json.loads(GOOD) | said)
+    whole = f"{RIGHT}由省工业和信息化厅牵头[1]。"
+    answer = asked(script(answer=[RIGHT, whole], cov=[lacking, GOOD]))
+    assert names(answer).count("retrieve") == 2
+    assert "revise" in names(answer)
+    assert "牵头" in answer.text
+    assert answer.verdict.revised_question == "A省由哪个部门牵头？"
+
+
+def test_an_answer_stays_where_answering_again_fails(asked, script):
+    """It is paid for; the verdict names what is wrong with it."""
+    problem = {"kind": "wrong", "sentence": RIGHT, "why": "年份不对"}
+    false = json.dumps(json.loads(GOOD) | {"judgement": "false", "problem": problem})
+    gone = ModelUnavailableError("away")
+
+    def answered(request):
+        if len(request.messages) > 2:
+            raise gone
+        return RIGHT
+
+    answer = asked(script(answer=answered, cov=[false]))
+    assert answer.text == RIGHT
+    assert "年份不对" in answer.verdict.reason
+    assert answer.verdict.problem.kind == "wrong"
+
+
+def test_without_verification_nothing_more_is_asked(asked, script):
+    """Offline checks are made all the same."""
+    model = script(answer=RIGHT)
+    answer = asked(model, verify="none")
+    assert model.asked[1:] == ["answer"]
+    assert answer.verdict.passed
+    assert answer.checks
+
+
+def test_chats_grid_expands_rates_and_checks(asked, script):
+    """Two further wordings, one rating of all that was found, one self-check."""
+
+    def ratings(request):
+        n = request.messages[-1].content.count("</passage ")
+        return json.dumps(
+            {"ratings": [{"n": i, "score": 0 if i > 1 else 9} for i in range(1, n + 1)]}
+        )
+
+    good = dict.fromkeys(
+        ("faithfulness", "context_recall", "answer_relevance", "answer_accuracy"), 0.95
+    )
+    model = script(
+        answer=RIGHT,
+        ratings=ratings,
+        self_check=json.dumps(good),
+    )
+    answer = asked(model, verify="chats-grid")
+    assert model.asked[1:] == ["ratings", "answer", "self_check"]
+    assert answer.verdict.passed
+    rating = next(step for step in answer.steps if step.name == "rate")
+    assert "dropped" in rating.detail
+    assert len({c.doc_id for c in answer.citations}) == 1
+
+
+def test_a_model_that_is_away_leaves_quotes_and_a_note(asked, script):
+    """The reader gets an answer and learns why it is another."""
+    answer = asked(script(question=ModelUnavailableError("the endpoint cannot be reached")))
+    assert answer.method == "extractive"
+    assert answer.fallback
+    assert "500家" in answer.text
+    assert "fall back" in names(answer)
+    assert "cannot be reached" in answer.notes[0]
+
+
+def test_an_analysis_that_fails_is_left_out(asked, script):
+    """The question's own words search; the answer is written all the same."""
+    answer = asked(script(question="不是JSON", answer=RIGHT))
+    assert answer.text == RIGHT
+    assert answer.steps[0].failed
+    assert answer.steps[0].detail.startswith("left out: ")
+    assert any(note.startswith("analyse: left out: ") for note in answer.notes)
+    assert not answer.fallback
+
+
+def test_words_of_a_model_are_not_taken_for_a_step_that_failed(asked, script):
+    """A passage that it made up may begin as the detail of such a step does."""
+    made_up = "left out: 到2025年，A省创建绿色工厂的目标已经写入实施方案，由各地分头落实。"
+    model = script(answer=RIGHT, question=json.dumps(READING | {"passage": made_up}))
+    step, *_ = (answer := asked(model)).steps
+    assert made_up in step.detail
+    assert not step.failed
+    assert not any("left out" in note for note in answer.notes)
+
+
+def test_a_verification_that_fails_does_not_lose_the_answer(asked, script):
+    """The verdict says that it was not verified."""
+    answer = asked(script(answer=RIGHT, cov="不是JSON"))
+    assert answer.text == RIGHT
+    assert not answer.verdict.passed
+    assert answer.verdict.status == "unverified"
+    assert "not verified" in answer.verdict.reason
+
+
+def test_an_answer_of_no_use_leaves_quotes(asked, script):
+    """Empty twice: sentences are quoted."""
+    answer = asked(script(answer=ModelOutputError("the answer is empty", kind="empty")))
+    assert answer.method == "extractive"
+    assert "the answer is empty" in answer.notes[0]
+
+
+def test_where_rules_find_nothing_either_the_note_does_not_speak_of_quotes(asked, script):
+    """That a model could not answer says nothing about the documents."""
+    answer = asked(
+        script(answer=ModelOutputError("the answer is empty", kind="empty")), question="红烧肉？"
+    )
+    assert not answer.found
+    assert "does not mean that the documents hold no answer" in answer.notes[0]
+
+
+def test_a_follow_up_is_understood_first(asked, script):
+    """The question is rewritten from history; the answer is to the rewritten one."""
+    model = script(
+        answer="到2025年，B省创建绿色工厂300家[1]。", analyse="到2025年，B省创建多少家绿色工厂？"
+    )
+    answer = asked(model, question="那B省呢？", history=[Turn(QUESTION, RIGHT)])
+    assert model.asked[0] == "analyse"
+    assert answer.question == "到2025年，B省创建多少家绿色工厂？"
+    assert answer.steps[0].name == "understand"
+
+
+def test_the_draft_is_streamed_once(asked, script):
+    """A later answer is not."""
+    pieces: list[Any] = []
+    asked(
+        script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD]), on_text=pieces.append
+    )
+    assert pieces == ["A省创建绿色工厂100家[1]。"]
+
+
+def test_a_query_to_the_graph_is_shown_and_its_rows_are_used(asked, script):
+    """Its rows stand among the facts that the answer may draw from."""
+    seen = []
+
+    def answering(request):
+        seen.append(request.messages[-1].content)
+        return RIGHT
+
+    query = "SELECT doc_id, title FROM kg_documents WHERE title LIKE '%A省%' LIMIT 5"
+    model = script(
+        answer=answering, graph_query=json.dumps({"query": query, "explanation": "A省的文件"})
+    )
+    answer = asked(model, config=Config(search=SearchConfig(graph_query=True)))
+    step = next(step for step in answer.steps if step.name == "graph query")
+    assert query in step.detail
+    assert "A省绿色工厂实施方案" in step.detail
+    assert "title: A省绿色工厂实施方案" in seen[0]
+
+
+@pytest.mark.parametrize("verify", ["cov", "chats-grid"])
+def test_a_stage_that_is_away_does_not_cost_the_answer(asked, script, verify):
+    """What helps is left out and told; only the answer's own model is needed."""
+    answer = asked(script(away=("analyse", "verify"), answer=RIGHT), verify=verify)
+    assert answer.text == RIGHT
+    assert not answer.verdict.passed
+    assert "verify is away" in answer.verdict.reason
+    assert any("analyse is away" in note for note in answer.notes)
+
+
+def test_a_follow_up_without_its_model_is_understood_by_rule(asked, script):
+    """Another place for that of the question before."""
+    history = [Turn("到2025年，A省创建多少家绿色工厂？", RIGHT)]
+    answer = asked(script(away=("analyse",), answer=RIGHT), question="那B省呢？", history=history)
+    assert answer.method == "scripted"
+    assert "绿色工厂" in answer.question
+
+
+def test_the_last_call_is_kept_for_the_answer(asked, script):
+    """Reading the question helps, the answer is what was asked for."""
+    model = script(answer=RIGHT)
+    answer = asked(model, config=Config(verify=VerifyConfig(max_calls=1)))
+    assert model.asked == ["answer"]
+    assert answer.text == RIGHT
+
+
+def test_what_was_done_before_rules_took_over_is_shown(asked, script):
+    """Also what it took."""
+    failed = script(answer=ModelOutputError("the answer is empty", kind="empty"))
+    answer = asked(failed)
+    assert names(answer) == ["analyse", "retrieve", "fall back", "used"]
+
+
+def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(asked, script):
+    """The step that failed is the last one before the rules."""
+    history = [Turn(QUESTION, RIGHT)]
+    gone = script(
+        analyse="到2025年，B省创建多少家绿色工厂？",
+        question=ModelUnavailableError("nobody answers"),
+    )
+    answer = asked(gone, question="那B省呢？", history=history)
+    assert names(answer) == ["understand", "analyse", "fall back", "used"]
+    assert [step.failed for step in answer.steps] == [False, True, False, False]
+    assert answer.question == "到2025年，B省创建多少家绿色工厂？"
+    assert "300家" in answer.text
+
+
+def test_steps_of_every_attempt_stand_in_order(asked, script):
+    """Those of the first, then what the loop did, with those of later attempts among it."""
+    model = script(answer=["A省创建绿色工厂100家[1]。", RIGHT], cov=[BAD, GOOD])
+    attempt = ["analyse", "retrieve", "generate"]
+    told = names(asked(model))
+    assert told == [*attempt, "verify", "revise", *attempt, "verify", "used"]
+
+
+def test_a_further_attempt_that_stops_leaves_no_steps_of_its_own(asked, script):
+    """The first answer stands; the verdict says why there is no other."""
+    gone = ModelUnavailableError("nobody answers")
+    model = script(
+        answer=["A省创建绿色工厂100家[1]。"], cov=[BAD], question=[json.dumps(READING), gone]
+    )
+    answer = asked(model)
+    assert names(answer)[3:] == ["verify", "revise", "stop", "used"]
+    assert "再次作答未成功：nobody answers" in answer.verdict.reason
+
+
+def test_a_store_that_fails_while_verifying_does_not_lose_the_answer(asked, script):
+    """It was written already."""
+    answer = asked(script(answer=RIGHT, cov=StoreError("disk full")))
+    assert answer.text == RIGHT
+    assert answer.verdict.status == "unverified"
+    assert "disk full" in answer.verdict.reason
+
+
+def test_a_model_that_fails_does_not_say_that_documents_hold_nothing(asked, script):
+    """Nobody looked."""
+    away = script(question=ModelUnavailableError("away"))
+    answer = asked(away, question="红烧肉怎么做好吃？")
+    assert not answer.found
+    assert answer.text.startswith("模型未能作答")
+
+
+def test_an_empty_question_asks_nobody(asked, script):
+    """There is nothing to answer."""
+    model = script()
+    assert not asked(model, question="  ").found
+    assert model.asked == []
+
+
+def test_the_conversation_is_shown_to_the_answers_model(asked, script):
+    """A question may lean on what was answered."""
+    seen = []
+
+    def answering(request):
+        seen.append(request.messages[-1].content)
+        return RIGHT
+
+    asked(script(answer=answering, analyse=QUESTION), history=[Turn("A省有何目标？", "见方案。")])
+    assert "见方案。" in seen[0]
+
+
+def test_quotes_need_no_model_and_are_checked(knowledge, options):
+    """What is quoted word for word passes its checks."""
+    answer = ask(QUESTION, knowledge=knowledge, options=options(), stages=None)
+    assert answer.found
+    assert answer.checks
+    assert all(check.supported for check in answer.checks)
+
+
+def test_quotes_follow_up_by_rule(knowledge, options):
+    """Another place for that of the question before."""
+    history = [Turn("到2025年，A省创建多少家绿色工厂？", RIGHT)]
+    answer = ask("那B省呢？", knowledge=knowledge, options=options(), stages=None, history=history)
+    assert "绿色工厂" in answer.question
+
+
+def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
+    """Also for further wordings; no query is asked of the graph, which would read all documents."""
+    seen = []
+
+    def answering(request):
+        seen.append(request.messages[-1].content)
+        return "到2025年，B省创建绿色工厂300家[1]。"
+
+    model = script(answer=answering)
+    answer = ask(
+        QUESTION,
+        knowledge=knowledge.within(Filter(documents=("B省",))),
+        options=options(config=Config(search=SearchConfig(graph_query=True))),
+        stages=model,
+    )
+    assert "300家" in seen[0]
+    assert "500家" not in seen[0]
+    assert "graph_query" not in model.asked
+    assert [c.title for c in answer.citations] == ["B省绿色工厂实施方案"]

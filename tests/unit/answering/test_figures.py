@@ -1,0 +1,259 @@
+"""Questions for a figure of several places: recognised where sure, answered with every row."""
+
+import pytest
+
+from kgrag.answering.figures import _notes, asked_figures
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
+from kgrag.retrieval.filter import Filter
+from kgrag.text.words import normalize_name
+from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
+
+NAMES = {
+    normalize_name(name): {name}
+    for name in ("森林覆盖率", "城市森林覆盖率", "PM2.5浓度", "绿色工厂", "单位GDP能耗")
+}
+NAMES[normalize_name("PM2.5")] = {"PM2.5浓度"}
+
+
+@pytest.mark.parametrize(
+    ("question", "indicator", "places", "level", "years"),
+    [
+        ("四川、云南2025年森林覆盖率目标分别是多少", "森林覆盖率", ("四川", "云南"), "", {2025}),
+        ("各省2025年森林覆盖率目标分别是多少？", "森林覆盖率", (), "省", {2025}),
+        ("哪些城市提出了PM2.5目标", "PM2.5", (), "市", set()),
+        ("各地的绿色工厂目标是多少", "绿色工厂", (), "地", set()),
+        ("哪些文件提出了单位GDP能耗下降目标", "单位GDP能耗", (), "文件", set()),
+        ("How many provinces set targets for 森林覆盖率 in 2025?", "森林覆盖率", (), "省", {2025}),
+        ("全国2030年森林覆盖率目标是多少", "森林覆盖率", ("全国",), "", {2030}),
+        ("哪些省提到了森林覆盖率，从高到低排", "森林覆盖率", (), "省", set()),
+        ("“十四五”期间四川各市森林覆盖率达到多少", "森林覆盖率", ("四川",), "市", {2025}),
+        ("各省十五五的森林覆盖率目标", "森林覆盖率", (), "省", {2030}),
+    ],
+)
+def test_what_is_surely_asked(question, indicator, places, level, years):
+    """Indicator, places or their level, years; words of asking besides."""
+    asked = asked_figures(question_of(analyse(question)), NAMES)
+    assert asked is not None
+    told = asked.question
+    assert (asked.indicator, told.places, told.level, told.due) == (indicator, places, level, years)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "2025年森林覆盖率目标是多少",  # no place
+        "四川、云南怎样保护森林",  # no indicator
+        "四川、云南对森林覆盖率不达标的县怎么处罚",  # something else about it
+        "各省2025年公园绿地面积目标",  # nothing of it was read
+        "《甲方案》里各省的森林覆盖率目标",  # of one document
+    ],
+)
+def test_what_is_not_sure_is_no_table(question):
+    """Then the text is asked."""
+    assert asked_figures(question_of(analyse(question)), NAMES) is None
+
+
+def test_an_indicator_is_itself_and_not_what_ends_in_it():
+    """城市森林覆盖率 is another one; PM2.5 is every measure of it."""
+    asked = asked_figures(question_of(analyse("各省森林覆盖率目标")), NAMES)
+    assert asked is not None
+    assert asked.subjects == {"森林覆盖率"}
+    assert asked.question.standing == "planned"
+
+
+def test_places_are_answered_in_their_order_and_who_states_none_is_named(base):  # noqa: F811
+    """Each with its clause; the text has nothing to quote for the last."""
+    answer = base.ask("四川、全国、云南2025年森林覆盖率目标分别是多少？")
+    assert [line[:4] for line in answer.text.splitlines()] == ["四川省：", "全国：2"]
+    assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案", "绿色发展行动方案"]
+    assert "41%" in answer.citations[0].quote
+    assert answer.notes[:2] == (
+        "共4份文件，其中读出森林覆盖率目标的有3份，四川、全国、云南2025年的有2份",
+        "未读出2025年森林覆盖率目标：云南",
+    )
+    assert len(answer.checks) == 2
+    assert all(check.supported for check in answer.checks)
+
+
+def test_a_sentence_of_the_text_is_shown_for_its_own_place_only(base):  # noqa: F811
+    """Of places that no row is of; more places than a plan has sides are named alone."""
+    places = "四川、云南、贵州、广东、湖南、湖北、江西"
+    answer = base.ask(f"{places}2025年森林覆盖率目标分别是多少？")
+    assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案"]
+    assert answer.notes[1].endswith("：云南、贵州、广东、湖南、湖北、江西")
+
+
+def test_all_documents_are_asked_within_a_filter(base):  # noqa: F811
+    """What was achieved is no target, and what a filter leaves out is not counted."""
+    answer = base.ask("哪些文件提出了森林覆盖率目标？", within=Filter(regions=("四川",)))
+    assert answer.notes[0] == "共2份文件，其中读出森林覆盖率目标的有2份"
+    assert not any("40%" in c.quote for c in answer.citations)
+
+
+def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
+    """By value."""
+    answer = base.ask("全国、四川、成都2025年森林覆盖率目标谁最高？")
+    said, *rows = answer.text.splitlines()
+    assert said.startswith("不能直接比较：两边的数字一为定值，一为下限")
+    assert [line.split("：")[0] for line in rows] == [
+        "四川省",
+        "成都市",
+        "全国",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "notes"),
+    [
+        (
+            "哪些城市提出了森林覆盖率目标？",
+            ("共4份文件，其中读出森林覆盖率目标的有3份，各市的有1份",),
+        ),
+        (
+            "各省的绿色工厂目标是多少？",
+            ("共4份文件，其中读出绿色工厂目标的有1份，各省的有1份", "未读出绿色工厂目标：云南"),
+        ),
+    ],
+)
+def test_one_document_that_states_a_figure_is_an_answer(base, question, notes):  # noqa: F811
+    """Where a figure is clearly asked for; the places that state none are named."""
+    answer = base.ask(question)
+    assert len(answer.citations) == 1
+    assert answer.notes[: len(notes)] == notes
+
+
+def test_what_is_said_of_a_thing_is_no_table_of_one(base):  # noqa: F811
+    """Other provinces may speak of it without a figure."""
+    assert not any("读出" in note for note in base.ask("哪些省提到了绿色工厂？").notes)
+
+
+def test_a_figure_that_none_states_is_said_to_be_none(base):  # noqa: F811
+    """Sentences are quoted where some support an answer; the notes say what was not read."""
+    answer = base.ask("四川2040年森林覆盖率目标是多少？")
+    assert answer.notes[:2] == (
+        "共4份文件，其中读出森林覆盖率目标的有3份",
+        "未读出2040年森林覆盖率目标：四川",
+    )
+
+
+def test_other_systems_know_no_tables(base):  # noqa: F811
+    """The ablation leaves all of it out."""
+    answer = base.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
+    assert not any("读出" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "云南2025年森林覆盖率目标是多少？",
+        "四川2040年森林覆盖率目标是多少？",
+        "各省2040年森林覆盖率目标是多少？",
+        "哪些文件提出了2040年森林覆盖率目标？",
+        "云南、贵州2030年森林覆盖率目标分别是多少？",
+    ],
+)
+def test_no_note_says_that_no_document_states_a_figure_that_some_do(base, question):  # noqa: F811
+    """It counts those that state it at all, and names the year and places that were not read."""
+    answer = base.ask(question)
+    assert answer.notes[0] == "共4份文件，其中读出森林覆盖率目标的有3份"
+    assert answer.notes[1].startswith("未读出20")
+
+
+def test_a_figure_that_nobody_plans_is_counted_as_a_figure():
+    """Not as a target that 0 documents state."""
+    asked = asked_figures(question_of(analyse("哪些文件提出了森林覆盖率目标")), NAMES)
+    assert asked is not None
+    notes, unread = _notes(asked, 255, (5, 0, 0), "zh")
+    assert notes == ["共255份文件，其中读出森林覆盖率数字的有5份"]
+    assert unread == "未读出森林覆盖率目标"
+
+
+def test_a_comparison_is_answered_before_the_rows(base):  # noqa: F811
+    """With what is computed, which no check of the rows speaks against."""
+    answer = base.ask("四川2020年和2025年森林覆盖率差多少？")
+    assert answer.text.splitlines()[0] == (
+        "2025年更高：2025年 41%[2]、2020年 40%[1]，相差1个百分点。"
+    )
+    assert all(check.supported for check in answer.checks)
+    assert [answer.text[c.start : c.end][:3] for c in answer.checks] == ["四川省", "四川省"]
+
+
+def test_an_indicator_is_named_with_whom_it_is_measured_of(tmp_path):
+    """公共机构人均综合能耗 is 人均综合能耗 of 公共机构, as the table has it."""
+    for place in ("四川省", "云南省"):
+        (tmp_path / f"{place}.txt").write_text(
+            f"{place}绿色发展规划\n一、主要目标\n到2025年，全省公共机构单位建筑面积能耗、"
+            "人均综合能耗与2020年相比分别下降6%和7%。\n",
+            "utf-8",
+        )
+    config = Config(embedding=EmbeddingConfig(model="hash-32"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config) as kb:
+        kb.ingest(sorted(tmp_path.glob("*.txt")))
+        answer = kb.ask("哪些文件提出了公共机构人均综合能耗下降目标？")
+    assert answer.notes[0] == "共2份文件，其中读出公共机构人均综合能耗目标的有2份"
+    assert len(answer.text.splitlines()) == 2
+
+
+SHANGHAI = """上海市人民政府关于印发上海市节能方案的通知
+沪府发〔2022〕7号
+
+各区人民政府：
+现将《上海市节能方案》印发给你们，请认真组织实施。
+上海市人民政府
+2022年3月5日
+上海市节能方案
+一、主要目标
+到2025年，全市森林覆盖率达到19%，比2020年提高6个百分点，湿地保护率提高3个百分点。
+到2030年，湿地保护率达到60%。
+二、重点区域
+（一）临港新片区
+到2025年，非化石能源消费比重达到15%，森林覆盖率达到12%。
+"""
+
+
+@pytest.fixture
+def shanghai(tmp_path):
+    """A city that states a figure of an area in it alone."""
+    (tmp_path / "shanghai.txt").write_text(SHANGHAI, "utf-8")
+    config = Config(embedding=EmbeddingConfig(model="hash-32"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config) as made:
+        made.ingest([tmp_path / "shanghai.txt"])
+        yield made
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["上海2025年非化石能源消费比重目标是多少？", "各省2025年非化石能源消费比重目标"],
+)
+def test_the_figure_of_a_part_is_not_told_as_the_whole(shanghai, question):
+    """The row says of which area it is, a note that nothing was read of the whole."""
+    answer = shanghai.ask(question)
+    assert answer.text.startswith("临港新片区：2025年达到15%")
+    assert "上海：未读出全域的数字，所列为其中一部分的" in (
+        note.replace("上海市", "上海") for note in answer.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "noted"),
+    [
+        # the area's own figure goes without where the whole has one
+        ("上海2025年森林覆盖率目标是多少？", ["上海市：2025年达到19%"], False),
+        (
+            "上海2025年森林覆盖率提高几个百分点？",
+            ["上海市：2025年达到19%", "上海市：2025年比2020年提高6个百分点"],
+            False,
+        ),
+        ("上海2025年湿地保护率目标是多少？", ["上海市：2025年提高3个百分点"], True),
+        ("上海2030年湿地保护率目标是多少？", ["上海市：2030年达到60%"], False),
+    ],
+)
+def test_a_change_is_no_level(shanghai, question, told, noted):
+    """It is a row where it is asked for or all there is, with a note then."""
+    answer = shanghai.ask(question)
+    rows = [line.partition("，《")[0] for line in answer.text.splitlines() if "，《" in line]
+    assert rows == told
+    assert ("上海：所列为增减的幅度，未读出数值本身" in answer.notes) == noted

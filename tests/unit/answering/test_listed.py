@@ -1,0 +1,155 @@
+"""Lists within a document: found whole from a sentence that begins one or stands in one."""
+
+import pytest
+
+from kgrag.answer.sentences import sentences
+from kgrag.answering.listed import Listing, Lists, asks_for_list
+from kgrag.question.query import analyse
+from kgrag.results import ScoredChunk
+from kgrag.types import Chunk, Document
+
+TEXT = (
+    "云岭省绿色工厂管理办法\n"
+    "一、申报\n"
+    "（一）申报单位为省内企业。应当提交下列材料：\n"
+    "1.申请书；\n"
+    "2.能源审计报告；\n"
+    "3.承诺书。\n"
+    "材料不齐的不予受理。\n"
+    "（二）每年3月前申报。\n"
+    "二、重点任务\n"
+    "（一）实施节能行动。推广高效电机。\n"
+    "（二）实施节水行动。建设再生水厂。\n"
+    "（三）实施固废行动。建设处置中心。\n"
+    "第三条有下列情形之一的，取消称号：\n"
+    "（一）发生重大事故的；\n"
+    "（二）数据造假的。\n"
+)
+
+
+def at(words):
+    start = TEXT.index(words)
+    return start, start + len(words)
+
+
+def listed_at(words):
+    found = Lists(TEXT).of(*at(words))
+    assert found is not None
+    return found
+
+
+def quoted(listed):
+    return [TEXT[start:end] for start, end in listed.items]
+
+
+def test_a_lead_in_gives_its_items_and_no_others():
+    """Up to what no longer counts on; the lead-in is what ends in the colon."""
+    listed = listed_at("应当提交下列材料：")
+    assert listed.lead is not None
+    assert TEXT[slice(*listed.lead)] == "应当提交下列材料："
+    assert quoted(listed) == ["1.申请书；", "2.能源审计报告；", "3.承诺书。"]
+
+
+@pytest.mark.parametrize("words", ["2.能源审计报告；", "应当提交下列材料：\n1.申请书；"])
+def test_an_item_gives_the_whole_list(words):
+    """Whichever of them is found; so does a lead-in that is joined to the first item."""
+    assert len(listed_at(words).items) == 3
+
+
+def test_an_article_is_a_lead_in_and_ends_the_list_before():
+    """第三条 stands behind （三）, which it does not continue."""
+    listed = listed_at("第三条有下列情形之一的，取消称号：")
+    assert quoted(listed) == ["（一）发生重大事故的；", "（二）数据造假的。"]
+
+
+def test_a_heading_gives_the_headings_below_it():
+    """Of items that are sections, what each begins with."""
+    listed = listed_at("二、重点任务")
+    assert not listed.is_led
+    assert quoted(listed) == [
+        "（一）实施节能行动。",
+        "（二）实施节水行动。",
+        "（三）实施固废行动。",
+    ]
+
+
+def test_other_sentences_stand_in_no_list():
+    """What follows an item on a line of its own is not in it."""
+    assert Lists(TEXT).of(*at("材料不齐的不予受理。")) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "is_list"),
+    [
+        ("申报要交哪些材料", True),
+        ("一共几大行动", True),
+        ("列出重点任务", True),
+        ("由哪个部门负责", False),
+        ("两地的要求有什么不同", False),
+        ("补贴多少钱", False),
+    ],
+)
+def test_what_asks_for_a_list(question, is_list):
+    """More than one thing, not one of several."""
+    assert asks_for_list(question) is is_list
+
+
+def made(question, words):
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(TEXT), TEXT), 1.0)
+    chosen = [s for word in words for s in sentences([chunk]) if word in s.text]
+    document = Document("d", "云岭省绿色工厂管理办法", TEXT, "d.txt", "txt", "00")
+    places, note = Listing(analyse(question), {"d": document}).whole(chosen)
+    return [TEXT[p.start : p.end] for p in places], note
+
+
+def test_the_whole_list_is_quoted_where_one_is_asked_for():
+    """In place of the sentences that stand in it; others stay where they were."""
+    places, note = made("申报要交哪些材料", ["（二）每年3月前申报", "能源审计报告"])
+    assert places == [
+        "（二）每年3月前申报。",
+        "应当提交下列材料：",
+        "1.申请书；",
+        "2.能源审计报告；",
+        "3.承诺书。",
+    ]
+    assert note == "“应当提交下列材料”之下的列举共3项，均已引出"
+
+
+def test_one_section_alone_is_no_list():
+    """Two of them are, and then all."""
+    assert made("有哪些行动", ["节能行动"]) == (["（一）实施节能行动。"], "")
+    places, note = made("有哪些行动", ["节水行动", "固废行动"])
+    assert len(places) == 3
+    assert note == "“二、重点任务”之下的列举共3项，均已引出"
+
+
+def test_a_count_says_of_which_list_it_is_or_is_not_there():
+    """A list that none of the best sentences stands in may be another one than is asked for."""
+    said = ["每年3月前申报", "材料不齐", "能源审计报告"]
+    places, note = made("申报要交哪些材料", said)
+    assert "3.承诺书。" in places
+    assert note == ""
+
+
+def test_the_sections_of_a_letter_are_no_list():
+    """What 有关事项通知如下 leads to is all of it."""
+    text = "关于申报的通知\n现将有关事项通知如下：\n一、申报时间为三月。\n二、申报材料为两份。\n"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 1.0)
+    chosen = [s for s in sentences([chunk]) if "申报" in s.text][-2:]
+    document = Document("d", "通知", text, "d.txt", "txt", "00")
+    assert Listing(analyse("申报有哪些事项"), {"d": document}).whole(chosen)[1] == ""
+
+
+def test_a_list_with_a_missing_number_is_not_counted():
+    """3 was lost in a scan: there are more than two."""
+    text = TEXT.replace("3.承诺书", "承诺书").replace("材料不齐", "4.材料不齐")
+    whole, gap = (Lists(t).of(*at("2.能源审计报告；")) for t in (TEXT, text))
+    assert whole is not None
+    assert gap is not None
+    assert whole.name is not None
+    assert gap.name is None
+
+
+def test_nothing_changes_where_no_list_is_asked_for():
+    """A question for one thing gets the sentence that holds it."""
+    assert made("能源审计报告何时交", ["能源审计报告"]) == (["2.能源审计报告；"], "")

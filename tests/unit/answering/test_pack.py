@@ -1,0 +1,182 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgrag.answering.pack import pack
+from kgrag.ids import entity_id, fact_id
+from kgrag.question.query import analyse
+from kgrag.results import ScoredChunk
+from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading
+
+TEXTS = {
+    "a": "甲规划\n一、目标\n" + "".join(f"第{i}项工作稳步推进。" for i in range(20)),
+    "b": "乙办法\n省财政厅安排资金3000万元。\n绿色工厂给予奖励。",
+}
+DOCUMENTS = {k: Document(k, t[:3], t, f"{k}.txt", "txt", "0") for k, t in TEXTS.items()}
+HEADINGS = {"a": [Heading(4, 8, 1, "一、目标")]}
+
+
+def hit(doc_id, start, end):
+    chunk = Chunk(f"{doc_id}:256:{start}", doc_id, 256, 0, start, end, TEXTS[doc_id][start:end])
+    return ScoredChunk(chunk, 1.0)
+
+
+def packed(*results, question="绿色工厂奖励", budget=10_000, **options):
+    given = {"facts": (), "compress": 1.0, "documents": DOCUMENTS, **options}
+    return pack(
+        analyse(question), results, headings=HEADINGS, budget_tokens=budget, count=len, **given
+    )
+
+
+def spans(context):
+    return [(p.doc_id, p.start, p.end) for p in context.passages]
+
+
+def test_pack_numbers_passages_in_document_order_documents_by_their_best():
+    """The second document's best result came first; within one, the text's order counts."""
+    context = packed(hit("b", 0, 10), hit("a", 60, 80), hit("a", 20, 40))
+    assert spans(context) == [("b", 0, 10), ("a", 20, 40), ("a", 60, 80)]
+    assert [p.number for p in context.passages] == [1, 2, 3]
+    assert context.best == 1
+
+
+def test_pack_tells_which_passage_was_ranked_first():
+    """It need not stand first."""
+    context = packed(hit("a", 60, 80), hit("a", 20, 40))
+    assert spans(context) == [("a", 20, 40), ("a", 60, 80)]
+    assert context.best == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joined"),
+    [
+        ((20, 40), (30, 50), [(20, 50)]),  # overlapping
+        ((20, 60), (30, 40), [(20, 60)]),  # nested
+        ((30, 40), (20, 60), [(20, 60)]),  # nested the other way round
+        ((20, 40), (40, 60), [(20, 60)]),  # adjoining
+        ((0, 3), (4, 8), [(0, 8)]),  # only a line break between
+        ((20, 40), (41, 60), [(20, 40), (41, 60)]),  # a character is missing
+    ],
+)
+def test_pack_joins_what_touches(first, second, joined):
+    """No text stands in a context twice."""
+    context = packed(hit("a", *first), hit("a", *second))
+    assert spans(context) == [("a", *span) for span in joined]
+
+
+def test_pack_joins_through_a_piece_that_closes_a_gap():
+    """Three become one."""
+    context = packed(hit("a", 20, 30), hit("a", 40, 50), hit("a", 30, 40))
+    assert spans(context) == [("a", 20, 50)]
+    assert context.passages[0].chunk_id == "a:256:20"
+
+
+def test_pack_gives_title_sections_and_text():
+    """What a passage is about stands above it."""
+    (passage,) = packed(hit("a", 8, 40)).passages
+    assert (passage.title, passage.heading_path) == ("甲规划", ("一、目标",))
+    assert passage.text == TEXTS["a"][8:40]
+
+
+def test_pack_leaves_out_what_does_not_fit_and_tries_the_next():
+    """One long result does not end the context."""
+    context = packed(hit("b", 0, 10), hit("a", 0, 150), hit("b", 20, 29), budget=170)
+    assert spans(context) == [("b", 0, 10), ("b", 20, 29)]
+    assert context.tokens <= 170
+
+
+def test_pack_shortens_the_first_result_where_it_does_not_fit():
+    """The sentences most like the question stay; the span is the whole piece."""
+    context = packed(hit("b", 0, len(TEXTS["b"])), budget=78)
+    (passage,) = context.passages
+    assert "绿色工厂给予奖励。" in passage.text
+    assert "…" in passage.text
+    assert (passage.start, passage.end) == (0, len(TEXTS["b"]))
+    assert context.tokens <= 78
+
+
+def test_pack_of_a_sentence_that_is_too_long_cuts_it():
+    """The last resort, so that a context is not empty."""
+    text = "绿色" * 2000
+    document = Document("c", "丙", text, "c.txt", "txt", "0")
+    chunk = Chunk("c:2048:0", "c", 2048, 0, 0, len(text), text)
+    context = packed(ScoredChunk(chunk, 1.0), documents={"c": document}, budget=300)
+    assert 50 < len(context.passages[0].text) < 300
+    assert context.tokens <= 300
+
+
+def test_pack_into_no_room_is_empty():
+    """Not even a title fits."""
+    context = packed(hit("a", 0, 40), budget=5)
+    assert (context.passages, context.best, context.tokens) == ((), 0, 0)
+
+
+def test_pack_leaves_out_documents_that_are_gone():
+    """A document may be deleted between search and answer."""
+    gone = ScoredChunk(Chunk("z:256:0", "z", 256, 0, 0, 2, "甲。"), 9.0)
+    assert spans(packed(gone, hit("b", 0, 10))) == [("b", 0, 10)]
+
+
+def test_pack_compresses_each_passage():
+    """BM25-Extract; the offsets stay those of the whole."""
+    (passage,) = packed(hit("b", 0, 29), compress=0.3).passages
+    assert passage.text == "…绿色工厂给予奖励。"
+    assert (passage.start, passage.end) == (0, 29)
+
+
+def fact(subject, obj, start, end, doc_id="b"):
+    ends = [Entity(entity_id(name), name) for name in (subject, obj)]
+    evidence = Evidence(doc_id, start, end, f"{doc_id}:256:0")
+    return Fact(
+        fact_id(ends[0].entity_id, "安排", ends[1].entity_id), ends[0], "安排", ends[1], (evidence,)
+    )
+
+
+def test_pack_lists_the_facts_whose_clause_was_packed_the_likest_first():
+    """A fact of a passage that was left out could not be cited."""
+    facts = [
+        fact("省财政厅", "资金", 4, 15),
+        fact("绿色工厂", "奖励", 19, 28),
+        fact("绿色园区", "奖励", 19, 28),
+        fact("绿色技术", "奖励", 4, 9, "a"),
+    ]
+    context = packed(hit("b", 0, 29), facts=facts)
+    assert context.facts == ("绿色工厂、绿色园区 —安排→ 奖励 [1]",)
+
+
+def test_pack_bounds_facts_and_rows_to_their_share():
+    """15 % of the budget, the fence around them included."""
+    facts = [fact("绿色工厂", f"资金{i}", 4, 15) for i in range(50)]
+    context = packed(hit("b", 0, 29), facts=facts, rows=["单位: 省财政厅 [3]"], budget=1000)
+    assert context.facts[0] == "单位: 省财政厅 〔3〕"
+    assert 3 < len(context.facts) < 12
+    assert sum(map(len, context.facts)) <= 150
+
+
+def test_pack_where_nothing_was_retrieved_is_empty():
+    """Rows alone cannot be cited, and are shown none the less."""
+    assert packed(rows=["数量: 5"]).passages == ()
+
+
+@pytest.mark.parametrize(("budget", "rate"), [(0, 1.0), (10, 0.0), (10, 1.1)])
+def test_pack_when_budget_or_rate_is_out_of_range_is_refused(budget, rate):
+    """Wrong arguments are named."""
+    with pytest.raises(ValueError, match="must be"):
+        packed(budget=budget, compress=rate)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 28), st.integers(1, 60)), max_size=12),
+    st.integers(20, 600),
+)
+def test_pack_keeps_its_promises_for_any_results(pieces, budget):
+    """Within budget; no text twice; numbers from 1 in order; text as in the document."""
+    results = [hit(d, s, min(s + n, len(TEXTS[d]))) for d, s, n in pieces]
+    context = packed(*results, budget=budget)
+    assert context.tokens <= budget
+    assert [p.number for p in context.passages] == list(range(1, len(context.passages) + 1))
+    for p, q in zip(context.passages, context.passages[1:], strict=False):
+        assert p.doc_id != q.doc_id or p.end <= q.start
+    for p in context.passages:
+        whole = TEXTS[p.doc_id][p.start : p.end]
+        assert p.text == whole or "…" in p.text

@@ -1,0 +1,180 @@
+"""A comparison is answered side by side, and who says nothing is named."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote
+from kgrag.answer.citation import Citation
+from kgrag.answering.extract import Quoted
+from kgrag.answering.sides import answer_by_sides, of_side
+from kgrag.api import KnowledgeBase
+from kgrag.cli.main import main
+from kgrag.config import Config, EmbeddingConfig
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.metadata import Metadata
+from kgrag.question.query import analyse
+from kgrag.types import Document
+
+QUERY = analyse("福建、河南和广西各要利用多少秸秆？")
+SIDES = ("福建", "河南", "广西")
+
+
+def cited(number, place, quote="原文"):
+    return Citation(number, f"d-{place}", place, "a.txt", (), None, 9 * number, 9, quote, "c")
+
+
+def quote(told):
+    """Return what answers a side, and what it was asked."""
+    asked = []
+
+    def answer(side, most):
+        asked.append((side, most))
+        n = told[side]
+        quotes = tuple(Quote(cited(i, side, f"第{i}句")) for i in range(1, n + 1))
+        made = Answer(QUERY.text, quotes or (Missing(),), "extractive", notes=("注",) * n)
+        return Quoted(made, float(n))
+
+    return answer, asked
+
+
+def test_sides_stand_below_each_other_and_citations_count_on():
+    """Each led by its name; a side without an answer is named."""
+    answer, asked = quote({"福建": 2, "河南": 0, "广西": 1})
+    found = answer_by_sides(QUERY, SIDES, answer, max_sentences=5, embedder=HashEmbedder())
+    assert found.found
+    assert found.text == ("福建：\n第1句[1]\n第2句[2]\n河南：未找到有关规定\n广西：\n第1句[3]")
+    assert [(c.number, c.title) for c in found.citations] == [(1, "福建"), (2, "福建"), (3, "广西")]
+    assert found.notes == ("注", "未找到河南的有关规定")
+    assert asked == [("福建", 2), ("河南", 2), ("广西", 2)]
+
+
+def test_where_no_side_says_anything_nothing_is_found():
+    """As for any other question."""
+    none, _ = quote(dict.fromkeys(SIDES, 0))
+    found = answer_by_sides(QUERY, SIDES, none, max_sentences=9, embedder=HashEmbedder())
+    assert not found.found
+    assert found.citations == ()
+    assert found.question == QUERY.text
+
+
+VECTORS = {"秸秆利用率达到93%": (1.0, 0.0), "秸秆利用率达到90%": (0.8, 0.6), "保护森林": (0.6, 0.8)}
+
+
+class Known(HashEmbedder):
+    """An encoder that knows a few sentences: two are alike, one is not."""
+
+    is_stand_in = False
+
+    def embed(self, texts, task):
+        """Return what is known of the sentences."""
+        return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+
+def side(place, sentence, score):
+    return Quoted(Answer(QUERY.text, (Quote(cited(1, place, sentence)),), "extractive"), score)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "score", "is_answer"),
+    [
+        ("保护森林", 0.7, False),
+        ("保护森林", 0.86, True),  # supported as well: who knows which of them is beside it
+        ("秸秆利用率达到90%", 0.7, True),
+    ],
+)
+def test_a_side_that_answers_something_else_is_not_found(sentence, score, is_answer):
+    """What was found instead is named and cited, not quoted as the side's answer."""
+    told = {"福建": side("福建", "秸秆利用率达到93%", 0.9), "河南": side("河南", sentence, score)}
+    found = answer_by_sides(
+        QUERY, ["河南", "福建"], lambda s, _: told[s], max_sentences=5, embedder=Known()
+    )
+    assert (f"河南：\n{sentence}[1]" in found.text) == is_answer
+    assert ("河南：未找到有关规定。检索到的是其他内容：《河南》[1]" in found.text) != is_answer
+    assert found.text.endswith("福建：\n秸秆利用率达到93%[2]")
+    assert [c.title for c in found.citations] == ["河南", "福建"]
+    assert ("未找到河南的有关规定" in found.notes) != is_answer
+
+
+def document(title, *regions):
+    told = Metadata(regions=regions)
+    return Document(f"d-{title}", title, "", "a.txt", "txt", "00", metadata=told)
+
+
+@pytest.mark.parametrize(
+    ("title", "titled", "is_answer"),
+    [("乙办法", (), True), ("丙办法", (), False), ("丙办法", ("d-乙办法实施细则",), True)],
+)
+def test_a_document_is_quoted_for_itself_alone(title, titled, is_answer):
+    """By its title, or as one that is held under another."""
+    told = of_side(
+        analyse(f"《{title}》怎么规定"),
+        side("乙办法实施细则", "秸秆利用率达到93%", 0.9),
+        titled=titled,
+        documents={},
+    )
+    assert told.answer.found == is_answer
+    assert told.answer.blocks[0].citations
+
+
+def test_a_place_is_quoted_for_itself_alone():
+    """A quote that names it is its own, too; numbers count on without the others."""
+    titles = ("河南省节能规划", "安徽省节能规划", "全国节能规划")
+    found = tuple(
+        cited(n, title, text)
+        for n, (title, text) in enumerate(
+            zip(titles, ("甲句", "乙句", "河南达到40%"), strict=True), 1
+        )
+    )
+    quotes = tuple(map(Quote, found))
+    told = Quoted(Answer(QUERY.text, quotes, "extractive", notes=("注",)), 0.9)
+    regions = (("河南省",), ("安徽省",), ())
+    held = [document(title, *of) for title, of in zip(titles, regions, strict=True)]
+    documents = {d.doc_id: d for d in held}
+
+    asked = analyse("河南的目标", known_places=["河南", "安徽", "广西"])
+    own = of_side(asked, told, titled=(), documents=documents).answer
+    assert own.text == "甲句[1]\n河南达到40%[2]"
+    assert [c.title for c in own.citations] == ["河南省节能规划", "全国节能规划"]
+    other = analyse("广西的目标", known_places=["河南", "安徽", "广西"])
+    none = of_side(other, told, titled=(), documents=documents).answer
+    assert not none.found
+    assert none.blocks == (Missing("", found),)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two provinces with a figure each, a third that says nothing of it."""
+    made = tmp_path_factory.mktemp("sides")
+    clause = "第一条 到2025年，秸秆综合利用率达到{}%。\n第二条 加强组织领导，落实各项责任。\n"
+    for place, share in (("福建", 93), ("河南", 94)):
+        text = f"{place}省秸秆综合利用方案\n{clause.format(share)}"
+        (made / f"{place}.txt").write_text(text, "utf-8")
+    (made / "广西.txt").write_text("广西壮族自治区林业规划\n第一条 保护森林。\n", "utf-8")
+    (made / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    with KnowledgeBase.open(
+        made / "kb", config=Config(embedding=EmbeddingConfig(model="hash"))
+    ) as b:
+        b.ingest(sorted(made.glob("*.txt")))
+    return made
+
+
+def test_ask_quotes_every_side(folder):
+    """From the command line; what is asked of one place is answered as before."""
+
+    def ask(question):
+        words = ["--config", folder / "kgrag.toml", "ask", question, "--kb", folder / "kb"]
+        done = CliRunner().invoke(main, [str(word) for word in words])
+        return done.stdout + done.stderr
+
+    told = ask("福建、河南、广西2025年秸秆利用各要达到多大比例？")
+    lines = told.splitlines()
+    assert lines[0] == "福建："
+    assert "93%" in lines[1]
+    assert lines[1].endswith("[1]")
+    at = lines.index("河南：")
+    assert "94%" in lines[at + 1]
+    assert "广西：未找到有关规定" in lines
+    assert "未找到广西的有关规定" in told
+    assert "：" not in ask("福建秸秆利用比例要到多少？").splitlines()[0]
