@@ -52,6 +52,12 @@ _ROLES: Mapping[str, Sequence[str]] = {
     "repeals": ("废止",), "amends": ("修订",), "forwards": ("转发",), "bases": BASIS,
 }  # fmt: skip
 _MOST_HOPS = 3
+_PUNISHED = 0.75  # share of a question's words that a provision says
+_OF_PENALTIES = re.compile(
+    r"(?:会|要|将|可能)?(?:被|受到|面临|承担|有)?(?:什么样?|哪些|多少|怎么|如何)的?"
+    r"(?:处罚|罚款|法律责任|后果|罚)|违反(?:本|该|上述)?(?:法律?|办法|条例|规定)*"
+    r"|(?:什么|哪些)(?:情形|情况|行为)|处罚|罚款|会|被|的|有"
+)
 
 
 def duties(search: Search, knowledge: SearchContext) -> Complete | None:
@@ -255,11 +261,58 @@ def _aside(statement: Statement) -> str:
     return f"{_role(statement)}《{name}》"
 
 
+def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return what is punished how, where a question asks for it; None for another.
+
+    What a question says besides words of asking must be what a provision punishes, when, or how:
+    未按规定清缴会受到什么处罚, 什么情形会被吊销许可证.
+
+    Args:
+        search: For the question.
+        knowledge: Whose documents are listed.
+    """
+    query, question = search.query, question_of(search.query)
+    if "penalties" not in question.asks:
+        return None
+    wanted = set(words(_OF_PENALTIES.sub(" ", " ".join(question.pieces))))
+    if not wanted and not query.titles:
+        return None
+    within = search.titled if query.titles else knowledge.doc_ids
+    cards = {
+        c.doc_id: c for c in knowledge.settings().cards if within is None or c.doc_id in within
+    }
+    found = [
+        s
+        for s in knowledge.store.statements("condition", list(cards), predicates=["处罚"])
+        if len(wanted & set(words(_punished(s)))) >= _PUNISHED * len(wanted)
+    ]
+    if not found:
+        return None
+    found.sort(key=lambda s: (*_when(cards[s.doc_id]), s.start, s.end))
+    rows = [Stated(place_of(s), lead=_punished_who(s), about=s.fact.subject.name) for s in found]
+    n, language = len({s.doc_id for s in found}), query.language
+    notes = [note("penalties", language, total=len(cards), n=n, rows=len(rows))]
+    if len(rows) > _MOST_DUTIES:
+        notes.append(note("first-rows", language, shown=_MOST_DUTIES))
+    return Complete(tuple(rows[:_MOST_DUTIES]), tuple(notes), "penalties")
+
+
+def _punished(statement: Statement) -> str:
+    q, fact = statement.qualifiers, statement.fact
+    return f"{fact.subject.name}{q.condition}{q.object or fact.object.name}"
+
+
+def _punished_who(statement: Statement) -> str:
+    q, fact = statement.qualifiers, statement.fact
+    condition = f"（{q.condition}）" if q.condition else ""
+    return f"{fact.subject.name}{condition}：{q.object or fact.object.name}"
+
+
 _Intent = Callable[[Search, SearchContext], Complete | None]
 # Which documents cite one, what one cites, its points in time, figures of several places, duties of
-# an organ, headings under a part: the first that is sure answers. A new kind of question that is
-# answered from statements is a function here.
-INTENTS: Sequence[_Intent] = (citing, cited, times, figures, duties, sections)
+# an organ, what is punished how, headings under a part: the first that is sure answers. A new kind
+# of question that statements answer is a function here.
+INTENTS: Sequence[_Intent] = (citing, cited, times, figures, duties, penalties, sections)
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:
