@@ -20,7 +20,7 @@ from kgrag.choices import Writer
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.given import PlainEmbedder, checked
+from kgrag.embedding.wrapped import PlainEmbedder, checked
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run
 from kgrag.evaluation.scores import Report, evaluate

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Task = Literal["query", "passage"]
+TASKS: tuple[Task, ...] = ("query", "passage")
 Vectors = NDArray[np.float32]
+Spans = Sequence[Sequence[tuple[int, int]]]  # of each text, (start, end) in characters
 
 # Ends the errors of an encoder that cannot be had while somebody wants to search.
 WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
@@ -58,9 +60,7 @@ class Embedder(Protocol):
 class ContextualEmbedder(Embedder, Protocol):
     """An encoder that can also encode passages in the context of the text that they stand in."""
 
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[Vectors]:
+    def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
         """Return for each text `float32[number of its spans, dimension]`, rows L2-normalised.
 
         Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kgrag.embedding.model_files import model_file, tokenizer_file
-from kgrag.embedding.onnx import cores
-from kgrag.embedding.onnx_graph import PairGraph
+from kgrag.embedding.hub_folder import model_file, tokenizer_file
+from kgrag.embedding.local import cores
+from kgrag.embedding.onnx import PairNetwork
 from kgrag.embedding.tokens import PairTokenizer
 from kgrag.errors import ModelNotFoundError
 
@@ -32,7 +32,7 @@ class OnnxCrossEncoder:
         self._max_tokens = max_tokens
         self._threads = threads or cores()
         self._lock = threading.Lock()
-        self._loaded: tuple[PairGraph, PairTokenizer] | None = None
+        self._loaded: tuple[PairNetwork, PairTokenizer] | None = None
 
     def __repr__(self) -> str:
         return f"OnnxCrossEncoder({str(self._path)!r})"
@@ -51,7 +51,7 @@ class OnnxCrossEncoder:
         with ThreadPoolExecutor(min(self._threads, len(pairs))) as pool:
             return [_logistic(x) for x in pool.map(lambda pair: graph.logit(*pair), pairs)]
 
-    def _opened(self) -> tuple[PairGraph, PairTokenizer]:
+    def _opened(self) -> tuple[PairNetwork, PairTokenizer]:
         with self._lock:
             if self._loaded is None:
                 if not self._path.exists():
@@ -60,7 +60,7 @@ class OnnxCrossEncoder:
                 model = model_file(self._path) if is_folder else self._path
                 tokens = tokenizer_file(self._path if is_folder else model.parent, model)
                 self._loaded = (
-                    PairGraph.from_file(model),
+                    PairNetwork.from_file(model),
                     PairTokenizer.from_file(tokens, max_tokens=self._max_tokens),
                 )
             return self._loaded

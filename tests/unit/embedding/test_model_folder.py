@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.embedding.installed import (
+from kgrag.embedding.model_folder import (
     CARD_FILE,
     MODEL_FILE,
     TOKENIZER_FILE,
+    ModelFolder,
     installed_models,
     installing,
-    is_intact,
+    listed_models,
     models_folder,
-    move_into_place,
-    read_card,
     remove_model,
-    write_card,
 )
 from kgrag.errors import ModelError, ModelNotFoundError
 
@@ -34,8 +32,8 @@ def test_models_folder_is_in_the_users_cache(monkeypatch, tmp_path):
 def test_remove_model_takes_it_away_damaged_or_not(cache, tiny_folder, tiny_card):
     """A folder without a card is what remains of a model."""
     with installing() as staging:
-        shutil.copytree(tiny_folder, staging, dirs_exist_ok=True)
-        move_into_place(staging, tiny_card)
+        shutil.copytree(tiny_folder, staging.path, dirs_exist_ok=True)
+        staging.install(tiny_card)
     (cache / "tiny" / CARD_FILE).write_text("{")
 
     remove_model("tiny")
@@ -55,9 +53,9 @@ def test_remove_model_refuses_what_is_no_model(cache, name):
 
 def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
     """Only the folder is added, where the card was found."""
-    write_card(tiny_card, tmp_path)
+    ModelFolder(tmp_path).write_card(tiny_card)
 
-    assert read_card(tmp_path) == dataclasses.replace(tiny_card, folder=tmp_path)
+    assert ModelFolder(tmp_path).card() == dataclasses.replace(tiny_card, folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +75,12 @@ def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
 )
 def test_read_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, changes):
     """Unknown keys and wrong types are errors that name the file."""
-    write_card(tiny_card, tmp_path)
+    ModelFolder(tmp_path).write_card(tiny_card)
     data = json.loads((tmp_path / CARD_FILE).read_text(encoding="utf-8"))
     (tmp_path / CARD_FILE).write_text(json.dumps({**data, **changes}), encoding="utf-8")
 
     with pytest.raises(ModelError, match=r"card\.json"):
-        read_card(tmp_path)
+        ModelFolder(tmp_path).card()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": "x"}', "\xff"])
@@ -91,15 +89,15 @@ def test_read_card_refuses_what_is_no_card(tmp_path, text):
     (tmp_path / CARD_FILE).write_bytes(text.encode("latin-1"))
 
     with pytest.raises(ModelError, match="Remedy"):
-        read_card(tmp_path)
+        ModelFolder(tmp_path).card()
 
 
 def install(folder: Path, card) -> None:
     """Install the files in a folder under a card."""
     with installing() as staging:
         for path in folder.glob("*.*"):
-            (staging / path.name).write_bytes(path.read_bytes())
-        move_into_place(staging, card)
+            (staging.path / path.name).write_bytes(path.read_bytes())
+        staging.install(card)
 
 
 def test_installed_models_passes_over_a_damaged_card(cache, tiny_files, tiny_card):
@@ -113,20 +111,20 @@ def test_installed_models_passes_over_a_damaged_card(cache, tiny_files, tiny_car
 
 def test_is_intact_only_when_the_files_are_those_of_the_card(tiny_folder):
     """A changed file, and a missing card, are seen."""
-    assert is_intact(tiny_folder)
+    assert ModelFolder(tiny_folder).intact_card()
 
     (tiny_folder / MODEL_FILE).write_bytes(b"x")
-    assert not is_intact(tiny_folder)
+    assert not ModelFolder(tiny_folder).intact_card()
 
     (tiny_folder / CARD_FILE).unlink()
-    assert not is_intact(tiny_folder)
-    assert not is_intact(tiny_folder / "nowhere")
+    assert not ModelFolder(tiny_folder).intact_card()
+    assert not ModelFolder(tiny_folder / "nowhere").intact_card()
 
 
 def test_installing_leaves_nothing_behind_when_it_fails(cache):
     """Half a model is never found, and takes no space."""
     with contextlib.suppress(KeyError), installing() as staging:
-        (staging / MODEL_FILE).write_bytes(b"half")
+        (staging.path / MODEL_FILE).write_bytes(b"half")
         raise KeyError
 
     assert [path.name for path in cache.iterdir() if path.is_dir()] == []
@@ -138,7 +136,7 @@ def test_installing_clears_what_a_killed_process_left(cache):
     (cache / ".staging-1" / MODEL_FILE).write_bytes(b"half")
 
     with installing() as staging:
-        assert [path for path in cache.iterdir() if path.is_dir()] == [staging]
+        assert [path for path in cache.iterdir() if path.is_dir()] == [staging.path]
 
 
 def test_move_into_place_replaces_an_older_model(cache, tiny_files, tiny_card):
@@ -170,3 +168,57 @@ def test_installing_names_the_remedy_when_the_cache_cannot_be_written(monkeypatc
 
     with pytest.raises(ModelError, match="set KGRAG_CACHE"), installing():
         pass
+
+
+@pytest.fixture
+def tiny(cache, tiny_folder, tiny_card):
+    """The folder of an installed model."""
+    with installing() as staging:
+        shutil.copytree(tiny_folder, staging.path, dirs_exist_ok=True)
+        staging.install(tiny_card)
+    return cache / "tiny"
+
+
+def test_listed_models_are_those_here_and_then_those_that_can_be_pulled(tiny):
+    """What is not here has no folder, and the size of its download."""
+    here, *known = listed_models()
+
+    assert (here.name, here.folder, here.precision, here.problem) == ("tiny", tiny, "float32", "")
+    assert here.card
+    assert here.n_bytes == here.card.n_bytes > 0
+    assert [model.name for model in known] == ["bge-small-zh", "bge-small-en"]
+    assert [model.folder for model in known] == [None, None]
+    assert [model.n_bytes for model in known] == [25_000_000, 35_000_000]
+
+
+def test_a_model_with_a_damaged_card_is_here_and_damaged(tiny):
+    """Under the name of its folder, though nobody can say how it is used."""
+    tiny.rename(tiny.with_name("bge-small-zh"))
+    (tiny.with_name("bge-small-zh") / CARD_FILE).write_text("{")
+    here, other = listed_models()
+
+    assert (here.name, here.card, other.name) == ("bge-small-zh", None, "bge-small-en")
+    assert "cannot read the model card" in here.problem
+    assert here.problem.endswith("Remedy: kgrag models pull bge-small-zh")
+
+
+@pytest.mark.parametrize("file", [MODEL_FILE, "tokenizer.json"])
+@pytest.mark.parametrize("is_left", [True, False])
+def test_a_model_of_which_a_file_was_cut_or_lost_is_damaged(tiny, file, is_left):
+    """The size of the files is not the one that the card says."""
+    (tiny / file).write_bytes((tiny / file).read_bytes()[:-1])
+    if not is_left:
+        (tiny / file).unlink()
+    here = listed_models()[0]
+
+    assert here.card
+    assert f"had {here.card.n_bytes:,} when it was installed. Remedy: " in here.problem
+    assert here.problem.endswith("kgrag models add PATH --name tiny")
+
+
+def test_a_model_of_an_older_kgrag_is_taken_for_whole(tiny):
+    """It recorded no size; the files are checked when it is opened."""
+    card = json.loads((tiny / CARD_FILE).read_text())
+    del card["n_bytes"]
+    (tiny / CARD_FILE).write_text(json.dumps(card))
+    assert listed_models()[0].problem == ""
