@@ -2,11 +2,14 @@
 
 import contextlib
 import dataclasses
+import json
+import math
 import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import get_args
 
@@ -15,13 +18,15 @@ from kgrag.embedding.catalog import (
     CatalogEntry,
     ModelCard,
     Pooling,
-    checked_name,
+    is_name,
     name_from,
 )
 from kgrag.embedding.embedder import TASKS
 from kgrag.embedding.hub_folder import (
+    ADAPTER_CONFIG_FILE,
     CONFIG_FILE,
     JINA_V3,
+    SAFETENSORS,
     adapters,
     model_file,
     most_tokens,
@@ -39,7 +44,8 @@ from kgrag.embedding.model_folder import (
     installed_models,
     installing,
 )
-from kgrag.embedding.weights import check_room, copy_onnx, copy_safetensors, read_onnx_file
+from kgrag.embedding.onnx import read_onnx_file
+from kgrag.embedding.transformers_model import convert_tokenizer, knows
 from kgrag.errors import MissingDependencyError, ModelError
 from kgrag.ids import digest
 from kgrag.limits import check_whole
@@ -57,19 +63,18 @@ _END = b"PK\x05\x06"
 _END_BYTES = 22 + 65_535  # of the record at the end, and the longest remark behind it
 _UNPACK = "unpack it yourself and give the folder, if you trust it"
 
+_MAX_WEIGHTS = 64 * 1024**3  # bytes of a model
+_MAX_TOKENIZER = 256 * 1024**2  # the largest known are of some 35 MB
+_PRECISIONS = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "F64": "float64"}
+# What would have a config choose code: that of the makers, or a kernel from the hub.
+_CODE_KEYS = ("auto_map", "attn_implementation", "_attn_implementation", "use_kernels")
+
 _MOST_NUMBERS = 32_768  # of a vector; the largest encoders give 8,192
 # Longer than the 512 tokens at which most encoders end: a card that says more is found out. A
 # second or two on a processor, where 8,192 would take a minute.
 _PROBE_TOKENS = 1024
-# Memory is taken by what a config says, before its weights are looked at.
-_MOST = {
-    "hidden_size": 65_536,
-    "intermediate_size": 1_000_000,
-    "max_position_embeddings": 10_000_000,
-    "num_attention_heads": 4_096,
-    "num_hidden_layers": 1_000,
-    "vocab_size": 10_000_000,
-}
+# Time and memory are taken by what a config says, before its weights are compared with it.
+_MOST = {"max_position_embeddings": 10_000_000, "num_hidden_layers": 1_000}
 _VOCABULARIES = (
     *("vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
 )
@@ -116,9 +121,13 @@ def add_model(
     if pooling not in (None, *get_args(Pooling)) or (max_tokens is not None and max_tokens < 1):
         raise ValueError(f"got pooling {pooling!r} and max_tokens {max_tokens}")
     real = path.resolve()
+    if name is not None and not is_name(name):
+        raise ModelError(
+            f"a model cannot be called {name!r}. Remedy: use lower-case letters, digits and .-_ "
+            "(`hash` is the stand-in; names such as `con` are no folder's on Windows)"
+        )
     given = {
-        "name": checked_name(name) if name is not None
-        else name_from(real.name if path.is_dir() else real.stem),
+        "name": name or name_from(real.name if path.is_dir() else real.stem),
         "source": " ".join(filter(None, (shown_path(real.name), file))),
         "pooling": pooling,
         "query_instruction": query_instruction,
@@ -143,7 +152,7 @@ def _install(
                 copy_onnx(model, tokenizer_file(folder, model), staging.path)
                 card = _known(card, staging, is_named=is_named)
             else:
-                card = add_transformers(model.parent, staging, card)
+                card = add_transformers(model, staging, card)
         except (ModelError, MissingDependencyError) as exc:
             ours = (str(folder), str(staging.path))  # folders of ours tell the user nothing
             text = str(exc).replace(ours[0], str(path)).replace(ours[1], str(path))
@@ -212,9 +221,13 @@ def _known(given: ModelCard, staging: ModelFolder, *, is_named: bool) -> ModelCa
             return check_entry(entry, staging)
     card = with_files(dataclasses.replace(given, query_adapter="", passage_adapter=""), staging)
     for entry in CATALOG:
-        if entry.card.files == card.files:
+        if _files(entry.card) == _files(card):
             return dataclasses.replace(entry.card, name=given.name if is_named else entry.card.name)
     return proven(card, staging)
+
+
+def _files(card: ModelCard) -> tuple[str, str, str]:
+    return card.model_sha256, card.weights_sha256, card.tokenizer_sha256
 
 
 def proven(card: ModelCard, folder: ModelFolder) -> ModelCard:
@@ -258,15 +271,15 @@ def _check_place(card: ModelCard) -> None:
             )
 
 
-def add_transformers(path: Path, staging: ModelFolder, card: ModelCard) -> ModelCard:
+def add_transformers(model: Path, staging: ModelFolder, card: ModelCard) -> ModelCard:
     """Copy a model in its makers' format into a folder and return its card, once it is proven.
 
     Raises:
         ModelError: If files are missing or damaged, the model is of an unknown kind, needs code
             of its makers or other weights, or cannot read as much as the card says.
     """
-    config = read_json(path / CONFIG_FILE)
-    stated = read_folder(path)
+    path = model.parent
+    config, stated = read_json(path / CONFIG_FILE), read_folder(path)
     card = dataclasses.replace(
         card,
         format="transformers",
@@ -274,11 +287,12 @@ def add_transformers(path: Path, staging: ModelFolder, card: ModelCard) -> Model
         passage_adapter=card.passage_adapter or stated.passage_adapter,
     )
     _check_config(path, config, card)
-    names = dict.fromkeys(filter(None, (card.query_adapter, card.passage_adapter)))
-    precision = copy_safetensors(path, staging.path, tuple(names))
-    _put_tokenizer(path, staging.path)
+    adapters = dict.fromkeys(filter(None, map(card.adapter, TASKS)))
+    card = dataclasses.replace(card, precision=copy_safetensors(model, staging.path, adapters))
     try:
-        card = proven(dataclasses.replace(card, precision=precision), staging)
+        if not (staging.path / TOKENIZER_FILE).is_file():
+            convert_tokenizer(path, staging.path / TOKENIZER_FILE)
+        card = proven(card, staging)
     except ModelError as exc:
         if "auto_map" in config:
             raise ModelError(f"{_needs_code(path, config)}. Without it: {exc}") from exc
@@ -289,14 +303,9 @@ def add_transformers(path: Path, staging: ModelFolder, card: ModelCard) -> Model
 
 def _check_config(path: Path, config: Mapping[str, object], card: ModelCard) -> None:
     """Refuse what cannot work before gigabytes are copied."""
-    from kgrag.embedding.transformers_model import knows
-
     kind, file = config.get("model_type"), path / CONFIG_FILE
     if not isinstance(kind, str):
-        raise ModelError(
-            f"{file} {'names no model_type' if config else 'is missing'}. "
-            "Remedy: give the folder as the hub has it, with all its files"
-        )
+        raise ModelError(f"{file} names no model_type. Remedy: download it again")
     if not knows(kind, path):
         if "auto_map" in config:
             raise ModelError(_needs_code(path, config))
@@ -308,8 +317,7 @@ def _check_config(path: Path, config: Mapping[str, object], card: ModelCard) -> 
         value = config.get(key)
         if isinstance(value, int | float) and value > most:
             raise ModelError(
-                f"{file} says {key} = {value}; at most {most:,} is taken: more would not fit into "
-                "memory. Remedy: download it again"
+                f"{file} says {key} = {value}; at most {most:,} is taken. Remedy: download it again"
             )
     if kind == JINA_V3 and not (card.query_adapter and card.passage_adapter):
         seen = ", ".join(adapters(path)) or "none"
@@ -333,21 +341,6 @@ def _needs_code(path: Path, config: Mapping[str, object]) -> str:
         f"the model in {path} needs code of its makers ({CONFIG_FILE} has auto_map), which kgrag "
         f"never runs. Remedy: {remedy}"
     )
-
-
-def _put_tokenizer(path: Path, target: Path) -> None:
-    """Copy `tokenizer.json`, or make it of the files that older models have instead."""
-    from kgrag.embedding.transformers_model import convert_tokenizer
-
-    if (path / TOKENIZER_FILE).is_file():
-        shutil.copyfile(path / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    elif any((path / name).is_file() for name in _VOCABULARIES):
-        convert_tokenizer(path, target / TOKENIZER_FILE)
-    else:
-        raise ModelError(
-            f"{path} has no tokenizer: neither {TOKENIZER_FILE} nor {', '.join(_VOCABULARIES)}. "
-            "Remedy: download them, too"
-        )
 
 
 @contextlib.contextmanager
@@ -420,4 +413,114 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo], target: Path) -> 
     size = sum(member.file_size for member in members)
     if size > _MAX_BYTES:
         raise ModelError(f"{path} would unpack to more than {_MAX_BYTES} bytes; {_UNPACK}")
-    check_room(size, target.parent)
+    _check_room(size, target.parent)
+
+
+def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
+    """Copy a model, the weights beside it and a tokenizer into a folder, under our names.
+
+    Raises:
+        ModelError: If the file is not a model, or its weights are missing.
+    """
+    # weights under their own names, by which the model finds them
+    weights = {name: model.parent / name for name in read_onnx_file(model).weights}
+    _copy({**weights, MODEL_FILE: model, TOKENIZER_FILE: tokenizer}, target)
+
+
+def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
+    """Copy what is needed, and nothing that could be run; return the precision of the weights.
+
+    Args:
+        model: The weights, or the index of their parts.
+        target: An empty folder.
+        adapters: Folders of the adapters, relative to the model's.
+
+    Raises:
+        ModelError: If a file is missing, or no safetensors file, or not a whole one.
+    """
+    path, names = model.parent, [model.name]
+    if model.name != SAFETENSORS[0]:
+        parts = read_json(model).get("weight_map")
+        names = sorted({str(n) for n in parts.values()}) if isinstance(parts, dict) else []
+        if not names or any(Path(n).name != n or Path(n).suffix != ".safetensors" for n in names):
+            raise ModelError(
+                f"{model} names files outside of its folder, or none of safetensors: "
+                f"{', '.join(names)[:200]}. Remedy: download it again"
+            )
+    files = {name: path / name for name in {*names, model.name}}
+    for adapter in adapters:
+        for name in (ADAPTER_CONFIG_FILE, "adapter_model.safetensors"):
+            files[f"{adapter}/{name}"] = path / adapter / name
+    if (path / TOKENIZER_FILE).is_file():
+        files[TOKENIZER_FILE] = path / TOKENIZER_FILE
+    elif not any((path / name).is_file() for name in _VOCABULARIES):
+        raise ModelError(
+            f"{path} has no tokenizer: neither {TOKENIZER_FILE} nor {', '.join(_VOCABULARIES)}. "
+            "Remedy: download them, too"
+        )
+    precisions = {
+        name: _precision(file)
+        for name, file in files.items()
+        if file.suffix == ".safetensors" and file.is_file()
+    }
+    _copy(files, target)
+    config = {key: v for key, v in read_json(path / CONFIG_FILE).items() if key not in _CODE_KEYS}
+    (target / CONFIG_FILE).write_text(json.dumps(config, indent=2), encoding="utf-8")
+    return precisions[names[-1]]
+
+
+def _copy(files: Mapping[str, Path], target: Path) -> None:
+    """Copy files, by their names there, into a folder.
+
+    Raises:
+        ModelError: If one is missing, they are larger than a model's, or there is no room.
+    """
+    for file in files.values():
+        if not file.is_file():
+            raise ModelError(f"{file} is missing. Remedy: download it, too")
+    sizes = {name: file.stat().st_size for name, file in files.items()}
+    size, words = sum(sizes.values()), sizes.get(TOKENIZER_FILE, 0)
+    if size > _MAX_WEIGHTS or words > _MAX_TOKENIZER:
+        raise ModelError(
+            f"the model has {size:,} bytes and {TOKENIZER_FILE} {words:,}; at most "
+            f"{_MAX_WEIGHTS:,} and {_MAX_TOKENIZER:,} are taken. Remedy: choose another model"
+        )
+    _check_room(size, target)
+    for name, file in files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target / name)
+
+
+def _precision(path: Path) -> str:
+    """Return the precision of most weights in a safetensors file, e.g. `bfloat16`.
+
+    Raises:
+        ModelError: If the file is no safetensors file, or cut short.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    totals: Counter[str] = Counter()
+    try:
+        with safe_open(path, "np") as file:
+            for name in file.keys():  # noqa: SIM118 - it is no mapping
+                part = file.get_slice(name)
+                totals[part.get_dtype()] += math.prod(part.get_shape())
+        if not totals:
+            raise ValueError("it holds no weights")
+    except (OSError, ValueError, SafetensorError) as exc:
+        raise ModelError(
+            f"{path} is not a safetensors file, or not a whole one: {exc}. Remedy: download it "
+            "again (git lfs pull, where it was cloned)"
+        ) from exc
+    most = totals.most_common(1)[0][0]
+    return _PRECISIONS.get(most, most.lower())
+
+
+def _check_room(size: int, folder: Path) -> None:
+    """Refuse to write so many bytes to a disk that lacks them."""
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise ModelError(
+            f"the model needs {size:,} bytes in {folder}, where {free:,} are free. Remedy: free "
+            "space, or set KGRAG_CACHE to a folder on another disk"
+        )

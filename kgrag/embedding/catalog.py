@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from kgrag.embedding.embedder import TASKS, Task
-from kgrag.errors import ModelError, ModelNotFoundError
+from kgrag.errors import ModelNotFoundError
 from kgrag.ids import digest
 
 Pooling = Literal["cls", "mean", "last"]
@@ -114,11 +114,6 @@ class ModelCard:
         """Return the name of the adapter for this task; empty for none."""
         return self.query_adapter if task == "query" else self.passage_adapter
 
-    @property
-    def files(self) -> tuple[str, str, str]:
-        """Return the hashes of its files."""
-        return self.model_sha256, self.weights_sha256, self.tokenizer_sha256
-
 
 def is_name(name: str) -> bool:
     """Return whether a model may be called so: the name becomes a folder's, and a command's word.
@@ -127,20 +122,6 @@ def is_name(name: str) -> bool:
     (True, False, False)
     """
     return bool(_NAME.fullmatch(name)) and not _RESERVED.fullmatch(name)
-
-
-def checked_name(name: str) -> str:
-    """Return a name that a model may have.
-
-    Raises:
-        ModelError: If it may not.
-    """
-    if not is_name(name):
-        raise ModelError(
-            f"a model cannot be called {name!r}. Remedy: use lower-case letters, digits and .-_ "
-            "(`hash` is the stand-in; names such as `con` are no folder's on Windows)"
-        )
-    return name
 
 
 def name_from(text: str) -> str:

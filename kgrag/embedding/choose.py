@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kgrag.config import EmbeddingConfig
@@ -51,8 +51,13 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
         MissingDependencyError: If it needs an extra that is not installed.
     """
     _warn_of_ignored(config)
+    embedder: Embedder
     if config.is_endpoint:
-        embedder = _open_endpoint(config, recorded)
+        from kgrag.embedding.endpoint import open_endpoint
+        from kgrag.embedding.vector_cache import FILE_NAME, CachedEmbedder
+
+        endpoint = open_endpoint(config, recorded=recorded)
+        embedder = CachedEmbedder(endpoint, cache_folder() / FILE_NAME)
     else:
         embedder = open_embedder(
             config.model or recorded, threads=config.threads or None, dimension=config.dimension
@@ -70,17 +75,13 @@ def _warn_of_ignored(config: EmbeddingConfig) -> None:
     default = EmbeddingConfig()
     names = _OF_THIS_MACHINE if config.is_endpoint else _OF_ENDPOINTS
     ignored = [name for name in names if getattr(config, name) != getattr(default, name)]
-    if not ignored:
-        return
-    told = ", ".join(f"embedding.{name}" for name in ignored)
-    if config.is_endpoint:
-        _log.warning("%s is for models of this machine: an endpoint takes no heed of it", told)
-    else:
-        _log.warning(
-            "%s: only endpoints take heed of this: name one with embedding.provider or "
-            "embedding.base_url, or take it out of kgrag.toml",
-            told,
-        )
+    if ignored:
+        why = (
+            " is for models of this machine: an endpoint takes no heed of it" if config.is_endpoint
+            else ": only endpoints take heed of this: name one with embedding.provider or "
+            "embedding.base_url, or take it out of kgrag.toml"
+        )  # fmt: skip
+        _log.warning("%s%s", ", ".join(f"embedding.{name}" for name in ignored), why)
 
 
 def open_embedder(
@@ -114,13 +115,6 @@ def open_embedder(
     return late(embedder) if said["late"] else embedder
 
 
-def _open_endpoint(config: EmbeddingConfig, recorded: str | None) -> Embedder:
-    from kgrag.embedding.endpoint import open_endpoint
-    from kgrag.embedding.vector_cache import FILE_NAME, CachedEmbedder
-
-    return CachedEmbedder(open_endpoint(config, recorded=recorded), cache_folder() / FILE_NAME)
-
-
 def _open_whole(name: str, *, threads: int | None) -> Embedder:
     if stand_in := _STAND_IN.fullmatch(name):
         from kgrag.embedding.hashing import HashEmbedder
@@ -133,7 +127,23 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
             f"the encoder {name} is behind an endpoint: name it in [embedding] of kgrag.toml "
             "(provider or base_url, and model)"
         )
-    return _open_model(name, threads=threads)
+    cards = installed_models()
+    for card in cards:
+        if name in (card.name, card.identity):
+            from kgrag.embedding.local import LocalEmbedder
+
+            return LocalEmbedder.from_folder(models_folder() / card.name, threads=threads)
+    short = re.sub(r"-[0-9a-f]{12}-[0-9a-f]{4}$", "", name)  # the name in an identity
+    if (models_folder() / short).is_dir():
+        # it is there, but its card cannot be read, or is another: say that
+        ModelFolder(models_folder() / short).card()
+    plugin = plugin_of(name)
+    if plugin is not None:
+        return open_plugin(plugin, name)
+    seen = ", ".join(card.identity for card in cards) or "none"
+    raise ModelNotFoundError(
+        f"the model {name!r} is not installed; installed: {seen}. {remedy(short)}"
+    )
 
 
 def is_here(name: str) -> bool:
@@ -160,8 +170,7 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
         embedder = choose()
         is_another = identity is not None and identity != embedder.name  # an endpoint is asked
     except ModelNotFoundError as exc:
-        origin = came_from(meta)
-        if origin:
+        if origin := _origin(meta.embedder_settings or {}):
             exc = ModelNotFoundError(
                 f"{exc}\nThis knowledge base was built with {identity}, which came from {origin}."
             )
@@ -183,30 +192,6 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
             "the same --kb; --system bm25 needs no encoder."
         )
     return embedder
-
-
-def _open_model(name: str, *, threads: int | None) -> Embedder:
-    cards = installed_models()
-    folder = models_folder() / _short(name)
-    for card in cards:
-        if name in (card.name, card.identity):
-            from kgrag.embedding.local import LocalEmbedder
-
-            return LocalEmbedder.from_folder(models_folder() / card.name, threads=threads)
-    if folder.is_dir():  # it is there, but its card cannot be read, or is another: say that
-        ModelFolder(folder).card()
-    plugin = plugin_of(name)
-    if plugin is not None:
-        return open_plugin(plugin, name)
-    seen = ", ".join(card.identity for card in cards) or "none"
-    raise ModelNotFoundError(
-        f"the model {name!r} is not installed; installed: {seen}. {remedy(_short(name))}"
-    )
-
-
-def _short(name: str) -> str:
-    """Return the name in an identity: `bge-small-zh-15b717c382bc-1a2b` is `bge-small-zh`."""
-    return re.sub(r"-[0-9a-f]{12}-[0-9a-f]{4}$", "", name)
 
 
 def stand_in_note(embedder: Embedder) -> str | None:
@@ -274,15 +259,8 @@ def encoder_meta(embedder: Embedder) -> KbMeta:
     )
 
 
-def came_from(meta: KbMeta) -> str:
-    """Return where the recorded encoder came from, and the remedy where that is not there.
-
-    Empty for an installed model, an endpoint and the stand-in.
-
-    Args:
-        meta: Of the knowledge base.
-    """
-    settings = meta.embedder_settings or {}
+def _origin(settings: Mapping[str, str]) -> str:
+    """Return where an encoder of others came from, and the remedy where that is not there."""
     if package := settings.get(PLUGIN):
         return f"the plugin {package}. Remedy: pip install {package}"
     if given := settings.get(CLASS):

@@ -124,11 +124,7 @@ def tokenizer_file(folder: Path, model: Path) -> Path:
 
 
 def _found(folder: Path, patterns: Sequence[str]) -> list[Path]:
-    """Return the files that fit a pattern, ordered; links to folders are not followed.
-
-    Raises:
-        ModelError: If there are too many to look through.
-    """
+    """Return the files that fit a pattern, ordered; links to folders are not followed."""
     found, n_files = [], 0
     for place, _, names in os.walk(folder):
         n_files += len(names)
@@ -164,12 +160,7 @@ def _listed(folder: Path, files: Sequence[Path]) -> str:
 def read_folder(path: Path) -> ModelCard:
     """Return what a folder says of itself, and the card's defaults where it says nothing.
 
-    Read are `config.json`, `modules.json`, the pooling's `config.json`,
-    `config_sentence_transformers.json`, `sentence_bert_config.json`, `tokenizer_config.json`,
-    `adapter_config.json` of adapters, and the head of `README.md`. Hashes are not made.
-
-    Args:
-        path: A folder as the hub has it; every file may be missing.
+    Every file may be missing. Hashes are not made.
 
     Raises:
         ModelError: If a file is malformed, or asks for what would be left out: a layer behind

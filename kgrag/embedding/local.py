@@ -24,17 +24,15 @@ _CHARACTERS_PER_TOKEN = 100
 
 
 class Network(Protocol):
-    """A model in memory: token ids in, vectors or token states out."""
+    """A model in memory: token ids in, vectors or token states out.
 
-    @property
-    def batch_tokens(self) -> int:
-        """Return how many tokens a batch should not exceed, padding included."""
-        ...
+    Attributes:
+        batch_tokens: Tokens that a batch should not exceed, padding included.
+        pads: Whether a batch may hold texts of different lengths.
+    """
 
-    @property
-    def pads(self) -> bool:
-        """Return whether a batch may hold texts of different lengths."""
-        ...
+    batch_tokens: int
+    pads: bool
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised."""
@@ -54,10 +52,7 @@ class LocalEmbedder:
 
     Attributes:
         name: The card's identity: name, hash of the model, hash of the settings.
-        dimension: Length of a vector.
-        is_stand_in: False.
-        languages: As the card says.
-        settings: What the vectors depend on, for people.
+        dimension: As the card says, like languages and settings.
         card: How the model is used.
     """
 
@@ -96,12 +91,7 @@ class LocalEmbedder:
 
     @classmethod
     def from_card(cls, folder: Path, card: ModelCard, *, threads: int | None = None) -> Self:
-        """Return the encoder in a folder, used as a card says; its files are not checked.
-
-        Raises:
-            MissingDependencyError: As above.
-            ModelError: If it cannot be loaded.
-        """
+        """Return the encoder in a folder, used as a card says; its files are not checked."""
         network: Network
         if card.format == "transformers":
             from kgrag.embedding.transformers_model import TransformersNetwork
@@ -169,11 +159,7 @@ class LocalEmbedder:
     def probe(self, n_tokens: int) -> int:
         """Return how long the vector is that the model gives for a text of so many tokens.
 
-        Args:
-            n_tokens: Without special ones; no more than the card says are read.
-
-        Raises:
-            ModelError: If the model fails.
+        No more are read than the card says.
         """
         (tokens,) = self._tokenizer.encode(["绿色 green " * n_tokens])
         ids = tokens.ids[: min(self._tokenizer.limit, n_tokens)]
@@ -199,9 +185,7 @@ class LocalEmbedder:
     ) -> Iterable[tuple[int, Vectors]]:
         """Yield (place, what `work` gives for it) of each feed that is not empty.
 
-        Args:
-            feeds: Token ids of texts.
-            work: Is given the feeds of a batch, and their places.
+        `work` is given the feeds of a batch, and their places.
         """
         groups = batches(list(map(len, feeds)), self._network.batch_tokens, pads=self._network.pads)
         done = self._each(lambda group: work([feeds[place] for place in group], group), groups)

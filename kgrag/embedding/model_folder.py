@@ -47,7 +47,7 @@ class ModelFolder:
 
     @property
     def unpacked(self) -> Path:
-        """Return where an archive is unpacked while its model is installed from here."""
+        """Return where an archive is unpacked while its model is gathered here."""
         return self.path.with_suffix(".unpacked")
 
     def card(self) -> ModelCard:
@@ -189,13 +189,7 @@ def file_sha256(path: Path) -> str:
 
 
 def models_folder() -> Path:
-    """Return the folder that holds a folder for every model; it may not exist yet.
-
-    It is `models` in `cache_folder()`.
-
-    Raises:
-        ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.
-    """
+    """Return the folder that holds a folder for every model; it may not exist yet."""
     return cache_folder() / "models"
 
 
@@ -220,7 +214,6 @@ def remove_model(name: str) -> None:
 
     Raises:
         ModelNotFoundError: If none has this name.
-        ModelError: If it cannot be taken away.
     """
     seen = [folder.path.name for folder in model_folders()]
     if name not in seen:
@@ -313,10 +306,8 @@ def _listed(folder: ModelFolder) -> Listed:
     except ModelError as exc:
         return Listed(folder.path.name, folder.path, None, n_bytes, "", str(exc))
     if card.n_bytes not in (0, n_bytes):
-        problem = (
-            f"its files have {n_bytes:,} bytes, and had {card.n_bytes:,} when it was installed. "
-            f"{remedy(card.name)}"
-        )
+        sizes = f"its files have {n_bytes:,} bytes, and had {card.n_bytes:,}"
+        problem = f"{sizes} when it was installed. {remedy(card.name)}"
     return Listed(card.name, folder.path, card, n_bytes, card.precision, problem)
 
 

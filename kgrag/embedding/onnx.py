@@ -1,7 +1,12 @@
-"""Networks in ONNX format, run by onnxruntime: vectors, token states or scores of pairs out."""
+"""Networks in ONNX format, run by onnxruntime, and what their files say of themselves."""
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -43,6 +48,33 @@ _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
 # Short texts of equal length are encoded together, up to so many tokens (benchmarks/decisions.md).
 _BATCH_TOKENS = 256
 
+# What is read of an ONNX file: the fields of its messages, their numbers and kinds;
+# https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+_MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
+    "Model": {"graph": (7, "Graph")},
+    "Graph": {"node": (1, "Node"), "tensor": (5, "Tensor")},
+    "Node": {"operator": (4, "string"), "attribute": (5, "Attribute")},
+    "Attribute": {"tensor": (5, "Tensor"), "graph": (6, "Graph")},
+    "Tensor": {"sizes": (1, "int64"), "type": (2, "int32"), "beside": (13, "Entry")},
+    "Entry": {"key": (1, "string"), "value": (2, "string")},
+}
+# Operators that count in whole numbers, whatever type most of the weights have.
+_QUANTISED = {
+    "MatMulNBits": "int4",
+    "DynamicQuantizeLinear": "int8",
+    "DynamicQuantizeMatMul": "int8",
+    "MatMulInteger": "int8",
+    "MatMulIntegerToFloat": "int8",
+    "QAttention": "int8",
+    "QLinearMatMul": "int8",
+    "QuantizeLinear": "int8",
+}
+# TensorProto.DataType
+_WEIGHT_TYPES = {1: "float32", 2: "uint8", 3: "int8", 10: "float16", 11: "float64", 16: "bfloat16"}
+_MOST_SIZES = 32  # of a tensor's dimensions
+_MOST_ELEMENTS = 1 << 40  # numbers of a tensor
+_MOST_BYTES = 1 << 31  # of a protocol buffer: more weights lie beside it
+
 
 class OnnxNetwork:
     """A graph in memory; any thread may run it, and each run uses one.
@@ -52,10 +84,6 @@ class OnnxNetwork:
     gives the same bytes in every call. Texts of a float32 model that have equally many tokens go
     together while they are short; their vectors are the same in any company to 1e-6 in each
     component. Nothing is padded: graphs need not know a mask.
-
-    Attributes:
-        batch_tokens: Tokens that a batch should not exceed.
-        pads: False.
     """
 
     pads = False
@@ -64,9 +92,7 @@ class OnnxNetwork:
         self._session = session
         self._pooling = card.pooling
         self._inputs = _inputs(session)
-        ranks = _ranks(session)
-        self._states = _states(ranks)
-        self._output = _POOLED if _POOLED in ranks else self._states or _vector(ranks)
+        self._states, self._output = _outputs(session)
         self.batch_tokens = _BATCH_TOKENS if card.precision == "float32" else 1
 
     @classmethod
@@ -80,15 +106,7 @@ class OnnxNetwork:
         return cls(_session(folder / MODEL_FILE, what, todo), card)
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
-        """Return `float32[len(batch), dimension]`, not normalised.
-
-        Args:
-            batch: Token ids of one or more texts, all of one length.
-            task: Makes no difference.
-
-        Raises:
-            ModelError: If the graph fails.
-        """
+        """Return `float32[len(batch), dimension]`, not normalised; texts are of one length."""
         found = self._run(self._output, batch)
         return _POOL[self._pooling](found) if found.ndim == 3 else found
 
@@ -96,7 +114,7 @@ class OnnxNetwork:
         """Return for each text `float32[its tokens, dimension]`: the state of every token.
 
         Raises:
-            ModelError: If the graph fails, or gives vectors of texts only.
+            ModelError: If the graph gives vectors of texts only.
         """
         if self._states is None:
             raise ModelError(
@@ -127,11 +145,7 @@ class PairNetwork:
 
     @classmethod
     def from_file(cls, model: Path) -> "PairNetwork":
-        """Return the network in a file.
-
-        Raises:
-            ModelError: If it cannot be loaded, or does not read texts.
-        """
+        """Return the network in a file."""
         return cls(_session(model, f"the model {model}", ""))
 
     def logit(self, ids: Sequence[int], types: Sequence[int]) -> float:
@@ -209,35 +223,111 @@ def _line(exc: Exception) -> str:
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
 
 
-def _ranks(session: onnxruntime.InferenceSession) -> dict[str, int]:
-    """Return the outputs that may be vectors with the number of their dimensions.
+def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
+    """Return the output with a state for each token, and the one with vectors or, else, states.
 
     Raises:
-        ModelError: If all are scores: of the words of a vocabulary, or of classes.
+        ModelError: If there is none: all are scores, of the words of a vocabulary or of classes.
     """
     ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
-    found = {name: rank for name, rank in ranks.items() if _SCORES not in name.casefold()}
-    if not found:
+    if all(_SCORES in name.casefold() for name in ranks):
         raise ModelError(
             f"the model gives {', '.join(ranks)}: scores of words or classes, not vectors. Remedy: "
             "export the encoder without its head (optimum-cli export onnx --task "
             "feature-extraction), or choose an encoder"
         )
+    ranks = {name: rank for name, rank in ranks.items() if _SCORES not in name.casefold()}
+    states = [*(name for name in _STATES if name in ranks), *(n for n in ranks if ranks[n] == 3)]
+    # 0 is a rank that the graph leaves open
+    vectors = [*states, *(name for rank in (2, 0) for name in ranks if ranks[name] == rank)]
+    if not vectors:
+        raise ModelError(
+            "the model has no output that could be vectors; seen, with the number of their "
+            f"dimensions: {ranks}. Remedy: export it as a text encoder"
+        )
+    return next(iter(states), None), _POOLED if _POOLED in ranks else vectors[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxFile:
+    """What an ONNX file says of itself, and onnxruntime does not tell.
+
+    Attributes:
+        precision: `int8` or `int4` where it is quantised, else the type of most weights:
+            `float32`, `float16`, …; empty where it has none.
+        weights: Names of the files beside it that hold its weights, ordered.
+    """
+
+    precision: str
+    weights: tuple[str, ...]
+
+
+def read_onnx_file(path: Path) -> OnnxFile:
+    """Return what an ONNX file says of itself.
+
+    Raises:
+        ModelError: If it is not an ONNX file, is cut short, or its weights lie elsewhere than
+            beside it.
+    """
+    from google.protobuf.message import DecodeError  # onnxruntime brings it
+
+    size = path.stat().st_size
+    try:
+        if size >= _MOST_BYTES:
+            raise ValueError("a protocol buffer has less than 2 GB")
+        found = _read(_message("Model").FromString(path.read_bytes()))
+    except (OSError, ValueError, DecodeError) as exc:
+        raise ModelError(
+            f"{path} is not an ONNX file, or not a whole one ({size} bytes): {exc}. "
+            "Remedy: download it again (git lfs pull, where it was cloned)"
+        ) from exc
+    for name in found.weights:
+        if name in ("", ".", "..") or Path(name).name != name or "\\" in name:
+            raise ModelError(f"{path} wants weights from {name!r}, which is not a file beside it")
     return found
 
 
-def _states(ranks: Mapping[str, int]) -> str | None:
-    """Return the output with a state for each token."""
-    named = [name for name in _STATES if name in ranks]
-    return next(iter([*named, *(name for name, rank in ranks.items() if rank == 3)]), None)
+@cache
+def _message(name: str) -> Any:
+    """Return the class of a message of `_MESSAGES`; all its fields are lists."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    kinds = descriptor_pb2.FieldDescriptorProto
+    file = descriptor_pb2.FileDescriptorProto(name="onnx", package="onnx")
+    for message, fields in _MESSAGES.items():
+        made = file.message_type.add(name=message)
+        for field, (number, kind) in fields.items():
+            own = made.field.add(name=field, number=number, label=kinds.LABEL_REPEATED)
+            if kind in _MESSAGES:
+                own.type, own.type_name = kinds.TYPE_MESSAGE, f".onnx.{kind}"
+            else:
+                own.type = kinds.Type.Value(f"TYPE_{kind.upper()}")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"onnx.{name}"))
 
 
-def _vector(ranks: Mapping[str, int]) -> str:
-    """Return the output with a vector for each text; 0 is a rank that the graph leaves open."""
-    found = [name for rank in (2, 0) for name in ranks if ranks[name] == rank]
-    if not found:
-        raise ModelError(
-            f"the model has no output that could be vectors; seen, with the number of their "
-            f"dimensions: {dict(ranks)}. Remedy: export it as a text encoder"
-        )
-    return found[0]
+def _read(model: Any) -> OnnxFile:
+    operators: set[str] = set()
+    elements: Counter[str] = Counter()  # by type
+    weights: set[str] = set()
+    graphs, tensors = [*model.graph], []
+    for graph in graphs:  # those of branches are added on the way
+        tensors += graph.tensor
+        for node in graph.node:
+            operators.update(node.operator)
+            for attribute in node.attribute:
+                tensors += attribute.tensor
+                graphs += attribute.graph
+    if not operators:
+        raise ValueError("it has no graph")
+    for tensor in tensors:
+        if len(tensor.sizes) > _MOST_SIZES or math.prod(tensor.sizes) > _MOST_ELEMENTS:
+            raise ValueError("a tensor of more numbers than a model has")
+        for kind in filter(None, map(_WEIGHT_TYPES.get, tensor.type)):
+            elements[kind] += math.prod(tensor.sizes)
+        for entry in tensor.beside:
+            weights.update(entry.value if "location" in entry.key else ())
+    quantised = {_QUANTISED[name] for name in operators & _QUANTISED.keys()}
+    most = [kind for kind, _ in elements.most_common(1)]
+    return OnnxFile(min(quantised, default="".join(most)), tuple(sorted(weights)))

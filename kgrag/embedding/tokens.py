@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +63,8 @@ class TextTokenizer:
         Raises:
             ModelError: If it cannot be loaded.
         """
-        tokenizer = _loaded(
-            folder / TOKENIZER_FILE,
-            f"the tokenizer in {folder}",
-            "download it again, then kgrag models add",
-        )
+        todo = "download it again, then kgrag models add"
+        tokenizer = _loaded(folder / TOKENIZER_FILE, f"the tokenizer in {folder}", todo)
         return cls(tokenizer, max_tokens=max_tokens)
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
@@ -126,15 +124,12 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A run of a text's tokens that a model reads at once.
+class Window(NamedTuple):
+    """A run of a text's tokens that a model reads at once; of each pair the second is behind.
 
     Attributes:
-        start: First token read.
-        end: Behind the last token read.
-        keep_from: First token whose state is taken from this window.
-        keep_to: Behind the last such token.
+        start: First token read, and `end` behind the last.
+        keep_from: First token whose state is taken from this window, and `keep_to` behind the last.
     """
 
     start: int
@@ -183,21 +178,18 @@ def tokens_of_spans(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One window over a text: what the model reads, and where its states belong.
+    """One window over a text: what the model reads, and which of its states belong where.
 
     Attributes:
         text: Place of the text.
-        spans: `int64[number of its spans, 2]`, as `tokens_of_spans` gives them.
-        window: Over the tokens of the text.
         feed: Token ids: special ones, instruction, window, special ones.
-        skip: How many of them come before the window.
+        kept: Of each span of the text the first place in the feed whose state is taken from this
+            window, and behind the last; `int64[number of spans, 2]`.
     """
 
     text: int
-    spans: NDArray[np.int64]
-    window: Window
     feed: list[int]
-    skip: int
+    kept: NDArray[np.int64]
 
     def sums(self, states: Vectors) -> Vectors:
         """Return for each span the sum of its tokens' states that the window keeps.
@@ -205,9 +197,8 @@ class Piece:
         Args:
             states: Of all that the model read, `float32[len(feed), dimension]`.
         """
-        sums = np.zeros((len(self.spans), states.shape[1]), np.float32)
-        kept = np.clip(self.spans, self.window.keep_from, self.window.keep_to)
-        for row, (first, behind) in enumerate(kept - self.window.start + self.skip):
+        sums = np.zeros((len(self.kept), states.shape[1]), np.float32)
+        for row, (first, behind) in enumerate(self.kept):
             if first < behind:
                 sums[row] = states[first:behind].sum(axis=0)
         return sums
@@ -225,7 +216,7 @@ def pieces(
     Args:
         tokenizer: Of the model.
         texts: In the case that the model reads.
-        spans: Of each text, (start, end) in characters; one of blanks alone has no tokens.
+        spans: One of blanks alone has no tokens.
         instruction: Read before each window, and in no span.
 
     Raises:
@@ -247,8 +238,9 @@ def pieces(
         of_spans = tokens_of_spans(own, full)
         for window in windows(len(own), size):
             ids = tokens.ids[n_prompt + window.start : n_prompt + window.end]
+            kept = np.clip(of_spans, window.keep_from, window.keep_to) - window.start
             feed = tokenizer.framed([*tokens.ids[:n_prompt], *ids])
-            yield Piece(row, of_spans, window, feed, tokenizer.n_before + n_prompt)
+            yield Piece(row, feed, kept + tokenizer.n_before + n_prompt)
 
 
 def lowered(text: str) -> str:

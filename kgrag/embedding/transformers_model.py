@@ -41,9 +41,6 @@ class TransformersNetwork:
     half precision of a graphics processor is some 1e-3 off (cosine 0.9999; measured with a random
     model of 12 layers in bfloat16), which does not count as another model.
 
-    Attributes:
-        batch_tokens: Padded tokens that a batch should not exceed.
-        pads: True.
     """
 
     pads = True
@@ -116,18 +113,11 @@ class TransformersNetwork:
         Args:
             batch: Token ids of each text, at least one, special tokens included.
             task: Which adapter reads them.
-
-        Raises:
-            ModelError: If the model fails.
         """
         return self._forward(batch, task, self._pool)
 
     def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
-        """Return for each text `float32[its tokens, dimension]`: the state of every token.
-
-        Raises:
-            ModelError: If the model fails.
-        """
+        """Return for each text `float32[its tokens, dimension]`: the state of every token."""
         rows = self._forward(batch, task, lambda states, mask: states)
         return [row[: len(ids)] for row, ids in zip(rows, batch, strict=True)]
 
@@ -181,11 +171,7 @@ def choose_device() -> tuple[str, "torch.dtype"]:
 
 
 def knows(model_type: str, folder: Path) -> bool:
-    """Return whether transformers has a kind of model built in.
-
-    Args:
-        model_type: As `config.json` has it.
-        folder: Of the model, for the text of the error.
+    """Return whether transformers has the kind of model in a folder built in.
 
     Raises:
         MissingDependencyError: If transformers is not installed.

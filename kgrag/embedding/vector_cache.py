@@ -44,10 +44,8 @@ class CachedEmbedder:
 
     What a request brings is kept before the next is waited for: a run that is killed pays again
     only for the requests under way. The file is a cache that any number of processes share:
-    where it cannot be used, the log says so and everything is encoded.
-
-    Attributes:
-        is_stand_in: As the encoder's, like all else.
+    where it cannot be used, the log says so and everything is encoded. The attributes are those
+    of the encoder.
     """
 
     def __init__(
@@ -185,12 +183,11 @@ class VectorCache:
         if str(getattr(exc, "sqlite_errorname", "")).startswith(_DAMAGED) and self._set_aside(exc):
             return True
         self._is_usable = False
-        _log.warning(
+        text = (
             "%s: %s: vectors that are paid for are not kept there now; see to the file, or set"
-            " KGRAG_CACHE to a folder that may be written",
-            self._file,
-            exc,
+            " KGRAG_CACHE to a folder that may be written"
         )
+        _log.warning(text, self._file, exc)
         return False
 
     def _set_aside(self, exc: Exception) -> bool:
@@ -202,12 +199,8 @@ class VectorCache:
             self._file.replace(aside)
         except OSError:
             return False
-        _log.warning(
-            "%s: %s: set aside as %s; its vectors are encoded again when they are needed",
-            self._file,
-            exc,
-            aside.name,
-        )
+        text = "%s: %s: set aside as %s; its vectors are encoded again when they are needed"
+        _log.warning(text, self._file, exc, aside.name)
         return True
 
 

@@ -52,12 +52,8 @@ class PlainEmbedder(Protocol):
 class CheckedEmbedder:
     """An encoder of others, whose vectors are checked, made `float32` and unit length.
 
-    Attributes:
-        name: As it says.
-        dimension: As it says.
-        is_stand_in: As it says; False where it does not.
-        languages: As it says; any where it does not.
-        settings: As it says, and its class.
+    The attributes are those of the encoder, with defaults where it has none; its class is one of
+    its settings.
     """
 
     def __init__(self, embedder: PlainEmbedder, *, plugin: str = "") -> None:
@@ -158,14 +154,8 @@ def checked(embedder: PlainEmbedder | Embedder, *, plugin: str = "") -> Embedder
 class _TruncatedEmbedder:
     """An encoder whose vectors are cut to their first components and made unit again.
 
-    Matryoshka: Kusupati et al., 2022, arXiv 2205.13147.
-
-    Attributes:
-        name: The encoder's, with the dimension: vectors of different lengths do not go together.
-        dimension: Length of a vector.
-        is_stand_in: As the encoder says.
-        languages: As the encoder says.
-        settings: The encoder's, and what is left.
+    Matryoshka: Kusupati et al., 2022, arXiv 2205.13147. The dimension is part of its name:
+    vectors of different lengths do not go together.
     """
 
     def __init__(self, embedder: Embedder, dimension: int) -> None:
@@ -213,16 +203,8 @@ class LateEmbedder:
 
     Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3). What has no context, such
     as questions and summaries, is encoded as ever. A class of its own, so that a knowledge base
-    that was built with it refuses vectors without context, and the other way round.
-
-    Attributes:
-        name: The encoder's, `+late` after it.
-        dimension: Length of a vector.
-        is_stand_in: As the encoder says.
-        languages: As the encoder says.
-        settings: The encoder's, and that it does so.
-        embed: The encoder's.
-        embed_spans: The encoder's.
+    that was built with it refuses vectors without context, and the other way round; its name
+    ends with `+late`.
     """
 
     def __init__(self, embedder: ContextualEmbedder) -> None:

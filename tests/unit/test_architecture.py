@@ -47,6 +47,7 @@ THIRD_PARTY = {
     "cv2": ("kgrag.ingestion.load.ocr.*",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
+    "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
     "huggingface_hub": ("kgrag.embedding.pull",),
     "ahocorasick_rs": ("kgrag.text.terms",),
     "jieba": ("kgrag.text.words",),
@@ -73,6 +74,7 @@ THIRD_PARTY = {
                   "kgrag.ingestion.load.scanned"),
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.wording",),
+    "safetensors": ("kgrag.embedding.add",),
     # not third-party, but as much of an adapter's concern
     "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.files.sqlite_file", "kgrag.llm.calls",
                 "kgrag.store.sqlite.*"),
@@ -83,7 +85,7 @@ THIRD_PARTY = {
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_model",),
 }  # fmt: skip
-HEAVY = {"PIL", "cv2", "docx", "faiss", "huggingface_hub", "jieba", "json_repair", "lxml",
+HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
          "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",
          "pypdfium2", "rapidocr", "rouge_score", "tantivy", "tokenizers", "torch",
          "transformers"}  # fmt: skip

