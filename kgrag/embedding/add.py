@@ -76,7 +76,11 @@ _PROBE_TOKENS = 1024
 # Time and memory are taken by what a config says, before its weights are compared with it.
 _MOST = {"max_position_embeddings": 10_000_000, "num_hidden_layers": 1_000}
 _VOCABULARIES = (
-    *("vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
+    "vocab.txt",
+    "vocab.json",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "tokenizer.model",
 )
 
 
@@ -163,11 +167,7 @@ def _install(
 
 
 def gather(path: Path, staging: ModelFolder) -> None:
-    """Copy the one ONNX model of a folder, zip or jar and its tokenizer into a folder.
-
-    Raises:
-        ModelError: If there is not exactly one of each, or the path cannot be read.
-    """
+    """Copy the one ONNX model of a folder, zip or jar and its tokenizer into a folder."""
     with unpacked(path, staging.unpacked) as folder:
         model = model_file(folder)
         copy_onnx(model, tokenizer_file(folder, model), staging.path)
@@ -198,11 +198,7 @@ def check_entry(entry: CatalogEntry, folder: ModelFolder) -> ModelCard:
 
 
 def with_files(card: ModelCard, folder: ModelFolder) -> ModelCard:
-    """Return the card with the hashes and the precision of the ONNX files in a folder.
-
-    Raises:
-        ModelError: If the model file is not a model.
-    """
+    """Return the card with the hashes and the precision of the ONNX files in a folder."""
     file = read_onnx_file(folder.path / MODEL_FILE)
     hashes = [f"{name} {file_sha256(folder.path / name)}" for name in file.weights]
     return dataclasses.replace(
@@ -256,11 +252,7 @@ def proven(card: ModelCard, folder: ModelFolder) -> ModelCard:
 
 
 def _check_place(card: ModelCard) -> None:
-    """Refuse the name of another model; a damaged one, or the same, may be replaced.
-
-    Raises:
-        ModelError: If another model has its name.
-    """
+    """Refuse the name of another model; a damaged one, or the same, may be replaced."""
     for other in installed_models():
         if other.name == card.name and other.identity != card.identity:
             raise ModelError(
@@ -394,11 +386,7 @@ def _check_listing(path: Path) -> None:
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo], target: Path) -> None:
-    """Refuse what would fill the disk.
-
-    Raises:
-        ModelError: If so.
-    """
+    """Refuse what would fill the disk."""
     if len(members) > _MAX_FILES:
         raise ModelError(f"{path} holds {len(members)} files, more than a model has; {_UNPACK}")
     for member in members:
@@ -417,11 +405,7 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo], target: Path) -> 
 
 
 def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
-    """Copy a model, the weights beside it and a tokenizer into a folder, under our names.
-
-    Raises:
-        ModelError: If the file is not a model, or its weights are missing.
-    """
+    """Copy a model, the weights beside it and a tokenizer into a folder, under our names."""
     # weights under their own names, by which the model finds them
     weights = {name: model.parent / name for name in read_onnx_file(model).weights}
     _copy({**weights, MODEL_FILE: model, TOKENIZER_FILE: tokenizer}, target)

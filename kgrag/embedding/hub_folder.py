@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kgrag.embedding.catalog import ModelCard, Pooling
@@ -19,7 +18,7 @@ SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
 _Json = Mapping[str, object]
 
 _MAX_FILES = 100_000  # in a folder that is looked through: a home folder is not a model's
-_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 _SHOWN = 12
 _POOLINGS: Mapping[str, Pooling] = {
     "pooling_mode_cls_token": "cls",
@@ -60,8 +59,9 @@ def model_file(folder: Path, chosen: str | None = None) -> Path:
     Raises:
         ModelError: If there is none, more than one, or not the chosen one.
     """
-    onnx = _found(folder, ["*.onnx"])
-    others = [file for file in _found(folder, SAFETENSORS) if _is_whole(file)]
+    files = _files(folder)
+    onnx = [file for file in files if file.suffix == ".onnx"]
+    others = [file for file in files if file.name in SAFETENSORS and _is_whole(file)]
     if chosen is not None:
         if folder / chosen in (*onnx, *others):
             return folder / chosen
@@ -76,7 +76,7 @@ def model_file(folder: Path, chosen: str | None = None) -> Path:
             f"{folder} holds {len(found)} models: {_listed(folder, found)}. "
             f"Remedy: choose one: --file {found[0].relative_to(folder).as_posix()}"
         )
-    pickles = _found(folder, _PICKLES)
+    pickles = [file for file in files if file.suffix in _PICKLES]
     seen = f": only {_listed(folder, pickles)}, which may hold code and is never opened"
     raise ModelError(
         f"{folder} holds no model (*.onnx or model.safetensors){seen if pickles else ''}. "
@@ -107,7 +107,7 @@ def tokenizer_file(folder: Path, model: Path) -> Path:
         ModelError: If there is none, or several as near.
     """
     places = [(place, place.glob("*.json")) for place in _upwards(folder, model)]
-    for place, files in (*places, (folder, _found(folder, ["*.json"]))):
+    for place, files in (*places, (folder, _files(folder))):
         found = sorted(file for file in files if _is_tokenizer(file))
         exact = [file for file in found if file.name == TOKENIZER_FILE]
         if len(exact or found) == 1:
@@ -123,18 +123,16 @@ def tokenizer_file(folder: Path, model: Path) -> Path:
     )
 
 
-def _found(folder: Path, patterns: Sequence[str]) -> list[Path]:
-    """Return the files that fit a pattern, ordered; links to folders are not followed."""
-    found, n_files = [], 0
+def _files(folder: Path) -> list[Path]:
+    """Return all files in a folder, ordered; links to folders are not followed."""
+    found: list[Path] = []
     for place, _, names in os.walk(folder):
-        n_files += len(names)
-        if n_files > _MAX_FILES:
+        found += (file for name in names if (file := Path(place, name)).is_file())
+        if len(found) > _MAX_FILES:
             raise ModelError(
                 f"{folder} holds more than {_MAX_FILES:,} files. Remedy: give the folder of the "
                 "model alone"
             )
-        fitting = (n for n in names if any(fnmatchcase(n, pattern) for pattern in patterns))
-        found += [file for name in fitting if (file := Path(place, name)).is_file()]
     return sorted(found)
 
 
@@ -146,7 +144,8 @@ def _upwards(folder: Path, model: Path) -> list[Path]:
 
 def _is_tokenizer(file: Path) -> bool:
     # tokenizer_config.json lies beside the tokenizer in every hub repository
-    return file.is_file() and "tokenizer" in file.name and "tokenizer_config" not in file.name
+    name = file.name
+    return file.suffix == ".json" and "tokenizer" in name and "tokenizer_config" not in name
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> str:

@@ -38,7 +38,7 @@ _TYPES: Mapping[str, type[np.generic]] = {
 }
 # `pooler_output` is left out: it is trained for another task.
 _POOLED = "sentence_embedding"
-_SCORES = "logits"  # in the name of what a head for another task gives
+SCORES = "logits"  # in the name of what a head for another task gives
 _STATES = ("last_hidden_state", "token_embeddings")
 _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
     "cls": lambda states: states[:, 0],
@@ -91,7 +91,7 @@ class OnnxNetwork:
     def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
         self._session = session
         self._pooling = card.pooling
-        self._inputs = _inputs(session)
+        self._inputs = inputs_of(session)
         self._states, self._output = _outputs(session)
         self.batch_tokens = _BATCH_TOKENS if card.precision == "float32" else 1
 
@@ -103,7 +103,7 @@ class OnnxNetwork:
             ModelError: If it cannot be loaded, or is not that of a text encoder.
         """
         what, todo = f"the model in {folder}", f". {remedy(folder.name)}"
-        return cls(_session(folder / MODEL_FILE, what, todo), card)
+        return cls(open_session(folder / MODEL_FILE, what, todo), card)
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised; texts are of one length."""
@@ -125,59 +125,21 @@ class OnnxNetwork:
 
     def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
         try:
-            (found,) = self._session.run([output], _feed(self._inputs, ids))
+            (found,) = self._session.run([output], feed_for(self._inputs, ids))
             return np.asarray(found, np.float32)
         # the library raises bare Exceptions of its own making, numpy complains about odd shapes
         except Exception as exc:
             raise ModelError(
-                f"the model failed on a text of {len(ids[0])} tokens: {_line(exc)}"
+                f"the model failed on a text of {len(ids[0])} tokens: {on_a_line(exc)}"
             ) from exc
 
 
-class PairNetwork:
-    """The graph of a cross-encoder in memory; any thread may run it, and each run uses one."""
+def open_session(model: Path, what: str, remedy: str = "") -> onnxruntime.InferenceSession:
+    """Return the graph in a file; any thread may run it.
 
-    def __init__(self, session: onnxruntime.InferenceSession) -> None:
-        self._session = session
-        self._inputs = _inputs(session)
-        outputs = [node.name for node in session.get_outputs()]
-        self._output = next((o for o in outputs if _SCORES in o.casefold()), outputs[0])
-
-    @classmethod
-    def from_file(cls, model: Path) -> "PairNetwork":
-        """Return the network in a file."""
-        return cls(_session(model, f"the model {model}", ""))
-
-    def logit(self, ids: Sequence[int], types: Sequence[int]) -> float:
-        """Return how well a passage answers a question, unbounded.
-
-        Args:
-            ids: Token ids of both, special tokens included.
-            types: Of each token whether it is the question's (0) or the passage's (1), where
-                the model tells them apart.
-
-        Raises:
-            ModelError: If the graph fails, or gives anything but one finite number.
-        """
-        try:
-            fed = _feed(self._inputs, [ids])
-            if (own := fed.get("token_type_ids")) is not None:
-                own[0] = types
-            found = np.asarray(self._session.run([self._output], fed)[0], np.float32)
-        except Exception as exc:  # as above
-            raise ModelError(
-                f"the model failed on a pair of {len(ids)} tokens: {_line(exc)}"
-            ) from exc
-        if found.size != 1 or not np.isfinite(found).all():
-            raise ModelError(
-                f"the model gives no score, but an output of shape {found.shape} for one pair. "
-                "Remedy: a cross-encoder with one label (optimum-cli export onnx --task "
-                "text-classification)"
-            )
-        return float(found.item())
-
-
-def _session(model: Path, what: str, todo: str) -> onnxruntime.InferenceSession:
+    Raises:
+        ModelError: If it cannot be loaded; `what` and `remedy` are its beginning and its end.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # the callers' threads use the cores
     options.inter_op_num_threads = 1
@@ -186,10 +148,10 @@ def _session(model: Path, what: str, todo: str) -> onnxruntime.InferenceSession:
     try:
         return onnxruntime.InferenceSession(str(model), options, providers=providers)
     except Exception as exc:  # as above
-        raise ModelError(f"cannot load {what}: {_line(exc)}{todo}") from exc
+        raise ModelError(f"cannot load {what}: {on_a_line(exc)}{remedy}") from exc
 
 
-def _inputs(session: onnxruntime.InferenceSession) -> _Inputs:
+def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
     """Return what a graph asks for, by name.
 
     Raises:
@@ -205,7 +167,8 @@ def _inputs(session: onnxruntime.InferenceSession) -> _Inputs:
     return inputs
 
 
-def _feed(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
+def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
+    """Return what a graph asks for, by name, for texts of one length, given their token ids."""
     table = np.array(ids, np.int64)
     fed: _Feed = {}
     for name, node in inputs.items():
@@ -217,7 +180,7 @@ def _feed(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
     return fed
 
 
-def _line(exc: Exception) -> str:
+def on_a_line(exc: Exception) -> str:
     """Return what the library says, often many lines, as a short one."""
     line = " ".join(str(exc).split())
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
@@ -230,13 +193,13 @@ def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
         ModelError: If there is none: all are scores, of the words of a vocabulary or of classes.
     """
     ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
-    if all(_SCORES in name.casefold() for name in ranks):
+    if all(SCORES in name.casefold() for name in ranks):
         raise ModelError(
             f"the model gives {', '.join(ranks)}: scores of words or classes, not vectors. Remedy: "
             "export the encoder without its head (optimum-cli export onnx --task "
             "feature-extraction), or choose an encoder"
         )
-    ranks = {name: rank for name, rank in ranks.items() if _SCORES not in name.casefold()}
+    ranks = {name: rank for name, rank in ranks.items() if SCORES not in name.casefold()}
     states = [*(name for name in _STATES if name in ranks), *(n for n in ranks if ranks[n] == 3)]
     # 0 is a rank that the graph leaves open
     vectors = [*states, *(name for rank in (2, 0) for name in ranks if ranks[name] == rank)]

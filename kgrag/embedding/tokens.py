@@ -1,4 +1,4 @@
-"""Texts to what models read: token ids with their places, windows over long texts, pairs."""
+"""Texts to what models read: token ids with their places, windows over long texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,29 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from kgrag.embedding.embedder import Spans, Vectors
 from kgrag.embedding.model_folder import TOKENIZER_FILE
 from kgrag.errors import ModelError
 
-_Offsets = list[tuple[int, int]]
 # Neighbouring windows share an eighth of their tokens, so that every state has seen at least a
 # sixteenth of a window on either side, at 8/7 of the cost.
 _OVERLAP = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The tokens of a text, without special ones.
-
-    Attributes:
-        ids: In reading order.
-        offsets: Of each, (start, end) in characters of the text.
-    """
-
-    ids: list[int]
-    offsets: _Offsets
 
 
 class TextTokenizer:
@@ -63,15 +49,12 @@ class TextTokenizer:
         Raises:
             ModelError: If it cannot be loaded.
         """
-        todo = "download it again, then kgrag models add"
-        tokenizer = _loaded(folder / TOKENIZER_FILE, f"the tokenizer in {folder}", todo)
-        return cls(tokenizer, max_tokens=max_tokens)
+        what, todo = f"the tokenizer in {folder}", "download it again, then kgrag models add"
+        return cls(open_tokenizer(folder / TOKENIZER_FILE, what, todo), max_tokens=max_tokens)
 
-    def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of each text, however long it is."""
-        clean = [_clean(text) for text in texts]
-        encodings = self._tokenizer.encode_batch(clean, add_special_tokens=False)
-        return [Tokens(encoding.ids, encoding.offsets) for encoding in encodings]
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the tokens of each text, however long it is, without special ones."""
+        return self._tokenizer.encode_batch(list(map(clean, texts)), add_special_tokens=False)
 
     def framed(self, ids: Sequence[int]) -> list[int]:
         """Return ids with the special tokens around them, as the model reads them."""
@@ -83,59 +66,32 @@ class TextTokenizer:
         return len(self._before)
 
 
-class PairTokenizer:
-    """A tokenizer of questions with passages, for a cross-encoder; any thread may use it."""
+def open_tokenizer(file: Path, what: str, remedy: str) -> Tokenizer:
+    """Return the tokenizer in a file.
 
-    def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
-        tokenizer.enable_truncation(max_tokens)  # the longer of the two is cut first
-        tokenizer.no_padding()
-        self._tokenizer = tokenizer
-
-    @classmethod
-    def from_file(cls, file: Path, *, max_tokens: int) -> "PairTokenizer":
-        """Return the tokenizer in a file.
-
-        Raises:
-            ModelError: If it cannot be loaded.
-        """
-        tokenizer = _loaded(file, f"the tokenizer {file}", "download it again")
-        return cls(tokenizer, max_tokens=max_tokens)
-
-    def encode(self, question: str, passages: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return (ids, types) of the question with each passage, special tokens included.
-
-        A token's type is 0 or 1, as the tokenizer's template for pairs has it.
-        """
-        pairs = [(_clean(question), _clean(passage)) for passage in passages]
-        return [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(pairs)]
-
-
-def _loaded(file: Path, what: str, todo: str) -> Tokenizer:
+    Raises:
+        ModelError: If it cannot be loaded; `what` and `remedy` stand in it.
+    """
     try:
         return Tokenizer.from_file(str(file))
     except BaseException as exc:  # the library raises bare Exceptions, and panics of Rust
         if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
-        raise ModelError(f"cannot load {what}: {exc}. Remedy: {todo}") from exc
+        raise ModelError(f"cannot load {what}: {exc}. Remedy: {remedy}") from exc
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Return a text without lone surrogates, which broken files bring: no tokenizer reads them."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class Window(NamedTuple):
-    """A run of a text's tokens that a model reads at once; of each pair the second is behind.
-
-    Attributes:
-        start: First token read, and `end` behind the last.
-        keep_from: First token whose state is taken from this window, and `keep_to` behind the last.
-    """
+    """A run of a text's tokens that a model reads at once, and those whose states are taken."""
 
     start: int
-    end: int
+    end: int  # behind the last
     keep_from: int
-    keep_to: int
+    keep_to: int  # behind the last
 
 
 def windows(n_tokens: int, size: int) -> list[Window]:
@@ -205,11 +161,7 @@ class Piece:
 
 
 def pieces(
-    tokenizer: TextTokenizer,
-    texts: Sequence[str],
-    spans: Spans,
-    *,
-    instruction: str,
+    tokenizer: TextTokenizer, texts: Sequence[str], spans: Spans, *, instruction: str
 ) -> Iterator[Piece]:
     """Yield what the model reads: each window over each text that has spans.
 

@@ -61,7 +61,7 @@ THIRD_PARTY = {
     "networkx": ("kgrag.stored",),
     "nltk": ("kgrag.evaluation.wording",),
     "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.vectors.*", "kgrag.retrieval.*",
-              "kgrag.generation.*",
+              "kgrag.generation.*", "kgrag.reranking.onnx",
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
     "openpyxl": ("kgrag.tables.export",),
     "onnxruntime": ("kgrag.embedding.onnx",),
