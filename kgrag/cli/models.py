@@ -65,7 +65,7 @@ def _row(model: "Listed") -> dict[str, object]:
         "format": card.format if card else "plugin" if model.plugin else None,
         "dimension": card.dimension if card else None,
         "pooling": card.pooling if card else None,
-        "precision": model.precision,
+        "precision": card.precision if card else "",
         "bytes": model.n_bytes,
         "max_tokens": card.max_tokens if card else None,
         "languages": card.languages if card else "",

@@ -15,11 +15,11 @@ Spans = Sequence[Sequence[tuple[int, int]]]  # of each text, (start, end) in cha
 WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors.
+class PlainEmbedder(Protocol):
+    """The least that an encoder of another package or program has.
 
-    Its attributes are read only: an endpoint is asked for its name and dimension, once, when
-    somebody wants to know them.
+    Where it has `is_stand_in`, `languages`, `settings` or `embed_spans`, too, they count as
+    `Embedder` and `ContextualEmbedder` say.
     """
 
     @property
@@ -31,6 +31,23 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Return the length of a vector."""
         ...
+
+    def embed(self, texts: Sequence[str], task: Task) -> Sequence[Sequence[float]] | Vectors:
+        """Return a vector of finite numbers for each text; of any length, zero for empty texts.
+
+        Args:
+            texts: May be empty.
+            task: `query` for a question, `passage` for what is searched.
+        """
+        ...
+
+
+class Embedder(PlainEmbedder, Protocol):
+    """Turns texts into vectors.
+
+    Its attributes are read only: an endpoint is asked for its name and dimension, once, when
+    somebody wants to know them.
+    """
 
     @property
     def is_stand_in(self) -> bool:

@@ -268,7 +268,6 @@ class Listed:
         folder: Where its files are; None where it is not installed.
         card: How it is used; None where it cannot be read.
         n_bytes: Size of its files, or of the download.
-        precision: Of its weights; empty where it is not known.
         problem: What is wrong with it, and the remedy; empty where nothing is, as far as sizes
             tell: hashes are compared when it is opened.
         plugin: The plugin that has it; empty for files of this machine. It is not imported.
@@ -278,7 +277,6 @@ class Listed:
     folder: Path | None
     card: ModelCard | None
     n_bytes: int
-    precision: str
     problem: str = ""
     plugin: str = ""
 
@@ -292,7 +290,7 @@ def listed_models() -> list[Listed]:
         *here,
         *(_of_plugin(plugin, names, plugins) for plugin in plugins),
         *(
-            Listed(entry.card.name, None, entry.card, entry.size_mb * 10**6, entry.card.precision)
+            Listed(entry.card.name, None, entry.card, entry.size_mb * 10**6)
             for entry in CATALOG
             if entry.card.name not in names
         ),
@@ -304,11 +302,11 @@ def _listed(folder: ModelFolder) -> Listed:
     try:
         card = folder.card()
     except ModelError as exc:
-        return Listed(folder.path.name, folder.path, None, n_bytes, "", str(exc))
+        return Listed(folder.path.name, folder.path, None, n_bytes, str(exc))
     if card.n_bytes not in (0, n_bytes):
         sizes = f"its files have {n_bytes:,} bytes, and had {card.n_bytes:,}"
         problem = f"{sizes} when it was installed. {remedy(card.name)}"
-    return Listed(card.name, folder.path, card, n_bytes, card.precision, problem)
+    return Listed(card.name, folder.path, card, n_bytes, problem)
 
 
 def _of_plugin(plugin: Plugin, taken: Collection[str], plugins: Sequence[Plugin]) -> Listed:
@@ -319,4 +317,4 @@ def _of_plugin(plugin: Plugin, taken: Collection[str], plugins: Sequence[Plugin]
     elif others:
         problem = f"{plugin} has the name of {others[0]}: remove one of them"
     package = f"{plugin.package} {plugin.version} ({plugin.value})"
-    return Listed(plugin.name, None, None, 0, "", problem, package)
+    return Listed(plugin.name, None, None, 0, problem, package)

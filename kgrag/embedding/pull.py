@@ -37,9 +37,6 @@ _Source = Callable[[CatalogEntry, ModelFolder], None]
 def pull_model(name: str) -> ModelCard:
     """Install a catalogued model, unless it is there already, and return its card.
 
-    Args:
-        name: As in the catalogue.
-
     Raises:
         ModelNotFoundError: If the catalogue has no such model.
         ModelError: If no source gave it; the text says why, for each.
@@ -143,15 +140,7 @@ def download(url: str, target: Path, *, deadline: float) -> None:
 
 
 def _write(url: str, response: Any, target: Path, expected: int, deadline: float) -> str:
-    """Write a response's body to a file and return its sha256, hex.
-
-    Args:
-        url: For errors.
-        response: Of httpx, or httpx2 in later versions of the library.
-        target: Overwritten.
-        expected: Bytes; 0 where the server does not say.
-        deadline: As above.
-    """
+    """Write a response's body, of so many bytes where that is known, and return its sha256, hex."""
     sha256, done = hashlib.sha256(), 0
     with target.open("wb") as out:
         for block in response.iter_bytes():

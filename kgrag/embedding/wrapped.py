@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from kgrag.embedding.embedder import (
     ContextualEmbedder,
     Embedder,
+    PlainEmbedder,
     Spans,
     Task,
     Vectors,
@@ -20,33 +21,6 @@ LATE = "+late"  # ends the name of an encoder for late chunking
 PLUGIN, CLASS = "plugin", "class"  # settings of encoders that others than kgrag give
 _LENGTHS = 1e-3  # how far from 1 the length of a row may be that is left as it is
 _T = TypeVar("_T")
-
-
-class PlainEmbedder(Protocol):
-    """The least that an encoder of another package or program has.
-
-    Where it has `is_stand_in`, `languages`, `settings` or `embed_spans`, too, they count as
-    `Embedder` and `ContextualEmbedder` say.
-    """
-
-    @property
-    def name(self) -> str:
-        """Return model and variant; a knowledge base records it and refuses another."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Return the length of a vector."""
-        ...
-
-    def embed(self, texts: Sequence[str], task: Task) -> Sequence[Sequence[float]] | Vectors:
-        """Return a vector of finite numbers for each text; of any length, zero for empty texts.
-
-        Args:
-            texts: May be empty.
-            task: `query` for a question, `passage` for what is searched.
-        """
-        ...
 
 
 class CheckedEmbedder:
@@ -136,7 +110,7 @@ class CheckedEmbedder:
         return ModelError(f"the encoder {self._where} {what} (see kgrag.extending.PlainEmbedder)")
 
 
-def checked(embedder: PlainEmbedder | Embedder, *, plugin: str = "") -> Embedder:
+def checked(embedder: PlainEmbedder, *, plugin: str = "") -> Embedder:
     """Return an encoder that gives what `Embedder` promises; itself where it is kgrag's own.
 
     Args:

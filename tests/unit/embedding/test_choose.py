@@ -52,17 +52,6 @@ def test_open_embedder_takes_the_default_model_when_it_is_installed(
     assert open_embedder("hash-64").dimension == 64
 
 
-def test_open_embedder_finds_a_model_by_the_identity_that_a_knowledge_base_records(
-    cache, tiny_files
-):
-    """Name and identity open the same model; another identity does not."""
-    card = add_model(tiny_files, name="mine")
-
-    assert open_embedder("mine").name == open_embedder(card.identity).name == card.identity
-    with pytest.raises(ModelNotFoundError, match="kgrag models add PATH --name mine"):
-        open_embedder("mine-000000000000-0000")
-
-
 def test_open_embedder_never_falls_back_when_the_default_model_is_damaged(
     cache, tiny_files, monkeypatch
 ):
@@ -139,6 +128,9 @@ def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(ca
     card = add_model(tiny_files, name="mine")
     cut = open_embedder(f"{card.identity}@2")
 
+    assert open_embedder("mine").name == open_embedder(card.identity).name == card.identity
+    with pytest.raises(ModelNotFoundError, match="kgrag models add PATH --name mine"):
+        open_embedder("mine-000000000000-0000")
     assert (cut.name, cut.dimension) == (f"{card.identity}@2", 2)
     assert open_embedder(cut.name).name == cut.name
     assert open_embedder(f"{card.identity}+late").name == f"{card.identity}+late"
@@ -174,12 +166,6 @@ def test_configured_embedder_cuts_anew_where_settings_name_another_dimension(cac
     ):
         settings = EmbeddingConfig(dimension=dimension)
         assert configured_embedder(settings, recorded).name == chosen
-
-
-def test_configured_embedder_refuses_late_chunking_with_an_encoder_that_cannot(cache):
-    """The stand-in has no states of tokens."""
-    with pytest.raises(ModelError, match=r"late chunking needs .* hash-64 does not"):
-        configured_embedder(EmbeddingConfig(model="hash-64", late_chunking=True))
 
 
 def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):

@@ -255,22 +255,10 @@ def test_pull_model_refuses_names_that_are_not_catalogued(cache):
 NEVER = float("inf")
 
 
-def test_download_writes_the_file(hub, tmp_path):
-    """Byte for byte."""
-    hub.files["/f"] = bytes(range(256)) * 1000
-    download(f"{hub.url}/f", tmp_path / "f", deadline=NEVER)
-
-    assert (tmp_path / "f").read_bytes() == hub.files["/f"]
-
-
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (404, "/f: .*404"),
         (503, "/f: .*503"),
-        ("hang", "/f: .*timed out"),
-        ("stall", "/f: .*timed out"),
-        ("cut", "/f: .*50 bytes.* 100"),
         ("endless", "/f: more than 1000000 bytes"),
         ("other", "/f: the hub states sha256 [0-9a-f]{64}, the file has [0-9a-f]{64}"),
     ],
@@ -280,8 +268,6 @@ def test_download_says_what_went_wrong(hub, tmp_path, monkeypatch, fault, messag
     hub.files["/f"] = bytes(100)
     hub.faults["/f"] = fault
     monkeypatch.setattr(pull, "_MAX_BYTES", 1_000_000)
-    if fault in ("hang", "stall"):
-        monkeypatch.setattr(pull, "_WAIT_S", 0.2)
 
     with pytest.raises(ModelError, match=message):
         download(f"{hub.url}/f", tmp_path / "f", deadline=NEVER)
@@ -314,12 +300,6 @@ def test_download_gives_up_at_the_deadline(hub, tmp_path):
 
     with pytest.raises(ModelError, match="too slow"):
         download(f"{hub.url}/f", tmp_path / "f", deadline=time.monotonic())
-
-
-def test_download_says_when_nobody_listens(hub, tmp_path):
-    """A refused connection is an error of ours."""
-    with pytest.raises(ModelError, match="refused"):
-        download("http://127.0.0.1:9/f", tmp_path / "f", deadline=NEVER)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/f", "hub.example/f"])

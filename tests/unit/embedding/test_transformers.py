@@ -168,10 +168,6 @@ def test_add_transformers_refuses_weights_that_are_not_numbers(hub_folder, stagi
         added(folder, staging)
 
 
-CARD = ModelCard(name="tiny", dimension=32, format="transformers")
-quiet = pytest.mark.filterwarnings("ignore")
-
-
 @pytest.mark.parametrize("package", ["torch", "transformers", "peft"])
 def test_load_model_tells_how_to_install_what_is_missing(monkeypatch, tmp_path, package):
     """The one command is in the text; peft is needed for adapters."""
@@ -186,8 +182,6 @@ def test_load_model_tells_how_to_install_what_is_missing(monkeypatch, tmp_path, 
         TransformersNetwork.from_folder(tmp_path, card)
 
 
-@pytest.mark.jina
-@quiet
 def test_choose_device_takes_a_graphics_processor_where_there_is_one(monkeypatch):
     """Half precision there, in the form that does not overflow where the processor has it."""
     torch = pytest.importorskip("torch")
@@ -201,22 +195,14 @@ def test_choose_device_takes_a_graphics_processor_where_there_is_one(monkeypatch
         assert choose_device() == ("cuda", dtype)
 
 
-@pytest.mark.jina
-@quiet
 def test_load_model_is_quiet_and_leaves_the_library_as_it_was(hub_folder, capfd):
     """No bars, no reports; what the user has set for transformers is not changed."""
-    folder = hub_folder("jina_embeddings_v3")
+    folder = hub_folder(JINA)
     from transformers.utils import logging
 
     logging.enable_progress_bar()
     before = logging.get_verbosity()
-    card = ModelCard(
-        name="tiny",
-        dimension=32,
-        query_adapter="retrieval_query",
-        passage_adapter="retrieval_passage",
-    )
-    TransformersNetwork.from_folder(folder, card)
+    TransformersNetwork.from_folder(folder, read_folder(folder))
 
     assert capfd.readouterr() == ("", "")
     assert logging.get_verbosity() == before
@@ -224,35 +210,18 @@ def test_load_model_is_quiet_and_leaves_the_library_as_it_was(hub_folder, capfd)
     logging.disable_progress_bar()
 
 
-@pytest.mark.jina
-@quiet
 def test_load_model_asks_nobody(hub_folder, monkeypatch):
     """All that a model is lies in its folder, adapters included: no connection is tried."""
-    folder = hub_folder("jina_embeddings_v3")
+    folder = hub_folder(JINA)
     asked: list[object] = []
     for name in ("getaddrinfo", "create_connection"):
         monkeypatch.setattr(socket, name, lambda *to, **_: asked.append(to))
     monkeypatch.setattr(socket.socket, "connect", lambda *to: asked.append(to))
-    card = ModelCard(name="tiny", dimension=32, passage_adapter="retrieval_passage")
-    TransformersNetwork.from_folder(folder, card)
+    TransformersNetwork.from_folder(folder, read_folder(folder))
 
     assert asked == []
 
 
-@pytest.mark.jina
-@quiet
-def test_load_model_refuses_weights_of_another_model(hub_folder):
-    """A config with more layers than the weights have would be filled with noise."""
-    folder = hub_folder("bert")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
-
-    with pytest.raises(ModelError, match=r"16 weights are missing, the first is encoder\.layer\.2"):
-        TransformersNetwork.from_folder(folder, CARD)
-
-
-@pytest.mark.jina
-@quiet
 def test_load_model_maps_what_the_libraries_raise(hub_folder):
     """Broken weights and broken configs are errors of ours."""
     folder = hub_folder("bert")
@@ -265,11 +234,9 @@ def test_load_model_maps_what_the_libraries_raise(hub_folder):
         TransformersNetwork.from_folder(folder, CARD)
 
 
-@pytest.mark.jina
-@quiet
 def test_load_model_refuses_an_adapter_that_is_missing_or_does_not_fit(hub_folder):
     """Weights of an adapter that are not there would be noise."""
-    folder = hub_folder("jina_embeddings_v3")
+    folder = hub_folder(JINA)
     (folder / "none").mkdir()
     card = ModelCard(name="tiny", dimension=32, query_adapter="none")
     with pytest.raises(ModelError, match=r"adapter .*none is missing"):
@@ -288,8 +255,6 @@ def test_load_model_refuses_an_adapter_that_is_missing_or_does_not_fit(hub_folde
             TransformersNetwork.from_folder(folder, card)
 
 
-@pytest.mark.jina
-@quiet
 def test_convert_tokenizer_makes_the_file_of_an_older_models_vocabulary(hub_folder, tmp_path):
     """BERT models of some years ago have vocab.txt alone."""
     from tokenizers import Tokenizer
@@ -306,10 +271,7 @@ def test_convert_tokenizer_makes_the_file_of_an_older_models_vocabulary(hub_fold
     ]  # fmt: skip
 
 
-pytestmark = [pytest.mark.jina, pytest.mark.filterwarnings("ignore")]
-
 CARD = ModelCard(name="tiny", dimension=32, format="transformers")
-BATCH = [[0, 5, 6, 7, 2], [0, 9, 2]]
 
 
 def test_from_folder_sets_the_threads_of_torch_only_when_asked(hub_folder):
@@ -333,9 +295,6 @@ def test_pooled_maps_what_the_model_raises(hub_folder):
         network.pooled([[0, 9999]], "query")
 
 
-pytestmark = [pytest.mark.jina, pytest.mark.filterwarnings("ignore")]
-
-JINA = "jina_embeddings_v3"
 FAMILIES = (JINA, "bert", "xlm-roberta", "modernbert")
 TEXTS = ["绿色工厂", "a", "减排目标，减排目标。" * 5, "green factory", "b c", "色" * 40]
 CLOSE = 1e-5  # of float32 on a processor, as the class promises

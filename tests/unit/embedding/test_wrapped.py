@@ -149,11 +149,6 @@ def test_truncated_rows_are_the_first_components_made_unit_again():
         np.testing.assert_allclose(row, long / np.linalg.norm(long), atol=1e-6)
 
 
-def test_truncated_empty_text_is_the_zero_vector():
-    """Nothing is divided by zero."""
-    assert not truncated(HashEmbedder(64), 16).embed([""], "passage").any()
-
-
 def test_truncated_to_its_own_dimension_is_the_encoder_itself():
     """A knowledge base that was built without a cut goes on with the same identity."""
     whole = HashEmbedder(64)
@@ -176,16 +171,12 @@ def test_truncated_beyond_the_model_is_an_error(dimension):
 
 def test_truncated_spans_are_cut_as_well():
     """An encoder that reads in context still does."""
+    assert not is_contextual(truncated(HashEmbedder(64), 16))
     cut = truncated(Contextual(64), 16)
     assert is_contextual(cut)
     rows = cut.embed_spans(["推进节能减排和资源循环利用，实现碳达峰碳中和"], [[(0, 13), (14, 22)]])
     assert [r.shape for r in rows] == [(2, 16)]
     np.testing.assert_allclose(np.linalg.norm(rows[0], axis=1), 1, atol=1e-6)
-
-
-def test_truncated_of_a_plain_encoder_knows_no_spans():
-    """What cannot be done is not pretended."""
-    assert not hasattr(truncated(HashEmbedder(64), 16), "embed_spans")
 
 
 def test_its_name_is_another_and_the_rest_is_the_encoders():
