@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -142,9 +142,7 @@ class Endpoint:
     """An encoder's endpoint with everything filled in.
 
     Attributes:
-        base_url: Where to post to, without `/embeddings`.
-        model: Name of the model.
-        api_key_env: The environment variable that holds the key; empty where none is needed.
+        place: Where it is asked, for which model.
         batch_texts: Texts sent at once, at most.
         batch_tokens: Tokens sent at once, at most, as estimated.
         dimension: Length of the vectors that is asked for; 0 for the model's own.
@@ -154,9 +152,7 @@ class Endpoint:
         instructions: What is put before a text of each task.
     """
 
-    base_url: str
-    model: str
-    api_key_env: str = ""
+    place: Place
     batch_texts: int = 32
     batch_tokens: int = 16_000
     dimension: int = 0
@@ -175,7 +171,7 @@ def open_endpoint(config: EmbeddingConfig, *, recorded: str | None = None) -> "E
             one, the endpoint need not be asked for its dimension.
     """
     endpoint = endpoint_for(config)
-    known = re.fullmatch(rf"{PREFIX}{re.escape(endpoint.model)}-(\d+)-.*", recorded or "")
+    known = re.fullmatch(rf"{PREFIX}{re.escape(endpoint.place.model)}-(\d+)-.*", recorded or "")
     return EndpointEmbedder(endpoint, config, dimension=int(known[1]) if known else 0)
 
 
@@ -204,19 +200,14 @@ class EndpointEmbedder:
         self.settings: Mapping[str, str] = _settings(endpoint)
         self._endpoint = endpoint
         self._concurrency = config.concurrency
-        place = Place(
-            endpoint.base_url,
-            endpoint.model,
-            key_env=endpoint.api_key_env,
-            attempts=config.attempts,
-        )
+        place = replace(endpoint.place, attempts=config.attempts)
         self._post = Posting(place, ENCODER, timeout_s=config.timeout_s, unsaid_s=_PAUSE_S)
         self._lock = threading.Lock()
         # by all answers so far; 0 before the first
         self._seen = endpoint.dimension or dimension
 
     def __repr__(self) -> str:
-        return f"EndpointEmbedder({self._endpoint.model!r} at {self._endpoint.base_url!r})"
+        return f"EndpointEmbedder({self._endpoint.place!r})"
 
     @cached_property
     def dimension(self) -> int:
@@ -234,7 +225,7 @@ class EndpointEmbedder:
         wanted = (self._endpoint.instructions, self._endpoint.tasks)
         parts = [of[task] for of in wanted for task in TASKS]
         hashed = digest("endpoint", *parts, length=4)
-        return f"{PREFIX}{self._endpoint.model}-{self.dimension}-{hashed}"
+        return f"{PREFIX}{self._endpoint.place.model}-{self.dimension}-{hashed}"
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
@@ -330,7 +321,11 @@ class EndpointEmbedder:
             (endpoint.instructions[task] + text).encode("utf-8", "replace").decode("utf-8")
             for text in texts
         ]
-        body: dict[str, object] = {"model": endpoint.model, "input": prompts, **endpoint.fields}
+        body: dict[str, object] = {
+            "model": endpoint.place.model,
+            "input": prompts,
+            **endpoint.fields,
+        }
         if endpoint.asks_dimension:
             body["dimensions"] = endpoint.dimension
         if endpoint.tasks[task]:
@@ -365,7 +360,7 @@ class EndpointEmbedder:
 
 
 def _settings(endpoint: Endpoint) -> dict[str, str]:
-    settings = {"model": endpoint.model}
+    settings = {"model": endpoint.place.model}
     if endpoint.dimension:
         settings["dimension"] = str(endpoint.dimension)
     for task in TASKS:
@@ -384,9 +379,7 @@ def endpoint_for(config: EmbeddingConfig) -> Endpoint:
     provider = PROVIDERS.get(config.provider, _OWN)
     has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(place.model)
     return Endpoint(
-        base_url=place.url,
-        model=place.model,
-        api_key_env=place.key_env,
+        place=place,
         batch_texts=config.batch_texts or provider.batch_texts,
         batch_tokens=config.batch_tokens or provider.batch_tokens,
         dimension=config.dimension,

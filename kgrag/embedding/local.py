@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from kgrag.embedding.embedder import Spans, Task, Vectors
 from kgrag.embedding.model_folder import ModelFolder
 from kgrag.embedding.tokens import TextTokenizer, lowered, pieces
 from kgrag.errors import ModelError
-
-_A = TypeVar("_A")
-_B = TypeVar("_B")
 
 # Only the first tokens count, and a word of more than 100 characters is one unknown token, so
 # that much text is enough; the rest need not be tokenised.
@@ -188,16 +185,11 @@ class LocalEmbedder:
         `work` is given the feeds of a batch, and their places.
         """
         groups = batches(list(map(len, feeds)), self._network.batch_tokens, pads=self._network.pads)
-        done = self._each(lambda group: work([feeds[place] for place in group], group), groups)
-        for group, rows in zip(groups, done, strict=True):
-            yield from zip(group, rows, strict=True)
-
-    def _each(self, work: Callable[[_A], _B], items: Sequence[_A]) -> Iterable[_B]:
-        """Return what comes of each item, in order."""
-        if len(items) < 2 or self._threads == 1:
-            return map(work, items)
-        with ThreadPoolExecutor(min(self._threads, len(items))) as pool:
-            return list(pool.map(work, items))
+        with ThreadPoolExecutor(self._threads) as pool:
+            each = map if len(groups) < 2 or self._threads == 1 else pool.map
+            done = each(lambda group: work([feeds[place] for place in group], group), groups)
+            for group, rows in zip(groups, done, strict=True):
+                yield from zip(group, rows, strict=True)
 
     def _unit(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:
         self._check_dimension(vector)

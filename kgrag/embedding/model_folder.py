@@ -153,9 +153,8 @@ class ModelFolder:
             told = f"the model file {path} is missing. {remedy(self.path.name)}"
             raise ModelNotFoundError(told) from exc
         except (OSError, ValueError, TypeError, AttributeError, LookupError) as exc:
-            raise ModelError(
-                f"cannot read the model card {path}: {exc}. {remedy(self.path.name)}"
-            ) from exc
+            what = "the model card " if name == CARD_FILE else ""
+            raise ModelError(f"cannot read {what}{path}: {exc}. {remedy(self.path.name)}") from exc
 
 
 def _hashes(stated: _Stated) -> tuple[str, str]:

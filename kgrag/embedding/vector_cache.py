@@ -3,15 +3,15 @@
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from kgrag.embedding.embedder import Embedder, Task, Vectors
+from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.endpoint import EndpointEmbedder
 from kgrag.files.private import make_private
 from kgrag.files.sqlite_file import whose
 from kgrag.ids import embedding_key
@@ -29,16 +29,6 @@ _ROUNDING = 1e-3  # that a vector's length may be off 1
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
-class BatchEmbedder(Embedder, Protocol):
-    """An encoder that gives vectors as they come."""
-
-    def embed_batches(
-        self, texts: Sequence[str], task: Task
-    ) -> Iterator[tuple[list[int], Vectors]]:
-        """Yield (places in `texts`, their vectors) until all that are not empty were there."""
-        ...
-
-
 class CachedEmbedder:
     """An encoder in front of which a file keeps vectors, to give them again for the same text.
 
@@ -49,7 +39,7 @@ class CachedEmbedder:
     """
 
     def __init__(
-        self, embedder: BatchEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
+        self, embedder: EndpointEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
     ) -> None:
         """Wrap an encoder; neither the file nor the encoder is asked yet.
 

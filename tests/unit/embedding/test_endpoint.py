@@ -388,7 +388,9 @@ def test_open_endpoint_takes_the_settings():
     embedder = open_endpoint(EmbeddingConfig(provider="jina", dimension=256, languages="zh,en"))
     assert (embedder.dimension, embedder.languages) == (256, "zh,en")
     assert embedder.name.startswith("endpoint-jina-embeddings-v3-256-")
-    assert repr(embedder) == "EndpointEmbedder('jina-embeddings-v3' at 'https://api.jina.ai/v1')"
+    assert repr(embedder) == (
+        "EndpointEmbedder(Place('jina-embeddings-v3' at 'https://api.jina.ai/v1'))"
+    )
 
 
 PLACE = Place("http://h/v1", "m", key="sk-1234567890")
@@ -452,9 +454,9 @@ def test_every_provider_may_stand_in_the_file(tmp_path):
 def test_endpoint_for_fills_in_the_provider():
     """Address, model, key variable and batches."""
     endpoint = endpoint_for(EmbeddingConfig(provider="dashscope"))
-    assert endpoint.base_url == "https://dashscope.aliyuncs.com/compatible-mode/v1"
-    assert endpoint.model == "text-embedding-v4"
-    assert endpoint.api_key_env == "DASHSCOPE_API_KEY"
+    assert endpoint.place.url == "https://dashscope.aliyuncs.com/compatible-mode/v1"
+    assert endpoint.place.model == "text-embedding-v4"
+    assert endpoint.place.key_env == "DASHSCOPE_API_KEY"
     assert endpoint.batch_texts == 10
     assert not any(endpoint.tasks.values())
 
@@ -467,7 +469,7 @@ def test_endpoint_for_prefers_the_settings():
     )  # fmt: skip
     endpoint = endpoint_for(config)
     assert endpoint == Endpoint(
-        base_url="http://h/v1", model="x", api_key_env="KEY", batch_texts=3, batch_tokens=4,
+        place=Place("http://h/v1", "x", key_env="KEY"), batch_texts=3, batch_tokens=4,
         instructions={"query": "q", "passage": "p"},
     )  # fmt: skip
 

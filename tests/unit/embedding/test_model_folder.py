@@ -70,7 +70,7 @@ def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
         {"colour": "red"},
     ],
 )
-def test_read_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, changes):
+def test_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, changes):
     """Unknown keys and wrong types are errors that name the file."""
     ModelFolder(tmp_path).write_card(tiny_card)
     data = json.loads((tmp_path / CARD_FILE).read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def test_read_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, chan
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": "x"}', "\xff"])
-def test_read_card_refuses_what_is_no_card(tmp_path, text):
+def test_card_refuses_what_is_no_card(tmp_path, text):
     """Empty, cut short or something else: always the same kind of error."""
     (tmp_path / CARD_FILE).write_bytes(text.encode("latin-1"))
 
@@ -124,7 +124,7 @@ def test_installing_clears_what_a_killed_process_left(cache):
         assert [path for path in cache.iterdir() if path.is_dir()] == [staging.path]
 
 
-def test_move_into_place_replaces_an_older_model(cache, tiny_files, tiny_card):
+def test_install_replaces_an_older_model(cache, tiny_files, tiny_card):
     """The new files take the old ones' place whole."""
     install(tiny_files, dataclasses.replace(tiny_card, source="old"))
     (cache / "tiny" / "old.txt").write_text("old")
@@ -135,7 +135,7 @@ def test_move_into_place_replaces_an_older_model(cache, tiny_files, tiny_card):
     assert [path.name for path in cache.iterdir() if path.is_dir()] == ["tiny"]
 
 
-def test_move_into_place_records_the_size_of_the_files(cache, tiny_folder, tiny_card):
+def test_install_records_the_size_of_the_files(cache, tiny_folder, tiny_card):
     """Of all but the card, so that a list can tell that one was cut; no model is another for it."""
     install(tiny_folder, tiny_card)
     (card,) = installed_models()

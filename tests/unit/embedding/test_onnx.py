@@ -375,7 +375,7 @@ def expected_states(shape: Shape) -> np.ndarray:
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_vectors_of_every_family_and_pooling(tmp_path, family, pooling):
+def test_pooled_of_every_family_and_pooling(tmp_path, family, pooling):
     """Mask of ones, types of zero, positions from zero, no past; first, mean or last state."""
     shape = Shape(inputs=FAMILIES[family])
     write_graph(tmp_path, shape)
@@ -397,7 +397,7 @@ def test_vectors_of_every_family_and_pooling(tmp_path, family, pooling):
         (Shape(inputs=FAMILIES["bert"], output="something", is_shape_known=False), 1e-6),
     ],
 )
-def test_vectors_of_graphs_with_other_types_and_names(tmp_path, shape, tolerance):
+def test_pooled_of_graphs_with_other_types_and_names(tmp_path, shape, tolerance):
     """Short integers in, half precision out, an output of any name, its shape left open."""
     write_graph(tmp_path, shape)
     vectors = network(tmp_path, "mean").pooled(IDS, "query")
@@ -432,7 +432,7 @@ def test_from_folder_refuses_scores_of_a_head_for_another_task(tmp_path, output)
         network(tmp_path, "mean")
 
 
-def test_vectors_map_what_the_library_raises(tmp_path):
+def test_pooled_maps_what_the_library_raises(tmp_path):
     """A token without a state fails in the graph, texts of two lengths before it."""
     write_graph(tmp_path, Shape(inputs=FAMILIES["bare"]))
     graph = network(tmp_path, "cls")

@@ -169,7 +169,7 @@ def test_add_transformers_refuses_weights_that_are_not_numbers(hub_folder, stagi
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers", "peft"])
-def test_load_model_tells_how_to_install_what_is_missing(monkeypatch, tmp_path, package):
+def test_from_folder_tells_how_to_install_what_is_missing(monkeypatch, tmp_path, package):
     """The one command is in the text; peft is needed for adapters."""
     for name in ("torch", "transformers", "peft"):
         monkeypatch.setitem(sys.modules, name, type(sys)(name))
@@ -195,7 +195,7 @@ def test_choose_device_takes_a_graphics_processor_where_there_is_one(monkeypatch
         assert choose_device() == ("cuda", dtype)
 
 
-def test_load_model_is_quiet_and_leaves_the_library_as_it_was(hub_folder, capfd):
+def test_from_folder_is_quiet_and_leaves_the_library_as_it_was(hub_folder, capfd):
     """No bars, no reports; what the user has set for transformers is not changed."""
     folder = hub_folder(JINA)
     from transformers.utils import logging
@@ -210,7 +210,7 @@ def test_load_model_is_quiet_and_leaves_the_library_as_it_was(hub_folder, capfd)
     logging.disable_progress_bar()
 
 
-def test_load_model_asks_nobody(hub_folder, monkeypatch):
+def test_from_folder_asks_nobody(hub_folder, monkeypatch):
     """All that a model is lies in its folder, adapters included: no connection is tried."""
     folder = hub_folder(JINA)
     asked: list[object] = []
@@ -222,7 +222,7 @@ def test_load_model_asks_nobody(hub_folder, monkeypatch):
     assert asked == []
 
 
-def test_load_model_maps_what_the_libraries_raise(hub_folder):
+def test_from_folder_maps_what_the_libraries_raise(hub_folder):
     """Broken weights and broken configs are errors of ours."""
     folder = hub_folder("bert")
     path = folder / "model.safetensors"
@@ -234,7 +234,7 @@ def test_load_model_maps_what_the_libraries_raise(hub_folder):
         TransformersNetwork.from_folder(folder, CARD)
 
 
-def test_load_model_refuses_an_adapter_that_is_missing_or_does_not_fit(hub_folder):
+def test_from_folder_refuses_an_adapter_that_is_missing_or_does_not_fit(hub_folder):
     """Weights of an adapter that are not there would be noise."""
     folder = hub_folder(JINA)
     (folder / "none").mkdir()
