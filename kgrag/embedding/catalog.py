@@ -140,7 +140,7 @@ def name_from(text: str) -> str:
 
 
 def remedy(name: str) -> str:
-    """Return the sentence that tells how to install a model of this name.
+    """Return the sentence that says how to install a model of this name.
 
     >>> remedy("bge-small-zh")
     'Remedy: kgrag models pull bge-small-zh'

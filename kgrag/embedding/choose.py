@@ -38,7 +38,7 @@ _IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late
 
 
 def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) -> Embedder:
-    """Return the encoder that settings name; the log tells of settings that are not for it.
+    """Return the encoder that settings name; settings that do not apply to it are logged.
 
     Args:
         config: Settings; an endpoint is not asked yet.
@@ -105,14 +105,14 @@ def open_embedder(
     if name is None:
         # A damaged installation is an error: it must not turn into the stand-in unnoticed.
         name = DEFAULT_MODEL if (models_folder() / DEFAULT_MODEL).is_dir() else "hash"
-    said = _IDENTITY.fullmatch(name)
-    if said is None:  # it has a line break
+    parts = _IDENTITY.fullmatch(name)
+    if parts is None:  # it has a line break
         raise ModelNotFoundError(f"no model is called {name!r}. Remedy: kgrag models list")
-    embedder = _open_whole(said["model"], threads=threads)
-    dimension = dimension or int(said["dimension"] or 0)
+    embedder = _open_whole(parts["model"], threads=threads)
+    dimension = dimension or int(parts["dimension"] or 0)
     if dimension:
         embedder = truncated(embedder, dimension)
-    return late(embedder) if said["late"] else embedder
+    return late(embedder) if parts["late"] else embedder
 
 
 def _open_whole(name: str, *, threads: int | None) -> Embedder:
@@ -274,7 +274,7 @@ def differences(meta: KbMeta, embedder: Embedder) -> list[str]:
     Of another model only what both tell: that it has no such setting is no news.
 
     Args:
-        meta: Of the knowledge base; one made by an older kgrag tells only the identity.
+        meta: Of the knowledge base; one made by an older kgrag records only the identity.
         embedder: The other.
     """
     before = meta.embedder_settings

@@ -73,7 +73,7 @@ class ModelFolder:
     def seal(self) -> tuple[str, str]:
         """Write sizes and hashes of all files beside them; return the model's and tokenizer's hash.
 
-        The first stands for everything but the tokenizer.
+        The first is of all files but the tokenizer.
         """
         files = sorted(file for file in self.path.rglob("*") if file.is_file())
         stated: _Stated = {
@@ -150,8 +150,8 @@ class ModelFolder:
         try:
             return parse(read_foreign(path.read_bytes()))
         except FileNotFoundError as exc:
-            told = f"the model file {path} is missing. {remedy(self.path.name)}"
-            raise ModelNotFoundError(told) from exc
+            text = f"the model file {path} is missing. {remedy(self.path.name)}"
+            raise ModelNotFoundError(text) from exc
         except (OSError, ValueError, TypeError, AttributeError, LookupError) as exc:
             what = "the model card " if name == CARD_FILE else ""
             raise ModelError(f"cannot read {what}{path}: {exc}. {remedy(self.path.name)}") from exc

@@ -95,7 +95,7 @@ def _from_hub(entry: CatalogEntry, staging: ModelFolder) -> None:
     from huggingface_hub import hf_hub_url
 
     endpoint = (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
-    if {"@", "?", "#"} & set(endpoint):  # it stands in what is said of failures
+    if {"@", "?", "#"} & set(endpoint):  # errors show it
         raise ModelError("HF_ENDPOINT must hold no user, password or query (after @, ? or #)")
     deadline = time.monotonic() + _TOTAL_S
     for path, name in _hub_files(entry):

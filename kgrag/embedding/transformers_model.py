@@ -40,7 +40,6 @@ class TransformersNetwork:
     On the processor a text's vector is the same in any company to 1e-5 in each component. The
     half precision of a graphics processor is some 1e-3 off (cosine 0.9999; measured with a random
     model of 12 layers in bfloat16), which does not count as another model.
-
     """
 
     pads = True
