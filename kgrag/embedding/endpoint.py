@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -39,8 +38,10 @@ _SHORTEST = 16  # characters; a text that is too long for an endpoint is not cut
 
 
 # Many servers know no base64, which is what the client would ask for.
-_FLOATS: Mapping[str, str | bool] = MappingProxyType({"encoding_format": "float"})
-_NONE: Mapping[Task, str] = MappingProxyType({"query": "", "passage": ""})
+_FLOATS: Mapping[str, str | bool] = {"encoding_format": "float"}
+_NONE: Mapping[Task, str] = {"query": "", "passage": ""}
+_JINA_TASKS: Mapping[Task, str] = {"query": "retrieval.query", "passage": "retrieval.passage"}
+_JINA_WITH_TASKS = re.compile(r"jina-embeddings-v[3-9]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,56 +67,43 @@ class Provider(AtService):
 
 
 # Largest batches are below the limits: what a kill may lose is what is under way.
-PROVIDERS: Mapping[str, Provider] = MappingProxyType(
-    {
-        # api.jina.ai/openapi.json: fields task, dimensions, truncate, embedding_type; 500 requests
-        # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
-        # issue 1997).
-        "jina": Provider(
-            service=SERVICES["jina"],
-            model="jina-embeddings-v3",
-            batch_texts=128,
-            batch_tokens=64_000,
-            dimensions=True,
-            fields=MappingProxyType({"embedding_type": "float", "truncate": True}),
-        ),
-        # api-docs.siliconflow.cn, embeddings: 512 tokens a text for bge-large-zh, 8192 for bge-m3;
-        # `dimensions` is for Qwen3 only, so vectors are cut here. More than 64 texts, and with some
-        # models 32, are refused with 413.
-        "siliconflow": Provider(
-            service=SERVICES["siliconflow"],
-            model="BAAI/bge-m3",
-        ),
-        # help.aliyun.com, model-studio, "OpenAI compatible - Embedding": at most 10 texts of 8192
-        # tokens; dimensions 64 to 2048, 1024 where none is asked for.
-        "dashscope": Provider(
-            service=SERVICES["dashscope"],
-            model="text-embedding-v4",
-            batch_texts=10,
-            dimensions=True,
-        ),
-        # The API reference: at most 2048 texts of 8192 tokens, and 300,000 tokens in all.
-        "openai": Provider(
-            service=SERVICES["openai"],
-            model="text-embedding-3-small",
-            batch_texts=256,
-            batch_tokens=100_000,
-            dimensions=True,
-        ),
-        # vLLM refuses `dimensions` unless the model's files say "is_matryoshka", which those of
-        # Qwen3-Embedding do not (vllm pull request 16331, QwenLM/Qwen3-Embedding issue 85).
-        "vllm": Provider(service=SERVICES["vllm"], batch_texts=64, batch_tokens=32_000),
-        # text-embeddings-router --help: max-client-batch-size 32.
-        "tei": Provider(service=SERVICES["tei"]),
-        # It encodes on the user's machine: a large batch would not be done in time.
-        "ollama": Provider(service=SERVICES["ollama"], batch_texts=16, batch_tokens=8_000),
-    }
-)
-_OWN = Provider()
-_JINA_TASKS: Mapping[Task, str] = MappingProxyType(
-    {"query": "retrieval.query", "passage": "retrieval.passage"}
-)
-_JINA_WITH_TASKS = re.compile(r"jina-embeddings-v[3-9]")
+PROVIDERS: Mapping[str, Provider] = {
+    # api.jina.ai/openapi.json: fields task, dimensions, truncate, embedding_type; 500 requests
+    # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
+    # issue 1997).
+    "jina": Provider(
+        service=SERVICES["jina"],
+        model="jina-embeddings-v3",
+        batch_texts=128,
+        batch_tokens=64_000,
+        dimensions=True,
+        fields={"embedding_type": "float", "truncate": True},
+    ),
+    # api-docs.siliconflow.cn, embeddings: 512 tokens a text for bge-large-zh, 8192 for bge-m3;
+    # `dimensions` is for Qwen3 only, so vectors are cut here. More than 64 texts, and with some
+    # models 32, are refused with 413.
+    "siliconflow": Provider(service=SERVICES["siliconflow"], model="BAAI/bge-m3"),
+    # help.aliyun.com, model-studio, "OpenAI compatible - Embedding": at most 10 texts of 8192
+    # tokens; dimensions 64 to 2048, 1024 where none is asked for.
+    "dashscope": Provider(
+        service=SERVICES["dashscope"], model="text-embedding-v4", batch_texts=10, dimensions=True
+    ),
+    # The API reference: at most 2048 texts of 8192 tokens, and 300,000 tokens in all.
+    "openai": Provider(
+        service=SERVICES["openai"],
+        model="text-embedding-3-small",
+        batch_texts=256,
+        batch_tokens=100_000,
+        dimensions=True,
+    ),
+    # vLLM refuses `dimensions` unless the model's files say "is_matryoshka", which those of
+    # Qwen3-Embedding do not (vllm pull request 16331, QwenLM/Qwen3-Embedding issue 85).
+    "vllm": Provider(service=SERVICES["vllm"], batch_texts=64, batch_tokens=32_000),
+    # text-embeddings-router --help: max-client-batch-size 32.
+    "tei": Provider(service=SERVICES["tei"]),
+    # It encodes on the user's machine: a large batch would not be done in time.
+    "ollama": Provider(service=SERVICES["ollama"], batch_texts=16, batch_tokens=8_000),
+}
 
 # What a model wants before a question and before a passage, as its card on the Hugging Face hub
 # says; by its name there, which servers mostly keep.
@@ -143,21 +131,15 @@ class Endpoint:
 
     Attributes:
         place: Where it is asked, for which model.
-        batch_texts: Texts sent at once, at most.
-        batch_tokens: Tokens sent at once, at most, as estimated.
+        provider: How much is sent at once, and with which fields.
         dimension: Length of the vectors that is asked for; 0 for the model's own.
-        asks_dimension: Whether the endpoint is asked for it; else vectors are cut here.
-        fields: Sent with every request.
         tasks: What the field `task` says for each task; empty where it is not sent.
         instructions: What is put before a text of each task.
     """
 
     place: Place
-    batch_texts: int = 32
-    batch_tokens: int = 16_000
+    provider: Provider = field(default_factory=Provider)
     dimension: int = 0
-    asks_dimension: bool = False
-    fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
     tasks: Mapping[Task, str] = field(default_factory=lambda: _NONE)
     instructions: Mapping[Task, str] = field(default_factory=lambda: _NONE)
 
@@ -263,10 +245,8 @@ class EndpointEmbedder:
             ModelMismatchError: If the vectors' dimension is not the asked or former one.
             ModelError: If it refuses the request.
         """
-        endpoint = self._endpoint
-        batches = in_batches(
-            texts, most_texts=endpoint.batch_texts, most_tokens=endpoint.batch_tokens
-        )
+        most = self._endpoint.provider
+        batches = in_batches(texts, most_texts=most.batch_texts, most_tokens=most.batch_tokens)
         failure: Exception | None = None
         pool = ThreadPoolExecutor(self._concurrency)
         is_waited_for = True
@@ -324,9 +304,9 @@ class EndpointEmbedder:
         body: dict[str, object] = {
             "model": endpoint.place.model,
             "input": prompts,
-            **endpoint.fields,
+            **endpoint.provider.fields,
         }
-        if endpoint.asks_dimension:
+        if endpoint.dimension and endpoint.provider.dimensions:
             body["dimensions"] = endpoint.dimension
         if endpoint.tasks[task]:
             body["task"] = endpoint.tasks[task]
@@ -376,27 +356,24 @@ def endpoint_for(config: EmbeddingConfig) -> Endpoint:
         ConfigError: As `place_of`.
     """
     place = place_of(ENCODER, config.provider, config, PROVIDERS)
-    provider = PROVIDERS.get(config.provider, _OWN)
+    provider = PROVIDERS.get(config.provider, Provider())
     has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(place.model)
+    known = (pair for name, *pair in _INSTRUCTIONS if re.search(name, place.model, re.IGNORECASE))
+    query, passage = next(known, ("", ""))
     return Endpoint(
         place=place,
-        batch_texts=config.batch_texts or provider.batch_texts,
-        batch_tokens=config.batch_tokens or provider.batch_tokens,
+        provider=replace(
+            provider,
+            batch_texts=config.batch_texts or provider.batch_texts,
+            batch_tokens=config.batch_tokens or provider.batch_tokens,
+        ),
         dimension=config.dimension,
-        asks_dimension=bool(config.dimension) and provider.dimensions,
-        fields=provider.fields,
         tasks=_JINA_TASKS if has_tasks else _NONE,
-        instructions=_instructions(config, place.model),
+        instructions={
+            "query": config.query_instruction or query,
+            "passage": config.passage_instruction or passage,
+        },
     )
-
-
-def _instructions(config: EmbeddingConfig, model: str) -> Mapping[Task, str]:
-    known = (pair for name, *pair in _INSTRUCTIONS if re.search(name, model, re.IGNORECASE))
-    query, passage = next(known, ("", ""))
-    return {
-        "query": config.query_instruction or query,
-        "passage": config.passage_instruction or passage,
-    }
 
 
 def estimate_tokens(text: str) -> int:

@@ -5,6 +5,7 @@ import logging
 import socket
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_embed_replaces_half_characters(encoder):
 def test_dimension_is_asked_of_the_endpoint_where_it_can_cut(encoder):
     """The field `dimensions` goes with each request."""
     with FakeServer(answer) as server:
-        embedder = encoder(server, dimension=4, asks_dimension=True)
+        embedder = encoder(server, dimension=4, dimensions=True)
         vectors = embedder.embed(["甲"], "query")
     assert server.requests[0].body["dimensions"] == 4
     np.testing.assert_allclose(vectors, expected("甲", 4), atol=1e-6)
@@ -457,7 +458,7 @@ def test_endpoint_for_fills_in_the_provider():
     assert endpoint.place.url == "https://dashscope.aliyuncs.com/compatible-mode/v1"
     assert endpoint.place.model == "text-embedding-v4"
     assert endpoint.place.key_env == "DASHSCOPE_API_KEY"
-    assert endpoint.batch_texts == 10
+    assert endpoint.provider.batch_texts == 10
     assert not any(endpoint.tasks.values())
 
 
@@ -469,17 +470,10 @@ def test_endpoint_for_prefers_the_settings():
     )  # fmt: skip
     endpoint = endpoint_for(config)
     assert endpoint == Endpoint(
-        place=Place("http://h/v1", "x", key_env="KEY"), batch_texts=3, batch_tokens=4,
+        place=Place("http://h/v1", "x", key_env="KEY"),
+        provider=replace(PROVIDERS["openai"], batch_texts=3, batch_tokens=4),
         instructions={"query": "q", "passage": "p"},
     )  # fmt: skip
-
-
-def test_endpoint_for_asks_for_a_dimension_where_it_is_understood():
-    """And only if one is set."""
-    assert not endpoint_for(EmbeddingConfig(provider="jina")).asks_dimension
-    assert endpoint_for(EmbeddingConfig(provider="jina", dimension=64)).asks_dimension
-    tei = endpoint_for(EmbeddingConfig(provider="tei", model="m", dimension=64))
-    assert (tei.dimension, tei.asks_dimension) == (64, False)
 
 
 @pytest.mark.parametrize(
