@@ -442,15 +442,10 @@ def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
             f"{path} has no tokenizer: neither {TOKENIZER_FILE} nor {', '.join(_VOCABULARIES)}. "
             "Remedy: download them, too"
         )
-    precisions = {
-        name: _precision(file)
-        for name, file in files.items()
-        if file.suffix == ".safetensors" and file.is_file()
-    }
     _copy(files, target)
     config = {key: v for key, v in read_json(path / CONFIG_FILE).items() if key not in _CODE_KEYS}
     (target / CONFIG_FILE).write_text(json.dumps(config, indent=2), encoding="utf-8")
-    return precisions[names[-1]]
+    return _precision(target / names[-1])  # the others are proven when they are loaded
 
 
 def _copy(files: Mapping[str, Path], target: Path) -> None:

@@ -142,8 +142,6 @@ def tiny_entry(tiny_card: ModelCard) -> CatalogEntry:
     return CatalogEntry(
         card=tiny_card,
         hub_repo="maker/tiny",
-        hub_model="onnx/model_quantized.onnx",
-        hub_tokenizer="tokenizer.json",
         maven_artifact="org.example:tiny:1.0",
         size_mb=1,
         checks=(("a", "aa", "bb"),),

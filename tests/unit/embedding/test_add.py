@@ -19,7 +19,6 @@ from kgrag.embedding.model_folder import (
     MODEL_FILE,
     TOKENIZER_FILE,
     ModelFolder,
-    file_sha256,
     installed_models,
 )
 from kgrag.errors import GarbledTextError, ModelError
@@ -74,12 +73,7 @@ def test_add_model_knows_files_by_their_hashes(cache, known, tiny_files):
     card = add_model(tiny_files, query_instruction="wrong")
 
     assert dataclasses.replace(card, folder=None) == known.card
-
-
-def test_add_model_gives_known_files_another_name_when_asked(cache, known, tiny_files):
-    """The user's name wins, the settings stay the known ones."""
     card = add_model(tiny_files, name="mine", pooling="cls")
-
     assert card == dataclasses.replace(known.card, name="mine", folder=cache / "mine")
 
 
@@ -249,13 +243,8 @@ def test_add_model_puts_no_model_in_the_place_of_another_unless_told(cache, tiny
 
     assert installed_models() == [other]
     assert other.identity != first.identity
-
-
-def test_add_model_mends_a_damaged_one(cache, tiny_files):
-    """The remedy that errors name is not refused."""
-    card = add_model(tiny_files, name="mine")
-    (cache / "mine" / CARD_FILE).write_text("{")
-    assert add_model(tiny_files, name="mine", pooling="cls").folder == card.folder
+    (cache / "mine" / CARD_FILE).write_text("{")  # a damaged one may be replaced
+    assert add_model(tiny_files, name="mine") == first
 
 
 def test_add_model_refuses_unknown_settings(cache, tiny_files):
@@ -375,26 +364,6 @@ def test_check_entry_accepts_known_hashes_at_once(tiny_folder, tiny_entry):
     entry = dataclasses.replace(tiny_entry, checks=(("a", "bb", "aa"),))
 
     assert check_entry(entry, ModelFolder(tiny_folder)) == entry.card
-
-
-def test_check_entry_accepts_other_files_that_tell_the_passages_apart(
-    tiny_folder, tiny_entry, write_model
-):
-    """A model quantised elsewhere is the same model; its own hash goes into the card."""
-    write_model(tiny_folder / MODEL_FILE, inputs=("input_ids",))
-    card = check_entry(tiny_entry, ModelFolder(tiny_folder))
-
-    assert card.model_sha256 == file_sha256(tiny_folder / MODEL_FILE)
-    assert card.identity != tiny_entry.card.identity
-
-
-def test_check_entry_refuses_other_files_that_rank_wrongly(tiny_folder, tiny_entry, write_model):
-    """It loads and has the dimension, but it is not the model."""
-    write_model(tiny_folder / MODEL_FILE, inputs=("input_ids",))
-    entry = dataclasses.replace(tiny_entry, checks=(("a", "bb", "aa"),))
-
-    with pytest.raises(ModelError, match="the files are not tiny"):
-        check_entry(entry, ModelFolder(tiny_folder))
 
 
 def test_proven_refuses_a_limit_that_the_model_cannot_read(tiny_folder, tiny_card, write_model):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kgrag.embedding.add import unpacked
 from kgrag.embedding.hub_folder import (
     adapters,
     model_file,
@@ -279,13 +278,6 @@ def test_tokenizer_file_says_what_is_wrong(make, names, message):
 
     with pytest.raises(ModelError, match=message):
         tokenizer_file(folder, folder / "m.onnx")
-
-
-def test_unpacked_leaves_a_folder_alone(tmp_path):
-    """It is the user's."""
-    with unpacked(tmp_path, tmp_path / "target") as folder:
-        assert folder == tmp_path
-    assert tmp_path.is_dir()
 
 
 def test_model_file_does_not_look_through_a_whole_disk(make, monkeypatch):

@@ -13,8 +13,8 @@ import pytest
 
 from kgrag.embedding import pull
 from kgrag.embedding.model_folder import MODEL_FILE, TOKENIZER_FILE, ModelFolder, installed_models
-from kgrag.embedding.pull import download, pull_entry, pull_model
-from kgrag.errors import ModelError, ModelNotFoundError
+from kgrag.embedding.pull import download, pull_entry
+from kgrag.errors import ModelError
 
 MODEL_URL = "/maker/tiny/resolve/main/onnx/model_quantized.onnx"
 TOKENIZER_URL = "/maker/tiny/resolve/main/tokenizer.json"
@@ -244,12 +244,6 @@ def test_pull_twice_at_once_downloads_once(full_hub, cache, tiny_entry):
     assert cards[0] == cards[1]
     assert full_hub.asked == [TOKENIZER_URL, MODEL_URL]
     assert ModelFolder(cache / "tiny").intact_card()
-
-
-def test_pull_model_refuses_names_that_are_not_catalogued(cache):
-    """Only what is in the catalogue can be pulled."""
-    with pytest.raises(ModelNotFoundError, match="known are bge-small-zh"):
-        pull_model("other")
 
 
 NEVER = float("inf")

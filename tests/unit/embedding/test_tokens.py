@@ -10,7 +10,6 @@ from kgrag.embedding.model_folder import TOKENIZER_FILE
 from kgrag.embedding.tokens import (
     Piece,
     TextTokenizer,
-    Window,
     lowered,
     pieces,
     tokens_of_spans,
@@ -127,12 +126,6 @@ def test_windows_give_context_on_both_sides_of_a_cut():
         assert window.end - window.keep_to >= 10
     for window in found[1:]:
         assert window.keep_from - window.start >= 10
-
-
-def test_windows_are_one_where_the_text_is_short():
-    """A text that the model reads whole is read once."""
-    assert windows(8, 8) == [Window(0, 8, 0, 8)]
-    assert len(windows(9, 8)) == 2
 
 
 @pytest.mark.parametrize(
