@@ -167,8 +167,8 @@ def read_folder(path: Path) -> ModelCard:
     """
     config = read_json(path / CONFIG_FILE)
     is_jina = config.get("model_type") == JINA_V3
-    readme = _front_matter(path / "README.md")
-    languages = readme.get("language", [])
+    languages = _stated(path / "README.md", "language")
+    licence = " ".join(_stated(path / "README.md", "license"))
     return ModelCard(
         name=path.resolve().name,
         dimension=_number(config.get("hidden_size")) or 0,
@@ -179,7 +179,7 @@ def read_folder(path: Path) -> ModelCard:
         lower_case=read_json(path / "sentence_bert_config.json").get("do_lower_case") is True,
         # a model that reads them all states so, beside some of them
         languages="" if "multilingual" in languages else ",".join(languages),
-        licence=" ".join(readme.get("license", [])) or ("cc-by-nc-4.0" if is_jina else ""),
+        licence=licence or ("cc-by-nc-4.0" if is_jina else ""),
         source=path.resolve().name,
         query_adapter=_adapter(path, "retrieval_query"),
         passage_adapter=_adapter(path, "retrieval_passage"),
@@ -291,20 +291,13 @@ def _number(value: object) -> int | None:
     return value if type(value) is int and 0 < value < _NO_LIMIT else None
 
 
-def _front_matter(path: Path) -> dict[str, list[str]]:
-    """Return the lists and scalars at the head of a README, as lists of words."""
+def _stated(readme: Path, key: str) -> list[str]:
+    """Return the words of a key, with one value or a list, at the head of a README."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with readme.open(encoding="utf-8", errors="replace") as file:
             text = file.read(_README)
     except OSError:
-        return {}
+        return []
     head = re.match(r"---\s*\n(.*?)\n---\s*\n", text, re.DOTALL)
-    found: dict[str, list[str]] = {}
-    key = ""
-    for line in head[1].splitlines() if head else ():
-        if named := re.match(r"(\w+):(.*)", line):
-            key = named[1]
-            found[key] = re.findall(r"[\w.+-]+", named[2])
-        elif item := re.match(r"\s*-\s+['\"]?([\w.+-]+)['\"]?\s*$", line):
-            found.setdefault(key, []).append(item[1])
-    return found
+    value = re.search(rf"^{key}:(.*(?:\n\s*- .*)*)", head[1], re.MULTILINE) if head else None
+    return re.findall(r"\w[\w.+-]*", value[1]) if value else []
