@@ -20,9 +20,9 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from kgrag.embedding.card import ModelCard
-from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, installed_models
-from kgrag.embedding.onnx import OnnxEmbedder
+from kgrag.embedding.catalog import ModelCard
+from kgrag.embedding.local import LocalEmbedder
+from kgrag.embedding.model_folder import MODEL_FILE, TOKENIZER_FILE, installed_models
 
 _SAMPLES = Path(__file__).parents[1] / "ingestion" / "samples"
 _LENGTHS = {"facts": 24, "clauses": 80, "chunks": 256}  # in characters
@@ -64,7 +64,7 @@ def _texts(corpus: str, length: int, n: int) -> list[str]:
 
 def _figures(card: ModelCard, texts: Sequence[str], *, rounds: int, threads: int) -> str:
     assert card.folder is not None
-    embedder = OnnxEmbedder.from_folder(card.folder, threads=threads)
+    embedder = LocalEmbedder.from_folder(card.folder, threads=threads)
     alone, n_tokens = _alone(card.folder, card, texts, threads)
     ours: list[tuple[float, float]] = []
     theirs: list[tuple[float, float]] = []

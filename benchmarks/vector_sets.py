@@ -22,7 +22,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.choose import open_embedder
 from kgrag.embedding.embedder import Embedder, Task, Vectors
-from kgrag.embedding.late import late
+from kgrag.embedding.wrapped import late
 from kgrag.evaluation.queries import GoldQuery, read_queries
 
 SETS = ("256", "512", "1024", "2048", "512,256", "2048,256", "2048,1024,512,256")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgrag.embedding.embedder import Embedder, is_contextual
-from kgrag.embedding.late import late
+from kgrag.embedding.wrapped import late
 from kgrag.ids import embedding_key
 from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.self_names import self_names

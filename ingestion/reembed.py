@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.recorded import encoder_meta
 from kgrag.ids import embedding_key
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import NodeText, embed, texts_to_embed, vector_key

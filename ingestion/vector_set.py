@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.late import LateEmbedder
+from kgrag.embedding.wrapped import LateEmbedder
 from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.kb_meta import KbMeta

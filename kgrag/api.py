@@ -22,8 +22,8 @@ from kgrag.chat_models import ChatModels
 from kgrag.choices import Writer
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
-from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.given import PlainEmbedder, checked
+from kgrag.embedding.embedder import Embedder, PlainEmbedder
+from kgrag.embedding.wrapped import checked
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run
 from kgrag.evaluation.scores import Report, evaluate

@@ -3,8 +3,7 @@
 What stands here stays where it is: it changes with a line in CHANGELOG.md only.
 """
 
-from kgrag.embedding.embedder import ContextualEmbedder, Embedder, Task, Vectors
-from kgrag.embedding.given import PlainEmbedder
+from kgrag.embedding.embedder import ContextualEmbedder, Embedder, PlainEmbedder, Task, Vectors
 from kgrag.errors import IngestionError, ModelError
 from kgrag.files.encoding import decode
 from kgrag.ingestion.load.formats import Reader

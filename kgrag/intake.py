@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from kgrag.chat_models import ChatModels
 from kgrag.config import STAGES, Config
+from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import ConfigError, IngestionError
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.curation import Curation

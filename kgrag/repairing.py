@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.config import Config
-from kgrag.embedding.choose import built_with, configured_embedder
+from kgrag.embedding.choose import built_with, configured_embedder, encoder_meta
 from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.recorded import encoder_meta
 from kgrag.errors import KgragError, NewerVersionError, NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Self
 
 from kgrag.embedding.embedder import Task, Vectors
-from kgrag.embedding.onnx import OnnxEmbedder
+from kgrag.embedding.local import LocalEmbedder
 
 
-class CountingEncoder(OnnxEmbedder):
+class CountingEncoder(LocalEmbedder):
     """An encoder that counts.
 
     Attributes:

@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.peers.model import TOKENS
 from benchmarks.peers.peers import PEERS
 from benchmarks.peers.table import MEASURES, Row, markdown
-from kgrag.embedding.installed import models_folder
+from kgrag.embedding.model_folder import models_folder
 from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.evaluation.runs import RunResult, write_run
 from kgrag.evaluation.scores import cuts_of, evaluate

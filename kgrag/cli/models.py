@@ -12,8 +12,8 @@ from kgrag.cli.printing import echo, print_json, progress_bar
 
 if TYPE_CHECKING:
     from kgrag.config import Config, EmbeddingConfig
-    from kgrag.embedding.card import Pooling
-    from kgrag.embedding.listed import Listed
+    from kgrag.embedding.catalog import Pooling
+    from kgrag.embedding.model_folder import Listed
     from kgrag.ingestion.reembed import ReembedPlan, ReembedReport
 
 _COLUMNS = (
@@ -38,7 +38,7 @@ def models() -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List installed and known models: how they are used, and where they are."""
-    from kgrag.embedding.listed import listed_models
+    from kgrag.embedding.model_folder import listed_models
 
     found = listed_models()
     rows = [_row(model) for model in found]
@@ -65,7 +65,7 @@ def _row(model: "Listed") -> dict[str, object]:
         "format": card.format if card else "plugin" if model.plugin else None,
         "dimension": card.dimension if card else None,
         "pooling": card.pooling if card else None,
-        "precision": model.precision,
+        "precision": card.precision if card else "",
         "bytes": model.n_bytes,
         "max_tokens": card.max_tokens if card else None,
         "languages": card.languages if card else "",
@@ -150,7 +150,7 @@ def add(
 @click.argument("name")
 def remove(name: str) -> None:
     """Take an installed model off this machine."""
-    from kgrag.embedding.installed import remove_model
+    from kgrag.embedding.model_folder import remove_model
 
     remove_model(name)
     echo(f"removed {name}")

@@ -1,24 +1,87 @@
 """Installing a model from the user's own files: a folder, a zip or a jar."""
 
+import contextlib
 import dataclasses
+import json
+import math
+import shutil
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import get_args
 
-from kgrag.embedding.archive import unpacked
-from kgrag.embedding.card import POOLINGS, ModelCard, Pooling
-from kgrag.embedding.catalog import CATALOG, known_card
-from kgrag.embedding.check import check_model, measured, with_files
-from kgrag.embedding.folder import read_folder
-from kgrag.embedding.installed import installed_models, installing, move_into_place
-from kgrag.embedding.model_files import (
-    copy_onnx,
-    hub_folder,
+from kgrag.embedding.catalog import (
+    CATALOG,
+    CatalogEntry,
+    ModelCard,
+    Pooling,
+    is_name,
+    name_from,
+)
+from kgrag.embedding.embedder import TASKS
+from kgrag.embedding.hub_folder import (
+    ADAPTER_CONFIG_FILE,
+    CONFIG_FILE,
+    JINA_V3,
+    SAFETENSORS,
+    adapters,
     model_file,
+    most_tokens,
+    read_folder,
+    read_json,
+    settings_folder,
     tokenizer_file,
 )
-from kgrag.embedding.names import checked_name, name_from
+from kgrag.embedding.local import LocalEmbedder
+from kgrag.embedding.model_folder import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    ModelFolder,
+    file_sha256,
+    installed_models,
+    installing,
+)
+from kgrag.embedding.onnx import read_onnx_file
+from kgrag.embedding.transformers_model import convert_tokenizer, knows
 from kgrag.errors import MissingDependencyError, ModelError
+from kgrag.ids import digest
 from kgrag.limits import check_whole
 from kgrag.text.visible import shown_path
+
+_MAX_BYTES = 8 * 1024**3  # of an archive, unpacked
+_MAX_FILES = 10_000  # those of a model are a few dozen
+# Weights hardly shrink, a tokenizer to a tenth; deflate packs zeros a thousandfold.
+_MAX_SHRUNK = 100
+_MAY_SHRINK = 16 * 1024**2  # bytes that may be of zeros
+# bzip2 and LZMA pack a disk of zeros into some kilobytes, and LZMA asks for gigabytes of memory.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_MAX_LISTING = 16 * 1024**2  # bytes of the list of files, which is read into memory
+_END = b"PK\x05\x06"
+_END_BYTES = 22 + 65_535  # of the record at the end, and the longest remark behind it
+_UNPACK = "unpack it yourself and give the folder, if you trust it"
+
+_MAX_WEIGHTS = 64 * 1024**3  # bytes of a model
+_MAX_TOKENIZER = 256 * 1024**2  # the largest known are of some 35 MB
+_PRECISIONS = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "F64": "float64"}
+# What would have a config choose code: that of the makers, or a kernel from the hub.
+_CODE_KEYS = ("auto_map", "attn_implementation", "_attn_implementation", "use_kernels")
+
+_MOST_NUMBERS = 32_768  # of a vector; the largest encoders give 8,192
+# Longer than the 512 tokens at which most encoders end: a card that says more is found out. A
+# second or two on a processor, where 8,192 would take a minute.
+_PROBE_TOKENS = 1024
+# Time and memory are taken by what a config says, before its weights are compared with it.
+_MOST = {"max_position_embeddings": 10_000_000, "num_hidden_layers": 1_000}
+_VOCABULARIES = (
+    "vocab.txt",
+    "vocab.json",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "tokenizer.model",
+)
 
 
 def add_model(
@@ -59,66 +122,137 @@ def add_model(
         MissingDependencyError: If it needs an extra.
         ValueError: If a setting is unknown, out of range, or damaged on its way here.
     """
-    if pooling not in (None, *POOLINGS) or (max_tokens is not None and max_tokens < 1):
+    if pooling not in (None, *get_args(Pooling)) or (max_tokens is not None and max_tokens < 1):
         raise ValueError(f"got pooling {pooling!r} and max_tokens {max_tokens}")
-    said = {
-        "name": _name_of(path.resolve()) if name is None else checked_name(name),
-        "source": " ".join(filter(None, (shown_path(path.resolve().name), file))),
+    real = path.resolve()
+    if name is not None and not is_name(name):
+        raise ModelError(
+            f"a model cannot be called {name!r}. Remedy: use lower-case letters, digits and .-_ "
+            "(`hash` is the stand-in; names such as `con` are no folder's on Windows)"
+        )
+    given = {
+        "name": name or name_from(real.name if path.is_dir() else real.stem),
+        "source": " ".join(filter(None, (shown_path(real.name), file))),
         "pooling": pooling,
         "query_instruction": query_instruction,
         "passage_instruction": passage_instruction,
         "max_tokens": max_tokens,
         "languages": languages,
-    }
-    said = {key: value for key, value in said.items() if value is not None}
-    check_whole("model's setting", *map(str, said.values()))
-    with installing() as staging, unpacked(path, staging.with_suffix(".unpacked")) as folder:
+    }  # fmt: skip
+    given = {key: value for key, value in given.items() if value is not None}
+    check_whole("model's setting", *map(str, given.values()))
+    return _install(path, file, given, is_named=name is not None, replace=replace)
+
+
+def _install(
+    path: Path, file: str | None, given: Mapping[str, object], *, is_named: bool, replace: bool
+) -> ModelCard:
+    with installing() as staging, unpacked(path, staging.unpacked) as folder:
         try:
             model = model_file(folder, file)
-            given = dataclasses.replace(read_folder(hub_folder(folder, model)), **said)  # type: ignore[arg-type]
-            card = _installed(folder, model, staging, given, is_named=name is not None)
+            stated = read_folder(settings_folder(folder, model))
+            card = dataclasses.replace(stated, **given)  # type: ignore[arg-type]
+            if model.suffix == ".onnx":
+                copy_onnx(model, tokenizer_file(folder, model), staging.path)
+                card = _known(card, staging, is_named=is_named)
+            else:
+                card = add_transformers(model, staging, card)
         except (ModelError, MissingDependencyError) as exc:
-            told = str(exc).replace(str(folder), str(path)).replace(str(staging), str(path))
-            raise type(exc)(told) from exc  # folders of ours tell the user nothing
-        return move_into_place(staging, card if replace else _checked_place(card))
+            ours = (str(folder), str(staging.path))  # folders of ours tell the user nothing
+            text = str(exc).replace(ours[0], str(path)).replace(ours[1], str(path))
+            raise type(exc)(text) from exc
+        if not replace:
+            _check_place(card)
+        return staging.install(card)
 
 
-def gather(path: Path, staging: Path) -> None:
-    """Copy the one ONNX model of a folder, zip or jar and its tokenizer into a folder.
+def gather(path: Path, staging: ModelFolder) -> None:
+    """Copy the one ONNX model of a folder, zip or jar and its tokenizer into a folder."""
+    with unpacked(path, staging.unpacked) as folder:
+        model = model_file(folder)
+        copy_onnx(model, tokenizer_file(folder, model), staging.path)
+
+
+def check_entry(entry: CatalogEntry, folder: ModelFolder) -> ModelCard:
+    """Return the card of the files in a folder, once they are proven to be a catalogued model.
+
+    Known hashes prove it; other files must load, give the dimension and tell the entry's
+    passages apart.
 
     Raises:
-        ModelError: If there is not exactly one of each, or the path cannot be read.
+        ModelError: If they are not that model.
     """
-    with unpacked(path, staging.with_suffix(".unpacked")) as folder:
-        model = model_file(folder)
-        copy_onnx(model, tokenizer_file(folder, model), staging)
+    card = with_files(entry.card, folder)
+    if card == entry.card:
+        return card
+    embedder = LocalEmbedder.from_card(folder.path, card)
+    for question, answer, other in entry.checks:
+        (query,) = embedder.embed([question], "query")
+        near, far = embedder.embed([answer, other], "passage") @ query
+        if not near > far:
+            raise ModelError(
+                f"the files are not {card.name}: for {question!r} they rank {other!r} "
+                f"({far:.3f}) over {answer!r} ({near:.3f})"
+            )
+    return card
 
 
-def _installed(
-    folder: Path, model: Path, staging: Path, given: ModelCard, *, is_named: bool
-) -> ModelCard:
-    """Copy a model to where it is installed from and return its card, once it is proven."""
-    if model.suffix != ".onnx":
-        from kgrag.embedding.transformers_add import add_transformers
+def with_files(card: ModelCard, folder: ModelFolder) -> ModelCard:
+    """Return the card with the hashes and the precision of the ONNX files in a folder."""
+    file = read_onnx_file(folder.path / MODEL_FILE)
+    hashes = [f"{name} {file_sha256(folder.path / name)}" for name in file.weights]
+    return dataclasses.replace(
+        card,
+        model_sha256=file_sha256(folder.path / MODEL_FILE),
+        weights_sha256=digest(*hashes, length=64) if hashes else "",
+        tokenizer_sha256=file_sha256(folder.path / TOKENIZER_FILE),
+        precision=file.precision,
+    )
 
-        return add_transformers(model.parent, staging, given)
-    copy_onnx(model, tokenizer_file(folder, model), staging)
+
+def _known(given: ModelCard, staging: ModelFolder, *, is_named: bool) -> ModelCard:
+    """Return the card of ONNX files: the catalogue's where they are known, else the given one."""
     for entry in CATALOG:
         if is_named and entry.card.name == given.name:
-            return check_model(entry, staging)
+            return check_entry(entry, staging)
     card = with_files(dataclasses.replace(given, query_adapter="", passage_adapter=""), staging)
-    known = known_card(card)
-    if known is not None:
-        return dataclasses.replace(known, name=given.name if is_named else known.name)
-    return measured(card, staging)
+    for entry in CATALOG:
+        if _files(entry.card) == _files(card):
+            return dataclasses.replace(entry.card, name=given.name if is_named else entry.card.name)
+    return proven(card, staging)
 
 
-def _checked_place(card: ModelCard) -> ModelCard:
-    """Return a card whose name no other model has; a damaged one, or the same, may be replaced.
+def _files(card: ModelCard) -> tuple[str, str, str]:
+    return card.model_sha256, card.weights_sha256, card.tokenizer_sha256
+
+
+def proven(card: ModelCard, folder: ModelFolder) -> ModelCard:
+    """Return the card with the dimension of the vectors that the model in a folder gives.
 
     Raises:
-        ModelError: If another model has its name.
+        ModelError: If it cannot be loaded or run, or cannot read as much as the card says.
     """
+    embedder = LocalEmbedder.from_card(folder.path, card)
+    embedder.dimension = dimension = embedder.probe(1)
+    if not 0 < dimension <= _MOST_NUMBERS:
+        raise ModelError(
+            f"the model gives vectors of {dimension} numbers; at most {_MOST_NUMBERS} are taken. "
+            "Remedy: choose an encoder of texts"
+        )
+    try:
+        embedder.probe(_PROBE_TOKENS)
+    except ModelError as exc:
+        raise ModelError(
+            f"the model should read {card.max_tokens} tokens, but {exc}. Remedy: --max-tokens 512, "
+            "or what its makers state"
+        ) from exc
+    for task in TASKS:  # each may have an adapter
+        embedder.embed(["绿色 green"], task)
+    return dataclasses.replace(card, dimension=dimension)
+
+
+def _check_place(card: ModelCard) -> None:
+    """Refuse the name of another model; a damaged one, or the same, may be replaced."""
     for other in installed_models():
         if other.name == card.name and other.identity != card.identity:
             raise ModelError(
@@ -127,8 +261,245 @@ def _checked_place(card: ModelCard) -> ModelCard:
                 "--name another, or --replace: knowledge bases of the other one cannot be "
                 "searched by meaning until it is there again, or they are re-embedded"
             )
-    return card
 
 
-def _name_of(path: Path) -> str:
-    return name_from(path.name if path.is_dir() else path.stem)
+def add_transformers(model: Path, staging: ModelFolder, card: ModelCard) -> ModelCard:
+    """Copy a model in its makers' format into a folder and return its card, once it is proven.
+
+    Raises:
+        ModelError: If files are missing or damaged, the model is of an unknown kind, needs code
+            of its makers or other weights, or cannot read as much as the card says.
+    """
+    path = model.parent
+    config, stated = read_json(path / CONFIG_FILE), read_folder(path)
+    card = dataclasses.replace(
+        card,
+        format="transformers",
+        query_adapter=card.query_adapter or stated.query_adapter,
+        passage_adapter=card.passage_adapter or stated.passage_adapter,
+    )
+    _check_config(path, config, card)
+    adapters = dict.fromkeys(filter(None, map(card.adapter, TASKS)))
+    card = dataclasses.replace(card, precision=copy_safetensors(model, staging.path, adapters))
+    try:
+        if not (staging.path / TOKENIZER_FILE).is_file():
+            convert_tokenizer(path, staging.path / TOKENIZER_FILE)
+        card = proven(card, staging)
+    except ModelError as exc:
+        if "auto_map" in config:
+            raise ModelError(f"{_needs_code(path, config)}. Without it: {exc}") from exc
+        raise
+    model_sha256, tokenizer_sha256 = staging.seal()
+    return dataclasses.replace(card, model_sha256=model_sha256, tokenizer_sha256=tokenizer_sha256)
+
+
+def _check_config(path: Path, config: Mapping[str, object], card: ModelCard) -> None:
+    """Refuse what cannot work before gigabytes are copied."""
+    kind, file = config.get("model_type"), path / CONFIG_FILE
+    if not isinstance(kind, str):
+        raise ModelError(f"{file} names no model_type. Remedy: download it again")
+    if not knows(kind, path):
+        if "auto_map" in config:
+            raise ModelError(_needs_code(path, config))
+        raise ModelError(
+            f"{file} is of the kind {kind!r}, which the installed transformers does not know. "
+            "Remedy: pip install --upgrade transformers, or choose another model"
+        )
+    for key, most in _MOST.items():
+        value = config.get(key)
+        if isinstance(value, int | float) and value > most:
+            raise ModelError(
+                f"{file} says {key} = {value}; at most {most:,} is taken. Remedy: download it again"
+            )
+    if kind == JINA_V3 and not (card.query_adapter and card.passage_adapter):
+        seen = ", ".join(adapters(path)) or "none"
+        raise ModelError(
+            f"{path} lacks adapters for questions and passages; seen: {seen}. Remedy: download "
+            "the folders retrieval_query and retrieval_passage, too"
+        )
+    limit = most_tokens(config)
+    if limit is not None and card.max_tokens > limit:
+        raise ModelError(
+            f"max_tokens is {card.max_tokens}, but the model in {path} reads {limit}. "
+            f"Remedy: a max_tokens of 1 to {limit}"
+        )
+
+
+def _needs_code(path: Path, config: Mapping[str, object]) -> str:
+    remedy = "choose a model that transformers knows itself"
+    if "lora_adaptations" in config:  # jina-embeddings-v3 as its makers first published it
+        remedy = "download its transformers form, jinaai/jina-embeddings-v3-hf"
+    return (
+        f"the model in {path} needs code of its makers ({CONFIG_FILE} has auto_map), which kgrag "
+        f"never runs. Remedy: {remedy}"
+    )
+
+
+@contextlib.contextmanager
+def unpacked(path: Path, target: Path) -> Iterator[Path]:
+    """Yield a folder as it is; of an archive, one that holds its files until the end.
+
+    Args:
+        path: A folder, or a `.zip`, `.jar` or `.whl`.
+        target: Where an archive is unpacked; must not exist.
+
+    Raises:
+        ModelError: If the path cannot be read, or is too much.
+    """
+    if path.is_dir():
+        yield path
+        return
+    try:
+        try:
+            _check_listing(path)
+            with zipfile.ZipFile(path) as archive:
+                _check_members(path, archive.infolist(), target)
+                # no member gives more than it says, none leaves the folder, and a link is
+                # written as a file: zipfile sees to it
+                archive.extractall(target)
+        # zipfile raises the others for encrypted members, unknown compression and damage
+        except (
+            *(OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError),
+            *(zlib.error, struct.error, EOFError, ValueError),
+        ) as exc:
+            raise ModelError(
+                f"cannot read a model from {path}: {exc}. Remedy: give a folder, .zip or .jar "
+                "with the model and its tokenizer.json; --file chooses among several models"
+            ) from exc
+        yield target
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def _check_listing(path: Path) -> None:
+    """Refuse a list of files that would not fit into memory, before it is read."""
+    if not path.is_file():
+        raise ValueError("it is no file" if path.exists() else "there is no such file")
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _END_BYTES))
+        end = file.read()
+    at = end.rfind(_END)
+    if at >= 0 and len(end) >= at + 16:
+        (size,) = struct.unpack_from("<I", end, at + 12)
+        if size > _MAX_LISTING:
+            raise ModelError(f"{path} lists more files than a model has; {_UNPACK}")
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo], target: Path) -> None:
+    """Refuse what would fill the disk."""
+    if len(members) > _MAX_FILES:
+        raise ModelError(f"{path} holds {len(members)} files, more than a model has; {_UNPACK}")
+    for member in members:
+        if member.compress_type not in _METHODS:
+            raise zipfile.BadZipFile(f"{member.filename!r} is packed in a way other than deflate")
+        shrunk = member.file_size / max(1, member.compress_size)
+        if member.file_size > _MAY_SHRINK and shrunk > _MAX_SHRUNK:
+            raise ModelError(
+                f"{path} would unpack {member.compress_size} bytes of {member.filename!r} to "
+                f"{member.file_size}, as no model does; {_UNPACK}"
+            )
+    size = sum(member.file_size for member in members)
+    if size > _MAX_BYTES:
+        raise ModelError(f"{path} would unpack to more than {_MAX_BYTES} bytes; {_UNPACK}")
+    _check_room(size, target.parent)
+
+
+def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
+    """Copy a model, the weights beside it and a tokenizer into a folder, under our names."""
+    # weights under their own names, by which the model finds them
+    weights = {name: model.parent / name for name in read_onnx_file(model).weights}
+    _copy({**weights, MODEL_FILE: model, TOKENIZER_FILE: tokenizer}, target)
+
+
+def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
+    """Copy what is needed, and nothing that could be run; return the precision of the weights.
+
+    Args:
+        model: The weights, or the index of their parts.
+        target: An empty folder.
+        adapters: Folders of the adapters, relative to the model's.
+
+    Raises:
+        ModelError: If a file is missing, or no safetensors file, or not a whole one.
+    """
+    path, names = model.parent, [model.name]
+    if model.name != SAFETENSORS[0]:
+        parts = read_json(model).get("weight_map")
+        names = sorted({str(n) for n in parts.values()}) if isinstance(parts, dict) else []
+        if not names or any(Path(n).name != n or Path(n).suffix != ".safetensors" for n in names):
+            raise ModelError(
+                f"{model} names files outside of its folder, or none of safetensors: "
+                f"{', '.join(names)[:200]}. Remedy: download it again"
+            )
+    files = {name: path / name for name in {*names, model.name}}
+    for adapter in adapters:
+        for name in (ADAPTER_CONFIG_FILE, "adapter_model.safetensors"):
+            files[f"{adapter}/{name}"] = path / adapter / name
+    if (path / TOKENIZER_FILE).is_file():
+        files[TOKENIZER_FILE] = path / TOKENIZER_FILE
+    elif not any((path / name).is_file() for name in _VOCABULARIES):
+        raise ModelError(
+            f"{path} has no tokenizer: neither {TOKENIZER_FILE} nor {', '.join(_VOCABULARIES)}. "
+            "Remedy: download them, too"
+        )
+    _copy(files, target)
+    config = {key: v for key, v in read_json(path / CONFIG_FILE).items() if key not in _CODE_KEYS}
+    (target / CONFIG_FILE).write_text(json.dumps(config, indent=2), encoding="utf-8")
+    return _precision(target / names[-1])  # the others are proven when they are loaded
+
+
+def _copy(files: Mapping[str, Path], target: Path) -> None:
+    """Copy files, by their names there, into a folder.
+
+    Raises:
+        ModelError: If one is missing, they are larger than a model's, or there is no room.
+    """
+    for file in files.values():
+        if not file.is_file():
+            raise ModelError(f"{file} is missing. Remedy: download it, too")
+    sizes = {name: file.stat().st_size for name, file in files.items()}
+    size, words = sum(sizes.values()), sizes.get(TOKENIZER_FILE, 0)
+    if size > _MAX_WEIGHTS or words > _MAX_TOKENIZER:
+        raise ModelError(
+            f"the model has {size:,} bytes and {TOKENIZER_FILE} {words:,}; at most "
+            f"{_MAX_WEIGHTS:,} and {_MAX_TOKENIZER:,} are taken. Remedy: choose another model"
+        )
+    _check_room(size, target)
+    for name, file in files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target / name)
+
+
+def _precision(path: Path) -> str:
+    """Return the precision of most weights in a safetensors file, e.g. `bfloat16`.
+
+    Raises:
+        ModelError: If the file is no safetensors file, or cut short.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    totals: Counter[str] = Counter()
+    try:
+        with safe_open(path, "np") as file:
+            for name in file.keys():  # noqa: SIM118 - it is no mapping
+                part = file.get_slice(name)
+                totals[part.get_dtype()] += math.prod(part.get_shape())
+        if not totals:
+            raise ValueError("it holds no weights")
+    except (OSError, ValueError, SafetensorError) as exc:
+        raise ModelError(
+            f"{path} is not a safetensors file, or not a whole one: {exc}. Remedy: download it "
+            "again (git lfs pull, where it was cloned)"
+        ) from exc
+    most = totals.most_common(1)[0][0]
+    return _PRECISIONS.get(most, most.lower())
+
+
+def _check_room(size: int, folder: Path) -> None:
+    """Refuse to write so many bytes to a disk that lacks them."""
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise ModelError(
+            f"the model needs {size:,} bytes in {folder}, where {free:,} are free. Remedy: free "
+            "space, or set KGRAG_CACHE to a folder on another disk"
+        )

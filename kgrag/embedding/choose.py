@@ -2,26 +2,14 @@
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from kgrag.config import EmbeddingConfig
-from kgrag.embedding.card import Format
-from kgrag.embedding.catalog import DEFAULT_MODEL, remedy
-from kgrag.embedding.embedder import (
-    WITHOUT_ENCODER,
-    ContextualEmbedder,
-    Embedder,
-    Task,
-    Vectors,
-    is_contextual,
-)
-from kgrag.embedding.given import open_plugin, plugin_of
-from kgrag.embedding.installed import installed_models, models_folder, read_card
-from kgrag.embedding.late import late
-from kgrag.embedding.recorded import came_from, differences
+from kgrag.embedding.catalog import CATALOG, DEFAULT_MODEL, is_name, remedy
+from kgrag.embedding.embedder import WITHOUT_ENCODER, Embedder
+from kgrag.embedding.model_folder import ModelFolder, installed_models, models_folder
+from kgrag.embedding.wrapped import CLASS, PLUGIN, checked, late, truncated
 from kgrag.errors import (
     ModelError,
     ModelMismatchError,
@@ -31,8 +19,12 @@ from kgrag.errors import (
 )
 from kgrag.files.cache_folder import cache_folder
 from kgrag.kb_meta import KbMeta
+from kgrag.plugins import Group, Plugin, by_name, find
 
 _log = logging.getLogger(__name__)
+_GROUP: Group = "kgrag.embedders"
+_OWN = frozenset(entry.card.name for entry in CATALOG)  # names that no plugin may have
+_UNSET = {"late chunking": "off"}  # what a setting is called that is not there; else "none"
 # What of the settings is for endpoints only, and what for models of this machine.
 _OF_ENDPOINTS = (
     *("provider", "base_url", "api_key_env", "query_instruction", "passage_instruction"),
@@ -46,7 +38,7 @@ _IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late
 
 
 def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) -> Embedder:
-    """Return the encoder that settings name; the log tells of settings that are not for it.
+    """Return the encoder that settings name; settings that do not apply to it are logged.
 
     Args:
         config: Settings; an endpoint is not asked yet.
@@ -59,8 +51,13 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
         MissingDependencyError: If it needs an extra that is not installed.
     """
     _warn_of_ignored(config)
+    embedder: Embedder
     if config.is_endpoint:
-        embedder = _open_endpoint(config, recorded)
+        from kgrag.embedding.endpoint import open_endpoint
+        from kgrag.embedding.vector_cache import FILE_NAME, CachedEmbedder
+
+        endpoint = open_endpoint(config, recorded=recorded)
+        embedder = CachedEmbedder(endpoint, cache_folder() / FILE_NAME)
     else:
         embedder = open_embedder(
             config.model or recorded, threads=config.threads or None, dimension=config.dimension
@@ -78,17 +75,13 @@ def _warn_of_ignored(config: EmbeddingConfig) -> None:
     default = EmbeddingConfig()
     names = _OF_THIS_MACHINE if config.is_endpoint else _OF_ENDPOINTS
     ignored = [name for name in names if getattr(config, name) != getattr(default, name)]
-    if not ignored:
-        return
-    told = ", ".join(f"embedding.{name}" for name in ignored)
-    if config.is_endpoint:
-        _log.warning("%s is for models of this machine: an endpoint takes no heed of it", told)
-    else:
-        _log.warning(
-            "%s: only endpoints take heed of this: name one with embedding.provider or "
-            "embedding.base_url, or take it out of kgrag.toml",
-            told,
-        )
+    if ignored:
+        why = (
+            " is for models of this machine: an endpoint takes no heed of it" if config.is_endpoint
+            else ": only endpoints take heed of this: name one with embedding.provider or "
+            "embedding.base_url, or take it out of kgrag.toml"
+        )  # fmt: skip
+        _log.warning("%s%s", ", ".join(f"embedding.{name}" for name in ignored), why)
 
 
 def open_embedder(
@@ -112,21 +105,14 @@ def open_embedder(
     if name is None:
         # A damaged installation is an error: it must not turn into the stand-in unnoticed.
         name = DEFAULT_MODEL if (models_folder() / DEFAULT_MODEL).is_dir() else "hash"
-    said = _IDENTITY.fullmatch(name)
-    if said is None:  # it has a line break
+    parts = _IDENTITY.fullmatch(name)
+    if parts is None:  # it has a line break
         raise ModelNotFoundError(f"no model is called {name!r}. Remedy: kgrag models list")
-    embedder = _open_whole(said["model"], threads=threads)
-    dimension = dimension or int(said["dimension"] or 0)
+    embedder = _open_whole(parts["model"], threads=threads)
+    dimension = dimension or int(parts["dimension"] or 0)
     if dimension:
         embedder = truncated(embedder, dimension)
-    return late(embedder) if said["late"] else embedder
-
-
-def _open_endpoint(config: EmbeddingConfig, recorded: str | None) -> Embedder:
-    from kgrag.embedding.endpoint import open_endpoint
-    from kgrag.embedding.vector_cache import FILE_NAME, CachedEmbedder
-
-    return CachedEmbedder(open_endpoint(config, recorded=recorded), cache_folder() / FILE_NAME)
+    return late(embedder) if parts["late"] else embedder
 
 
 def _open_whole(name: str, *, threads: int | None) -> Embedder:
@@ -141,7 +127,23 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
             f"the encoder {name} is behind an endpoint: name it in [embedding] of kgrag.toml "
             "(provider or base_url, and model)"
         )
-    return _open_model(name, threads=threads)
+    cards = installed_models()
+    for card in cards:
+        if name in (card.name, card.identity):
+            from kgrag.embedding.local import LocalEmbedder
+
+            return LocalEmbedder.from_folder(models_folder() / card.name, threads=threads)
+    short = re.sub(r"-[0-9a-f]{12}-[0-9a-f]{4}$", "", name)  # the name in an identity
+    if (models_folder() / short).is_dir():
+        # it is there, but its card cannot be read, or is another: say that
+        ModelFolder(models_folder() / short).card()
+    plugin = plugin_of(name)
+    if plugin is not None:
+        return open_plugin(plugin, name)
+    seen = ", ".join(card.identity for card in cards) or "none"
+    raise ModelNotFoundError(
+        f"the model {name!r} is not installed; installed: {seen}. {remedy(short)}"
+    )
 
 
 def is_here(name: str) -> bool:
@@ -168,8 +170,7 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
         embedder = choose()
         is_another = identity is not None and identity != embedder.name  # an endpoint is asked
     except ModelNotFoundError as exc:
-        origin = came_from(meta)
-        if origin:
+        if origin := _origin(meta.embedder_settings or {}):
             exc = ModelNotFoundError(
                 f"{exc}\nThis knowledge base was built with {identity}, which came from {origin}."
             )
@@ -193,38 +194,6 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
     return embedder
 
 
-def _open_model(name: str, *, threads: int | None) -> Embedder:
-    cards = installed_models()
-    for card in cards:
-        if name in (card.name, card.identity):
-            return _open_folder(card.name, card.format, threads=threads)
-    if (models_folder() / _short(name)).is_dir():
-        # it is there, but its card cannot be read, or is another: say that
-        read_card(models_folder() / _short(name))
-    plugin = plugin_of(name)
-    if plugin is not None:
-        return open_plugin(plugin, name)
-    seen = ", ".join(card.identity for card in cards) or "none"
-    raise ModelNotFoundError(
-        f"the model {name!r} is not installed; installed: {seen}. {remedy(_short(name))}"
-    )
-
-
-def _open_folder(name: str, format_: Format, *, threads: int | None) -> Embedder:
-    if format_ == "transformers":
-        from kgrag.embedding.transformers_model import TransformersEmbedder
-
-        return TransformersEmbedder.from_folder(models_folder() / name, threads=threads)
-    from kgrag.embedding.onnx import OnnxEmbedder
-
-    return OnnxEmbedder.from_folder(models_folder() / name, threads=threads)
-
-
-def _short(name: str) -> str:
-    """Return the name in an identity: `bge-small-zh-15b717c382bc-1a2b` is `bge-small-zh`."""
-    return re.sub(r"-[0-9a-f]{12}-[0-9a-f]{4}$", "", name)
-
-
 def stand_in_note(embedder: Embedder) -> str | None:
     """Return what the user should know of a stand-in and the command that ends it, or None."""
     if not embedder.is_stand_in:
@@ -236,67 +205,87 @@ def stand_in_note(embedder: Embedder) -> str | None:
     )
 
 
-class _TruncatedEmbedder:
-    """The first components of another encoder's vectors, made unit vectors again.
+def plugin_of(name: str) -> Plugin | None:
+    """Return the plugin that has an encoder; None where none has. Nothing is imported.
 
-    Matryoshka representation learning (Kusupati et al., 2022, arXiv 2205.13147, section 3) puts
-    most of what a vector says into its first components. Models that were not trained so lose
-    more by it.
-
-    Attributes:
-        name: The encoder's, `@` and the dimension.
-        dimension: Length of a vector.
-        is_stand_in: As the encoder says.
-        languages: As the encoder says.
-        settings: The encoder's, and the cut.
-    """
-
-    def __init__(self, embedder: Embedder, dimension: int) -> None:
-        if not 1 <= dimension <= embedder.dimension:
-            raise ModelError(
-                f"embedding.dimension is {dimension}, but {embedder.name} gives vectors of "
-                f"{embedder.dimension}: choose 1 to {embedder.dimension}"
-            )
-        self._embedder = embedder
-        self.name = f"{embedder.name}@{dimension}"
-        self.dimension = dimension
-        self.is_stand_in = embedder.is_stand_in
-        self.languages = embedder.languages
-        self.settings = {**embedder.settings, "cut to": str(dimension)}
-
-    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
-        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty."""
-        return self._cut(self._embedder.embed(texts, task))
-
-    def _cut(self, vectors: Vectors) -> Vectors:
-        cut = vectors[:, : self.dimension]
-        lengths = np.linalg.norm(cut, axis=1, keepdims=True)
-        lengths[lengths == 0] = 1  # the zero vectors of empty texts stay as they are
-        return np.asarray(cut / lengths, np.float32)
-
-
-class _TruncatedContextualEmbedder(_TruncatedEmbedder):
-    """The same of an encoder that reads passages in their context."""
-
-    def __init__(self, embedder: ContextualEmbedder, dimension: int) -> None:
-        super().__init__(embedder, dimension)
-        self._contextual = embedder
-
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[Vectors]:
-        """Return for each text `float32[number of its spans, dimension]`."""
-        return [self._cut(rows) for rows in self._contextual.embed_spans(texts, spans)]
-
-
-def truncated(embedder: Embedder, dimension: int) -> Embedder:
-    """Return an encoder with vectors of a dimension; itself where it has that one.
+    Args:
+        name: The plugin's name, or the identity of its encoder, which begins with it and `-`.
 
     Raises:
-        ModelError: If the encoder gives shorter ones.
+        PluginError: If two plugins have this name.
     """
-    if dimension == embedder.dimension:
-        return embedder
-    if is_contextual(embedder):
-        return _TruncatedContextualEmbedder(embedder, dimension)
-    return _TruncatedEmbedder(embedder, dimension)
+    known = filter(is_name, by_name(_GROUP, taken=_OWN))
+    names = [n for n in known if name == n or name.startswith(f"{n}-")]
+    return find(_GROUP, max(names, key=len), taken=_OWN) if names else None
+
+
+def open_plugin(plugin: Plugin, name: str) -> Embedder:
+    """Return a plugin's encoder.
+
+    Args:
+        plugin: Names what gives the encoder when it is called without arguments.
+        name: The plugin's name, or the identity of the encoder that is wanted.
+
+    Raises:
+        PluginError: If it cannot be had, or has another name than it may have.
+        ModelNotFoundError: If it is not the one that is wanted.
+    """
+    make = plugin.load()
+    if not callable(make):
+        raise plugin.error(f"is no class or function that gives an encoder, but {make!r}")
+    made: object = plugin.guarded(make, object)()
+    try:
+        embedder = checked(made, plugin=plugin.package or plugin.name)  # type: ignore[arg-type]
+    except ModelError as exc:
+        raise plugin.error(f"gave no encoder: {exc}") from exc
+    if embedder.name != plugin.name and not embedder.name.startswith(f"{plugin.name}-"):
+        raise plugin.error(
+            f"gave an encoder called {embedder.name!r}: the name must be {plugin.name!r}, or "
+            f"begin with '{plugin.name}-'"
+        )
+    if name not in (plugin.name, embedder.name):
+        raise ModelNotFoundError(f"{plugin} has the encoder {embedder.name}, and not {name}")
+    return embedder
+
+
+def encoder_meta(embedder: Embedder) -> KbMeta:
+    """Return what a knowledge base records of its encoder."""
+    settings = {"dimension": str(embedder.dimension), **embedder.settings}
+    return KbMeta.of(
+        embedder=embedder.name,
+        languages=embedder.languages.split(",") if embedder.languages else (),
+        stand_in=embedder.is_stand_in,
+        embedder_settings=settings,
+    )
+
+
+def _origin(settings: Mapping[str, str]) -> str:
+    """Return where an encoder of others came from, and the remedy where that is not there."""
+    if package := settings.get(PLUGIN):
+        return f"the plugin {package}. Remedy: pip install {package}"
+    if given := settings.get(CLASS):
+        return f"a program, as {given}. Remedy: KnowledgeBase.open(embedder=…) with that encoder"
+    return ""
+
+
+def differences(meta: KbMeta, embedder: Embedder) -> list[str]:
+    """Return in words how an encoder differs from the recorded one; the model first.
+
+    Of another model only what both tell: that it has no such setting is no news.
+
+    Args:
+        meta: Of the knowledge base; one made by an older kgrag records only the identity.
+        embedder: The other.
+    """
+    before = meta.embedder_settings
+    if before is None:
+        return []
+    after = {"dimension": str(embedder.dimension), **embedder.settings}
+    same_model = before.get("model") == after.get("model")
+    names = dict.fromkeys(("model", *after, *before))
+    return [
+        f"{name} {after.get(name) or unset} instead of {before.get(name) or unset}"
+        for name, unset in ((name, _UNSET.get(name, "none")) for name in names)
+        if (before.get(name) or "") != (after.get(name) or "")
+        and (same_model or (name in before and name in after))
+    ]

@@ -7,17 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Task = Literal["query", "passage"]
+TASKS: tuple[Task, ...] = ("query", "passage")
 Vectors = NDArray[np.float32]
+Spans = Sequence[Sequence[tuple[int, int]]]  # of each text, (start, end) in characters
 
 # Ends the errors of an encoder that cannot be had while somebody wants to search.
 WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors.
+class PlainEmbedder(Protocol):
+    """The least that an encoder of another package or program has.
 
-    Its attributes are read only: an endpoint is asked for its name and dimension, once, when
-    somebody wants to know them.
+    Where it has `is_stand_in`, `languages`, `settings` or `embed_spans`, too, they count as
+    `Embedder` and `ContextualEmbedder` say.
     """
 
     @property
@@ -29,6 +31,23 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Return the length of a vector."""
         ...
+
+    def embed(self, texts: Sequence[str], task: Task) -> Sequence[Sequence[float]] | Vectors:
+        """Return a vector of finite numbers for each text; of any length, zero for empty texts.
+
+        Args:
+            texts: May be empty.
+            task: `query` for a question, `passage` for what is searched.
+        """
+        ...
+
+
+class Embedder(PlainEmbedder, Protocol):
+    """Turns texts into vectors.
+
+    Its attributes are read only: an endpoint is asked for its name and dimension, once, when
+    somebody wants to know them.
+    """
 
     @property
     def is_stand_in(self) -> bool:
@@ -58,9 +77,7 @@ class Embedder(Protocol):
 class ContextualEmbedder(Embedder, Protocol):
     """An encoder that can also encode passages in the context of the text that they stand in."""
 
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[Vectors]:
+    def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
         """Return for each text `float32[number of its spans, dimension]`, rows L2-normalised.
 
         Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded

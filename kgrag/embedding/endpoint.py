@@ -1,20 +1,21 @@
-"""Encoders behind any OpenAI-compatible `/embeddings` endpoint."""
+"""Encoders behind any OpenAI-compatible `/embeddings` endpoint, and what providers want."""
 
 import logging
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from kgrag.config import EmbeddingConfig
-from kgrag.embedding.embedder import WITHOUT_ENCODER, Task, Vectors
-from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for
-from kgrag.endpoint.address import ENCODER, Place
+from kgrag.embedding.embedder import TASKS, WITHOUT_ENCODER, Task, Vectors
+from kgrag.endpoint.address import ENCODER, Place, place_of
 from kgrag.endpoint.errors import TOO_LONG, malformed
 from kgrag.endpoint.posting import Posting
+from kgrag.endpoint.services import SERVICES, AtService, Service
 from kgrag.errors import (
     ModelMismatchError,
     ModelOutputError,
@@ -36,6 +37,113 @@ _PAUSE_S = 20.0
 _SHORTEST = 16  # characters; a text that is too long for an endpoint is not cut below
 
 
+# Many servers know no base64, which is what the client would ask for.
+_FLOATS: Mapping[str, str | bool] = {"encoding_format": "float"}
+_NONE: Mapping[Task, str] = {"query": "", "passage": ""}
+_JINA_TASKS: Mapping[Task, str] = {"query": "retrieval.query", "passage": "retrieval.passage"}
+_JINA_WITH_TASKS = re.compile(r"jina-embeddings-v[3-9]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider(AtService):
+    """A preset.
+
+    Attributes:
+        service: Where it is asked.
+        model: The model taken where none is named; empty where it is yours to name.
+        batch_texts: Texts sent at once.
+        batch_tokens: Tokens sent at once, estimated.
+        dimensions: Whether it cuts vectors itself when asked by the field `dimensions`; else
+            they are cut here.
+        fields: Sent with every request.
+    """
+
+    service: Service = field(default_factory=Service)
+    model: str = ""
+    batch_texts: int = 32
+    batch_tokens: int = 16_000
+    dimensions: bool = False
+    fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
+
+
+# Largest batches are below the limits: what a kill may lose is what is under way.
+PROVIDERS: Mapping[str, Provider] = {
+    # api.jina.ai/openapi.json: fields task, dimensions, truncate, embedding_type; 500 requests
+    # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
+    # issue 1997).
+    "jina": Provider(
+        service=SERVICES["jina"],
+        model="jina-embeddings-v3",
+        batch_texts=128,
+        batch_tokens=64_000,
+        dimensions=True,
+        fields={"embedding_type": "float", "truncate": True},
+    ),
+    # api-docs.siliconflow.cn, embeddings: 512 tokens a text for bge-large-zh, 8192 for bge-m3;
+    # `dimensions` is for Qwen3 only, so vectors are cut here. More than 64 texts, and with some
+    # models 32, are refused with 413.
+    "siliconflow": Provider(service=SERVICES["siliconflow"], model="BAAI/bge-m3"),
+    # help.aliyun.com, model-studio, "OpenAI compatible - Embedding": at most 10 texts of 8192
+    # tokens; dimensions 64 to 2048, 1024 where none is asked for.
+    "dashscope": Provider(
+        service=SERVICES["dashscope"], model="text-embedding-v4", batch_texts=10, dimensions=True
+    ),
+    # The API reference: at most 2048 texts of 8192 tokens, and 300,000 tokens in all.
+    "openai": Provider(
+        service=SERVICES["openai"],
+        model="text-embedding-3-small",
+        batch_texts=256,
+        batch_tokens=100_000,
+        dimensions=True,
+    ),
+    # vLLM refuses `dimensions` unless the model's files say "is_matryoshka", which those of
+    # Qwen3-Embedding do not (vllm pull request 16331, QwenLM/Qwen3-Embedding issue 85).
+    "vllm": Provider(service=SERVICES["vllm"], batch_texts=64, batch_tokens=32_000),
+    # text-embeddings-router --help: max-client-batch-size 32.
+    "tei": Provider(service=SERVICES["tei"]),
+    # It encodes on the user's machine: a large batch would not be done in time.
+    "ollama": Provider(service=SERVICES["ollama"], batch_texts=16, batch_tokens=8_000),
+}
+
+# What a model wants before a question and before a passage, as its card on the Hugging Face hub
+# says; by its name there, which servers mostly keep.
+_INSTRUCTIONS: tuple[tuple[str, str, str], ...] = (
+    (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+    (
+        r"bge-(small|base|large)-en",
+        "Represent this sentence for searching relevant passages: ",
+        "",
+    ),
+    (
+        r"qwen3-embedding",
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\n"
+        "Query:",
+        "",
+    ),
+    (r"\be5-(small|base|large)(-v2)?$", "query: ", "passage: "),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An encoder's endpoint with everything filled in.
+
+    Attributes:
+        place: Where it is asked, for which model.
+        provider: How much is sent at once, and with which fields.
+        dimension: Length of the vectors that is asked for; 0 for the model's own.
+        tasks: What the field `task` says for each task; empty where it is not sent.
+        instructions: What is put before a text of each task.
+    """
+
+    place: Place
+    provider: Provider = field(default_factory=Provider)
+    dimension: int = 0
+    tasks: Mapping[Task, str] = field(default_factory=lambda: _NONE)
+    instructions: Mapping[Task, str] = field(default_factory=lambda: _NONE)
+
+
 def open_endpoint(config: EmbeddingConfig, *, recorded: str | None = None) -> "EndpointEmbedder":
     """Return the encoder that the settings name; nothing is sent, and no key read, yet.
 
@@ -43,20 +151,10 @@ def open_endpoint(config: EmbeddingConfig, *, recorded: str | None = None) -> "E
         config: Settings.
         recorded: Identity of the encoder that a knowledge base was built with: if it is this
             one, the endpoint need not be asked for its dimension.
-
-    Raises:
-        ConfigError: As `endpoint_for`.
     """
     endpoint = endpoint_for(config)
-    known = re.fullmatch(rf"{PREFIX}{re.escape(endpoint.model)}-(\d+)-.*", recorded or "")
-    return EndpointEmbedder(
-        endpoint,
-        languages=config.languages,
-        concurrency=config.concurrency,
-        timeout_s=config.timeout_s,
-        attempts=config.attempts,
-        dimension=int(known[1]) if known else 0,
-    )
+    known = re.fullmatch(rf"{PREFIX}{re.escape(endpoint.place.model)}-(\d+)-.*", recorded or "")
+    return EndpointEmbedder(endpoint, config, dimension=int(known[1]) if known else 0)
 
 
 class EndpointEmbedder:
@@ -67,56 +165,35 @@ class EndpointEmbedder:
     a shorter dimension is wanted than the endpoint gives, vectors are cut to their first numbers
     (Matryoshka: Kusupati et al., 2022, arXiv 2205.13147). May be called from several threads.
 
-    Attributes:
-        is_stand_in: False.
-        languages: As the settings say.
-        settings: What its vectors depend on, for people.
+    The attributes are those of `Embedder`.
     """
 
     is_stand_in = False
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        *,
-        languages: str = "",
-        concurrency: int = 4,
-        timeout_s: float = 60.0,
-        attempts: int = 5,
-        dimension: int = 0,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, config: EmbeddingConfig, *, dimension: int = 0) -> None:
         """Keep the settings; no client is built before the first request.
 
         Args:
             endpoint: Where, and what is asked.
-            languages: Codes of the languages that the model reads well; empty for any.
-            concurrency: Requests under way at the same time, at least 1.
-            timeout_s: Seconds that an answer may take.
-            attempts: Tries of a request that fails in a way that may pass, at least 1.
+            config: Languages, concurrency, attempts and the time that an answer may take.
             dimension: Length that its vectors are known to have; 0 asks the endpoint.
         """
-        self.languages = languages
+        self.languages = config.languages
         self.settings: Mapping[str, str] = _settings(endpoint)
         self._endpoint = endpoint
-        self._concurrency = concurrency
-        place = Place(
-            endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env, attempts=attempts
-        )
-        self._post = Posting(place, ENCODER, timeout_s=timeout_s, unsaid_s=_PAUSE_S)
+        self._concurrency = config.concurrency
+        place = replace(endpoint.place, attempts=config.attempts)
+        self._post = Posting(place, ENCODER, timeout_s=config.timeout_s, unsaid_s=_PAUSE_S)
         self._lock = threading.Lock()
         # by all answers so far; 0 before the first
         self._seen = endpoint.dimension or dimension
 
     def __repr__(self) -> str:
-        return f"EndpointEmbedder({self._endpoint.model!r} at {self._endpoint.base_url!r})"
+        return f"EndpointEmbedder({self._endpoint.place!r})"
 
     @cached_property
     def dimension(self) -> int:
-        """Return the length of a vector; asks the endpoint once where the settings do not say.
-
-        Raises:
-            ModelError: As `embed_batches`.
-        """
+        """Return the length of a vector; asks the endpoint once where the settings do not say."""
         if not self._seen:
             self._vectors([_PROBE], "passage")
         return self._seen
@@ -126,15 +203,11 @@ class EndpointEmbedder:
         """Return `endpoint-MODEL-DIMENSION-HASH`; the hash is of instructions and tasks.
 
         Where the model runs is no part of it, so that a knowledge base may move.
-
-        Raises:
-            ModelError: As `embed_batches`.
         """
-        tasks: tuple[Task, Task] = ("query", "passage")
-        parts = [of[task] for of in (self._endpoint.instructions, self._endpoint.tasks)
-                 for task in tasks]  # fmt: skip
+        wanted = (self._endpoint.instructions, self._endpoint.tasks)
+        parts = [of[task] for of in wanted for task in TASKS]
         hashed = digest("endpoint", *parts, length=4)
-        return f"{PREFIX}{self._endpoint.model}-{self.dimension}-{hashed}"
+        return f"{PREFIX}{self._endpoint.place.model}-{self.dimension}-{hashed}"
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
@@ -172,10 +245,8 @@ class EndpointEmbedder:
             ModelMismatchError: If the vectors' dimension is not the asked or former one.
             ModelError: If it refuses the request.
         """
-        endpoint = self._endpoint
-        batches = in_batches(
-            texts, most_texts=endpoint.batch_texts, most_tokens=endpoint.batch_tokens
-        )
+        most = self._endpoint.provider
+        batches = in_batches(texts, most_texts=most.batch_texts, most_tokens=most.batch_tokens)
         failure: Exception | None = None
         pool = ThreadPoolExecutor(self._concurrency)
         is_waited_for = True
@@ -214,9 +285,8 @@ class EndpointEmbedder:
                 raise
             if len(texts) > 1:
                 _log.info("%s; sends %d texts in halves", exc, len(texts))
-                middle = len(texts) // 2
-                halves = [self._vectors(part, task) for part in (texts[:middle], texts[middle:])]
-                return np.concatenate(halves)
+                halves = (texts[: len(texts) // 2], texts[len(texts) // 2 :])
+                return np.concatenate([self._vectors(half, task) for half in halves])
             if len(texts[0]) <= _SHORTEST:
                 raise
             _log.info("%s; reads the first half of %r...", exc, texts[0][:40])
@@ -231,8 +301,12 @@ class EndpointEmbedder:
             (endpoint.instructions[task] + text).encode("utf-8", "replace").decode("utf-8")
             for text in texts
         ]
-        body: dict[str, object] = {"model": endpoint.model, "input": prompts, **endpoint.fields}
-        if endpoint.asks_dimension:
+        body: dict[str, object] = {
+            "model": endpoint.place.model,
+            "input": prompts,
+            **endpoint.provider.fields,
+        }
+        if endpoint.dimension and endpoint.provider.dimensions:
             body["dimensions"] = endpoint.dimension
         if endpoint.tasks[task]:
             body["task"] = endpoint.tasks[task]
@@ -266,14 +340,40 @@ class EndpointEmbedder:
 
 
 def _settings(endpoint: Endpoint) -> dict[str, str]:
-    tasks: tuple[Task, Task] = ("query", "passage")
-    settings = {"model": endpoint.model}
+    settings = {"model": endpoint.place.model}
     if endpoint.dimension:
         settings["dimension"] = str(endpoint.dimension)
-    for task in tasks:
+    for task in TASKS:
         said = [("task", endpoint.tasks[task]), ("instruction", endpoint.instructions[task])]
         settings[task] = ", ".join(f"{what} {text}" for what, text in said if text)
     return settings
+
+
+def endpoint_for(config: EmbeddingConfig) -> Endpoint:
+    """Return an encoder's endpoint with what is empty filled in from its provider and model.
+
+    Raises:
+        ConfigError: As `place_of`.
+    """
+    place = place_of(ENCODER, config.provider, config, PROVIDERS)
+    provider = PROVIDERS.get(config.provider, Provider())
+    has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(place.model)
+    known = (pair for name, *pair in _INSTRUCTIONS if re.search(name, place.model, re.IGNORECASE))
+    query, passage = next(known, ("", ""))
+    return Endpoint(
+        place=place,
+        provider=replace(
+            provider,
+            batch_texts=config.batch_texts or provider.batch_texts,
+            batch_tokens=config.batch_tokens or provider.batch_tokens,
+        ),
+        dimension=config.dimension,
+        tasks=_JINA_TASKS if has_tasks else _NONE,
+        instructions={
+            "query": config.query_instruction or query,
+            "passage": config.passage_instruction or passage,
+        },
+    )
 
 
 def estimate_tokens(text: str) -> int:
@@ -287,14 +387,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def in_batches(texts: Sequence[str], *, most_texts: int, most_tokens: int) -> list[list[int]]:
-    """Return the places of texts, in order, parted so that no part is too large to be sent.
+    """Return the places of texts, in order, in batches of at most so many texts and tokens.
 
-    A text that is too large by itself stands alone. Empty texts stand in no part.
-
-    Args:
-        texts: Any number.
-        most_texts: In a part.
-        most_tokens: In a part, as estimated.
+    A text that is too large by itself is alone in its batch, an empty one is in none.
 
     >>> in_batches(["a", "b", " ", "c"], most_texts=2, most_tokens=100)
     [[0, 1], [3]]
@@ -315,11 +410,6 @@ def in_batches(texts: Sequence[str], *, most_texts: int, most_tokens: int) -> li
 
 def read_vectors(answer: object, n_texts: int, place: Place) -> Vectors:
     """Return `float32[n_texts, dimension]` from an answer's JSON, in the order of the texts.
-
-    Args:
-        answer: Parsed JSON, or text where the endpoint did not say that it is JSON.
-        n_texts: Texts that were sent.
-        place: Whom to name in errors.
 
     Raises:
         ModelOutputError: If it is not an answer of vectors, holds one for each text not once,

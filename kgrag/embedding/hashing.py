@@ -26,13 +26,6 @@ class HashEmbedder:
     Signed feature hashing after Weinberger et al. 2009, "Feature Hashing for Large Scale
     Multitask Learning". It finds what shares words or characters, not what shares meaning; it
     stands in where no model is installed. Both tasks are encoded alike.
-
-    Attributes:
-        name: `hash-` and the dimension.
-        dimension: Length of a vector.
-        is_stand_in: True.
-        languages: Any.
-        settings: Its name.
     """
 
     is_stand_in = True
@@ -71,17 +64,10 @@ def _features(text: str) -> _Keys:
     points = np.frombuffer(bare, np.uint32).astype(np.uint64)
     pairs = points[:-1] << _POINT_BITS | points[1:]
     triples = pairs[:-1] << _POINT_BITS | points[2:]
-    if (
-        len(points) == 1
-    ):  # as in kgrag.text.words.character_pairs: a single character stands for itself
+    if len(points) == 1:  # as in kgrag.text.words.character_pairs: it stands for itself
         pairs = points
-    return np.concatenate(
-        [
-            np.array(hashes, np.uint64) ^ _WORD_SALT,
-            pairs ^ _PAIR_SALT,
-            triples ^ _TRIPLE_SALT,
-        ]
-    )
+    found = np.array(hashes, np.uint64)
+    return np.concatenate([found ^ _WORD_SALT, pairs ^ _PAIR_SALT, triples ^ _TRIPLE_SALT])
 
 
 def _mix(keys: _Keys) -> _Keys:

@@ -1,231 +1,296 @@
-"""Encoders in ONNX format, run by onnxruntime on the processor."""
+"""Networks in ONNX format, run by onnxruntime, and what their files say of themselves."""
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 
-from kgrag.embedding.card import ModelCard
-from kgrag.embedding.catalog import remedy
+from kgrag.embedding.catalog import ModelCard, Pooling, remedy
 from kgrag.embedding.embedder import Task, Vectors
-from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, file_sha256, read_card
-from kgrag.embedding.onnx_graph import OnnxGraph
-from kgrag.embedding.pieces import Piece, lowered, pieces
-from kgrag.embedding.tokens import TextTokenizer
-from kgrag.errors import ModelError, ModelNotFoundError
+from kgrag.embedding.model_folder import MODEL_FILE
+from kgrag.errors import ModelError
 
-_A = TypeVar("_A")
-_B = TypeVar("_B")
+_Ids = NDArray[np.int64]
+_Feed = dict[str, NDArray[np.generic]]
+_Inputs = Mapping[str, onnxruntime.NodeArg]
 
-# Only the first tokens count, and a word of more than 100 characters is one unknown token, so
-# that much text is enough; the rest need not be tokenised.
-_CHARACTERS_PER_TOKEN = 100
+# What a graph may ask for, made from token ids without padding.
+_INPUTS: Mapping[str, Callable[[_Ids], _Ids]] = {
+    "input_ids": lambda ids: ids,
+    "attention_mask": np.ones_like,
+    "token_type_ids": np.zeros_like,
+    "position_ids": lambda ids: np.zeros_like(ids) + np.arange(ids.shape[1]),
+}
+_PAST = "past_key_values."  # what a decoder has read before: nothing
+_TYPES: Mapping[str, type[np.generic]] = {
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+}
+# `pooler_output` is left out: it is trained for another task.
+_POOLED = "sentence_embedding"
+SCORES = "logits"  # in the name of what a head for another task gives
+_STATES = ("last_hidden_state", "token_embeddings")
+_POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
+    "cls": lambda states: states[:, 0],
+    "mean": lambda states: states.mean(axis=1, dtype=np.float32),
+    "last": lambda states: states[:, -1],
+}
 # Short texts of equal length are encoded together, up to so many tokens (benchmarks/decisions.md).
 _BATCH_TOKENS = 256
 
+# What is read of an ONNX file: the fields of its messages, their numbers and kinds;
+# https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+_MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
+    "Model": {"graph": (7, "Graph")},
+    "Graph": {"node": (1, "Node"), "tensor": (5, "Tensor")},
+    "Node": {"operator": (4, "string"), "attribute": (5, "Attribute")},
+    "Attribute": {"tensor": (5, "Tensor"), "graph": (6, "Graph")},
+    "Tensor": {"sizes": (1, "int64"), "type": (2, "int32"), "beside": (13, "Entry")},
+    "Entry": {"key": (1, "string"), "value": (2, "string")},
+}
+# Operators that count in whole numbers, whatever type most of the weights have.
+_QUANTISED = {
+    "MatMulNBits": "int4",
+    "DynamicQuantizeLinear": "int8",
+    "DynamicQuantizeMatMul": "int8",
+    "MatMulInteger": "int8",
+    "MatMulIntegerToFloat": "int8",
+    "QAttention": "int8",
+    "QLinearMatMul": "int8",
+    "QuantizeLinear": "int8",
+}
+# TensorProto.DataType
+_WEIGHT_TYPES = {1: "float32", 2: "uint8", 3: "int8", 10: "float16", 11: "float64", 16: "bfloat16"}
+_MOST_SIZES = 32  # of a tensor's dimensions
+_MOST_ELEMENTS = 1 << 40  # numbers of a tensor
+_MOST_BYTES = 1 << 31  # of a protocol buffer: more weights lie beside it
 
-class OnnxEmbedder:
-    """An encoder from a folder of `model.onnx`, `tokenizer.json` and `card.json`.
 
-    As many texts are encoded at once as there are threads, the longest first, so that no thread
-    has a long one left at the end. Texts of a quantised model go one by one: a batch would scale
-    all its rows together, so that a text's vector would depend on its neighbours (cosine down to
-    0.99); alone, the same text gives the same bytes in every call. Texts of a float32 model that
-    have equally many tokens go together while they are short; their vectors are the same in any
-    company to 1e-6 in each component. May be called from several threads at once.
+class OnnxNetwork:
+    """A graph in memory; any thread may run it, and each run uses one.
+
+    Texts of a quantised model go one by one: a batch would scale all its rows together, so that
+    a text's vector would depend on its neighbours (cosine down to 0.99); alone, the same text
+    gives the same bytes in every call. Texts of a float32 model that have equally many tokens go
+    together while they are short; their vectors are the same in any company to 1e-6 in each
+    component. Nothing is padded: graphs need not know a mask.
+    """
+
+    pads = False
+
+    def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
+        self._session = session
+        self._pooling = card.pooling
+        self._inputs = inputs_of(session)
+        self._states, self._output = _outputs(session)
+        self.batch_tokens = _BATCH_TOKENS if card.precision == "float32" else 1
+
+    @classmethod
+    def from_folder(cls, folder: Path, card: ModelCard) -> "OnnxNetwork":
+        """Return the network in a folder's `model.onnx`.
+
+        Raises:
+            ModelError: If it cannot be loaded, or is not that of a text encoder.
+        """
+        what, todo = f"the model in {folder}", f". {remedy(folder.name)}"
+        return cls(open_session(folder / MODEL_FILE, what, todo), card)
+
+    def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
+        """Return `float32[len(batch), dimension]`, not normalised; texts are of one length."""
+        found = self._run(self._output, batch)
+        return _POOL[self._pooling](found) if found.ndim == 3 else found
+
+    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
+        """Return for each text `float32[its tokens, dimension]`: the state of every token.
+
+        Raises:
+            ModelError: If the graph gives vectors of texts only.
+        """
+        if self._states is None:
+            raise ModelError(
+                "the model gives vectors of whole texts, not the states of tokens that late "
+                'chunking needs. Remedy: late_chunking = "off", or another model'
+            )
+        return list(self._run(self._states, batch))
+
+    def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
+        try:
+            (found,) = self._session.run([output], feed_for(self._inputs, ids))
+            return np.asarray(found, np.float32)
+        # the library raises bare Exceptions of its own making, numpy complains about odd shapes
+        except Exception as exc:
+            raise ModelError(
+                f"the model failed on a text of {len(ids[0])} tokens: {on_a_line(exc)}"
+            ) from exc
+
+
+def open_session(model: Path, what: str, remedy: str = "") -> onnxruntime.InferenceSession:
+    """Return the graph in a file; any thread may run it.
+
+    Raises:
+        ModelError: If it cannot be loaded; `what` and `remedy` are its beginning and its end.
+    """
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # the callers' threads use the cores
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what matters arrives as exceptions
+    providers = ["CPUExecutionProvider"]
+    try:
+        return onnxruntime.InferenceSession(str(model), options, providers=providers)
+    except Exception as exc:  # as above
+        raise ModelError(f"cannot load {what}: {on_a_line(exc)}{remedy}") from exc
+
+
+def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
+    """Return what a graph asks for, by name.
+
+    Raises:
+        ModelError: If it is not that of a model that reads texts.
+    """
+    inputs = {node.name: node for node in session.get_inputs()}
+    unknown = [name for name in inputs if name not in _INPUTS and not name.startswith(_PAST)]
+    if unknown or "input_ids" not in inputs:
+        raise ModelError(
+            f"the model is not a text encoder: it asks for {', '.join(inputs)}; known "
+            f"are {', '.join(_INPUTS)}. Remedy: export it as a text encoder"
+        )
+    return inputs
+
+
+def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
+    """Return what a graph asks for, by name, for texts of one length, given their token ids."""
+    table = np.array(ids, np.int64)
+    fed: _Feed = {}
+    for name, node in inputs.items():
+        kind = _TYPES[node.type]
+        if name in _INPUTS:
+            fed[name] = _INPUTS[name](table).astype(kind, copy=False)
+        else:  # [texts, heads, tokens before, size of a head]
+            fed[name] = np.zeros((len(table), node.shape[1], 0, node.shape[3]), kind)
+    return fed
+
+
+def on_a_line(exc: Exception) -> str:
+    """Return what the library says, often many lines, as a short one."""
+    line = " ".join(str(exc).split())
+    return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
+
+
+def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
+    """Return the output with a state for each token, and the one with vectors or, else, states.
+
+    Raises:
+        ModelError: If there is none: all are scores, of the words of a vocabulary or of classes.
+    """
+    ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
+    if all(SCORES in name.casefold() for name in ranks):
+        raise ModelError(
+            f"the model gives {', '.join(ranks)}: scores of words or classes, not vectors. Remedy: "
+            "export the encoder without its head (optimum-cli export onnx --task "
+            "feature-extraction), or choose an encoder"
+        )
+    ranks = {name: rank for name, rank in ranks.items() if SCORES not in name.casefold()}
+    states = [*(name for name in _STATES if name in ranks), *(n for n in ranks if ranks[n] == 3)]
+    # 0 is a rank that the graph leaves open
+    vectors = [*states, *(name for rank in (2, 0) for name in ranks if ranks[name] == rank)]
+    if not vectors:
+        raise ModelError(
+            "the model has no output that could be vectors; seen, with the number of their "
+            f"dimensions: {ranks}. Remedy: export it as a text encoder"
+        )
+    return next(iter(states), None), _POOLED if _POOLED in ranks else vectors[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxFile:
+    """What an ONNX file says of itself, and onnxruntime does not tell.
 
     Attributes:
-        name: The card's identity: name, hash of the model, hash of the settings.
-        dimension: Length of a vector.
-        is_stand_in: False.
-        languages: As the card says.
-        settings: What the vectors depend on, for people.
-        card: How the model is used.
+        precision: `int8` or `int4` where it is quantised, else the type of most weights:
+            `float32`, `float16`, …; empty where it has none.
+        weights: Names of the files beside it that hold its weights, ordered.
     """
 
-    is_stand_in = False
-
-    def __init__(
-        self, graph: OnnxGraph, tokenizer: TextTokenizer, card: ModelCard, *, threads: int
-    ) -> None:
-        self.name = card.identity
-        self.dimension = card.dimension
-        self.languages = card.languages
-        self.settings = card.settings
-        self.card = card
-        self._graph = graph
-        self._tokenizer = tokenizer
-        self._threads = threads
-
-    @classmethod
-    def from_folder(cls, folder: Path, *, threads: int | None = None) -> "OnnxEmbedder":
-        """Return the encoder in a folder.
-
-        Weights beside the model file may be many gigabytes and are not hashed again.
-
-        Args:
-            folder: With the three files, and the weights that the model file names.
-            threads: Texts encoded at once; the cores that this process may use for None.
-
-        Raises:
-            ModelNotFoundError: If a file is missing.
-            ModelError: If a file is damaged or is not the one that the card describes.
-        """
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads must be at least 1, got {threads}")
-        for name in (MODEL_FILE, TOKENIZER_FILE):
-            if not (folder / name).is_file():
-                raise ModelNotFoundError(
-                    f"the model file {folder / name} is missing. {remedy(folder.name)}"
-                )
-        card = read_card(folder)
-        _check_hash(folder / MODEL_FILE, card.model_sha256, card.name)
-        _check_hash(folder / TOKENIZER_FILE, card.tokenizer_sha256, card.name)
-        return cls.from_card(folder, card, threads=threads)
-
-    @classmethod
-    def from_card(
-        cls, folder: Path, card: ModelCard, *, threads: int | None = None
-    ) -> "OnnxEmbedder":
-        """Return the encoder in a folder, used as a card says; its files are not checked."""
-        graph = OnnxGraph.from_folder(folder, pooling=card.pooling)
-        tokenizer = TextTokenizer.from_folder(folder, max_tokens=card.max_tokens)
-        return cls(graph, tokenizer, card, threads=threads or cores())
-
-    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
-        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
-
-        Equal texts are encoded once.
-
-        Raises:
-            ModelError: If the model fails or gives vectors of another length.
-        """
-        distinct = list(dict.fromkeys(texts))
-        ids = self._ids(distinct, task)
-        most = _BATCH_TOKENS if self.card.precision == "float32" else 1
-        groups = batches([len(of_text) for of_text in ids], most)
-        table = np.zeros((len(distinct), self.dimension), np.float32)
-        encoded = self._each(lambda rows: self._graph.vectors([ids[row] for row in rows]), groups)
-        for rows, vectors in zip(groups, encoded, strict=True):
-            for row, vector in zip(rows, vectors, strict=True):
-                table[row] = self._unit(vector, distinct[row])
-        place = {text: row for row, text in enumerate(distinct)}
-        return table[[place[text] for text in texts]]
-
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[Vectors]:
-        """Return for each text `float32[number of its spans, dimension]`.
-
-        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded
-        whole, as a passage, and the states of the tokens that a span touches are averaged. The
-        passage instruction is read before each window and is in no span.
-
-        Args:
-            texts: Longer than the model reads, they are read in overlapping windows.
-            spans: Of each text, (start, end) in characters; the row of one without tokens is
-                zero.
-
-        Raises:
-            ModelError: If the model fails, gives vectors of whole texts only, or vectors of
-                another length.
-        """
-        sums = [np.zeros((len(of_text), self.dimension), np.float32) for of_text in spans]
-        cased = [lowered(text) for text in texts] if self.card.lower_case else texts
-        instruction = self.card.instruction("passage")
-        read = list(pieces(self._tokenizer, cased, spans, instruction=instruction))
-
-        for piece, found in zip(read, self._each(self._sums, read), strict=True):
-            sums[piece.text] += found
-        for text, rows in zip(texts, sums, strict=True):
-            for row in np.flatnonzero(rows.any(axis=1)):
-                rows[row] = self._unit(rows[row], text)  # a mean points where its sum does
-        return sums
-
-    def _sums(self, piece: Piece) -> Vectors:
-        """Return for each span of a piece's text the sum of its tokens' states in the piece."""
-        states = self._graph.states(piece.feed)
-        self._check_dimension(states[0])
-        sums = np.zeros((len(piece.spans), self.dimension), np.float32)
-        piece.add_to(sums, states)
-        return sums
-
-    def _ids(self, texts: Sequence[str], task: Task) -> list[list[int]]:
-        """Return what the model reads of each text; nothing of an empty one."""
-        instruction = self.card.instruction(task)
-        most = _CHARACTERS_PER_TOKEN * self.card.max_tokens
-        # lower, not NFKC: that would turn Chinese marks into ASCII ones
-        cased = [text.lower() for text in texts] if self.card.lower_case else texts
-        tokens = self._tokenizer.encode([(instruction + text)[:most] for text in cased])
-        limit = self._tokenizer.limit
-        return [
-            self._tokenizer.framed(of_text.ids[:limit]) if text.strip() else []
-            for text, of_text in zip(texts, tokens, strict=True)
-        ]
-
-    def _each(self, work: Callable[[_A], _B], items: Sequence[_A]) -> Iterable[_B]:
-        """Return what comes of each item, in order."""
-        if len(items) < 2 or self._threads == 1:
-            return map(work, items)
-        with ThreadPoolExecutor(min(self._threads, len(items))) as pool:
-            return list(pool.map(work, items))
-
-    def _unit(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:
-        self._check_dimension(vector)
-        norm = float(np.linalg.norm(vector))
-        if not 0 < norm < float("inf"):
-            raise ModelError(
-                f"the model {self.name} gives a vector of length {norm} for {text[:40]!r}. "
-                f"{remedy(self.card.name)}"
-            )
-        return vector / np.float32(norm)
-
-    def _check_dimension(self, vector: NDArray[np.float32]) -> None:
-        if vector.shape != (self.dimension,):
-            raise ModelError(
-                f"the model {self.name} gives vectors of shape {vector.shape}, its card says "
-                f"{self.dimension}. {remedy(self.card.name)}"
-            )
+    precision: str
+    weights: tuple[str, ...]
 
 
-def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
-    """Return the places of texts in batches of equal length, longest first.
+def read_onnx_file(path: Path) -> OnnxFile:
+    """Return what an ONNX file says of itself.
 
-    No padding: graphs need not know a mask, and no token's state depends on one.
-
-    Args:
-        lengths: Tokens of each text; those of 0 are in no batch.
-        tokens: Most tokens of a batch; a longer text goes alone.
-
-    >>> batches([2, 9, 2, 0, 3, 2], 4)
-    [[1], [4], [0, 2], [5]]
+    Raises:
+        ModelError: If it is not an ONNX file, is cut short, or its weights lie elsewhere than
+            beside it.
     """
-    found: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
-        length = lengths[place]
-        alike = found and lengths[found[-1][0]] == length
-        if alike and length * (len(found[-1]) + 1) <= tokens:
-            found[-1].append(place)
-        elif length:
-            found.append([place])
+    from google.protobuf.message import DecodeError  # onnxruntime brings it
+
+    size = path.stat().st_size
+    try:
+        if size >= _MOST_BYTES:
+            raise ValueError("a protocol buffer has less than 2 GB")
+        found = _read(_message("Model").FromString(path.read_bytes()))
+    except (OSError, ValueError, DecodeError) as exc:
+        raise ModelError(
+            f"{path} is not an ONNX file, or not a whole one ({size} bytes): {exc}. "
+            "Remedy: download it again (git lfs pull, where it was cloned)"
+        ) from exc
+    for name in found.weights:
+        if name in ("", ".", "..") or Path(name).name != name or "\\" in name:
+            raise ModelError(f"{path} wants weights from {name!r}, which is not a file beside it")
     return found
 
 
-def _check_hash(path: Path, expected: str, name: str) -> None:
-    seen = file_sha256(path)
-    if seen != expected:
-        raise ModelError(
-            f"{path} is damaged: its sha256 begins {seen[:12]}, the card says {expected[:12]}. "
-            f"{remedy(name)}"
-        )
+@cache
+def _message(name: str) -> Any:
+    """Return the class of a message of `_MESSAGES`; all its fields are lists."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    kinds = descriptor_pb2.FieldDescriptorProto
+    file = descriptor_pb2.FileDescriptorProto(name="onnx", package="onnx")
+    for message, fields in _MESSAGES.items():
+        made = file.message_type.add(name=message)
+        for field, (number, kind) in fields.items():
+            own = made.field.add(name=field, number=number, label=kinds.LABEL_REPEATED)
+            if kind in _MESSAGES:
+                own.type, own.type_name = kinds.TYPE_MESSAGE, f".onnx.{kind}"
+            else:
+                own.type = kinds.Type.Value(f"TYPE_{kind.upper()}")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"onnx.{name}"))
 
 
-def cores() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _read(model: Any) -> OnnxFile:
+    operators: set[str] = set()
+    elements: Counter[str] = Counter()  # by type
+    weights: set[str] = set()
+    graphs, tensors = [*model.graph], []
+    for graph in graphs:  # those of branches are added on the way
+        tensors += graph.tensor
+        for node in graph.node:
+            operators.update(node.operator)
+            for attribute in node.attribute:
+                tensors += attribute.tensor
+                graphs += attribute.graph
+    if not operators:
+        raise ValueError("it has no graph")
+    for tensor in tensors:
+        if len(tensor.sizes) > _MOST_SIZES or math.prod(tensor.sizes) > _MOST_ELEMENTS:
+            raise ValueError("a tensor of more numbers than a model has")
+        for kind in filter(None, map(_WEIGHT_TYPES.get, tensor.type)):
+            elements[kind] += math.prod(tensor.sizes)
+        for entry in tensor.beside:
+            weights.update(entry.value if "location" in entry.key else ())
+    quantised = {_QUANTISED[name] for name in operators & _QUANTISED.keys()}
+    most = [kind for kind, _ in elements.most_common(1)]
+    return OnnxFile(min(quantised, default="".join(most)), tuple(sorted(weights)))

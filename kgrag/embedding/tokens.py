@@ -1,28 +1,21 @@
-"""Texts to token ids for models run by transformers, with the place of each token."""
+"""Texts to what models read: token ids with their places, windows over long texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from tokenizers import Tokenizer
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
 
-from kgrag.embedding.installed import TOKENIZER_FILE
+from kgrag.embedding.embedder import Spans, Vectors
+from kgrag.embedding.model_folder import TOKENIZER_FILE
 from kgrag.errors import ModelError
 
-_Offsets = list[tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The tokens of a text, without special ones.
-
-    Attributes:
-        ids: In reading order.
-        offsets: Of each, (start, end) in characters of the text.
-    """
-
-    ids: list[int]
-    offsets: _Offsets
+# Neighbouring windows share an eighth of their tokens, so that every state has seen at least a
+# sixteenth of a window on either side, at 8/7 of the cost.
+_OVERLAP = 8
 
 
 class TextTokenizer:
@@ -56,18 +49,12 @@ class TextTokenizer:
         Raises:
             ModelError: If it cannot be loaded.
         """
-        tokenizer = _loaded(
-            folder / TOKENIZER_FILE,
-            f"the tokenizer in {folder}",
-            "download it again, then kgrag models add",
-        )
-        return cls(tokenizer, max_tokens=max_tokens)
+        what, todo = f"the tokenizer in {folder}", "download it again, then kgrag models add"
+        return cls(open_tokenizer(folder / TOKENIZER_FILE, what, todo), max_tokens=max_tokens)
 
-    def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of each text, however long it is."""
-        clean = [_clean(text) for text in texts]
-        encodings = self._tokenizer.encode_batch(clean, add_special_tokens=False)
-        return [Tokens(encoding.ids, encoding.offsets) for encoding in encodings]
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the tokens of each text, however long it is, without special ones."""
+        return self._tokenizer.encode_batch(list(map(clean, texts)), add_special_tokens=False)
 
     def framed(self, ids: Sequence[int]) -> list[int]:
         """Return ids with the special tokens around them, as the model reads them."""
@@ -79,42 +66,143 @@ class TextTokenizer:
         return len(self._before)
 
 
-class PairTokenizer:
-    """A tokenizer of questions with passages, for a cross-encoder; any thread may use it."""
+def open_tokenizer(file: Path, what: str, remedy: str) -> Tokenizer:
+    """Return the tokenizer in a file.
 
-    def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
-        tokenizer.enable_truncation(max_tokens)  # the longer of the two is cut first
-        tokenizer.no_padding()
-        self._tokenizer = tokenizer
-
-    @classmethod
-    def from_file(cls, file: Path, *, max_tokens: int) -> "PairTokenizer":
-        """Return the tokenizer in a file.
-
-        Raises:
-            ModelError: If it cannot be loaded.
-        """
-        tokenizer = _loaded(file, f"the tokenizer {file}", "download it again")
-        return cls(tokenizer, max_tokens=max_tokens)
-
-    def encode(self, question: str, passages: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return (ids, types) of the question with each passage, special tokens included.
-
-        A token's type is 0 or 1, as the tokenizer's template for pairs has it.
-        """
-        pairs = [(_clean(question), _clean(passage)) for passage in passages]
-        return [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(pairs)]
-
-
-def _loaded(file: Path, what: str, todo: str) -> Tokenizer:
+    Raises:
+        ModelError: If it cannot be loaded; `what` and `remedy` stand in it.
+    """
     try:
         return Tokenizer.from_file(str(file))
     except BaseException as exc:  # the library raises bare Exceptions, and panics of Rust
         if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
-        raise ModelError(f"cannot load {what}: {exc}. Remedy: {todo}") from exc
+        raise ModelError(f"cannot load {what}: {exc}. Remedy: {remedy}") from exc
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Return a text without lone surrogates, which broken files bring: no tokenizer reads them."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class Window(NamedTuple):
+    """A run of a text's tokens that a model reads at once, and those whose states are taken."""
+
+    start: int
+    end: int  # behind the last
+    keep_from: int
+    keep_to: int  # behind the last
+
+
+def windows(n_tokens: int, size: int) -> list[Window]:
+    """Return the windows over a text; each token is kept in exactly one of them.
+
+    Overlapping windows follow Günther et al., 2024 (arXiv 2409.04701), who read texts longer
+    than the model in such macro chunks. An overlap is shared between its two windows, so that
+    each token is kept where it has context on both sides.
+
+    Args:
+        n_tokens: Of the text.
+        size: Most tokens of a window, at least 1.
+
+    >>> [(w.start, w.end, w.keep_from, w.keep_to) for w in windows(20, 8)]
+    [(0, 8, 0, 7), (7, 15, 7, 13), (12, 20, 13, 20)]
+    """
+    last = max(n_tokens - size, 0)
+    starts = [*range(0, last, size - size // _OVERLAP), last]
+    ends = [min(start + size, n_tokens) for start in starts]
+    cuts = [(end + start) // 2 for end, start in zip(ends, starts[1:], strict=False)]
+    return [Window(*row) for row in zip(starts, ends, [0, *cuts], [*cuts, n_tokens], strict=True)]
+
+
+def tokens_of_spans(
+    offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]
+) -> NDArray[np.int64]:
+    """Return `int64[len(spans), 2]`: the first token that a span touches, and behind the last.
+
+    Args:
+        offsets: Of each token, (start, end) in characters, in reading order.
+        spans: (start, end) in characters; one without characters has no tokens.
+    """
+    places = np.array(offsets, np.int64).reshape(-1, 2)
+    wanted = np.array(spans, np.int64).reshape(-1, 2)
+    first = np.searchsorted(places[:, 1], wanted[:, 0], side="right")
+    behind = np.searchsorted(places[:, 0], wanted[:, 1], side="left")
+    behind = np.where(wanted[:, 0] < wanted[:, 1], behind, first)
+    return np.stack([first, np.maximum(first, behind)], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One window over a text: what the model reads, and which of its states belong where.
+
+    Attributes:
+        text: Place of the text.
+        feed: Token ids: special ones, instruction, window, special ones.
+        kept: Of each span of the text the first place in the feed whose state is taken from this
+            window, and behind the last; `int64[number of spans, 2]`.
+    """
+
+    text: int
+    feed: list[int]
+    kept: NDArray[np.int64]
+
+    def sums(self, states: Vectors) -> Vectors:
+        """Return for each span the sum of its tokens' states that the window keeps.
+
+        Args:
+            states: Of all that the model read, `float32[len(feed), dimension]`.
+        """
+        sums = np.zeros((len(self.kept), states.shape[1]), np.float32)
+        for row, (first, behind) in enumerate(self.kept):
+            if first < behind:
+                sums[row] = states[first:behind].sum(axis=0)
+        return sums
+
+
+def pieces(
+    tokenizer: TextTokenizer, texts: Sequence[str], spans: Spans, *, instruction: str
+) -> Iterator[Piece]:
+    """Yield what the model reads: each window over each text that has spans.
+
+    Args:
+        tokenizer: Of the model.
+        texts: In the case that the model reads.
+        spans: One of blanks alone has no tokens.
+        instruction: Read before each window, and in no span.
+
+    Raises:
+        ModelError: If the instruction alone is as long as the model reads.
+    """
+    rows = [row for row, of_text in enumerate(spans) if of_text]
+    read = tokenizer.encode([instruction + texts[row] for row in rows])
+    for row, tokens in zip(rows, read, strict=True):
+        n_prompt = sum(end <= len(instruction) for _, end in tokens.offsets)
+        size = tokenizer.limit - n_prompt
+        if size < 1:
+            raise ModelError(
+                f"the passage instruction has {n_prompt} tokens, as many as the model reads. "
+                "Remedy: a shorter one"
+            )
+        shift = len(instruction)
+        own = [(start - shift, end - shift) for start, end in tokens.offsets[n_prompt:]]
+        full = [(a, b if texts[row][a:b].strip() else a) for a, b in spans[row]]
+        of_spans = tokens_of_spans(own, full)
+        for window in windows(len(own), size):
+            ids = tokens.ids[n_prompt + window.start : n_prompt + window.end]
+            kept = np.clip(of_spans, window.keep_from, window.keep_to) - window.start
+            feed = tokenizer.framed([*tokens.ids[:n_prompt], *ids])
+            yield Piece(row, feed, kept + tokenizer.n_before + n_prompt)
+
+
+def lowered(text: str) -> str:
+    """Return a text in lower case with every character in its place.
+
+    >>> lowered("PUE"), len(lowered("İ"))
+    ('pue', 1)
+    """
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    # a few capitals have two small letters
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)

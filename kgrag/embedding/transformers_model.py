@@ -1,172 +1,254 @@
-"""Encoders run by transformers: jina-embeddings-v3, and any sentence encoder of its kinds."""
+"""Networks of transformers from a folder: loaded safely, whole, with adapters, and run."""
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgrag.embedding.card import ModelCard
-from kgrag.embedding.catalog import remedy
-from kgrag.embedding.embedder import Task, Vectors
-from kgrag.embedding.installed import CARD_FILE, read_card
-from kgrag.embedding.pieces import lowered, pieces
-from kgrag.embedding.tokens import TextTokenizer
-from kgrag.embedding.transformers_files import check_files
-from kgrag.embedding.transformers_network import Network
-from kgrag.errors import ModelError, ModelNotFoundError
+from kgrag.embedding.catalog import ModelCard, Pooling, name_from
+from kgrag.embedding.embedder import TASKS, Task, Vectors
+from kgrag.embedding.hub_folder import ADAPTER_CONFIG_FILE
+from kgrag.errors import ModelError
+from kgrag.extras import needs_extra
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+# Padded tokens of a batch: more take memory, and pad more; one long text of jina is as much.
+_BATCH_TOKENS = {"cpu": 8192, "mps": 8192, "cuda": 16384}
+
+_Take = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
+
+# states (n, tokens, dim) and mask (n, tokens, 1) to (n, dim); padding is on the right
+_POOL: Mapping[Pooling, _Take] = {
+    "cls": lambda states, mask: states[:, 0],
+    "mean": lambda states, mask: (states * mask).sum(1) / mask.sum(1),
+    "last": lambda states, mask: states.gather(
+        1, (mask.sum(1, keepdim=True).long() - 1).expand(-1, -1, states.shape[2])
+    ).squeeze(1),
+}
 
 
-class TransformersEmbedder:
-    """An encoder from a folder of `config.json`, safetensors, `tokenizer.json`, `card.json`.
+class TransformersNetwork:
+    """A model in memory with an adapter for each task; any thread may use it, one at a time.
 
-    Texts of like length are encoded together. On the processor a text's vector is the same in
-    any company to 1e-5 in each component. The half precision of a graphics processor is some
-    1e-3 off (cosine 0.9999; measured with a random model of 12 layers in bfloat16), which does
-    not count as another model. May be called from several threads at once; batches wait for
-    each other.
-
-    Attributes:
-        name: The card's identity: name, hash of the files, hash of the settings.
-        dimension: Length of a vector.
-        is_stand_in: False.
-        languages: As the card says.
-        settings: What the vectors depend on, for people.
-        card: How the model is used.
+    On the processor a text's vector is the same in any company to 1e-5 in each component. The
+    half precision of a graphics processor is some 1e-3 off (cosine 0.9999; measured with a random
+    model of 12 layers in bfloat16), which does not count as another model.
     """
 
-    is_stand_in = False
+    pads = True
 
-    def __init__(self, network: Network, tokenizer: TextTokenizer, card: ModelCard) -> None:
-        self.name = card.identity
-        self.dimension = card.dimension
-        self.languages = card.languages
-        self.settings = card.settings
-        self.card = card
-        self._network = network
-        self._tokenizer = tokenizer
+    def __init__(
+        self, model: "PreTrainedModel", *, pooling: Pooling, adapters: Mapping[Task, str]
+    ) -> None:
+        self._model = model
+        self._pool = _POOL[pooling]
+        self._adapters = adapters
+        self._active: str | None = None
+        self._lock = threading.Lock()  # which adapter is in use is state of the model
+        self._pad = model.config.pad_token_id or 0
+        self.batch_tokens = _BATCH_TOKENS[model.device.type]
 
     @classmethod
-    def from_folder(cls, folder: Path, *, threads: int | None = None) -> "TransformersEmbedder":
-        """Return the encoder in an installed folder.
+    def from_folder(
+        cls, folder: Path, card: ModelCard, *, threads: int | None = None
+    ) -> "TransformersNetwork":
+        """Return the model in a folder, with the pooling and the adapters of a card.
+
+        It is on the graphics processor where there is one, in bfloat16 or float16, else on the
+        processor in float32. No code of its makers is run, nothing is fetched, and only
+        safetensors files are opened.
 
         Args:
-            folder: As `add_transformers` leaves it.
+            folder: With `config.json`, the weights, and adapters in folders of their own.
+            card: Names the pooling and the adapters.
             threads: Processor threads of torch, in all of this process; None leaves them.
 
         Raises:
-            ModelNotFoundError: If a file is missing.
-            MissingDependencyError: If `kgrag[jina]` is not installed.
-            ModelError: If a file is damaged.
+            MissingDependencyError: If torch or transformers is not installed.
+            ModelError: If files are damaged, or weights that the model needs are missing.
         """
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads must be at least 1, got {threads}")
-        if not (folder / CARD_FILE).is_file():
-            raise ModelNotFoundError(f"{folder / CARD_FILE} is missing. {remedy(folder.name)}")
-        card = read_card(folder)
-        check_files(folder, card)
-        return cls.from_card(folder, card, threads=threads)
+        with _imports(folder):
+            import torch  # transformers imports without it, and fails later
+            import transformers
 
-    @classmethod
-    def from_card(
-        cls, folder: Path, card: ModelCard, *, threads: int | None = None
-    ) -> "TransformersEmbedder":
-        """Return the encoder in a folder, used as a card says; its files are not checked.
+            if card.query_adapter or card.passage_adapter:
+                import peft  # noqa: F401 - transformers needs it for adapters
+        device, dtype = choose_device()
+        with _loading(folder, card.name):
+            model, report = transformers.AutoModel.from_pretrained(
+                str(folder),
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=dtype,
+                output_loading_info=True,
+            )
+            # encoders of sentences often come without the pooler, which we do not read
+            missing = [key for key in report["missing_keys"] if "pooler." not in key]
+            what = f"the weights in {folder} are not those of its config.json"
+            _check_weights(what, missing, (), card.name)
+            names = {"": ""}
+            for adapter in map(card.adapter, TASKS):
+                if adapter not in names:
+                    # peft takes no dots in names, and finds its weights by them
+                    names[adapter] = f"kgrag_adapter_{len(names)}"
+                    _load_adapter(model, folder / adapter, names[adapter], card.name)
+            model = model.to(device).eval()
+        if threads:
+            torch.set_num_threads(threads)
+        adapters = {task: names[card.adapter(task)] for task in TASKS}
+        return cls(model, pooling=card.pooling, adapters=adapters)
 
-        Raises:
-            ModelError: As above.
-        """
-        tokenizer = TextTokenizer.from_folder(folder, max_tokens=card.max_tokens)
-        return cls(Network.from_folder(folder, card, threads=threads), tokenizer, card)
-
-    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
-        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
-
-        Equal texts are encoded once; longer ones than the model reads are cut.
-
-        Raises:
-            ModelError: If the model fails or gives vectors of another length.
-        """
-        distinct = list(dict.fromkeys(texts))
-        full = [text for text in distinct if text.strip()]
-        instruction = self.card.instruction(task)
-        tokens = self._tokenizer.encode([instruction + self._cased(text) for text in full])
-        feeds = [self._tokenizer.framed(text.ids[: self._tokenizer.limit]) for text in tokens]
-        table = np.zeros((len(distinct), self.dimension), np.float32)
-        place = {text: row for row, text in enumerate(distinct)}
-        for batch in batches(list(map(len, feeds)), self._network.batch_tokens):
-            rows = self._network.pooled([feeds[i] for i in batch], task)
-            table[[place[full[i]] for i in batch]] = self._unit(rows)
-        return table[[place[text] for text in texts]]
-
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[Vectors]:
-        """Return for each text `float32[number of its spans, dimension]`.
-
-        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded
-        whole, as a passage, and the states of the tokens that a span touches are averaged. The
-        passage instruction is read before each window and is in no span.
+    def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
+        """Return `float32[len(batch), dimension]`: the token states pooled, not normalised.
 
         Args:
-            texts: Longer than the model reads, they are read in overlapping windows.
-            spans: Of each text, (start, end) in characters; the row of one without tokens is
-                zero.
-
-        Raises:
-            ModelError: If the model fails or gives vectors of another length.
+            batch: Token ids of each text, at least one, special tokens included.
+            task: Which adapter reads them.
         """
-        sums = [np.zeros((len(of_text), self.dimension), np.float32) for of_text in spans]
-        cased = [self._cased(text) for text in texts]
-        instruction = self.card.instruction("passage")
-        found = list(pieces(self._tokenizer, cased, spans, instruction=instruction))
-        for batch in batches([len(piece.feed) for piece in found], self._network.batch_tokens):
-            states = self._network.states([found[i].feed for i in batch], "passage")
-            for i, rows in zip(batch, states, strict=True):
-                self._check_dimension(rows)
-                found[i].add_to(sums[found[i].text], rows)
-        for rows in sums:
-            has_tokens = rows.any(axis=1)
-            rows[has_tokens] = self._unit(rows[has_tokens])  # a mean points where its sum does
-        return sums
+        return self._forward(batch, task, self._pool)
 
-    def _cased(self, text: str) -> str:
-        return lowered(text) if self.card.lower_case else text
+    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
+        """Return for each text `float32[its tokens, dimension]`: the state of every token."""
+        rows = self._forward(batch, task, lambda states, mask: states)
+        return [row[: len(ids)] for row, ids in zip(rows, batch, strict=True)]
 
-    def _check_dimension(self, rows: Vectors) -> None:
-        if rows.shape[1] != self.dimension:
+    def _forward(self, batch: Sequence[Sequence[int]], task: Task, take: _Take) -> Vectors:
+        import torch
+
+        width = max(map(len, batch))
+        ids = np.full((len(batch), width), self._pad, np.int64)
+        mask = np.zeros((len(batch), width), np.int64)
+        for row, text in enumerate(batch):
+            ids[row, : len(text)] = text
+            mask[row, : len(text)] = 1
+        try:
+            with self._lock, torch.inference_mode():
+                self._activate(self._adapters[task])
+                seen = torch.from_numpy(mask).to(self._model.device)
+                read = torch.from_numpy(ids).to(self._model.device)
+                states = self._model(input_ids=read, attention_mask=seen).last_hidden_state
+                taken = take(states.float(), seen.unsqueeze(2).float())
+                rows: Vectors = taken.cpu().numpy()
+        # torch raises RuntimeError and its kin, models whatever they like
+        except Exception as exc:
             raise ModelError(
-                f"the model {self.name} gives vectors of {rows.shape[1]}, its card says "
-                f"{self.dimension}. {remedy(self.card.name)}"
-            )
+                f"the model failed on {len(batch)} texts of up to {width} tokens: {_line(exc)}. "
+                "Remedy: if its memory is too small, a lower max_tokens, or CUDA_VISIBLE_DEVICES="
+                " in the environment to use the processor"
+            ) from exc
+        return rows
 
-    def _unit(self, rows: Vectors) -> Vectors:
-        self._check_dimension(rows)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        wrong = ~(np.isfinite(lengths) & (lengths > 0))
-        if wrong.any():
-            raise ModelError(
-                f"the model {self.name} gives a vector of length {lengths[wrong][0]}. "
-                f"{remedy(self.card.name)}"
-            )
-        unit: Vectors = rows / lengths
-        return unit
+    def _activate(self, adapter: str) -> None:
+        if adapter == self._active or not any(self._adapters.values()):
+            return
+        if adapter:
+            self._model.enable_adapters()
+            self._model.set_adapter(adapter)
+        else:
+            self._model.disable_adapters()
+        self._active = adapter
 
 
-def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Yield the places of texts of like length, longest first, so that memory runs out at once.
+def choose_device() -> tuple[str, "torch.dtype"]:
+    """Return where to run and in which precision: a graphics processor if there is one."""
+    import torch
 
-    Args:
-        lengths: Tokens of each text.
-        tokens: Most tokens of a batch, padding included; a longer text goes alone.
+    if torch.cuda.is_available():
+        has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
+        return "cuda", torch.bfloat16 if has_bfloat16 else torch.float16
+    if torch.backends.mps.is_available():
+        return "mps", torch.float16
+    return "cpu", torch.float32
 
-    >>> list(batches([2, 9, 3, 2], 6))
-    [[1], [2, 0], [3]]
+
+def knows(model_type: str, folder: Path) -> bool:
+    """Return whether transformers has the kind of model in a folder built in.
+
+    Raises:
+        MissingDependencyError: If transformers is not installed.
     """
-    batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
-        if batch and lengths[batch[0]] * (len(batch) + 1) > tokens:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
+    with _imports(folder):
+        from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+    return model_type in CONFIG_MAPPING
+
+
+def convert_tokenizer(folder: Path, target: Path) -> None:
+    """Write the `tokenizer.json` of a model that comes with other tokenizer files.
+
+    Raises:
+        MissingDependencyError: If transformers is not installed.
+        ModelError: If they are of a kind that cannot be written so.
+    """
+    with _imports(folder):
+        import transformers
+    with _loading(folder, folder.name):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            str(folder), local_files_only=True, trust_remote_code=False
+        )
+        tokenizer.backend_tokenizer.save(str(target))
+
+
+def _load_adapter(model: "PreTrainedModel", folder: Path, adapter: str, name: str) -> None:
+    if not (folder / ADAPTER_CONFIG_FILE).is_file():
+        raise ModelError(f"the adapter {folder} is missing. {_again(name)}")
+    report = model.load_adapter(
+        str(folder), adapter_name=adapter, adapter_kwargs={"local_files_only": True}
+    )
+    # adapters that were loaded before count as missing, too
+    missing = [key for key in report.missing_keys if adapter in key]
+    what = f"the adapter {folder} does not fit the model"
+    _check_weights(what, missing, report.unexpected_keys, name)
+
+
+def _check_weights(what: str, missing: Iterable[str], unknown: Iterable[str], name: str) -> None:
+    for how, keys in (("missing", sorted(missing)), ("unknown", sorted(unknown))):
+        if keys:
+            raise ModelError(
+                f"{what}: {len(keys)} weights are {how}, the first is {keys[0]}. {_again(name)}"
+            )
+
+
+@contextlib.contextmanager
+def _imports(folder: Path) -> Iterator[None]:
+    with needs_extra("jina", f"the model in {folder}"), warnings.catch_warnings(action="ignore"):
+        yield
+
+
+@contextlib.contextmanager
+def _loading(folder: Path, name: str) -> Iterator[None]:
+    """Keep bars and remarks of transformers from the user; map what is raised, of any kind."""
+    from transformers.utils import logging
+
+    verbosity, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    except ModelError:
+        raise
+    except Exception as exc:
+        raise ModelError(
+            f"cannot load the model in {folder}: {_line(exc)}. {_again(name)}"
+        ) from exc
+    finally:
+        logging.set_verbosity(verbosity)
+        if has_bars:
+            logging.enable_progress_bar()
+
+
+def _again(name: str) -> str:
+    return f"Remedy: download its files again, then kgrag models add PATH --name {name_from(name)}"
+
+
+def _line(exc: Exception) -> str:
+    """Return the beginning of what a library says; some say a page."""
+    return " ".join(str(exc).split())[:300] or type(exc).__name__

@@ -3,15 +3,15 @@
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from kgrag.embedding.embedder import Embedder, Task, Vectors
+from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.endpoint import EndpointEmbedder
 from kgrag.files.private import make_private
 from kgrag.files.sqlite_file import whose
 from kgrag.ids import embedding_key
@@ -29,29 +29,17 @@ _ROUNDING = 1e-3  # that a vector's length may be off 1
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
-class BatchEmbedder(Embedder, Protocol):
-    """An encoder that gives vectors as they come."""
-
-    def embed_batches(
-        self, texts: Sequence[str], task: Task
-    ) -> Iterator[tuple[list[int], Vectors]]:
-        """Yield (places in `texts`, their vectors) until all that are not empty were there."""
-        ...
-
-
 class CachedEmbedder:
     """An encoder in front of which a file keeps vectors, to give them again for the same text.
 
     What a request brings is kept before the next is waited for: a run that is killed pays again
     only for the requests under way. The file is a cache that any number of processes share:
-    where it cannot be used, the log says so and everything is encoded.
-
-    Attributes:
-        is_stand_in: As the encoder's, like all else.
+    where it cannot be used, the log says so and everything is encoded. The attributes are those
+    of the encoder.
     """
 
     def __init__(
-        self, embedder: BatchEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
+        self, embedder: EndpointEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
     ) -> None:
         """Wrap an encoder; neither the file nor the encoder is asked yet.
 
@@ -185,12 +173,11 @@ class VectorCache:
         if str(getattr(exc, "sqlite_errorname", "")).startswith(_DAMAGED) and self._set_aside(exc):
             return True
         self._is_usable = False
-        _log.warning(
+        text = (
             "%s: %s: vectors that are paid for are not kept there now; see to the file, or set"
-            " KGRAG_CACHE to a folder that may be written",
-            self._file,
-            exc,
+            " KGRAG_CACHE to a folder that may be written"
         )
+        _log.warning(text, self._file, exc)
         return False
 
     def _set_aside(self, exc: Exception) -> bool:
@@ -202,12 +189,8 @@ class VectorCache:
             self._file.replace(aside)
         except OSError:
             return False
-        _log.warning(
-            "%s: %s: set aside as %s; its vectors are encoded again when they are needed",
-            self._file,
-            exc,
-            aside.name,
-        )
+        text = "%s: %s: set aside as %s; its vectors are encoded again when they are needed"
+        _log.warning(text, self._file, exc, aside.name)
         return True
 
 

@@ -6,11 +6,68 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kgrag.embedding.model_files import model_file, tokenizer_file
-from kgrag.embedding.onnx import cores
-from kgrag.embedding.onnx_graph import PairGraph
-from kgrag.embedding.tokens import PairTokenizer
-from kgrag.errors import ModelNotFoundError
+import numpy as np
+
+from kgrag.embedding.hub_folder import model_file, tokenizer_file
+from kgrag.embedding.local import cores
+from kgrag.embedding.onnx import SCORES, feed_for, inputs_of, on_a_line, open_session
+from kgrag.embedding.tokens import clean, open_tokenizer
+from kgrag.errors import ModelError, ModelNotFoundError
+
+
+class _Network:
+    """The graph of a cross-encoder in memory; any thread may run it, and each run uses one."""
+
+    def __init__(self, model: Path) -> None:
+        self._session = open_session(model, f"the model {model}")
+        self._inputs = inputs_of(self._session)
+        outputs = [node.name for node in self._session.get_outputs()]
+        self._output = next((o for o in outputs if SCORES in o.casefold()), outputs[0])
+
+    def logit(self, ids: Sequence[int], types: Sequence[int]) -> float:
+        """Return how well a passage answers a question, unbounded.
+
+        Args:
+            ids: Token ids of both, special tokens included.
+            types: Of each token whether it is the question's (0) or the passage's (1), where
+                the model tells them apart.
+
+        Raises:
+            ModelError: If the graph fails, or gives anything but one finite number.
+        """
+        try:
+            fed = feed_for(self._inputs, [ids])
+            if (own := fed.get("token_type_ids")) is not None:
+                own[0] = types
+            found = np.asarray(self._session.run([self._output], fed)[0], np.float32)
+        except Exception as exc:  # the library raises bare Exceptions of its own making
+            raise ModelError(
+                f"the model failed on a pair of {len(ids)} tokens: {on_a_line(exc)}"
+            ) from exc
+        if found.size != 1 or not np.isfinite(found).all():
+            raise ModelError(
+                f"the model gives no score, but an output of shape {found.shape} for one pair. "
+                "Remedy: a cross-encoder with one label (optimum-cli export onnx --task "
+                "text-classification)"
+            )
+        return float(found.item())
+
+
+class _Tokenizer:
+    """A tokenizer of questions with passages; any thread may use it."""
+
+    def __init__(self, file: Path, *, max_tokens: int) -> None:
+        self._tokenizer = open_tokenizer(file, f"the tokenizer {file}", "download it again")
+        self._tokenizer.enable_truncation(max_tokens)  # the longer of the two is cut first
+        self._tokenizer.no_padding()
+
+    def encode(self, question: str, passages: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return (ids, types) of the question with each passage, special tokens included.
+
+        A token's type is 0 or 1, as the tokenizer's template for pairs has it.
+        """
+        pairs = [(clean(question), clean(passage)) for passage in passages]
+        return [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(pairs)]
 
 
 class OnnxCrossEncoder:
@@ -32,7 +89,7 @@ class OnnxCrossEncoder:
         self._max_tokens = max_tokens
         self._threads = threads or cores()
         self._lock = threading.Lock()
-        self._loaded: tuple[PairGraph, PairTokenizer] | None = None
+        self._loaded: tuple[_Network, _Tokenizer] | None = None
 
     def __repr__(self) -> str:
         return f"OnnxCrossEncoder({str(self._path)!r})"
@@ -51,7 +108,7 @@ class OnnxCrossEncoder:
         with ThreadPoolExecutor(min(self._threads, len(pairs))) as pool:
             return [_logistic(x) for x in pool.map(lambda pair: graph.logit(*pair), pairs)]
 
-    def _opened(self) -> tuple[PairGraph, PairTokenizer]:
+    def _opened(self) -> tuple[_Network, _Tokenizer]:
         with self._lock:
             if self._loaded is None:
                 if not self._path.exists():
@@ -60,8 +117,8 @@ class OnnxCrossEncoder:
                 model = model_file(self._path) if is_folder else self._path
                 tokens = tokenizer_file(self._path if is_folder else model.parent, model)
                 self._loaded = (
-                    PairGraph.from_file(model),
-                    PairTokenizer.from_file(tokens, max_tokens=self._max_tokens),
+                    _Network(model),
+                    _Tokenizer(tokens, max_tokens=self._max_tokens),
                 )
             return self._loaded
 

@@ -130,7 +130,7 @@ def _is_object(value: str) -> bool:
     return isinstance(read, dict) and all(isinstance(v, str) for v in read.values())
 
 
-# What each setting may be; `kgrag.ingestion.vector_set` and `kgrag.embedding.recorded` write them.
+# What each setting may be; `kgrag.ingestion.vector_set` and `kgrag.embedding.choose` write them.
 _FITS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
     {
         _SIZES: lambda value: bool(value) and _is_falling(value),

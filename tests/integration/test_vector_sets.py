@@ -7,7 +7,7 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.late import late
+from kgrag.embedding.wrapped import late
 from kgrag.errors import ConfigError, ModelMismatchError
 from kgrag.ingestion.samples import sample_folder
 from tests.fixtures.plain_samples import put_plain_samples

@@ -4,7 +4,7 @@ from typing import get_args
 
 from kgrag import choices
 from kgrag.answering.generate import TEMPLATES
-from kgrag.embedding.endpoint_providers import PROVIDERS as EMBEDDING_PROVIDERS
+from kgrag.embedding.endpoint import PROVIDERS as EMBEDDING_PROVIDERS
 from kgrag.ingestion.reading import _TASKS
 from kgrag.ingestion.requests import BEYOND
 from kgrag.llm.protocol import JSON_MODES

@@ -7,7 +7,7 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from kgrag.embedding.names import is_name
+from kgrag.embedding.catalog import is_name
 from kgrag.store.sqlite.opening import uri_of
 
 ROOT = Path(__file__).parents[2]

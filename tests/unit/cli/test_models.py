@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.embedding.card import ModelCard
-from kgrag.embedding.installed import write_card
+from kgrag.embedding.catalog import ModelCard
+from kgrag.embedding.model_folder import ModelFolder
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 
@@ -203,7 +203,7 @@ def install(cache, name, **settings):
     (cache / name).mkdir(parents=True)
     (cache / name / "model.onnx").write_bytes(bytes(2_000_000))
     used = {"dimension": 384, "precision": "int8", "n_bytes": 2_000_000, **settings}
-    write_card(ModelCard(name=name, **used), cache / name)
+    ModelFolder(cache / name).write_card(ModelCard(name=name, **used))
 
 
 def test_models_list_shows_how_models_are_used_and_where_they_are(cache):

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.embedding.card import ModelCard
-from kgrag.embedding.catalog import CatalogEntry
-from kgrag.embedding.installed import MODEL_FILE, TOKENIZER_FILE, file_sha256, write_card
+from kgrag.embedding.catalog import CatalogEntry, ModelCard
+from kgrag.embedding.model_folder import MODEL_FILE, TOKENIZER_FILE, ModelFolder, file_sha256
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "绿", "色")
 STATES = (
@@ -143,8 +142,6 @@ def tiny_entry(tiny_card: ModelCard) -> CatalogEntry:
     return CatalogEntry(
         card=tiny_card,
         hub_repo="maker/tiny",
-        hub_model="onnx/model_quantized.onnx",
-        hub_tokenizer="tokenizer.json",
         maven_artifact="org.example:tiny:1.0",
         size_mb=1,
         checks=(("a", "aa", "bb"),),
@@ -158,7 +155,7 @@ def tiny_folder(tiny_files: Path, tiny_card: ModelCard, tmp_path: Path) -> Path:
     folder.mkdir()
     for name in (MODEL_FILE, TOKENIZER_FILE):
         (folder / name).write_bytes((tiny_files / name).read_bytes())
-    write_card(tiny_card, folder)
+    ModelFolder(folder).write_card(tiny_card)
     return folder
 
 

@@ -1,4 +1,6 @@
-"""The encoder that is used when none, or one by name, is asked for."""
+"""The encoder that is used when none, or one by name, is asked for; what is recorded of it."""
+
+import json
 
 import pytest
 
@@ -7,14 +9,15 @@ from kgrag.embedding.add import add_model
 from kgrag.embedding.choose import (
     built_with,
     configured_embedder,
+    differences,
+    encoder_meta,
     open_embedder,
     stand_in_note,
     without_endpoint,
 )
 from kgrag.embedding.endpoint import open_endpoint
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.installed import CARD_FILE
-from kgrag.embedding.recorded import encoder_meta
+from kgrag.embedding.model_folder import CARD_FILE
 from kgrag.errors import (
     ModelError,
     ModelMismatchError,
@@ -47,17 +50,6 @@ def test_open_embedder_takes_the_default_model_when_it_is_installed(
     assert stand_in_note(embedder) is None
     assert open_embedder("hash").is_stand_in
     assert open_embedder("hash-64").dimension == 64
-
-
-def test_open_embedder_finds_a_model_by_the_identity_that_a_knowledge_base_records(
-    cache, tiny_files
-):
-    """Name and identity open the same model; another identity does not."""
-    card = add_model(tiny_files, name="mine")
-
-    assert open_embedder("mine").name == open_embedder(card.identity).name == card.identity
-    with pytest.raises(ModelNotFoundError, match="kgrag models add PATH --name mine"):
-        open_embedder("mine-000000000000-0000")
 
 
 def test_open_embedder_never_falls_back_when_the_default_model_is_damaged(
@@ -136,6 +128,9 @@ def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(ca
     card = add_model(tiny_files, name="mine")
     cut = open_embedder(f"{card.identity}@2")
 
+    assert open_embedder("mine").name == open_embedder(card.identity).name == card.identity
+    with pytest.raises(ModelNotFoundError, match="kgrag models add PATH --name mine"):
+        open_embedder("mine-000000000000-0000")
     assert (cut.name, cut.dimension) == (f"{card.identity}@2", 2)
     assert open_embedder(cut.name).name == cut.name
     assert open_embedder(f"{card.identity}+late").name == f"{card.identity}+late"
@@ -171,12 +166,6 @@ def test_configured_embedder_cuts_anew_where_settings_name_another_dimension(cac
     ):
         settings = EmbeddingConfig(dimension=dimension)
         assert configured_embedder(settings, recorded).name == chosen
-
-
-def test_configured_embedder_refuses_late_chunking_with_an_encoder_that_cannot(cache):
-    """The stand-in has no states of tokens."""
-    with pytest.raises(ModelError, match=r"late chunking needs .* hash-64 does not"):
-        configured_embedder(EmbeddingConfig(model="hash-64", late_chunking=True))
 
 
 def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):
@@ -233,3 +222,57 @@ def test_built_with_says_how_to_search_while_an_endpoint_cannot_be_asked(cache):
 
     assert "is the server up" in str(told.value)
     assert str(told.value).endswith("\nSearches that need no encoder: --system bm25.")
+
+
+def encoder(name="m-1", dimension=4, **settings):
+    """Return an encoder with settings, which encodes nothing."""
+    made = HashEmbedder(dimension)
+    made.name, made.settings = name, {"model": name.partition("-")[0], **settings}
+    return made
+
+
+def test_encoder_meta_is_identity_and_what_people_want_to_know():
+    """Texts only; the settings in a fixed order."""
+    meta = encoder_meta(encoder(pooling="cls"))
+
+    assert meta.stored == {
+        "embedder": "m-1",
+        "languages": "",
+        "stand_in": "yes",
+        "embedder_settings": '{"dimension": "4", "model": "m", "pooling": "cls"}',
+    }
+    text = encoder_meta(encoder(query="问题：")).stored["embedder_settings"]
+    assert json.loads(text)["query"] == "问题："
+
+
+def test_differences_of_one_model_tell_every_setting():
+    """One that is there on one side only is none on the other; an empty one is none."""
+    meta = encoder_meta(encoder(pooling="cls", passage="", query="a"))
+
+    assert differences(meta, encoder(pooling="mean", query="a", precision="int8")) == [
+        "pooling mean instead of cls",
+        "precision int8 instead of none",
+    ]
+    assert differences(meta, encoder(dimension=2, pooling="cls", query="")) == [
+        "dimension 2 instead of 4",
+        "query none instead of a",
+    ]
+    assert differences(meta, encoder(pooling="cls", query="a")) == []
+    late = encoder_meta(encoder(**{"late chunking": "on"}))
+    assert differences(late, encoder()) == ["late chunking off instead of on"]
+
+
+def test_differences_of_two_models_tell_what_both_have():
+    """The model first."""
+    meta = encoder_meta(encoder(pooling="cls", lower_case="yes"))
+
+    assert differences(meta, encoder("other-2", 2, pooling="mean", precision="int8")) == [
+        "model other instead of m",
+        "dimension 2 instead of 4",
+        "pooling mean instead of cls",
+    ]
+
+
+def test_differences_of_a_knowledge_base_that_tells_no_settings_are_none():
+    """It was made by an older kgrag."""
+    assert differences(KbMeta({"embedder": "m-1"}), encoder("other-2")) == []

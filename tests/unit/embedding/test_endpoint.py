@@ -1,10 +1,11 @@
-"""The encoder behind an endpoint, against a server on this machine."""
+"""Encoders behind endpoints: requests, answers, providers."""
 
 import gc
 import logging
 import socket
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +13,20 @@ import numpy as np
 import pytest
 
 from kgrag.config import EmbeddingConfig
-from kgrag.embedding.endpoint import EndpointEmbedder, open_endpoint
+from kgrag.config_file import read_config
+from kgrag.embedding.endpoint import (
+    PROVIDERS,
+    Endpoint,
+    EndpointEmbedder,
+    endpoint_for,
+    in_batches,
+    open_endpoint,
+    read_vectors,
+)
 from kgrag.endpoint import posting
+from kgrag.endpoint.address import Place
 from kgrag.endpoint.retrying import retrying
 from kgrag.errors import (
-    ConfigError,
     ModelError,
     ModelMismatchError,
     ModelOutputError,
@@ -45,12 +55,8 @@ def encoder():
     """Return a maker of encoders with short limits."""
 
     def make(server, *, timeout_s=60.0, attempts=3, concurrency=4, **options):
-        return EndpointEmbedder(
-            endpoint_of(server, **options),
-            timeout_s=timeout_s,
-            attempts=attempts,
-            concurrency=concurrency,
-        )
+        config = EmbeddingConfig(timeout_s=timeout_s, attempts=attempts, concurrency=concurrency)
+        return EndpointEmbedder(endpoint_of(server, **options), config)
 
     return make
 
@@ -71,13 +77,6 @@ def test_embed_gives_unit_vectors_in_the_order_of_the_texts(encoder):
     np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
     (request,) = server.requests
     assert request.body == {"model": "m", "input": TEXTS, "encoding_format": "float"}
-
-
-def test_embed_sorts_an_answer_by_its_index(encoder):
-    """The order in which vectors are sent means nothing."""
-    with FakeServer(lambda body: answer(body, order=lambda items: items[::-1])) as server:
-        vectors = encoder(server).embed(TEXTS, "passage")
-    np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
 
 
 def test_embed_keeps_the_order_where_later_batches_are_answered_first(encoder):
@@ -111,12 +110,6 @@ def test_embed_sends_equal_texts_once_and_empty_ones_never(encoder):
     np.testing.assert_allclose(vectors[[0, 3, 4]], expected("甲甲乙"), atol=1e-6)
 
 
-def test_embed_of_nothing_gives_no_rows(encoder):
-    """With the right width, too."""
-    with FakeServer(answer) as server:
-        assert encoder(server).embed([], "query").shape == (0, DIMENSION)
-
-
 def test_embed_keeps_batches_to_texts_and_tokens(encoder):
     """Of ten texts at most three are sent at once, and of long ones fewer."""
     with FakeServer(answer) as server:
@@ -147,7 +140,7 @@ def test_embed_replaces_half_characters(encoder):
 def test_dimension_is_asked_of_the_endpoint_where_it_can_cut(encoder):
     """The field `dimensions` goes with each request."""
     with FakeServer(answer) as server:
-        embedder = encoder(server, dimension=4, asks_dimension=True)
+        embedder = encoder(server, dimension=4, dimensions=True)
         vectors = embedder.embed(["甲"], "query")
     assert server.requests[0].body["dimensions"] == 4
     np.testing.assert_allclose(vectors, expected("甲", 4), atol=1e-6)
@@ -161,14 +154,6 @@ def test_dimension_is_cut_here_where_the_endpoint_cannot(encoder):
     assert "dimensions" not in server.requests[0].body
     cut = vector("甲")[:4]
     np.testing.assert_allclose(vectors[0], cut / np.linalg.norm(cut), atol=1e-6)
-
-
-def test_dimension_needs_no_request_where_the_settings_say_it(encoder):
-    """Nor does the name."""
-    with FakeServer(answer) as server:
-        embedder = encoder(server, dimension=4)
-        assert (embedder.dimension, embedder.name[:13]) == (4, "endpoint-m-4-")
-        assert not server.requests
 
 
 def test_dimension_is_asked_once_and_only_when_wanted(encoder):
@@ -274,20 +259,6 @@ def test_a_text_that_never_fits_is_an_error(encoder):
     assert [len(batch[0]) for batch in sent(server)] == [100, 50, 25, 12]
 
 
-def test_a_limit_of_requests_is_waited_out(encoder, caplog):
-    """As long as Retry-After says, and the log tells of it."""
-    limited = Reply("slow down", status=429, headers={"retry-after": "0.03"})
-    with FakeServer(in_turn(limited)) as server:
-        vectors = encoder(server).embed(["甲"], "passage")
-    first, second = server.requests
-    assert second.at - first.at >= 0.03
-    assert (
-        "m at " + server.base_url + " is asked too often (429); pause in seconds: 0.03"
-        in caplog.text
-    )
-    np.testing.assert_allclose(vectors, expected("甲"), atol=1e-6)
-
-
 def test_a_limit_that_names_no_time_is_waited_out_for_more_than_a_minute(encoder, monkeypatch):
     """Limits are counted by the minute: the four pauses of five attempts last longer."""
     slept: list[Any] = []
@@ -296,59 +267,6 @@ def test_a_limit_that_names_no_time_is_waited_out_for_more_than_a_minute(encoder
     with FakeServer(in_turn(*[Reply("slow down", status=429)] * 4)) as server:
         encoder(server, attempts=5).embed(["甲"], "passage")
     assert slept == [20.0] * 4
-
-
-def test_a_limit_that_lasts_is_an_error(encoder):
-    """After all attempts, with what to do."""
-    limited = Reply("slow down", status=429, headers=AT_ONCE)
-    with (
-        FakeServer(lambda body: limited) as server,
-        pytest.raises(
-            RateLimitError, match=r"slow down; asked too often.*: lower embedding\.concurrency"
-        ),
-    ):
-        encoder(server).embed(["甲"], "passage")
-    assert len(server.requests) == 3
-
-
-def test_a_limit_that_asks_for_too_long_is_told_at_once(encoder):
-    """Nobody waits for an hour without knowing."""
-    limited = Reply("daily quota", status=429, headers={"retry-after": "3600"})
-    with (
-        FakeServer(lambda body: limited) as server,
-        pytest.raises(RateLimitError, match=r"it asks to wait 3600 s"),
-    ):
-        encoder(server).embed(["甲"], "passage")
-    assert len(server.requests) == 1
-
-
-def test_a_fault_of_the_server_is_tried_again(encoder):
-    """What passes leaves no trace."""
-    broken = Reply("oops", status=500, headers=AT_ONCE)
-    with FakeServer(in_turn(broken, broken)) as server:
-        vectors = encoder(server).embed(["甲"], "passage")
-    np.testing.assert_allclose(vectors, expected("甲"), atol=1e-6)
-
-
-def test_a_fault_that_lasts_is_an_error(encoder):
-    """It says how often it was tried."""
-    broken = Reply("oops", status=503, headers=AT_ONCE)
-    with (
-        FakeServer(lambda body: broken) as server,
-        pytest.raises(TransientModelError, match=r"answers 503: oops \(after 3 attempts\)"),
-    ):
-        encoder(server).embed(["甲"], "passage")
-
-
-def test_an_empty_account_is_not_tried_again(encoder):
-    """Some say it with 429, which else means to wait."""
-    empty = Reply("insufficient_quota: check your plan", status=429)
-    with (
-        FakeServer(lambda body: empty) as server,
-        pytest.raises(ModelUnavailableError, match="nothing left: top it up"),
-    ):
-        encoder(server).embed(["甲"], "passage")
-    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -384,50 +302,13 @@ def test_an_endpoint_that_is_down_is_told(encoder):
         encoder(Down, attempts=1).embed(["甲"], "passage")
 
 
-def test_an_answer_that_does_not_come_in_time_is_an_error(encoder):
-    """With the setting that allows more."""
-    with (
-        FakeServer(answer, latency_s=5) as server,
-        pytest.raises(TransientModelError, match=r"no answer in time.*embedding\.timeout_s"),
-    ):
-        encoder(server, timeout_s=0.05, attempts=1).embed(["甲"], "passage")
-
-
-@pytest.mark.parametrize("drop", ["before", "inside"])
-def test_a_connection_that_breaks_off_is_an_error(encoder, drop):
-    """Before the answer or in the middle of it."""
-    with (
-        FakeServer(lambda body: Reply("好", drop=drop)) as server,
-        pytest.raises(TransientModelError, match="the connection broke off"),
-    ):
-        encoder(server, attempts=1).embed(["甲"], "passage")
-
-
 @pytest.mark.parametrize(
     ("reply", "error", "said"),
     [
         (Reply("bad model", status=404), ModelUnavailableError, "there is no .*/embeddings"),
-        (
-            Reply("The model `m` does not exist", status=404),
-            ModelUnavailableError,
-            r"check embedding\.model",
-        ),
-        (
-            Reply("The model does not support Embeddings API", status=400),
-            ModelUnavailableError,
-            "must be an encoder",
-        ),
         (Reply("odd", status=400), ModelError, r"answers 400: odd.*\[embedding\]"),
         (raw('{"data": [{"ind'), ModelOutputError, "not whole JSON"),
-        (raw("<html>login</html>"), ModelOutputError, r"not whole JSON \(Expecting value: line 1"),
-        (raw({"error": "no such thing"}), ModelOutputError, "no vectors, but .*no such thing"),
         (raw({"data": []}), ModelOutputError, "no vectors"),
-        (
-            raw({"data": [{"index": i, "embedding": [1, 2]} for i in range(2)]}),
-            ModelOutputError,
-            "2 vectors for 1 texts",
-        ),
-        (raw('{"data": [{"embedding": [1, NaN]}]}'), ModelOutputError, "NaN"),
         (raw({"data": [{"embedding": [0, 0]}]}), ModelOutputError, "zeros for '甲'"),
     ],
 )
@@ -452,16 +333,6 @@ def test_a_wrong_key_is_told_without_showing_it(encoder, monkeypatch, caplog):
     told = [str(error), repr(error.__cause__), repr(error.__context__), caplog.text, repr(embedder),
             repr(embedder._post.place)]  # fmt: skip
     assert not any(SECRET in text or SECRET.split(".")[1] in text for text in told)
-
-
-def test_a_key_that_is_not_set_is_told_at_the_first_request(encoder, monkeypatch):
-    """And not before: commands that need no encoder need no key."""
-    monkeypatch.delenv("MY_KEY", raising=False)
-    with FakeServer(answer) as server:
-        embedder = encoder(server, api_key_env="MY_KEY")
-        with pytest.raises(ModelUnavailableError, match="set the environment variable MY_KEY"):
-            embedder.embed(["甲"], "passage")
-        assert not server.requests
 
 
 def test_embed_batches_gives_what_is_paid_before_the_error(encoder, monkeypatch):
@@ -518,10 +389,119 @@ def test_open_endpoint_takes_the_settings():
     embedder = open_endpoint(EmbeddingConfig(provider="jina", dimension=256, languages="zh,en"))
     assert (embedder.dimension, embedder.languages) == (256, "zh,en")
     assert embedder.name.startswith("endpoint-jina-embeddings-v3-256-")
-    assert repr(embedder) == "EndpointEmbedder('jina-embeddings-v3' at 'https://api.jina.ai/v1')"
+    assert repr(embedder) == (
+        "EndpointEmbedder(Place('jina-embeddings-v3' at 'https://api.jina.ai/v1'))"
+    )
 
 
-def test_open_endpoint_refuses_settings_that_lack_something():
-    """At once, not at the first request."""
-    with pytest.raises(ConfigError, match="no model is named"):
-        open_endpoint(EmbeddingConfig(provider="vllm"))
+PLACE = Place("http://h/v1", "m", key="sk-1234567890")
+
+
+def data(*embeddings, **more):
+    return {"data": [{"index": i, "embedding": e} | more for i, e in enumerate(embeddings)]}
+
+
+def test_in_batches_parts_by_texts_and_tokens():
+    """A text that is too large by itself stands alone; empty ones stand nowhere."""
+    texts = ["长" * 8, "长" * 8, "", "长" * 50, "短", "短", "短"]
+    assert in_batches(texts, most_texts=2, most_tokens=20) == [[0, 1], [3], [4, 5], [6]]
+
+
+def test_read_vectors_follows_the_index():
+    """And the order of entries where none has an index."""
+    answer = {"data": [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]}
+    np.testing.assert_array_equal(read_vectors(answer, 2, PLACE), [[1], [2]])
+    answer = {"data": [{"embedding": [2]}, {"embedding": [1]}]}
+    np.testing.assert_array_equal(read_vectors(answer, 2, PLACE), [[2], [1]])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("<html>sk-1234567890", r"no vectors, but '<html>\*\*\*'"),
+        (None, "no vectors, but 'None'"),
+        ({"object": "chat.completion"}, "no vectors, but .*chat.completion"),
+        (data([1.0]), "1 vectors for 2 texts"),
+        ({"data": [{"index": 0, "embedding": [1]}] * 2}, r"numbers the vectors of 2 texts \[0\]"),
+        ({"data": [{"index": i + 1, "embedding": [1]} for i in range(2)]}, r"\[1, 2\]"),
+        ({"data": [{"index": 0, "embedding": [1]}, 7]}, r"an entry without a vector \(7\)"),
+        (data([1.0], [1.0, 2.0]), "a row that is no vector"),
+        (data("aGVsbG8=", "aGVsbG8="), r"a row that is no vector \(aGVsbG8=\)"),
+        (data([], []), r"vectors of shape \(2, 0\)"),
+        (data(1.0, 2.0), r"vectors of shape \(2,\)"),
+        (data([1.0], [None]), "NaN"),
+        (data([1.0], [float("inf")]), "NaN"),
+    ],
+)
+def test_read_vectors_refuses_what_is_no_answer(answer, said):
+    """With the endpoint's name, without the key."""
+    with pytest.raises(ModelOutputError, match=said) as caught:
+        read_vectors(answer, 2, PLACE)
+    assert "m at http://h/v1" in str(caught.value)
+    assert "sk-1234567890" not in str(caught.value)
+
+
+BGE = "为这个句子生成表示以用于检索相关文章："
+
+
+def test_every_provider_may_stand_in_the_file(tmp_path):
+    """The settings file and this table know the same names."""
+    for name in PROVIDERS:
+        path = tmp_path / f"{name}.toml"
+        path.write_text(f'[embedding]\nprovider = "{name}"\n')
+        assert read_config(path).embedding.provider == name
+
+
+def test_endpoint_for_fills_in_the_provider():
+    """Address, model, key variable and batches."""
+    endpoint = endpoint_for(EmbeddingConfig(provider="dashscope"))
+    assert endpoint.place.url == "https://dashscope.aliyuncs.com/compatible-mode/v1"
+    assert endpoint.place.model == "text-embedding-v4"
+    assert endpoint.place.key_env == "DASHSCOPE_API_KEY"
+    assert endpoint.provider.batch_texts == 10
+    assert not any(endpoint.tasks.values())
+
+
+def test_endpoint_for_prefers_the_settings():
+    """Whatever is set replaces what the provider has."""
+    config = EmbeddingConfig(
+        provider="openai", base_url="http://h/v1/embeddings/", model="x", api_key_env="KEY",
+        batch_texts=3, batch_tokens=4, query_instruction="q", passage_instruction="p",
+    )  # fmt: skip
+    endpoint = endpoint_for(config)
+    assert endpoint == Endpoint(
+        place=Place("http://h/v1", "x", key_env="KEY"),
+        provider=replace(PROVIDERS["openai"], batch_texts=3, batch_tokens=4),
+        instructions={"query": "q", "passage": "p"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "tasks"),
+    [
+        ("jina", "", ["retrieval.query", "retrieval.passage"]),
+        ("jina", "jina-embeddings-v4", ["retrieval.query", "retrieval.passage"]),
+        ("jina", "jina-embeddings-v2-base-zh", ["", ""]),
+        ("vllm", "jina-embeddings-v3", ["", ""]),
+    ],
+)
+def test_endpoint_for_has_tasks_with_jinas_models_since_v3(provider, model, tasks):
+    """Others would refuse the field."""
+    endpoint = endpoint_for(EmbeddingConfig(provider=provider, model=model))
+    assert [endpoint.tasks["query"], endpoint.tasks["passage"]] == tasks
+
+
+@pytest.mark.parametrize(
+    ("model", "query", "passage"),
+    [
+        ("BAAI/bge-large-zh-v1.5", BGE, ""),
+        ("BAAI/bge-m3", "", ""),
+        ("intfloat/multilingual-e5-large", "query: ", "passage: "),
+        ("intfloat/multilingual-e5-large-instruct", "", ""),
+        ("nomic-embed-text:v1.5", "search_query: ", "search_document: "),
+    ],
+)
+def test_endpoint_for_knows_what_models_want_before_a_text(model, query, passage):
+    """By their names."""
+    endpoint = endpoint_for(EmbeddingConfig(provider="vllm", model=model))
+    assert endpoint.instructions == {"query": query, "passage": passage}

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.embedding.endpoint import EndpointEmbedder
 from kgrag.embedding.vector_cache import CachedEmbedder, VectorCache
 from kgrag.errors import ModelError
-from kgrag.testing.reply import Reply
-from kgrag.testing.server import FakeServer
-from tests.fixtures.vectors_server import DIMENSION, endpoint_of, in_turn, vector
+from tests.fixtures.vectors_server import DIMENSION, vector
 
 TEXTS = [f"第{n}条" for n in range(6)]
 
@@ -76,12 +73,6 @@ def test_embed_asks_for_equal_texts_once_and_empty_ones_never(file):
     np.testing.assert_array_equal(vectors, [vector("甲"), np.zeros(DIMENSION), vector("甲")])
 
 
-def test_embed_of_nothing_gives_no_rows_and_makes_no_file(file):
-    """With the right width, too."""
-    assert kept(file).embed([], "query").shape == (0, DIMENSION)
-    assert not file.exists()
-
-
 def test_a_text_is_another_as_a_question_and_with_another_model(file):
     """The key is of model, task and text."""
     embedder, other = CountingEmbedder(), CountingEmbedder(name="endpoint-m-8-1111")
@@ -134,19 +125,6 @@ def test_a_kill_loses_what_is_under_way_only(file):
     embedder = CountingEmbedder()
     kept(file, embedder).embed(TEXTS, "passage")
     assert embedder.asked == [TEXTS[4:]]
-
-
-def test_an_endpoint_is_paid_once(file):
-    """The cache around the real client, and an answer with an error in between."""
-    with FakeServer(in_turn(Reply("odd", status=400))) as server:
-        endpoint = endpoint_of(server, batch_texts=2, dimension=DIMENSION)
-        with pytest.raises(ModelError, match="odd"):
-            kept(file, EndpointEmbedder(endpoint, concurrency=1)).embed(TEXTS[:2], "passage")
-        for _ in range(2):
-            vectors = kept(file, EndpointEmbedder(endpoint)).embed(TEXTS, "passage")
-        np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
-        sent: list[Any] = [request.body["input"] for request in server.requests[1:]]
-        assert sum(map(len, sent)) == len(TEXTS)
 
 
 def write(path, prefix):

@@ -1,6 +1,6 @@
 """Addresses that presets share."""
 
-from kgrag.embedding import endpoint_providers
+from kgrag.embedding import endpoint
 from kgrag.endpoint.services import SERVICES
 from kgrag.llm import providers
 from kgrag.reranking import endpoint as reranking
@@ -9,7 +9,7 @@ from kgrag.reranking import endpoint as reranking
 def test_every_service_is_named_by_a_preset_and_every_preset_names_one():
     """An address that nobody asks, or one that stands elsewhere, would go out of date."""
     asked = {preset.service for preset in providers.PROVIDERS.values()}
-    asked |= {preset.service for preset in endpoint_providers.PROVIDERS.values()}
+    asked |= {preset.service for preset in endpoint.PROVIDERS.values()}
     asked |= {preset.service for preset in reranking.PROVIDERS.values()}
     assert asked == set(SERVICES.values())
 

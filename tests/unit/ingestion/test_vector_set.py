@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.late import late
+from kgrag.embedding.wrapped import late
 from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, other_vectors, vectors_to_add

@@ -1,4 +1,4 @@
-"""Encoders of others: what they are and give is checked at the border."""
+"""Encoders around others: checked, cut, in context."""
 
 from typing import Any
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.embedder import is_contextual
-from kgrag.embedding.given import checked
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.late import late
+from kgrag.embedding.wrapped import LATE, checked, late, truncated
 from kgrag.errors import BudgetExceededError, ModelError
 
 
@@ -28,7 +27,7 @@ class Plain:
         return [[3, 4]] * len(texts) if self.rows is None else self.rows
 
 
-class Contextual(Plain):
+class PlainInContext(Plain):
     """One that can also encode passages in their context."""
 
     def embed_spans(self, texts, spans):
@@ -72,7 +71,7 @@ def test_rows_that_have_unit_length_stay_as_they_are():
     ],
 )
 def test_what_is_no_vector_of_each_text_is_an_error_that_names_the_class(rows, told):
-    with pytest.raises(ModelError, match=rf"test_given\.Plain .*{told}"):
+    with pytest.raises(ModelError, match=rf"test_wrapped\.Plain .*{told}"):
         checked(Plain(rows)).embed(["a"], "query")
 
 
@@ -118,8 +117,83 @@ def test_kgrags_own_stay_as_they_are():
 
 def test_passages_in_their_context_are_checked_too():
     assert not is_contextual(checked(Plain()))
-    embedder = late(checked(Contextual()))
+    embedder = late(checked(PlainInContext()))
     (rows,) = embedder.embed_spans(["abcd"], [[(0, 2), (2, 4)]])
     np.testing.assert_array_equal(rows, [[0.0, 1.0]] * 2)
     with pytest.raises(ModelError, match="wanted are 2"):
         embedder.embed_spans(["a", "b"], [[(0, 1)]])
+
+
+class Contextual(HashEmbedder):
+    """The stand-in with spans: each is encoded as it stands."""
+
+    def embed_spans(self, texts, spans):
+        """Return the vectors of the spans' own texts."""
+        return [
+            self.embed([text[a:b] for a, b in own], "passage")
+            for text, own in zip(texts, spans, strict=True)
+        ]
+
+
+def test_truncated_rows_are_the_first_components_made_unit_again():
+    """A row keeps its direction within the components that are left."""
+    whole = HashEmbedder(64)
+    cut = truncated(whole, 16)
+    assert (cut.name, cut.settings["cut to"]) == ("hash-64@16", "16")
+    rows, full = (
+        cut.embed(["推进节能减排和资源循环利用", "有序实现碳达峰碳中和目标"], "passage"),
+        whole.embed(["推进节能减排和资源循环利用", "有序实现碳达峰碳中和目标"], "query"),
+    )
+    assert rows.shape == (2, 16)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+    for row, long in zip(rows, full[:, :16], strict=True):
+        np.testing.assert_allclose(row, long / np.linalg.norm(long), atol=1e-6)
+
+
+def test_truncated_to_its_own_dimension_is_the_encoder_itself():
+    """A knowledge base that was built without a cut goes on with the same identity."""
+    whole = HashEmbedder(64)
+    assert truncated(whole, 64) is whole
+
+
+@pytest.mark.parametrize("dimension", [0, -1, 65])
+def test_truncated_beyond_the_model_is_an_error(dimension):
+    """The text names the setting and what is possible."""
+    with pytest.raises(ModelError, match=r"embedding\.dimension is .* choose 1 to 64"):
+        truncated(HashEmbedder(64), dimension)
+
+
+def test_truncated_spans_are_cut_as_well():
+    """An encoder that reads in context still does."""
+    assert not is_contextual(truncated(HashEmbedder(64), 16))
+    cut = truncated(Contextual(64), 16)
+    assert is_contextual(cut)
+    rows = cut.embed_spans(["推进节能减排和资源循环利用，实现碳达峰碳中和"], [[(0, 13), (14, 22)]])
+    assert [r.shape for r in rows] == [(2, 16)]
+    np.testing.assert_allclose(np.linalg.norm(rows[0], axis=1), 1, atol=1e-6)
+
+
+def test_its_name_is_another_and_the_rest_is_the_encoders():
+    """So that a knowledge base refuses vectors with context beside those without."""
+    inner = Contextual(8)
+    outer = late(inner)
+    assert outer.name == f"hash-8{LATE}"
+    assert (outer.dimension, outer.is_stand_in, outer.languages) == (8, True, "")
+    assert outer.settings == {**inner.settings, "late chunking": "on"}
+    assert late(outer) is outer
+
+
+def test_it_encodes_as_the_encoder_does():
+    """Texts without context and spans within one."""
+    inner = Contextual(8)
+    outer = late(inner)
+    assert is_contextual(outer)
+    assert np.array_equal(outer.embed(["节能"], "query"), inner.embed(["节能"], "query"))
+    (rows,) = outer.embed_spans(["节能减排"], [[(0, 2), (2, 4)]])
+    assert np.array_equal(rows, inner.embed(["节能", "减排"], "passage"))
+
+
+def test_an_encoder_without_token_states_is_refused():
+    """With what to do instead."""
+    with pytest.raises(ModelError, match=r"hash-8 does not: choose .* late_chunking out of"):
+        late(HashEmbedder(8))

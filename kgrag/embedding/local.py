@@ -1,0 +1,240 @@
+"""Encoders of this machine: models in ONNX format or for transformers, from their folders."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgrag.embedding.catalog import ModelCard, remedy
+from kgrag.embedding.embedder import Spans, Task, Vectors
+from kgrag.embedding.model_folder import ModelFolder
+from kgrag.embedding.tokens import TextTokenizer, lowered, pieces
+from kgrag.errors import ModelError
+
+# Only the first tokens count, and a word of more than 100 characters is one unknown token, so
+# that much text is enough; the rest need not be tokenised.
+_CHARACTERS_PER_TOKEN = 100
+
+
+class Network(Protocol):
+    """A model in memory: token ids in, vectors or token states out.
+
+    Attributes:
+        batch_tokens: Tokens that a batch should not exceed, padding included.
+        pads: Whether a batch may hold texts of different lengths.
+    """
+
+    batch_tokens: int
+    pads: bool
+
+    def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
+        """Return `float32[len(batch), dimension]`, not normalised."""
+        ...
+
+    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
+        """Return for each text `float32[its tokens, dimension]`."""
+        ...
+
+
+class LocalEmbedder:
+    """An encoder from a model's folder.
+
+    Texts go in batches, the longest first, so that no thread has a long one left at the end, and
+    memory runs out at once; of ONNX models as many batches at a time as there are threads. May be
+    called from several threads.
+
+    Attributes:
+        name: The card's identity: name, hash of the model, hash of the settings.
+        dimension: As the card says, like languages and settings.
+        card: How the model is used.
+    """
+
+    is_stand_in = False
+
+    def __init__(
+        self, network: Network, tokenizer: TextTokenizer, card: ModelCard, *, threads: int
+    ) -> None:
+        self.name = card.identity
+        self.dimension = card.dimension
+        self.languages = card.languages
+        self.settings = card.settings
+        self.card = card
+        self._network = network
+        self._tokenizer = tokenizer
+        self._threads = threads
+
+    @classmethod
+    def from_folder(cls, folder: Path, *, threads: int | None = None) -> Self:
+        """Return the encoder in a model's folder, once its files are checked.
+
+        Args:
+            folder: As `ModelFolder` says.
+            threads: Texts encoded at once, by default the cores that this process may use; of a
+                transformers model the threads of torch in all of this process, by default as
+                they are.
+
+        Raises:
+            ModelNotFoundError: If a file is missing.
+            MissingDependencyError: If `kgrag[jina]` is needed, and not installed.
+            ModelError: If a file is damaged or is not the one that the card describes.
+        """
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads must be at least 1, got {threads}")
+        return cls.from_card(folder, ModelFolder(folder).check(), threads=threads)
+
+    @classmethod
+    def from_card(cls, folder: Path, card: ModelCard, *, threads: int | None = None) -> Self:
+        """Return the encoder in a folder, used as a card says; its files are not checked."""
+        network: Network
+        if card.format == "transformers":
+            from kgrag.embedding.transformers_model import TransformersNetwork
+
+            network = TransformersNetwork.from_folder(folder, card, threads=threads)
+            threads = 1
+        else:
+            from kgrag.embedding.onnx import OnnxNetwork
+
+            network = OnnxNetwork.from_folder(folder, card)
+        tokenizer = TextTokenizer.from_folder(folder, max_tokens=card.max_tokens)
+        return cls(network, tokenizer, card, threads=threads or cores())
+
+    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
+
+        Equal texts are encoded once; longer ones than the model reads are cut.
+
+        Raises:
+            ModelError: If the model fails or gives vectors of another length.
+        """
+        distinct = list(dict.fromkeys(texts))
+        feeds = self._feeds(distinct, task)
+        table = np.zeros((len(distinct), self.dimension), np.float32)
+        for row, vector in self._encoded(feeds, lambda batch, _: self._network.pooled(batch, task)):
+            table[row] = self._unit(vector, distinct[row])
+        place = {text: row for row, text in enumerate(distinct)}
+        return table[[place[text] for text in texts]]
+
+    def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
+        """Return for each text `float32[number of its spans, dimension]`.
+
+        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded
+        whole, as a passage, and the states of the tokens that a span touches are averaged. The
+        passage instruction is read before each window and is in no span.
+
+        Args:
+            texts: Longer than the model reads, they are read in overlapping windows.
+            spans: Of each text, (start, end) in characters; the row of one without tokens is
+                zero.
+
+        Raises:
+            ModelError: If the model fails, gives vectors of whole texts only, or vectors of
+                another length.
+        """
+        sums = [np.zeros((len(of_text), self.dimension), np.float32) for of_text in spans]
+        cased = [lowered(text) for text in texts] if self.card.lower_case else texts
+        instruction = self.card.instruction("passage")
+        read = list(pieces(self._tokenizer, cased, spans, instruction=instruction))
+
+        def summed(batch: list[list[int]], places: list[int]) -> list[Vectors]:
+            states = self._network.states(batch, "passage")
+            self._check_dimension(states[0][0])
+            return [read[at].sums(rows) for at, rows in zip(places, states, strict=True)]
+
+        found = self._encoded([piece.feed for piece in read], summed)
+        # in the order of the text, so that sums do not depend on batches
+        for at, part in sorted(found, key=lambda pair: pair[0]):
+            sums[read[at].text] += part
+        for text, rows in zip(texts, sums, strict=True):
+            for row in np.flatnonzero(rows.any(axis=1)):
+                rows[row] = self._unit(rows[row], text)  # a mean points where its sum does
+        return sums
+
+    def probe(self, n_tokens: int) -> int:
+        """Return how long the vector is that the model gives for a text of so many tokens.
+
+        No more are read than the card says.
+        """
+        (tokens,) = self._tokenizer.encode(["绿色 green " * n_tokens])
+        ids = tokens.ids[: min(self._tokenizer.limit, n_tokens)]
+        return int(self._network.pooled([self._tokenizer.framed(ids)], "passage").shape[1])
+
+    def _feeds(self, texts: Sequence[str], task: Task) -> list[list[int]]:
+        """Return what the model reads of each text; nothing of an empty one."""
+        instruction = self.card.instruction(task)
+        most = _CHARACTERS_PER_TOKEN * self.card.max_tokens
+        # lower, not NFKC: that would turn Chinese marks into ASCII ones
+        cased = [text.lower() for text in texts] if self.card.lower_case else texts
+        tokens = self._tokenizer.encode([(instruction + text)[:most] for text in cased])
+        limit = self._tokenizer.limit
+        return [
+            self._tokenizer.framed(of_text.ids[:limit]) if text.strip() else []
+            for text, of_text in zip(texts, tokens, strict=True)
+        ]
+
+    def _encoded(
+        self,
+        feeds: Sequence[list[int]],
+        work: Callable[[list[list[int]], list[int]], Iterable[Vectors]],
+    ) -> Iterable[tuple[int, Vectors]]:
+        """Yield (place, what `work` gives for it) of each feed that is not empty.
+
+        `work` is given the feeds of a batch, and their places.
+        """
+        groups = batches(list(map(len, feeds)), self._network.batch_tokens, pads=self._network.pads)
+        with ThreadPoolExecutor(self._threads) as pool:
+            each = map if len(groups) < 2 or self._threads == 1 else pool.map
+            done = each(lambda group: work([feeds[place] for place in group], group), groups)
+            for group, rows in zip(groups, done, strict=True):
+                yield from zip(group, rows, strict=True)
+
+    def _unit(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:
+        self._check_dimension(vector)
+        norm = float(np.linalg.norm(vector))
+        if not 0 < norm < float("inf"):
+            raise ModelError(
+                f"the model {self.name} gives a vector of length {norm} for {text[:40]!r}. "
+                f"{remedy(self.card.name)}"
+            )
+        return vector / np.float32(norm)
+
+    def _check_dimension(self, vector: NDArray[np.float32]) -> None:
+        if vector.shape != (self.dimension,):
+            raise ModelError(
+                f"the model {self.name} gives vectors of shape {vector.shape}, its card says "
+                f"{self.dimension}. {remedy(self.card.name)}"
+            )
+
+
+def batches(lengths: Sequence[int], tokens: int, *, pads: bool) -> list[list[int]]:
+    """Return the places of texts in batches, longest first.
+
+    Args:
+        lengths: Tokens of each text; those of 0 are in no batch.
+        tokens: Most tokens of a batch, padding included; a longer text goes alone.
+        pads: Whether texts of different lengths may be in one batch.
+
+    >>> batches([2, 9, 2, 0, 3, 2], 4, pads=False)
+    [[1], [4], [0, 2], [5]]
+    >>> batches([2, 9, 3, 2], 6, pads=True)
+    [[1], [2, 0], [3]]
+    """
+    found: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+        longest = lengths[found[-1][0]] if found else 0
+        fits = longest * (len(found[-1]) + 1) <= tokens if found else False
+        if lengths[place] and fits and (pads or lengths[place] == longest):
+            found[-1].append(place)
+        elif lengths[place]:
+            found.append([place])
+    return found
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,208 @@
+"""Encoders around others: those of strangers checked, vectors cut, chunks in their context."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from kgrag.embedding.embedder import (
+    ContextualEmbedder,
+    Embedder,
+    PlainEmbedder,
+    Spans,
+    Task,
+    Vectors,
+    is_contextual,
+)
+from kgrag.errors import KgragError, ModelError
+
+LATE = "+late"  # ends the name of an encoder for late chunking
+PLUGIN, CLASS = "plugin", "class"  # settings of encoders that others than kgrag give
+_LENGTHS = 1e-3  # how far from 1 the length of a row may be that is left as it is
+_T = TypeVar("_T")
+
+
+class CheckedEmbedder:
+    """An encoder of others, whose vectors are checked, made `float32` and unit length.
+
+    The attributes are those of the encoder, with defaults where it has none; its class is one of
+    its settings.
+    """
+
+    def __init__(self, embedder: PlainEmbedder, *, plugin: str = "") -> None:
+        """Check what it is.
+
+        Args:
+            embedder: The encoder.
+            plugin: Name of the package that it comes with; empty if a program gave it.
+
+        Raises:
+            ModelError: If it is no encoder.
+        """
+        kind = type(embedder)
+        self._where = f"{kind.__module__}.{kind.__qualname__}"
+        self._given = embedder
+        self.name: str = self._attribute("name", str)
+        self.dimension: int = self._attribute("dimension", int)
+        if not self.name.isprintable() or not self.name.strip() or self.dimension < 1:
+            raise self._error("needs a name of one line, and a dimension of at least 1")
+        if not callable(getattr(embedder, "embed", None)):
+            raise self._error("has no method embed(texts, task)")
+        self.is_stand_in = bool(getattr(embedder, "is_stand_in", False))
+        self.languages = str(getattr(embedder, "languages", ""))
+        stated: Mapping[str, str] = getattr(embedder, "settings", {})
+        own = {"model": self.name, **{str(key): str(value) for key, value in stated.items()}}
+        self.settings = {**own, CLASS: self._where, **({PLUGIN: plugin} if plugin else {})}
+        if is_contextual(embedder):  # type: ignore[arg-type]
+            self.embed_spans = partial(self._embed_spans, embedder)
+
+    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return `float32[len(texts), dimension]`, rows L2-normalised (zero for empty texts).
+
+        Raises:
+            ModelError: If the encoder fails, or gives something else.
+        """
+        return self._checked(self._called(lambda: self._given.embed(texts, task)), len(texts))
+
+    def _embed_spans(
+        self, embedder: ContextualEmbedder, texts: Sequence[str], spans: Spans
+    ) -> list[Vectors]:
+        given = self._called(lambda: list(embedder.embed_spans(texts, spans)))
+        if len(given) != len(texts):
+            raise self._error(f"gave vectors of {len(given)} texts; wanted are {len(texts)}")
+        return [self._checked(rows, len(own)) for rows, own in zip(given, spans, strict=True)]
+
+    def _called(self, call: Callable[[], _T]) -> _T:
+        try:
+            return call()
+        except KgragError:
+            raise
+        except Exception as exc:
+            raise self._error(f"failed: {type(exc).__name__}: {exc}") from exc
+
+    def _checked(self, given: object, n_rows: int) -> Vectors:
+        """Return rows as they are to be."""
+        try:
+            listed: Any = given if hasattr(given, "__len__") else [*cast("Iterable[Any]", given)]
+            with np.errstate(over="ignore"):  # it is not finite then
+                rows = np.asarray(listed, np.float32)
+        except (TypeError, ValueError) as exc:
+            raise self._error(f"gave no rows of numbers of one length: {exc}") from exc
+        wanted = (n_rows, self.dimension)
+        if not n_rows and not rows.size:
+            return np.zeros(wanted, np.float32)
+        if rows.shape != wanted:
+            raise self._error(f"gave numbers of shape {rows.shape}; wanted are {wanted}")
+        if not np.isfinite(rows).all():
+            raise self._error("gave numbers that are not finite")
+        lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+        off = (lengths > 0) & (np.abs(lengths - 1) > _LENGTHS)
+        return np.where(off, rows / np.where(off, lengths, 1), rows).astype(np.float32)
+
+    def _attribute(self, name: str, kind: type[_T]) -> _T:
+        value = self._called(lambda: getattr(self._given, name, None))
+        if not isinstance(value, kind):
+            raise self._error(f"has no {name} of type {kind.__name__}, but {value!r}")
+        return value
+
+    def _error(self, what: str) -> ModelError:
+        return ModelError(f"the encoder {self._where} {what} (see kgrag.extending.PlainEmbedder)")
+
+
+def checked(embedder: PlainEmbedder, *, plugin: str = "") -> Embedder:
+    """Return an encoder that gives what `Embedder` promises; itself where it is kgrag's own.
+
+    Args:
+        embedder: The encoder.
+        plugin: Name of the package that it comes with; empty if a program gave it.
+
+    Raises:
+        ModelError: If it is no encoder.
+    """
+    if type(embedder).__module__.startswith("kgrag."):
+        return embedder  # type: ignore[return-value]
+    return CheckedEmbedder(embedder, plugin=plugin)
+
+
+class _TruncatedEmbedder:
+    """An encoder whose vectors are cut to their first components and made unit again.
+
+    Matryoshka: Kusupati et al., 2022, arXiv 2205.13147. The dimension is part of its name:
+    vectors of different lengths do not go together.
+    """
+
+    def __init__(self, embedder: Embedder, dimension: int) -> None:
+        if not 1 <= dimension <= embedder.dimension:
+            raise ModelError(
+                f"embedding.dimension is {dimension}, but {embedder.name} gives vectors of "
+                f"{embedder.dimension}: choose 1 to {embedder.dimension}"
+            )
+        self._embedder = embedder
+        self.name = f"{embedder.name}@{dimension}"
+        self.dimension = dimension
+        self.is_stand_in = embedder.is_stand_in
+        self.languages = embedder.languages
+        self.settings = {**embedder.settings, "cut to": str(dimension)}
+        if is_contextual(embedder):
+            self.embed_spans = partial(self._embed_spans, embedder)
+
+    def embed(self, texts: Sequence[str], task: Task) -> Vectors:
+        """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty."""
+        return self._cut(self._embedder.embed(texts, task))
+
+    def _embed_spans(
+        self, embedder: ContextualEmbedder, texts: Sequence[str], spans: Spans
+    ) -> list[Vectors]:
+        return [self._cut(rows) for rows in embedder.embed_spans(texts, spans)]
+
+    def _cut(self, vectors: Vectors) -> Vectors:
+        cut = vectors[:, : self.dimension]
+        lengths = np.linalg.norm(cut, axis=1, keepdims=True)
+        lengths[lengths == 0] = 1  # the zero vectors of empty texts stay as they are
+        return np.asarray(cut / lengths, np.float32)
+
+
+def truncated(embedder: Embedder, dimension: int) -> Embedder:
+    """Return an encoder with vectors of a dimension; itself where it has that one.
+
+    Raises:
+        ModelError: If the encoder gives shorter ones.
+    """
+    return embedder if dimension == embedder.dimension else _TruncatedEmbedder(embedder, dimension)
+
+
+class LateEmbedder:
+    """An encoder that is to encode chunks in the context of their parent.
+
+    Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3). What has no context, such
+    as questions and summaries, is encoded as ever. A class of its own, so that a knowledge base
+    that was built with it refuses vectors without context, and the other way round; its name
+    ends with `+late`.
+    """
+
+    def __init__(self, embedder: ContextualEmbedder) -> None:
+        self.name = f"{embedder.name}{LATE}"
+        self.dimension = embedder.dimension
+        self.is_stand_in = embedder.is_stand_in
+        self.languages = embedder.languages
+        self.settings = {**embedder.settings, "late chunking": "on"}
+        self.embed = embedder.embed
+        self.embed_spans = embedder.embed_spans
+
+
+def late(embedder: Embedder) -> LateEmbedder:
+    """Return the encoder, to encode chunks in the context of their parent; itself if it does.
+
+    Raises:
+        ModelError: If it cannot; says which can.
+    """
+    if isinstance(embedder, LateEmbedder):
+        return embedder
+    if not is_contextual(embedder):
+        raise ModelError(
+            f"late chunking needs an encoder that gives the states of single tokens, "
+            f"{embedder.name} does not: choose an installed model (kgrag models list), or take "
+            "late_chunking out of [embedding]"
+        )
+    return LateEmbedder(embedder)
