@@ -12,9 +12,6 @@ import numpy as np
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Task, Vectors
 from kgrag.embedding.endpoint_providers import Endpoint, endpoint_for
-from kgrag.endpoint.address import ENCODER, Place
-from kgrag.endpoint.errors import TOO_LONG, malformed
-from kgrag.endpoint.posting import Posting
 from kgrag.errors import (
     ModelMismatchError,
     ModelOutputError,
@@ -22,6 +19,8 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.llm.address import ENCODER, Place
+from kgrag.llm.endpoint import TOO_LONG, Posting, malformed
 
 _PER_TEXT = 2.0  # tokens before and after each
 _ASCII = 0.3  # tokens of a character of Latin text, with the blanks

@@ -7,8 +7,7 @@ from types import MappingProxyType
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import Task
-from kgrag.endpoint.address import ENCODER, place_of
-from kgrag.endpoint.services import SERVICES, AtService, Service
+from kgrag.llm.address import ENCODER, SERVICES, AtService, Service, place_of
 
 # Many servers know no base64, which is what the client would ask for.
 _FLOATS: Mapping[str, str | bool] = MappingProxyType({"encoding_format": "float"})

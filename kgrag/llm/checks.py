@@ -1,4 +1,4 @@
-"""What makes a text of a model unusable: it repeats itself, declines, or is no question."""
+"""What makes a text of a model unusable: thoughts, repetition, refusal, or being no question."""
 
 import re
 
@@ -119,3 +119,50 @@ def check_question(text: str) -> None:
         ValueError: As there.
     """
     one_question(text)
+
+
+_BEGIN, _END = "<think>", "</think>"
+
+
+class ThoughtFilter:
+    """Removes thoughts from an answer that comes in pieces.
+
+    A thought is `<think>...</think>` at the very start of an answer, as reasoning models write it
+    where the endpoint does not keep it apart. One that never ends leaves an empty answer.
+    """
+
+    def __init__(self) -> None:
+        self._held: str | None = ""  # what comes before the answer; None once it has begun
+
+    def feed(self, piece: str) -> str:
+        """Return what can be shown of the answer after one more piece; may be empty."""
+        if self._held is None:
+            return piece
+        self._held += piece
+        start = self._held.lstrip()
+        if not start.startswith(_BEGIN):
+            if _BEGIN.startswith(start):
+                return ""
+            return self.end()
+        thought, found, rest = start.removeprefix(_BEGIN).partition(_END)
+        if not found:
+            self._held = _BEGIN + thought[-len(_END) :]  # the mark may come in two pieces
+        elif answer := rest.lstrip():
+            self._held = None
+            return answer
+        return ""
+
+    def end(self) -> str:
+        """Return what was held back, when no more pieces come."""
+        held, self._held = self._held or "", None
+        return "" if held.lstrip().startswith(_BEGIN) else held
+
+
+def without_thoughts(text: str) -> str:
+    """Return an answer without the thought at its start.
+
+    >>> without_thoughts("<think>是不是？</think> 是。")
+    '是。'
+    """
+    thoughts = ThoughtFilter()
+    return thoughts.feed(text) + thoughts.end()

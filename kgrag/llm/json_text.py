@@ -6,7 +6,7 @@ import re
 from operator import itemgetter
 
 from kgrag.errors import ModelOutputError
-from kgrag.llm.streaming import without_thoughts
+from kgrag.llm.checks import without_thoughts
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kgrag.endpoint.retrying import LONGEST_ASKED_S
 from kgrag.errors import BudgetExceededError, ModelUnavailableError, RateLimitError
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request
+from kgrag.llm.endpoint import LONGEST_ASKED_S
 from kgrag.llm.tokens import estimate_request
 
 _MINUTE_S = 60.0

@@ -3,16 +3,17 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from kgrag.config import ModelConfig
-from kgrag.endpoint.address import Place, read_key
 from kgrag.errors import ConfigError
+from kgrag.llm.address import Place, read_key
 from kgrag.llm.breaker import Breaker, Circuit
 from kgrag.llm.calls import Calls
 from kgrag.llm.chat import ChatModel
+from kgrag.llm.client import OpenAIChat
 from kgrag.llm.ledger import Cached, Recorded
 from kgrag.llm.limits import Limited, Limits, Stop
-from kgrag.llm.openai_chat import OpenAIChat
 from kgrag.llm.providers import Endpoint, settings_for
 from kgrag.llm.retried import Retried
 
@@ -130,13 +131,9 @@ class Models:
     def _built(
         self, config: ModelConfig, endpoint: Endpoint, parameters: Mapping[str, str]
     ) -> ChatModel:
+        place = Place(endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env)
         client = OpenAIChat(
-            base_url=endpoint.base_url,
-            model=endpoint.model,
-            api_key=read_key(
-                Place(endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env)
-            ),
-            api_key_env=endpoint.api_key_env,
+            replace(place, key=read_key(place)),
             timeout_s=config.timeout_s,
             max_tokens=endpoint.max_tokens,
             temperature=config.temperature,

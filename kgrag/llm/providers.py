@@ -6,10 +6,9 @@ from types import MappingProxyType
 
 from kgrag.choices import JsonMode
 from kgrag.config import ModelConfig
-from kgrag.endpoint.address import CHAT, place_of
-from kgrag.endpoint.services import SERVICES, AtService, Service
 from kgrag.errors import ConfigError
-from kgrag.llm.protocol import JSON_MODES
+from kgrag.llm.address import CHAT, SERVICES, AtService, Service, place_of
+from kgrag.llm.client import JSON_MODES
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import random
 import time
 from collections.abc import Callable
 
-from kgrag.endpoint.retrying import Retry, asks_too_long, retrying
 from kgrag.errors import (
     ModelError,
     ModelUnavailableError,
@@ -14,6 +13,7 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request
+from kgrag.llm.endpoint import asks_too_long, in_words, retrying
 
 _log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class Retried:
     """A chat model that tries again after TransientModelError and RateLimitError.
 
     Where an endpoint asks to wait for more than 120 s, or a pause would go beyond the request's
-    deadline, the call fails instead; see `kgrag.endpoint.retrying`.
+    deadline, the call fails instead; see `kgrag.llm.endpoint.retrying`.
     """
 
     def __init__(
@@ -92,8 +92,8 @@ class Retried:
             raise _last(exc, tries.statistics["attempt_number"]) from exc
 
 
-def _note(retry: Retry) -> None:
-    _log.info("attempt %d failed, next in %.1f s: %s", retry.attempt, retry.pause_s, retry.error)
+def _note(error: TransientModelError, attempt: int, pause_s: float) -> None:
+    _log.info("attempt %d failed, next in %.1f s: %s", attempt, pause_s, error)
 
 
 def _asks_too_long(exc: TransientModelError) -> ModelUnavailableError:
@@ -105,7 +105,7 @@ def _asks_too_long(exc: TransientModelError) -> ModelUnavailableError:
 
 def _last(exc: TransientModelError, attempts: int) -> ModelError:
     """Return the error that a call ends with, which says how often it was tried."""
-    told = f"{exc} (after {attempts} {'attempt' if attempts == 1 else 'attempts'})"
+    told = f"{exc} {in_words(attempts)}"
     if isinstance(exc, ModelUnreachableError):
         return ModelUnavailableError(f"{told}; is the server up, and llm.base_url right?")
     if isinstance(exc, RateLimitError):

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgrag.errors import ModelError, RateLimitError
+from kgrag.llm.address import Place
 from kgrag.llm.chat import Completion, OnText, Request
-from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.llm.client import OpenAIChat
 from kgrag.llm.replay import Player, Recorder, finish_of, request_of
 from kgrag.testing.reply import Body, Reply
 
@@ -75,9 +76,7 @@ class _Asked:
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         chat = OpenAIChat(
-            base_url=self._base_url,
-            model=self.name,
-            api_key=self._api_key,
+            Place(self._base_url, self.name, self._api_key),
             timeout_s=_TIMEOUT_S,
             temperature=_number(self._body, "temperature"),
             json_mode="schema" if request.schema else "object",

@@ -13,8 +13,6 @@ import pytest
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.endpoint import EndpointEmbedder, open_endpoint
-from kgrag.endpoint import posting
-from kgrag.endpoint.retrying import retrying
 from kgrag.errors import (
     ConfigError,
     ModelError,
@@ -24,6 +22,8 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
+from kgrag.llm import endpoint as posting
+from kgrag.llm.endpoint import retrying
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 from tests.fixtures.vectors_server import (

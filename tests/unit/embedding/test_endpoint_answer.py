@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.endpoint import estimate_tokens, in_batches, read_vectors
-from kgrag.endpoint.address import Place
 from kgrag.errors import ModelOutputError
+from kgrag.llm.address import Place
 
 PLACE = Place("http://h/v1", "m", key="sk-1234567890")
 

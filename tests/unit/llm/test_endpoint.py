@@ -1,5 +1,6 @@
-"""Errors of the endpoint as errors of ours."""
+"""Clients of endpoints, their errors, and when a request is repeated."""
 
+import email.utils
 import importlib
 import json
 from types import SimpleNamespace
@@ -8,8 +9,6 @@ from typing import Any
 import openai
 import pytest
 
-from kgrag.endpoint import errors
-from kgrag.endpoint.address import CHAT, ENCODER, RERANKER, Place
 from kgrag.errors import (
     BrokenOffError,
     KgragError,
@@ -20,6 +19,9 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
+from kgrag.llm import endpoint
+from kgrag.llm.address import CHAT, ENCODER, RERANKER, Place
+from kgrag.llm.endpoint import asks_too_long, kind_of, open_client, retrying, said_by
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
@@ -27,7 +29,7 @@ NO_REQUEST: Any = None
 
 
 def mapped(exc, place, table=CHAT):
-    return errors.mapped(exc, place, table)
+    return endpoint.mapped(exc, place, table)
 
 
 def response(status: int, headers: dict[str, str] | None = None) -> Any:
@@ -116,7 +118,7 @@ def test_an_error_without_a_key_variable_names_the_setting():
         (status_error(400, code="1301"), ModelError, "check the settings in [embedding]"),
         (
             caused(openai.APIConnectionError(request=NO_REQUEST), ValueError("refused")),
-            TransientModelError,
+            BrokenOffError,
             "broke off (ValueError: refused) (after 1 attempt)",
         ),
     ],
@@ -150,17 +152,29 @@ def test_an_error_of_a_reranker_names_its_own_settings(error, kind, text):
     assert text in str(found)
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_passing_fault_carries_the_pause_that_is_asked_for(status):
-    """Of a server that is down for a while, too."""
-    error = status_error(status, headers={"retry-after": "3"})
-    assert mapped(error, PLACE, ENCODER).retry_after_s == 3.0
-
-
-def test_a_rate_limit_carries_the_pause_that_is_asked_for():
-    """None where the endpoint does not say."""
-    assert mapped(status_error(429, headers={"retry-after": "3"}), PLACE).retry_after_s == 3.0
-    assert mapped(status_error(429), PLACE).retry_after_s is None
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after": email.utils.formatdate(1_000_030, usegmt=True)}, 30.0),
+        ({"retry-after": email.utils.formatdate(999_000, usegmt=True)}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+@pytest.mark.parametrize(("status", "table"), [(429, CHAT), (503, ENCODER)])
+def test_an_error_carries_the_pause_that_is_asked_for(
+    monkeypatch, headers, expected, status, table
+):
+    """In seconds, milliseconds or as a date; also of a server that is down for a while."""
+    monkeypatch.setattr("time.time", lambda: 1_000_000.0)
+    assert mapped(status_error(status, headers=headers), PLACE, table).retry_after_s == expected
 
 
 ConnectError = type("ConnectError", (Exception,), {"__module__": "httpx"})
@@ -282,3 +296,192 @@ def test_no_text_holds_the_key(error):
     found = mapped(error, PLACE)
     assert KEY not in str(found) + repr(found)
     assert "***" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "kind"),
+    [
+        (402, "", "money"),
+        (403, "AUTHZ_INSUFFICIENT_BALANCE: Insufficient account balance", "money"),
+        (403, "Sorry, your account balance is insufficient (code 30001)", "money"),
+        (429, "insufficient_quota", "money"),
+        (400, "Arrearage: your account is in arrears", "money"),
+        (429, "您的账户已用尽 (code 1113)", "money"),
+        (429, "Rate limit reached: max tokens per minute", "often"),
+        (500, "insufficient_quota", "busy"),
+        (500, "internal error", "busy"),
+        (503, "too many requests", "busy"),
+        (425, "too early", "busy"),
+        (401, "token too long", "key"),
+        (400, "无此模型 (code 1211)", "model"),
+        (404, "model 'm' not found, try pulling it first", "model"),
+        (400, "the model does not support embeddings", "no encoder"),
+        (501, "not implemented", "path"),
+        (400, "输入过多 (code 1261)", "size"),
+        (413, "Request Entity Too Large", "size"),
+        (422, "batch size 33 > maximum allowed batch size 32", "size"),
+        (400, "batch size is invalid, it should not be larger than 10.: input", "size"),
+        (400, "Each input list can contain at most 512 items.", "size"),
+        (400, "This model's maximum context length is 8192 tokens, but you sent 9000", "size"),
+        (400, "Requested 400000 tokens, max 300000 tokens per request", "size"),
+        (400, "`inputs` must have less than 512 tokens. Given: 785", "size"),
+        (400, "the input length exceeds the context length", "size"),
+        (400, "Range of input length should be [1, 8192]", "size"),
+        (500, "input is too large to process. increase the physical batch size", "size"),
+        (400, "不当内容 (code 1301)", "withheld"),
+        (400, "unknown field dimensions", "refused"),
+        (400, "max_tokens is too large", "refused"),
+    ],
+)
+def test_kind_of_reads_words_where_a_status_has_several_meanings(status, said, kind):
+    """The same for chat models and encoders; GLM has numbers of its own."""
+    assert kind_of(status, said) == kind
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 500, 504])
+def test_a_server_that_took_too_long_has_not_been_sent_too_long_a_prompt(status):
+    """It may be faster the next time."""
+    assert kind_of(status, "the request took too long") == "busy"
+
+
+def test_an_answer_that_is_no_json_is_named_by_its_damage():
+    """The JSON library's own words, not what led to them: `StopIteration: 0`."""
+    with pytest.raises(ValueError, match="Expecting") as caught:
+        json.loads("<html>")
+    assert "JSONDecodeError: Expecting value" in str(mapped(caught.value, PLACE))
+    of_caller = caused(KeyError("facts"), json.JSONDecodeError("x", "", 0))
+    assert mapped(of_caller, PLACE) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"message": "欠费", "code": "1113", "param": None}, "欠费 (code 1113)"),
+        ({"message": "欠费"}, "欠费"),
+        ({"message": ""}, "{'message': ''}"),
+        ("no\n JSON", "no JSON"),
+        (None, "Error code: 429"),
+        ({"message": f"bad {KEY}", "code": KEY}, "bad *** (code ***)"),
+        ("x" * 1000, "x" * 200),
+    ],
+)
+def test_said_by_is_in_words_where_the_endpoint_says_some(body, said):
+    """The message, then codes, by which alone some providers tell apart; short, without the key."""
+    error: Any = ValueError("Error code: 429")
+    error.body = body
+    assert said_by(error, PLACE) == said
+
+
+def test_a_client_takes_nothing_of_openais_environment(monkeypatch):
+    """Neither its key nor its organization goes to other endpoints."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    monkeypatch.setenv("OPENAI_ORG_ID", "o")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://other")
+    with open_client(Place("https://h.example/v1", "m"), timeout_s=60) as client:
+        assert (client.api_key, client.organization, client.project) == ("none", None, None)
+        assert str(client.base_url) == "https://h.example/v1/"
+
+
+@pytest.mark.parametrize(("timeout_s", "connect_s"), [(60, 10), (5, 4)])
+def test_a_client_reports_a_missing_connection_sooner_than_a_missing_answer(timeout_s, connect_s):
+    """And repeats nothing itself."""
+    with open_client(PLACE, timeout_s=timeout_s) as client:
+        assert isinstance(client.timeout, openai.Timeout)
+        assert (client.timeout.connect, client.timeout.read) == (connect_s, timeout_s)
+        assert client.max_retries == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "is_proxied"), [("http://localhost:8/v1", False), ("https://h.example/v1", True)]
+)
+def test_a_proxy_for_the_world_does_not_lead_to_this_machine(monkeypatch, url, is_proxied):
+    """Whatever the environment says."""
+    seen = {}
+    real = openai.DefaultHttpxClient
+
+    def make(**options):
+        seen.update(options)
+        return real(**options)
+
+    monkeypatch.setattr(openai, "DefaultHttpxClient", make)
+    open_client(Place(url, "m"), timeout_s=5).close()
+    assert seen["trust_env"] is is_proxied
+
+
+BUSY = TransientModelError("busy")
+
+
+def run(script, *, draw=0.5, attempts=5, **options):
+    """Return (what came of a script of errors and values, pauses)."""
+    left = list(script)
+    slept: list[float] = []
+
+    def call():
+        step = left.pop(0)
+        if isinstance(step, BaseException):
+            raise step
+        return step
+
+    tries = retrying(attempts=attempts, sleep=slept.append, random=lambda: draw, **options)
+    try:
+        return tries(call), slept
+    except BaseException as exc:
+        return exc, slept
+
+
+def test_pauses_are_a_random_share_that_doubles_up_to_a_minute():
+    """Callers who failed together do not come back together."""
+    assert run([BUSY, BUSY, BUSY, "好"]) == ("好", [0.5, 1.0, 2.0])
+    assert run([*[BUSY] * 9, "好"], attempts=10, draw=1.0)[1] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+def test_a_pause_is_what_the_endpoint_asks_for():
+    """Up to two minutes, of a server that is down as well."""
+    script = [RateLimitError("slow", retry_after_s=s) for s in (7.0, 120.0, 0.0)]
+    assert run([*script, "好"]) == ("好", [7.0, 120.0, 0.0])
+    assert run([TransientModelError("down", retry_after_s=120.0), "好"]) == ("好", [120.0])
+    assert run([TransientModelError("down", retry_after_s=121.0), "好"]) == ("好", [0.5])
+
+
+def test_a_refusal_that_names_no_pause_takes_the_one_that_is_set():
+    """Other failures do not; providers count requests by the minute."""
+    assert run([RateLimitError("slow"), BUSY, "好"], unsaid_s=20.0) == ("好", [20.0, 1.0])
+
+
+def test_an_endpoint_that_asks_to_wait_too_long_is_an_error_at_once():
+    """A quota of a day is no pause."""
+    daily = RateLimitError("daily", retry_after_s=86_400)
+    assert asks_too_long(daily)
+    assert not asks_too_long(RateLimitError("slow", retry_after_s=120.0))
+    assert run([daily, "好"]) == (daily, [])
+
+
+@pytest.mark.parametrize("error", [ModelError("400"), KeyError("bug"), KeyboardInterrupt()])
+def test_what_another_try_cannot_mend_is_raised_at_once(error):
+    """As it is."""
+    assert run([error, "好"]) == (error, [])
+
+
+def test_the_last_failure_is_raised():
+    """After as many calls as are allowed."""
+    last = TransientModelError("still busy")
+    assert run([BUSY, BUSY, last, "好"], attempts=3) == (last, [0.5, 1.0])
+
+
+def test_nobody_waits_beyond_the_deadline():
+    """The second pause would end there."""
+    options = {"clock": lambda: 100.0}
+    assert run([BUSY, BUSY, "好"], deadline=101.0, **options) == (BUSY, [0.5])
+    assert run([BUSY, BUSY, "好"], deadline=101.1, **options) == ("好", [0.5, 1.0])
+
+
+def test_what_is_hopeless_is_not_tried_again():
+    """Though it may pass."""
+    assert run([BUSY, "好"], is_hopeless=lambda error: error is BUSY) == (BUSY, [])
+
+
+def test_every_pause_is_told_before_it_begins():
+    """A wait that nobody explains is a bug."""
+    told: list[Any] = []
+    run([BUSY, BUSY, "好"], note=lambda *pause: told.append(pause))
+    assert told == [(BUSY, 1, 0.5), (BUSY, 2, 1.0)]

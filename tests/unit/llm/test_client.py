@@ -1,8 +1,11 @@
-"""The client, against a server on this machine."""
+"""The client against a server on this machine; the form of requests, answers and streams."""
 
+import itertools
 import logging
 import re
+import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,10 +19,19 @@ from kgrag.errors import (
     ModelUnavailableError,
     TransientModelError,
 )
-from kgrag.llm import openai_chat
+from kgrag.llm import client
+from kgrag.llm.address import Place
 from kgrag.llm.chat import Message, Request, Usage
-from kgrag.llm.checks import repeats
-from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.llm.client import (
+    Dialect,
+    KeyFilter,
+    OpenAIChat,
+    Piece,
+    gather,
+    in_time,
+    read_answer,
+    read_event,
+)
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 from kgrag.testing.reply import Reply, count_tokens
 from kgrag.testing.server import FakeServer
@@ -34,13 +46,14 @@ def chat():
     """Return a maker of clients, which are closed afterwards."""
     made = []
 
-    def make(server, **options):
-        made.append(OpenAIChat(base_url=server.base_url, model="m", **{"timeout_s": 60} | options))
+    def make(server, key="", **options):
+        place = Place(server.base_url, "m", key, "SOME_KEY")
+        made.append(OpenAIChat(place, **{"timeout_s": 60} | options))
         return made[-1]
 
     yield make
-    for client in made:
-        client.close()
+    for model in made:
+        model.close()
 
 
 def refusing(*fields):
@@ -66,29 +79,12 @@ def test_complete_gives_text_end_and_usage(chat):
 def test_complete_sends_settings_and_key(chat):
     """The request on the wire."""
     with FakeServer(lambda body: Reply("好")) as server:
-        chat(server, api_key="k-1", max_tokens=7, temperature=0.25).complete(REQUEST)
+        chat(server, key="k-1", max_tokens=7, temperature=0.25).complete(REQUEST)
     sent = server.requests[0]
     assert sent.headers["authorization"] == "Bearer k-1"
     assert (sent.body["max_tokens"], sent.body["temperature"]) == (7, 0.25)
     messages: Any = sent.body["messages"]
     assert messages[1] == {"role": "user", "content": "问"}
-
-
-def test_complete_sends_nothing_that_is_meant_for_openai(chat, monkeypatch):
-    """Its variables in the environment are no business of another endpoint."""
-    for name in ("API_KEY", "ORG_ID", "PROJECT_ID"):
-        monkeypatch.setenv(f"OPENAI_{name}", "for-openai-only")
-    with FakeServer(lambda body: Reply("好")) as server:
-        chat(server).complete(REQUEST)
-    assert "for-openai-only" not in str(server.requests[0])
-
-
-def test_complete_goes_around_proxies_for_this_machine(chat, monkeypatch):
-    """A proxy for the world does not lead to a server on this machine."""
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with FakeServer(lambda body: Reply("好")) as server:
-        assert chat(server).complete(REQUEST).text == "好"
 
 
 def test_complete_estimates_usage_when_the_endpoint_does_not_tell(chat):
@@ -141,7 +137,7 @@ def test_complete_goes_on_without_what_the_endpoint_refuses(chat, caplog, refuse
     """Found out once per client and said once, as a warning; later calls do not try again."""
     with (
         FakeServer(refusing(*refused)) as server,
-        caplog.at_level(logging.WARNING, logger="kgrag.llm.openai_chat"),
+        caplog.at_level(logging.WARNING, logger="kgrag.llm.client"),
     ):
         model = chat(server)
         assert model.complete(JSON_REQUEST, on_text=str).text == "好"
@@ -191,7 +187,7 @@ def test_no_error_or_log_tells_the_key(chat, caplog):
     """Nor does what an error was raised from: tracebacks show it."""
     key = "k-0123456789abcdef"
     with caplog.at_level(logging.DEBUG), FakeServer(api_key="k-another-one") as server:
-        model = chat(server, api_key=key, api_key_env="SOME_KEY")
+        model = chat(server, key=key)
         with pytest.raises(ModelUnavailableError, match="SOME_KEY") as caught:
             model.complete(REQUEST)
     assert key not in repr(model)
@@ -211,7 +207,7 @@ def test_no_answer_tells_the_key(chat, stream):
     key = "k-0123456789abcdef"
     shown: list[Any] = []
     with FakeServer(lambda body: Reply(f"<think>{key}</think>Use {key}, k-0.")) as server:
-        model = chat(server, api_key=key)
+        model = chat(server, key=key)
         completion = model.complete(REQUEST, on_text=shown.append if stream else None)
     assert completion.text == "Use ***, k-0."
     assert "".join(shown) == (completion.text if stream else "")
@@ -221,7 +217,7 @@ def test_a_key_that_is_a_word_spoils_no_answer(chat):
     """Servers on this machine want one and take any."""
     with FakeServer(lambda body: Reply("x = EMPTY")) as server:
         for key in ("x", "EMPTY"):
-            assert chat(server, api_key=key).complete(REQUEST).text == "x = EMPTY"
+            assert chat(server, key=key).complete(REQUEST).text == "x = EMPTY"
 
 
 def test_errors_are_raised_from_what_caused_them_when_that_tells_nothing(chat):
@@ -230,7 +226,7 @@ def test_errors_are_raised_from_what_caused_them_when_that_tells_nothing(chat):
         FakeServer(lambda body: Reply("oops", status=500)) as server,
         pytest.raises(TransientModelError) as caught,
     ):
-        chat(server, api_key="k-0123456789abcdef").complete(REQUEST)
+        chat(server, key="k-0123456789abcdef").complete(REQUEST)
     assert type(caught.value.__cause__).__name__ == "InternalServerError"
 
 
@@ -255,15 +251,6 @@ def test_complete_ends_an_answer_that_drips(chat, on_text):
             model.complete(REQUEST, on_text=on_text)
 
 
-def test_complete_ends_a_stream_that_runs_in_circles(chat):
-    """What has been shown counts as cut; who reads it finds that it repeats."""
-    with FakeServer(lambda body: Reply("推进节能降碳。" * 40, endless=True)) as server:
-        completion = chat(server).complete(REQUEST, on_text=len)
-    assert completion.finish == "length"
-    assert repeats(completion.text)
-    assert completion.usage.estimated
-
-
 def test_complete_ends_a_stream_that_does_not_keep_to_its_limit(chat):
     """Eight characters for a token that was allowed, then it is enough."""
     text = "".join(f"第{n}项。" for n in range(100))
@@ -272,14 +259,6 @@ def test_complete_ends_a_stream_that_does_not_keep_to_its_limit(chat):
         assert (completion.finish, len(completion.text)) == ("length", len(text))
         asked = replace(REQUEST, max_tokens=200)
         assert len(chat(server).complete(asked, on_text=len).text) == 4 * len(text)
-
-
-def test_complete_ends_a_stream_that_takes_too_long(chat):
-    """Although pieces go on coming; another try may end well."""
-    with FakeServer(lambda body: Reply("", endless=True)) as server:
-        model = chat(server, timeout_s=0.2)
-        with pytest.raises(BrokenOffError, match=r"llm\.timeout_s"):
-            model.complete(REQUEST, on_text=len)
 
 
 def test_a_long_answer_that_is_streamed_may_take_longer_than_the_limit(chat):
@@ -364,8 +343,8 @@ def test_complete_waits_as_long_as_settings_and_deadline_allow(
         waits.append((wait_s, deadline, *re.findall(r"\w+\.timeout_s", late)))
         return (piece for piece in produce() if piece is not None)
 
-    monkeypatch.setattr(openai_chat, "in_time", in_time)
-    monkeypatch.setattr(openai_chat, "time", SimpleNamespace(monotonic=lambda: 1000))
+    monkeypatch.setattr(client, "in_time", in_time)
+    monkeypatch.setattr(client, "time", SimpleNamespace(monotonic=lambda: 1000))
     with FakeServer(lambda body: Reply("好")) as server:
         model = chat(server, timeout_s=70)
         assert model.complete(replace(REQUEST, deadline=deadline), on_text=on_text).text == "好"
@@ -393,3 +372,316 @@ def test_complete_refuses_a_body_that_is_nested_without_end(chat):
         pytest.raises(TransientModelError, match=r"nested too deeply|broke off"),
     ):
         chat(server).complete(REQUEST)
+
+
+QUESTION = Request((Message("user", "问"),), "answer")
+
+
+def body(dialect, request=QUESTION, *, stream=False):
+    return dialect.body(request, model="m", max_tokens=9, temperature=0.5, stream=stream)
+
+
+def test_body_has_nothing_that_was_not_asked_for():
+    """No field but the four that every endpoint knows."""
+    assert body(Dialect()) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "问"}],
+        "max_tokens": 9,
+        "temperature": 0.5,
+    }
+
+
+def test_body_takes_the_requests_own_limit_when_it_has_one():
+    """A request may want a shorter answer than its stage."""
+    assert body(Dialect(), replace(QUESTION, max_tokens=3))["max_tokens"] == 3
+
+
+def test_body_asks_for_json_by_the_dialects_way():
+    """The schema in strict form, any object, or nothing; nothing for plain text."""
+    named = {"name": "facts", "schema": SCHEMA, "strict": True}
+    wanted = {"type": "json_schema", "json_schema": named}
+    assert body(Dialect(), JSON_REQUEST)["response_format"] == wanted
+    assert body(Dialect(json="object"), JSON_REQUEST)["response_format"] == {"type": "json_object"}
+    assert "response_format" not in body(Dialect(json="none"), JSON_REQUEST)
+    assert "response_format" not in body(Dialect(json="object"))
+
+
+def test_body_asks_a_stream_for_its_usage():
+    """Unless the endpoint does not know the field."""
+    assert body(Dialect(), stream=True)["stream_options"] == {"include_usage": True}
+    assert "stream_options" not in body(Dialect(stream_usage=False), stream=True)
+
+
+def test_body_can_be_sent_when_a_document_holds_half_a_character():
+    """A lone surrogate has no form in UTF-8; one document must not stop for it."""
+    message = body(Dialect(), Request((Message("user", "甲\ud800乙"),), "answer"))["messages"][0]
+    assert message["content"] == "甲?乙"
+
+
+@pytest.mark.parametrize(
+    ("complaint", "expected"),
+    [
+        ("Unrecognized request argument: stream_options", Dialect(stream_usage=False)),
+        ("Use 'max_completion_tokens' instead", Dialect(limit="max_completion_tokens")),
+        ("'temperature' does not support 0", Dialect(temperature=False)),
+        ("response_format.type json_schema is unavailable", Dialect(json="object")),
+        ("messages must not be empty", None),
+    ],
+)
+def test_without_leaves_out_what_is_complained_of(complaint, expected):
+    """One step at a time; None where the refusal is about something else."""
+    assert Dialect().without(complaint) == expected
+
+
+def test_without_ends_when_nothing_is_left_to_leave_out():
+    """Schema, object, none: then the same complaint is an error."""
+    dialect, steps = Dialect(), []
+    while (simpler := dialect.without("response_format is not known")) is not None:
+        dialect = simpler
+        steps.append(dialect.json)
+    assert steps == ["object", "none"]
+
+
+def whole(message, finish="stop", **others):
+    return {"choices": [{"message": message, "finish_reason": finish}], **others}
+
+
+@pytest.mark.parametrize(
+    ("body", "piece"),
+    [
+        (whole({"content": "是"}), Piece("是", finish="stop")),
+        (whole({"content": "是"}, None), Piece("是", finish="stop")),
+        (whole({"content": "是"}, "length"), Piece("是", finish="length")),
+        (whole({"content": ""}, "sensitive"), Piece("", finish="filter")),
+        (whole({"content": "是"}, "tool_calls"), Piece("是", finish="other")),
+        (whole({"content": None, "refusal": "不行"}), Piece("不行", finish="filter")),
+        (whole({"content": [{"type": "text", "text": "是"}, {}]}), Piece("是", finish="stop")),
+        (whole({"content": 5}), Piece("", finish="stop")),
+        (whole(None), Piece("", finish="stop")),
+        (whole({"content": "是", "reasoning_content": "嗯"}), Piece("是", "嗯", "stop")),
+    ],
+)
+def test_read_answer_gives_words_and_end_of_any_form(body, piece):
+    """Providers differ in how they word the end and where they put the text."""
+    assert read_answer(body) == piece
+
+
+@pytest.mark.parametrize(
+    "body", [None, "busy", [], {}, {"choices": []}, {"choices": None}, {"error": "busy"}]
+)
+def test_read_answer_refuses_a_body_without_choices(body):
+    """Gateways answer 200 with something else when the model behind them fails."""
+    with pytest.raises(TransientModelError, match="no choices"):
+        read_answer(body)
+
+
+@pytest.mark.parametrize("reason", ["network_error", "insufficient_system_resource"])
+def test_read_answer_refuses_an_answer_that_the_endpoint_gave_up(reason):
+    """Such an answer is a part of one, though its status is 200."""
+    with pytest.raises(TransientModelError, match=reason):
+        read_answer(whole({"content": "半"}, reason))
+
+
+def test_read_event_takes_unknown_events_for_nothing():
+    """An event of a kind that is not known adds nothing and breaks nothing."""
+    assert read_event({"object": "ping"}) == read_event("x") == read_event(None) == Piece()
+
+
+@pytest.mark.parametrize(
+    ("field", "usage"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2}, Usage(9, 2)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 4},
+            },
+            Usage(9, 2, 4),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 5},
+            Usage(9, 2, 5),
+        ),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 0,
+                "prompt_tokens_details": None,
+                "cached_tokens": 6,
+            },
+            Usage(9, 0, 6),
+        ),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, None),
+        ({"prompt_tokens": "9", "completion_tokens": 2}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_read_usage_knows_the_ways_of_telling(field, usage):
+    """OpenAI's, DeepSeek's and Moonshot's cached tokens; None where counts are missing."""
+    assert read_event({"choices": [], "usage": field}) == Piece(usage=usage)
+
+
+KEY = "k-0123456789abcdef"
+PLACE = Place("http://x/v1", "m", KEY, "SOME_KEY")
+LONG = 20.0  # seconds that no test takes
+
+
+def gathered(pieces, on_text=len, *, most_chars=10**9):
+    return gather(pieces, on_text, most_chars=most_chars)
+
+
+def test_gather_puts_pieces_together_and_shows_what_is_no_thought():
+    """Text as it came, thoughts apart, the last end and count that were told."""
+    seen: list[Any] = []
+    pieces = [
+        Piece(thought="嗯"), Piece("<think>甲"), Piece("</think>是"), Piece("。", finish="stop"),
+        Piece(usage=Usage(3, 2)),
+    ]  # fmt: skip
+    whole = gathered(pieces, seen.append)
+    assert whole == Piece("<think>甲</think>是。", "嗯", "stop", Usage(3, 2))
+    assert "".join(seen) == "是。"
+
+
+def test_gather_refuses_pieces_that_end_before_the_answer():
+    """A part of an answer is none."""
+    with pytest.raises(BrokenOffError, match="ended before the answer did: 半"):
+        gathered([Piece("半")])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [Piece("一是推进节能降碳，"), Piece(thought="等等，再想一想。")],
+    ids=["text", "thought"],
+)
+def test_gather_ends_an_answer_that_runs_in_circles(piece):
+    """It counts as cut; so does a thought, of which some models never come back."""
+    taken = itertools.count()
+    assert gathered(piece for _ in taken).finish == "length"
+    assert next(taken) * 9 < 10_000
+
+
+def test_gather_goes_on_after_a_rule_of_dashes():
+    """A look may fall on a row that repeats; the next one finds that it went on."""
+    numbers = (Piece(f"第{n}项目标为{n}万吨。") for n in range(1000))
+    pieces = itertools.chain([Piece("-" * 2000)], numbers, [Piece("完", finish="stop")])
+    assert gathered(pieces).text.endswith("完")
+
+
+def test_gather_ends_an_answer_that_does_not_keep_to_its_limit():
+    """At the first piece beyond it."""
+    whole = gathered((Piece(f"{n},") for n in itertools.count(1000)), most_chars=50)
+    assert (len(whole.text), whole.finish) == (55, "length")
+
+
+def test_gather_leaves_the_end_that_was_told():
+    """An answer that came whole in one piece is no cut one, however long."""
+    assert gathered([Piece("x" * 99, finish="stop")], most_chars=9).finish == "stop"
+
+
+def test_gather_takes_an_answer_whose_line_stays_open():
+    """Some endpoints do not hang up after the end; before it, silence is an error."""
+
+    def silent_after(*pieces):
+        yield from pieces
+        raise BrokenOffError("late")
+
+    assert gathered(silent_after(Piece("好", finish="stop"))).text == "好"
+    with pytest.raises(BrokenOffError, match="late"):
+        gathered(silent_after(Piece("好")))
+
+
+def taken(produce, *, wait_s=LONG, left_s=LONG):
+    return in_time(produce, wait_s=wait_s, deadline=time.monotonic() + left_s, late="late")
+
+
+def dripping(item, ended=None):
+    """Return what gives an item again and again, and sets an event in the end."""
+
+    def produce():
+        try:
+            while True:
+                yield item
+                time.sleep(0.002)
+        finally:
+            if ended is not None:
+                ended.set()
+
+    return produce
+
+
+def test_in_time_yields_all_in_order_without_nothings():
+    """None is handed to nobody."""
+
+    def produce():
+        yield from (1, None, 2, None)
+
+    assert list(taken(produce)) == [1, 2]
+
+
+def test_in_time_raises_what_the_producer_raises():
+    """After what came before."""
+
+    def produce():
+        yield 1
+        raise KeyError("x")
+
+    items = taken(produce)
+    assert next(items) == 1
+    with pytest.raises(KeyError):
+        next(items)
+
+
+def test_in_time_gives_up_when_nothing_comes():
+    """Although the producer is stuck where nothing can interrupt it."""
+    stuck = threading.Event()
+
+    def produce():
+        stuck.wait(LONG)
+        yield 1
+
+    with pytest.raises(BrokenOffError, match="late"):
+        list(taken(produce, wait_s=0.05))
+    stuck.set()
+
+
+@pytest.mark.parametrize(("item", "limits"), [(1, {"left_s": 0.05}), (None, {"wait_s": 0.05})])
+def test_in_time_gives_up_on_what_drips_for_ever(item, limits):
+    """Items go on until the deadline; nothings are no sign of life. The thread ends, too."""
+    ended = threading.Event()
+    with pytest.raises(BrokenOffError):
+        list(taken(dripping(item, ended), **limits))
+    assert ended.wait(LONG)
+
+
+def test_in_time_lets_the_producer_end_when_nobody_takes_more():
+    """What it holds open is closed where it was opened."""
+    ended = threading.Event()
+    with closing(taken(dripping(1, ended))) as items:
+        next(items)
+    assert ended.wait(LONG)
+
+
+@pytest.mark.parametrize("at", range(1, len(KEY)))
+def test_key_filter_hides_a_key_that_comes_in_two_pieces(at):
+    """Wherever it is split; what only begins like it comes at once, or at the end."""
+    key_filter = KeyFilter(PLACE)
+    shown = [
+        key_filter.feed(piece) for piece in ("is k", "-0", f", {KEY[:at]}", f"{KEY[at:]}!", "k")
+    ]
+    assert "".join(shown) == "is k-0, ***!"
+    assert (key_filter.end(), key_filter.end()) == ("k", "")
+
+
+def test_key_filter_hides_the_parts_of_a_key_that_has_dots():
+    """Split within a part, and within the key."""
+    key_filter = KeyFilter(Place("", "", "0123456789.abcdefghij"))
+    pieces = ("id 01234", "56789.abc", "defghij secret ", "abcdefg", "hij", "!")
+    assert "".join(map(key_filter.feed, pieces)) + key_filter.end() == "id ***.*** secret ***!"
+
+
+def test_key_filter_gives_all_on_where_there_is_no_secret():
+    """A key of a letter holds nothing back."""
+    key_filter = KeyFilter(Place("", "", "x"))
+    assert [key_filter.feed("x"), key_filter.feed("xx")] == ["x", "xx"]
