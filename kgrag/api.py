@@ -15,7 +15,6 @@ from kgrag.asking.notes import answer_notes
 from kgrag.asking.options import AskOptions
 from kgrag.asking.search_context import SearchContext
 from kgrag.asking.searching import Analysis, Searching, Unread
-from kgrag.chat_models import ChatModels
 from kgrag.choices import Writer
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
@@ -32,6 +31,7 @@ from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
 from kgrag.limits import checked_results
+from kgrag.llm.models import ChatModels
 from kgrag.repairing import repair
 from kgrag.results import Answer, ScoredChunk
 from kgrag.retrieval.filter import Filter
@@ -45,9 +45,8 @@ from kgrag.tables.levels import national_beside_local
 
 if TYPE_CHECKING:
     from kgrag.curating import Curator
-    from kgrag.llm.calls import Calls
     from kgrag.llm.chat import ChatModel
-    from kgrag.llm.given import GivenModels
+    from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
 
 
@@ -152,7 +151,7 @@ class KnowledgeBase(Stored):
         return self.chat.calls
 
     @property
-    def models(self) -> "Models | GivenModels":
+    def models(self) -> "Models":
         """The chat model of every stage that has one."""
         return self.chat.models
 

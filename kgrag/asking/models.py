@@ -4,7 +4,7 @@ from typing import Protocol
 
 from kgrag.config import VerifyConfig
 from kgrag.llm.chat import ChatModel, Stage
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.verification.budget import Budget
 
 

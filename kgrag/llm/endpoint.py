@@ -147,7 +147,7 @@ _ERRORS: Mapping[_Kind, tuple[Callable[[str], ModelError], str]] = {
         partial(ModelOutputError, kind="malformed"),
         "{place} gives an answer that is not whole JSON ({told})",
     ),
-    "broken": (BrokenOffError, "{place}: the connection broke off ({error}: {told})"),
+    "broken": (BrokenOffError, "{place}: the {call} broke off ({error}: {told})"),
 }
 _NO_VECTORS = (
     "is embedding.base_url that of an OpenAI-compatible server, and embedding.model an encoder?"
@@ -227,6 +227,7 @@ def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
             place=place,
             url=place.url,
             table=table.name,
+            call="call" if is_chat else "connection",
             key=f"the environment variable {place.key_env}"
             if place.key_env
             else f"{table.name}.api_key_env",

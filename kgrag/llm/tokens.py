@@ -30,7 +30,7 @@ def estimate_tokens(text: str) -> int:
 
     By classes of characters; the weights stand for the vocabularies of GLM-4, DeepSeek and Qwen
     (0.6 to 0.7 tokens a Chinese character, 0.25 to 0.3 a Latin one) and were taken from what
-    their makers state, not measured. Expect 15 % either way; `kgrag.llm.prediction` corrects the
+    their makers state, not measured. Expect 15 % either way; `kgrag.llm.ledger` corrects the
     estimate by what each model counted.
 
     >>> estimate_tokens("到2025年，绿色建筑占比达到70%。")

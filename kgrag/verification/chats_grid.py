@@ -6,7 +6,7 @@ from statistics import fmean
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.checks import check_question, one_question
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, ask_text
 from kgrag.results import Step

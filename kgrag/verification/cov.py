@@ -7,7 +7,7 @@ from typing import get_args
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request, Schema
 from kgrag.llm.checks import one_question
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.results import Problem, ProblemKind, Step

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from kgrag.errors import ModelOutputError, RateLimitError
-from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Message, Request
-from kgrag.llm.ledger import Cached
+from kgrag.llm.ledger import Calls
+from kgrag.llm.middleware import Cached
 from kgrag.llm.structured import ask, ask_text
 from kgrag.testing.scripted import ScriptedChat
 
