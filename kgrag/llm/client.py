@@ -19,8 +19,8 @@ from kgrag.choices import JsonMode
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.address import CHAT, Place
 from kgrag.llm.chat import Completion, Finish, OnText, Request, Usage
-from kgrag.llm.checks import ThoughtFilter, repeats, without_thoughts
 from kgrag.llm.endpoint import attempt, open_client, said_by
+from kgrag.llm.structured import ThoughtFilter, repeats, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from statistics import fmean
 
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
-from kgrag.llm.structured import Json, ask, ask_text
+from kgrag.llm.structured import Json, ask, ask_text, one_question
 from kgrag.results import Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
@@ -129,7 +128,7 @@ def _rewrite(
     )
     counted = Counted(model)
     try:
-        completion = ask_text(counted, Request(messages, "verify"), check_question)
+        completion = ask_text(counted, Request(messages, "verify"), one_question)
     except ModelError as exc:
         told = reason("not rewritten", language, exc)
         return Revision("", told, Step("rewrite", told, counted.calls))

@@ -6,10 +6,9 @@ from typing import get_args
 
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request, Schema
-from kgrag.llm.checks import one_question
 from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
-from kgrag.llm.structured import Json, ask
+from kgrag.llm.structured import Json, ask, one_question
 from kgrag.results import Problem, ProblemKind, Step
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, Try, Verified, material
