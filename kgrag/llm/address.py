@@ -18,21 +18,13 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An endpoint and the model that is asked there.
-
-    Attributes:
-        url: Its address.
-        model: Name of the model.
-        key: The key, which no text may show; empty for none.
-        key_env: The environment variable that the key comes from; empty for none.
-        attempts: How often each request is tried.
-    """
+    """An endpoint and the model that is asked there."""
 
     url: str
     model: str
-    key: str = ""
-    key_env: str = ""
-    attempts: int = 1
+    key: str = ""  # which no text may show; empty for none
+    key_env: str = ""  # the environment variable that the key comes from; empty for none
+    attempts: int = 1  # how often each request is tried
 
     def __repr__(self) -> str:
         return f"Place({self.model!r} at {self.url!r})"
@@ -47,11 +39,7 @@ class Place:
         return [secret for secret in parts if len(secret) >= _SHORTEST_SECRET]
 
     def hide(self, text: str) -> str:
-        """Return text without the key, and without the parts of a key that has dots.
-
-        >>> Place("", "", "k-12345678").hide("bad key k-12345678")
-        'bad key ***'
-        """
+        """Return text with *** for the key, and for the parts of a key that has dots."""
         for secret in self.secrets:
             text = text.replace(secret, "***")
         return text
@@ -80,15 +68,10 @@ def chain(exc: BaseException) -> Iterator[BaseException]:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A provider's address, or that of a server on this machine.
+    """The address of a provider or a server on this machine, and the variable of its key."""
 
-    Attributes:
-        base_url: Its address, without the path of a request.
-        api_key_env: The environment variable that holds the key; empty where none is needed.
-    """
-
-    base_url: str = ""
-    api_key_env: str = ""
+    base_url: str = ""  # without the path of a request
+    api_key_env: str = ""  # empty where no key is needed
 
 
 class AtService:
@@ -140,18 +123,11 @@ class _Named(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the settings that configures an endpoint.
-
-    Attributes:
-        name: Its name.
-        path: Path of requests below the address; people copy it with the address.
-        url: An address, as an example in errors.
-        variable: A variable of a key, as an example in errors.
-    """
+    """A table of the settings that configures an endpoint."""
 
     name: str
-    path: str
-    url: str
+    path: str  # of requests, below the address; people copy it with the address
+    url: str  # an example for errors, as is the variable of a key
     variable: str
 
 
@@ -161,13 +137,9 @@ RERANKER = Table("rerank", "/rerank", "http://localhost:8080", "JINA_API_KEY")
 
 
 def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, _Named]) -> Place:
-    """Return the configured endpoint without its key; its provider fills in what is not set.
+    """Return the endpoint that a table asks for, without its key.
 
-    Args:
-        table: The table of the settings.
-        provider: Name of a preset; empty for none.
-        asked: The values of the table.
-        presets: By name.
+    The preset of the provider, if one is named, fills in what is not set.
 
     Raises:
         ConfigError: If the provider is unknown, the address is missing, malformed or holds a

@@ -60,35 +60,20 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call.
+    """Tokens of a call."""
 
-    Attributes:
-        prompt: Tokens sent.
-        completion: Tokens answered.
-        cached: Those of `prompt` that the endpoint had in its own cache.
-        estimated: Whether they are our estimate, the endpoint having given none.
-    """
-
-    prompt: int = 0
-    completion: int = 0
-    cached: int = 0
-    estimated: bool = False
+    prompt: int = 0  # sent
+    completion: int = 0  # answered
+    cached: int = 0  # those of `prompt` that the endpoint had in its own cache
+    estimated: bool = False  # by us, the endpoint having given none
 
 
 @dataclass(frozen=True, slots=True)
 class StageUsage:
-    """Calls of a stage and their tokens.
+    """Calls of a stage and their tokens, as in `Usage`."""
 
-    Attributes:
-        calls: Answers that were paid for, also those that could not be used.
-        kept: Answers that had been paid for before; they add no tokens.
-        prompt: Tokens sent.
-        completion: Tokens answered.
-        cached: Those of `prompt` that the endpoint had in its own cache.
-    """
-
-    calls: int = 0
-    kept: int = 0
+    calls: int = 0  # answers that were paid for, also those that could not be used
+    kept: int = 0  # answers that had been paid for before; they add no tokens
     prompt: int = 0
     completion: int = 0
     cached: int = 0

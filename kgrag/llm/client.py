@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 from kgrag.choices import JsonMode
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
@@ -68,29 +68,18 @@ _FALLBACKS = 8  # a dialect has six fields to leave out or lower; one more for t
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Which of the protocol's optional fields an endpoint accepts.
+    """Which of the protocol's optional fields an endpoint accepts."""
 
-    Attributes:
-        json: How JSON is asked for: `schema` sends the schema, `object` asks for any JSON,
-            `none` leaves it to the prompt.
-        limit: Name of the field for the longest answer; OpenAI's newer models have the second.
-        temperature: Whether a temperature is sent; some models have theirs fixed.
-        stream_usage: Whether streams are asked to end with their token counts.
-        most: Longest answer that it accepts; 0 where it has refused none.
-    """
-
-    json: JsonMode = "schema"
-    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    temperature: bool = True
-    stream_usage: bool = True
-    most: int = 0
+    json: JsonMode = "schema"  # sends the schema; `object` asks for any JSON, `none` for nothing
+    limit: str = "max_tokens"  # OpenAI's newer models have `max_completion_tokens`
+    temperature: bool = True  # some models have theirs fixed
+    stream_usage: bool = True  # whether streams are asked to end with their token counts
+    most: int = 0  # longest answer that it accepts; 0 where it has refused none
 
     def without(self, complaint: str, *, sent: int = 0) -> "Dialect | None":
-        """Return the next simpler dialect after a refusal; None where it is not about a field.
+        """Return the next simpler dialect after a refusal (400 or 422); None if no field helps.
 
-        Args:
-            complaint: What the endpoint said with its status 400 or 422.
-            sent: Longest answer that was asked for.
+        The longest answer that was asked for was of `sent` tokens.
 
         >>> Dialect().without("Unknown field: response_format.json_schema").json
         'object'
@@ -111,15 +100,7 @@ class Dialect:
     def body(
         self, request: Request, *, model: str, max_tokens: int, temperature: float, stream: bool
     ) -> dict[str, object]:
-        """Return the JSON that is posted.
-
-        Args:
-            request: What is asked.
-            model: The model's name.
-            max_tokens: Longest answer where the request sets none.
-            temperature: 0 for the most likely answer.
-            stream: Whether the answer is wanted in pieces.
-        """
+        """Return the JSON that is posted; `max_tokens` counts where the request sets none."""
         body: dict[str, object] = {
             "model": model,
             # Half characters, as damaged files hold them, have no form in UTF-8.
@@ -150,12 +131,7 @@ class Dialect:
 
 
 def _room(complaint: str) -> int:
-    """Return the tokens that a context leaves for an answer, read from a refusal; else 0.
-
-    >>> _room("maximum context length is 8192 tokens. However, you requested 9000 tokens "
-    ...       "(2808 in the messages, 6192 in the completion)")
-    5384
-    """
+    """Return the tokens that a context leaves for an answer, read from a refusal; else 0."""
     context, prompt = _CONTEXT.search(complaint), _IN_PROMPT.search(complaint)
     room = int(context[1]) - int(prompt[1] or prompt[2]) if context and prompt else 0
     return room if room >= _LEAST_ROOM else 0
@@ -171,18 +147,11 @@ def _longest_allowed(said: str, sent: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A whole answer, or what one event of a stream adds to it.
-
-    Attributes:
-        text: The words; empty where the event has none.
-        thought: A reasoning model's thoughts, where the endpoint keeps them apart.
-        finish: Why the answer ended; None while it goes on.
-        usage: Tokens, where the event gives them.
-    """
+    """A whole answer, or what one event of a stream adds to it."""
 
     text: str = ""
-    thought: str = ""
-    finish: Finish | None = None
+    thought: str = ""  # of a reasoning model, where the endpoint keeps thoughts apart
+    finish: Finish | None = None  # None while the answer goes on
     usage: Usage | None = None
 
 
@@ -200,11 +169,7 @@ def read_answer(body: object) -> Piece:
 
 
 def read_event(event: object) -> Piece:
-    """Return what an event of a stream adds; nothing for events of an unknown kind.
-
-    Raises:
-        TransientModelError: If the endpoint gave up.
-    """
+    """Return what an event of a stream adds; BrokenOffError if the endpoint gave up."""
     usage = _read_usage(event.get("usage")) if isinstance(event, Mapping) else None
     return _read(event, "delta") or Piece(usage=usage)
 
@@ -258,19 +223,15 @@ def _text(content: object) -> str:
 def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piece:
     """Return a whole answer, shown piece by piece without its thoughts.
 
-    One that runs in circles or grows beyond what was asked for is ended, and counts as cut at
-    the limit.
-
-    Args:
-        pieces: Of the answer, or all of it in one.
-        on_text: Called with what is no thought.
-        most_chars: Characters at most, without thoughts that come apart.
+    One that runs in circles, or has more than `most_chars` characters besides thoughts that come
+    apart, is ended and counts as cut at the limit.
 
     Raises:
         BrokenOffError: If the pieces end before the answer does.
     """
-    thoughts, loops = ThoughtFilter(), _LoopWatch()
-    text = thought = ""
+    thoughts = ThoughtFilter()
+    text = thought = recent = ""
+    unseen = loops = 0  # characters since the last look for a loop; looks that found one
     finish: Finish | None = None
     usage: Usage | None = None
     try:
@@ -280,8 +241,11 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
             finish, usage = piece.finish or finish, piece.usage or usage
             if new := thoughts.feed(piece.text):
                 on_text(new)
-            too_long = len(text) > most_chars or len(thought) > _MOST_THOUGHT
-            if loops.found_with(piece.thought + piece.text) or too_long:
+            recent = (recent + piece.thought + piece.text)[-_SEEN:]
+            unseen += len(piece.thought) + len(piece.text)
+            if unseen >= _LOOK:
+                unseen, loops = 0, loops + 1 if repeats(recent) else 0
+            if len(text) > most_chars or len(thought) > _MOST_THOUGHT or loops >= _LOOKS:
                 finish = finish or "length"
                 break
     except BrokenOffError:
@@ -294,25 +258,7 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
     return Piece(text, thought, finish, usage)
 
 
-class _LoopWatch:
-    """Looks now and then whether the latest text repeats itself."""
-
-    def __init__(self) -> None:
-        self._recent = ""
-        self._unseen = self._found = 0
-
-    def found_with(self, new: str) -> bool:
-        self._recent = (self._recent + new)[-_SEEN:]
-        self._unseen += len(new)
-        if self._unseen < _LOOK:
-            return False
-        self._unseen = 0
-        self._found = self._found + 1 if repeats(self._recent) else 0
-        return self._found >= _LOOKS
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(NamedTuple):
     error: BaseException | None = None
 
 
@@ -323,21 +269,15 @@ def in_time(
     deadline: float,
     late: str,
 ) -> Generator[_T, None, None]:
-    """Yield what is produced, never waiting longer than is allowed.
+    """Yield what is produced in a thread of its own, and raise its errors.
 
-    It is produced in a thread of its own: a library's timeout is one for each read, and an
-    endpoint that sends a blank now and then never runs into it, nor does one whose name is
-    looked up for ever. A thread that nobody waits for ends when it next yields.
-
-    Args:
-        produce: Called in the thread; its errors are raised here. A None is not yielded and is
-            no sign of life, but lets the thread end.
-        wait_s: Seconds to wait for each item.
-        deadline: Moment, on the clock of `time.monotonic`, after which there is no waiting.
-        late: Text of the error.
+    A library's timeout is one for each read: an endpoint that sends a blank now and then never
+    runs into it, nor does one whose name is looked up for ever. A None that is produced is no sign
+    of life and not yielded. A thread that nobody waits for ends when it next yields.
 
     Raises:
-        BrokenOffError: If the next item does not come in time.
+        BrokenOffError: With the text `late`, if the next item does not come within `wait_s`
+            seconds and before the deadline, a moment on the clock of `time.monotonic`.
     """
     arrived: SimpleQueue[_T | _End] = SimpleQueue()
     gone = threading.Event()
@@ -375,8 +315,7 @@ def in_time(
 def without_key(pieces: Iterable[Piece], place: Place) -> Iterator[Piece]:
     """Yield the pieces of an answer without the endpoint's key, split or whole.
 
-    Some models repeat what they were sent, and gateways what they were asked with: an answer is
-    shown, stored and sent to the next model.
+    Some models repeat what they were sent, and gateways the headers.
     """
     text, thought = KeyFilter(place), KeyFilter(place)
     for piece in pieces:
@@ -411,20 +350,15 @@ class KeyFilter:
 
 
 def _begun(text: str, secret: str) -> int:
-    """Return how many characters of a secret a text ends with.
-
-    >>> _begun("the key is k-12", "k-12345678")
-    4
-    """
+    """Return how many characters of a secret a text ends with."""
     longest = min(len(text), len(secret) - 1)
     return next((n for n in range(longest, 0, -1) if text.endswith(secret[:n])), 0)
 
 
 class OpenAIChat:
-    """A model behind an OpenAI-compatible endpoint.
+    """A model behind an OpenAI-compatible endpoint; no error tells its key.
 
     Fields that the endpoint refuses (a schema, a temperature, ...) are left out from then on.
-    Every fault is raised as an error of ours, and no text of it holds the key.
     """
 
     def __init__(
@@ -440,9 +374,8 @@ class OpenAIChat:
 
         Args:
             place: The endpoint, the model and the key.
-            timeout_s: Seconds that an answer may take; for a streamed one, to wait for its first
-                and each next piece: the whole may take as long as a slow model needs for an
-                answer of `max_tokens`.
+            timeout_s: Seconds that an answer may take, or each piece of a streamed one, which may
+                take as long as a slow model needs for `max_tokens`.
             max_tokens: Longest answer where a request sets none.
             temperature: 0 for the most likely answer.
             json_mode: How JSON is asked for, to begin with.
@@ -488,11 +421,7 @@ class OpenAIChat:
         return Completion(text, self.name, piece.finish or "stop", usage)
 
     def _answer(self, request: Request, on_text: OnText | None) -> Piece:
-        """Return the whole answer, which is streamed where somebody reads along.
-
-        Raises:
-            BudgetExceededError: If there is no time left to ask.
-        """
+        """Return the whole answer, which is streamed where somebody reads along."""
         streamed = on_text is not None or request.streamed
         now = time.monotonic()
         deadline = math.inf if request.deadline is None else request.deadline

@@ -8,13 +8,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
-
-import tenacity
 
 from kgrag.errors import (
     BrokenOffError,
@@ -29,6 +27,7 @@ from kgrag.llm.address import CHAT, ENCODER, RERANKER, Place, Table, chain, read
 
 if TYPE_CHECKING:
     import openai
+    import tenacity
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -45,9 +44,7 @@ _CONNECT_SHARE = 0.8  # of the time for an answer, at most
 def open_client(place: Place, *, timeout_s: float) -> "openai.OpenAI":
     """Return a client that tries each request once and takes nothing of OpenAI's environment.
 
-    Args:
-        place: Address and key.
-        timeout_s: Seconds that an answer may take, or a piece of a streamed one.
+    An answer may take `timeout_s` seconds, or each piece of a streamed one.
     """
     import openai
 
@@ -66,24 +63,6 @@ def open_client(place: Place, *, timeout_s: float) -> "openai.OpenAI":
     client.organization = client.project = None  # from the environment, for OpenAI's own
     return client
 
-
-_Kind = Literal[
-    "money",  # the account is empty: no try will help
-    "often",  # asked too often
-    "busy",  # the server fails in a way that may pass
-    "key",
-    "model",  # not known there
-    "no encoder",  # a model that gives no vectors
-    "path",  # nothing answers at the address
-    "size",  # more, or longer texts, than are accepted at once
-    "withheld",  # by a filter
-    "refused",  # for another reason
-    "unconnected",
-    "late",
-    "given up",  # by the endpoint, in the middle of an answer
-    "malformed",  # an answer that is no JSON
-    "broken",  # a connection that broke off
-]
 
 # What endpoints say in words only; where a provider has a number for it, that too (GLM: 1113
 # arrears, 1211 unknown model, 1261 prompt too long, 1301 unsafe).
@@ -121,28 +100,22 @@ _BUSY = (408, 409, 425)
 _NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
 _TRANSPORT = frozenset(["httpx", "httpx2", "httpcore", "httpcore2", "h11", "ssl", "anyio"])
 
-# Class and text of the error for each kind: {told} are the endpoint's words with its name, {place}
-# its name, {key} where its key is set, {error} the class of the first error.
-_ERRORS: Mapping[_Kind, tuple[Callable[[str], ModelError], str]] = {
+# Class and text of the error for each kind of fault: {told} are the endpoint's words with its name,
+# {place} its name, {key} where its key is set, {error} the class of the first error.
+_ERRORS: Mapping[str, tuple[Callable[[str], ModelError], str]] = {
     "money": (ModelUnavailableError, "{told}; the account has nothing left: top it up"),
-    "key": (
-        ModelUnavailableError,
-        "{told}; check the key in {key}, and that it may use {table}.model",
-    ),
+    "key": (ModelUnavailableError, "{told}; check the key in {key}, and that it may use {model}"),
     "often": (RateLimitError, "{told}; asked too often"),
     "busy": (TransientModelError, "{told}"),
-    "model": (ModelUnavailableError, "{told}; check {table}.model"),
+    "model": (ModelUnavailableError, "{told}; check {model}"),
     "no encoder": (ModelUnavailableError, "{told}"),
     "path": (ModelUnavailableError, "{told}"),
     "size": (partial(ModelOutputError, kind=TOO_LONG), "{told}"),
-    "withheld": (
-        partial(ModelOutputError, kind="filtered"),
-        "{told}; the endpoint's filter withheld it",
-    ),
+    "withheld": (partial(ModelOutputError, kind="filtered"), "{told}; the filter withheld it"),
     "refused": (ModelError, "{told}"),
     "unconnected": (ModelUnreachableError, "{place}: no connection ({told})"),
     "late": (BrokenOffError, "{place}: no answer in time"),
-    "given up": (BrokenOffError, "{told}"),
+    "given up": (BrokenOffError, "{told}"),  # in the middle of a stream
     "malformed": (
         partial(ModelOutputError, kind="malformed"),
         "{place} gives an answer that is not whole JSON ({told})",
@@ -152,43 +125,37 @@ _ERRORS: Mapping[_Kind, tuple[Callable[[str], ModelError], str]] = {
 _NO_VECTORS = (
     "is embedding.base_url that of an OpenAI-compatible server, and embedding.model an encoder?"
 )
-_REMEDIES: Mapping[str, Mapping[_Kind, str]] = {
+_REMEDIES: Mapping[str, Mapping[str, str]] = {
     CHAT.name: {
-        "path": "check llm.base_url and llm.model",
-        "size": (
-            "the prompt is too long for the model: lower extract.passage_chars or"
-            " answer.context_tokens"
-        ),
-        "late": "llm.timeout_s allows more",
+        "path": "; check llm.base_url and llm.model",
+        "size": "; the prompt is too long for the model: lower extract.passage_chars or"
+        " answer.context_tokens",
+        "late": "; llm.timeout_s allows more",
     },
     ENCODER.name: {
-        "often": "lower embedding.concurrency, or try again later; what was answered is kept",
-        "busy": "try again later; what was answered is kept",
-        "model": "GET {url}/models lists what is served",
-        "no encoder": "embedding.model must be an encoder, not a chat model",
-        "path": (
-            "there is no {url}/embeddings: check embedding.base_url (it often ends in /v1);"
-            " not every chat endpoint has encoders"
-        ),
-        "size": "too much at once: lower embedding.batch_texts or embedding.batch_tokens",
-        "refused": "check the settings in [embedding]",
-        "unconnected": "is the server up, and embedding.base_url right?",
-        "late": (
-            "raise embedding.timeout_s, or lower embedding.batch_texts or embedding.concurrency"
-        ),
-        "given up": "try again",
-        "malformed": _NO_VECTORS,
-        "broken": "try again",
+        "often": ": lower embedding.concurrency, or try again later; what was answered is kept",
+        "busy": "; try again later; what was answered is kept",
+        "model": " (GET {url}/models lists what is served)",
+        "no encoder": "; embedding.model must be an encoder, not a chat model",
+        "path": "; there is no {url}/embeddings: check embedding.base_url (it often ends in /v1);"
+        " not every chat endpoint has encoders",
+        "size": "; too much at once: lower embedding.batch_texts or embedding.batch_tokens",
+        "refused": "; check the settings in [embedding]",
+        "unconnected": "; is the server up, and embedding.base_url right?",
+        "late": "; raise embedding.timeout_s, or lower embedding.batch_texts or"
+        " embedding.concurrency",
+        "given up": "; try again",
+        "malformed": "; " + _NO_VECTORS,
+        "broken": "; try again",
     },
     RERANKER.name: {
-        "no encoder": "rerank.model must be a reranker",
-        "path": ("there is no {url}/rerank: check rerank.base_url, and that a reranker is served"),
-        "size": "too much at once: lower rerank.candidates",
-        "refused": (
-            'check the settings in [rerank] (text-embeddings-inference wants provider = "tei")'
-        ),
-        "unconnected": "is the server up, and rerank.base_url right?",
-        "late": "raise rerank.timeout_s, or lower rerank.candidates",
+        "no encoder": "; rerank.model must be a reranker",
+        "path": "; there is no {url}/rerank: check rerank.base_url, and that a reranker is served",
+        "size": "; too much at once: lower rerank.candidates",
+        "refused": "; check the settings in [rerank] (text-embeddings-inference wants"
+        ' provider = "tei")',
+        "unconnected": "; is the server up, and rerank.base_url right?",
+        "late": "; raise rerank.timeout_s, or lower rerank.candidates",
     },
 }
 
@@ -207,35 +174,33 @@ def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
     fault = _fault_of(exc, place)
     if fault is None:
         return None
-    kind, is_chat = fault.kind, table is CHAT
+    kind, told, error, wait = fault
+    is_chat = table is CHAT
     if kind == ("no encoder" if is_chat else "withheld"):
         kind = "refused"
     elif is_chat and kind == "malformed":  # of a stream: it broke in the middle
         kind = "broken"
     make, text = _ERRORS[kind]
-    wait, remedy = fault.retry_after_s, _REMEDIES[table.name].get(kind, "")
-    if not is_chat and kind == "often" and wait is not None:
-        text += f" (it asks to wait {wait:.10g} s)"
-    elif not is_chat and isinstance(make, type) and issubclass(make, TransientModelError):
-        text += f" {in_words(place.attempts)}"  # chat models are retried, and told so, elsewhere
-    if remedy:
-        remedy = f": {remedy}" if kind == "often" else f"; {remedy}"
-    error = make(
-        f"{text}{remedy}".format(
-            told=fault.told,
-            error=fault.error,
+    if not is_chat:  # chat models are retried, and told so, elsewhere
+        if kind == "often":
+            text += "" if wait is None else f" (it asks to wait {wait:.10g} s)"
+        elif isinstance(make, type) and issubclass(make, TransientModelError):
+            text += f" {in_words(place.attempts)}"
+    variable = f"the environment variable {place.key_env}"
+    made = make(
+        (text + _REMEDIES[table.name].get(kind, "")).format(
+            told=told,
+            error=error,
             place=place,
             url=place.url,
-            table=table.name,
+            model=f"{table.name}.model",
             call="call" if is_chat else "connection",
-            key=f"the environment variable {place.key_env}"
-            if place.key_env
-            else f"{table.name}.api_key_env",
+            key=variable if place.key_env else f"{table.name}.api_key_env",
         )
     )
-    if isinstance(error, TransientModelError):
-        error.retry_after_s = wait
-    return error
+    if isinstance(made, TransientModelError):
+        made.retry_after_s = wait
+    return made
 
 
 def attempt(call: Callable[[], _T], place: Place, table: Table) -> _T:
@@ -252,12 +217,7 @@ def attempt(call: Callable[[], _T], place: Place, table: Table) -> _T:
 
 
 def malformed(place: Place, what: str) -> ModelOutputError:
-    """Return the error for an answer of an encoder that holds no vectors.
-
-    Args:
-        place: The endpoint.
-        what: What came instead, without the key.
-    """
+    """Return the error for an answer of an encoder that holds no vectors but something else."""
     return ModelOutputError(f"{place} gives {what}; {_NO_VECTORS}", kind="malformed")
 
 
@@ -266,20 +226,12 @@ def in_words(attempts: int) -> str:
     return f"(after {attempts} {'attempt' if attempts == 1 else 'attempts'})"
 
 
-@dataclass(frozen=True, slots=True)
-class _Fault:
-    """What went wrong with one request; no text holds the key.
+class _Fault(NamedTuple):
+    """What went wrong with one request: its kind, as in `_ERRORS`, in words without the key."""
 
-    Attributes:
-        kind: Its kind.
-        told: The endpoint's words with its name and status, or else the error's words.
-        error: Name of the class of the first error.
-        retry_after_s: Seconds that the endpoint asks to wait; None where it does not.
-    """
-
-    kind: _Kind
+    kind: str
     told: str
-    error: str = ""
+    error: str = ""  # name of the class of the first error
     retry_after_s: float | None = None
 
 
@@ -294,8 +246,8 @@ def _fault_of(exc: Exception, place: Place) -> _Fault | None:
         return _Fault(kind_of(exc.status_code, said), told, retry_after_s=wait)
     links = list(chain(exc))
 
-    def fault(kind: _Kind, link: BaseException) -> _Fault:
-        return _Fault(kind, place.shown(link), error=type(link).__name__)
+    def fault(kind: str, link: BaseException) -> _Fault:
+        return _Fault(kind, place.shown(link), type(link).__name__)
 
     if any(type(link).__name__ in _NOT_CONNECTED for link in links):
         return fault("unconnected", links[-1])
@@ -303,45 +255,37 @@ def _fault_of(exc: Exception, place: Place) -> _Fault | None:
         return fault("late", links[-1])
     if isinstance(exc, openai.APIError) and exc.body is not None:  # in the middle of a stream
         said = said_by(exc, place)
-        often: _Kind = "often" if _TOO_OFTEN.search(said) else "given up"
+        often = "often" if _TOO_OFTEN.search(said) else "given up"
         return _Fault("money" if _NO_MONEY.search(said) else often, f"{place} broke off: {said}")
-    kinds = type(exc).__mro__  # openai does not always wrap the errors of the HTTP library
-    of_library = isinstance(exc, openai.OpenAIError) or any(
-        kind.__module__.partition(".")[0] in _TRANSPORT for kind in kinds
-    )
+    # openai does not always wrap the errors of the HTTP library.
+    modules = {kind.__module__.partition(".")[0] for kind in type(exc).__mro__}
+    of_library = isinstance(exc, openai.OpenAIError) or bool(modules & _TRANSPORT)
     for link in links if of_library else [exc]:
         if any(kind.__name__.endswith("DecodeError") for kind in type(link).__mro__):
             return fault("malformed", link)  # what led to it says nothing: StopIteration: 0
     return fault("broken", links[-1]) if of_library else None
 
 
-def kind_of(status: int, said: str) -> _Kind:
-    """Return what a status and the words with it mean.
+def kind_of(status: int, said: str) -> str:
+    """Return what a status and the words with it mean, as a key of `_ERRORS`.
 
     >>> kind_of(429, "余额不足 (code 1113)"), kind_of(400, "maximum context length is 8192")
     ('money', 'size')
     """
-    if status == 402 or (status in (400, 403, 429) and _NO_MONEY.search(said)):
-        return "money"
-    if status == 429:
-        return "often"
-    if _NO_ENCODER.search(said) or status == 424:  # 424: TEI, of a model that is no encoder
-        return "no encoder"
-    if status in (400, 404) and _NO_MODEL.search(said):
-        return "model"
-    if status in (401, 403) or (status == 400 and _NO_KEY.search(said)):
-        return "key"
-    if status in (404, 405, 501):
-        return "path"
-    return _kind_of_rest(status, said)
-
-
-def _kind_of_rest(status: int, said: str) -> _Kind:
-    if status == 413 or (status not in _BUSY and _TOO_MUCH.search(said)):
-        return "size"
-    if status >= 500 or status in _BUSY:
-        return "busy"
-    return "withheld" if _WITHHELD.search(said) else "refused"
+    is_busy = status in _BUSY
+    meanings = (
+        ("money", status == 402 or (status in (400, 403, 429) and _NO_MONEY.search(said))),
+        ("often", status == 429),
+        # 424: TEI, of a model that is no encoder
+        ("no encoder", _NO_ENCODER.search(said) or status == 424),
+        ("model", status in (400, 404) and _NO_MODEL.search(said)),
+        ("key", status in (401, 403) or (status == 400 and _NO_KEY.search(said))),
+        ("path", status in (404, 405, 501)),
+        ("size", status == 413 or (not is_busy and _TOO_MUCH.search(said))),
+        ("busy", status >= 500 or is_busy),
+        ("withheld", _WITHHELD.search(said)),
+    )
+    return next((kind for kind, fits in meanings if fits), "refused")
 
 
 def said_by(exc: Exception, place: Place) -> str:
@@ -361,15 +305,7 @@ def said_by(exc: Exception, place: Place) -> str:
 
 
 def _retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
-    """Return the seconds to wait that response headers ask for; None where they do not.
-
-    Args:
-        headers: With names in lower case, or blind to case.
-        now: Unix time, to which a date is compared.
-
-    >>> _retry_after({"retry-after": "1.5"}, now=0)
-    1.5
-    """
+    """Return the seconds to wait that response headers ask for, if any; a date is after `now`."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             wait = float(headers.get(name, "")) / unit
@@ -392,8 +328,7 @@ def retrying(
     note: Callable[[TransientModelError, int, float], object] = lambda *_: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
-    random: Callable[[], float] = random.random,
-) -> tenacity.Retrying:
+) -> "tenacity.Retrying":
     """Return what calls a function until it succeeds, and raises its last error if it does not.
 
     A call is repeated after a TransientModelError. Pauses are random below 1, 2, 4, ... 60 s
@@ -409,8 +344,8 @@ def retrying(
         note: Called before each pause with the error, the attempt's number from 1, the seconds.
         clock: Gives seconds.
         sleep: Waits the given seconds.
-        random: Gives a number in [0, 1).
     """
+    import tenacity
 
     def error_of(state: tenacity.RetryCallState) -> TransientModelError:
         return cast(TransientModelError, cast(Any, state.outcome).exception())
@@ -423,7 +358,7 @@ def retrying(
         elif asked is not None and asked > LONGEST_ASKED_S:
             asked = None  # a server that is down for an hour is tried sooner
         longest = min(_LONGEST_S, 2.0 ** (state.attempt_number - 1))
-        return random() * longest if asked is None else asked
+        return random.random() * longest if asked is None else asked
 
     def is_over(state: tenacity.RetryCallState) -> bool:
         if state.attempt_number >= attempts or asks_too_long(error_of(state)):
@@ -472,12 +407,8 @@ class Posting:
     ) -> None:
         """Keep the settings; no client is built, and no key read, before the first request.
 
-        Args:
-            place: The endpoint, and how often each request is tried.
-            table: The settings that errors name, and the path.
-            timeout_s: Seconds that an answer may take.
-            unsaid_s: As for `retrying`.
-            within_s: Seconds after which no further try begins; None for no limit.
+        An answer may take `timeout_s` seconds, and no further try begins after `within_s`;
+        `unsaid_s` is that of `retrying`.
         """
         self.place = place
         self._table = table

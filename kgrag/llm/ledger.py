@@ -43,25 +43,15 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """What a stage, a document or a model took of one model.
+    """What a stage, a document or a model took of one model, since prices differ."""
 
-    Attributes:
-        group: The stage, document id or model.
-        model: The model, since prices differ.
-        sent: Calls sent, failed ones included.
-        from_cache: Answers that were paid before.
-        failed: Calls sent whose answer did not come or could not be used.
-        usage: Tokens of the calls sent.
-        seconds: Sum over the calls sent; longer than the clock's where calls ran side by side.
-    """
-
-    group: str
+    group: str  # the stage, document id or model
     model: str
-    sent: int
-    from_cache: int
-    failed: int
-    usage: Usage
-    seconds: float
+    sent: int  # calls, failed ones included
+    from_cache: int  # answers that were paid before
+    failed: int  # calls sent whose answer did not come or could not be used
+    usage: Usage  # of the calls sent
+    seconds: float  # of the calls sent; longer than the clock's where they ran side by side
 
 
 class PastCall(NamedTuple):
@@ -88,9 +78,7 @@ class Calls:
 
     @classmethod
     def open(cls, path: str | Path) -> "Calls":
-        """Open the file, by convention `calls.db`; make it and its folder where they are missing.
-
-        Nobody but its owner may read it.
+        """Open the file, or make it with its folder; nobody but its owner may read it.
 
         Raises:
             StoreUnavailableError: If it cannot be read and written, or is not such a file.
@@ -157,12 +145,8 @@ class Calls:
     ) -> int:
         """Add a call that has just ended to the ledger and return the number of its line.
 
-        Args:
-            request: What was asked.
-            model: The model's name as configured.
-            usage: Tokens; zeros where nothing came back, and for a hit those that were paid once.
-            seconds: From asking to the last piece of the answer.
-            outcome: `OK`, `CACHED`, the kind of a ModelOutputError, or an error's class name.
+        Tokens are zeros where nothing came back, and for a hit those that were paid once. The
+        outcome is `OK`, `CACHED`, the kind of a ModelOutputError, or an error's class name.
         """
         with self._lock, _mapped(self._file):
             added = self._connection.execute(
@@ -208,10 +192,7 @@ class Calls:
         ]
 
     def past(self, model: str, stage: Stage, schema_name: str) -> list[PastCall]:
-        """Return the latest 500 paid calls of a kind, newest first.
-
-        Those whose answers could not be used are among them.
-        """
+        """Return the latest 500 paid calls of a kind, also those without use, newest first."""
         rows = self._run(
             "SELECT prompt, completion, cached, estimated_prompt, material_chars, "
             f"outcome = '{OK}' "
@@ -257,14 +238,9 @@ def _mapped(file: Path) -> Iterator[None]:
 def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) -> str:
     """Return the key of a request's answer: a hash of all that the answer depends on.
 
-    Stage and document are left out, so that equal text is paid once; so are messages that were
-    added after a bad answer (`Request.added`), so that the corrected answer is found by the
-    question itself.
-
-    Args:
-        request: What is asked.
-        model: Name of the model.
-        parameters: What else decides the answer, e.g. endpoint and temperature.
+    Parameters are what decides it besides, e.g. endpoint and temperature. Stage and document are
+    left out, so that equal text is paid once; so are messages that were added after a bad answer
+    (`Request.added`), so that the corrected answer is found by the question itself.
     """
     schema = json.dumps(request.schema, ensure_ascii=False, sort_keys=True)
     settings = [part for name in sorted(parameters) for part in (name, parameters[name])]
@@ -364,20 +340,14 @@ def _line(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
 class Prediction:
     """What requests are expected to take.
 
-    Attributes:
-        calls: Calls that will be paid, repeated ones included.
-        cached_calls: Requests whose answer is kept already and costs nothing.
-        prompt_tokens: Tokens sent.
-        cached_tokens: Those of them that the endpoint will have in its own cache.
-        completion_tokens: Tokens answered.
-        basis: Past calls that this rests on, the fewest of any kind of request; 0 where one of
-            the kinds has no history and the defaults are used.
+    The basis are past calls, the fewest of any kind of request; 0 where one of the kinds has no
+    history and the defaults are used.
     """
 
-    calls: int
-    cached_calls: int
+    calls: int  # that will be paid, repeated ones included
+    cached_calls: int  # requests whose answer is kept already and costs nothing
     prompt_tokens: int
-    cached_tokens: int
+    cached_tokens: int  # those of them that the endpoint will have in its own cache
     completion_tokens: int
     basis: int
 
@@ -405,13 +375,7 @@ def predict(
     A request takes what past requests of its stage and schema took (`rates_of`): the prompt
     in proportion to its estimated tokens, the answer to the characters of its material, and where
     there were none to its tokens. Requests that are equal are sent once; those whose answer is
-    kept, also by what a former version asked, not at all.
-
-    Args:
-        requests: Read one by one; they may be many.
-        model: Name of the model.
-        parameters: What an answer depends on besides model and request.
-        calls: Kept answers and the ledger.
+    kept, also by what a former version asked, not at all. Parameters are those of `request_key`.
     """
     seen: set[str] = set()
     history: dict[tuple[Stage, str], Rates | None] = {}

@@ -4,11 +4,11 @@ Each is a chat model around another one; `kgrag.llm.models` puts them together.
 """
 
 import logging
-import random
+import math
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -189,13 +189,9 @@ class Limits:
         requests_per_minute: int = 0,
         tokens_per_minute: int = 0,
     ) -> None:
-        """Begin with everything allowed.
+        """Begin with everything allowed: calls at a time, calls begun and tokens in any 60 s.
 
-        Args:
-            clock: The time by which callers wait.
-            concurrency: Most calls at a time, at least 1.
-            requests_per_minute: Calls begun in any 60 seconds; 0 for no limit.
-            tokens_per_minute: Tokens in and out in any 60 seconds; 0 for no limit.
+        A number of 0 is no limit, but for calls at a time.
         """
         self._clock = clock
         self._most = self.allowed = concurrency
@@ -207,7 +203,7 @@ class Limits:
         self._epoch = 0
         self._refused = 0  # times in a row
         self._successes = 0  # since `allowed` changed
-        self._paused_until = float("-inf")
+        self._paused_until = -math.inf
         self._mean_answer = 0.0  # tokens
 
     def enter(self, prompt: int, *, deadline: float | None = None) -> _Permit:
@@ -217,8 +213,7 @@ class Limits:
             BudgetExceededError: If it may not begin before the deadline.
             ModelUnavailableError: If the clock was stopped.
         """
-        left = self._left(deadline)
-        if not self._door.acquire(timeout=-1 if left is None else left):
+        if not self._door.acquire(timeout=self._left(deadline)):
             raise _no_place()
         try:
             while True:
@@ -243,8 +238,9 @@ class Limits:
         finally:
             self._door.release()
 
-    def _left(self, deadline: float | None) -> float | None:
-        return None if deadline is None else max(0.0, deadline - self._clock.now())
+    def _left(self, deadline: float | None) -> float:
+        left = math.inf if deadline is None else max(0.0, deadline - self._clock.now())
+        return min(left, threading.TIMEOUT_MAX)
 
     def leave(self) -> None:
         """End a call, whatever came of it."""
@@ -316,18 +312,10 @@ class Limited(_Around):
 class Retried(_Around):
     """Repeats a call after TransientModelError, up to `attempts` tries; see `retrying`."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        clock: Clock,
-        *,
-        attempts: int = 5,
-        random: Callable[[], float] = random.random,
-    ) -> None:
+    def __init__(self, model: ChatModel, clock: Clock, *, attempts: int = 5) -> None:
         super().__init__(model)
         self._clock = clock
         self._attempts = attempts
-        self._random = random
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
@@ -355,7 +343,6 @@ class Retried(_Around):
             ),
             clock=self._clock.now,
             sleep=self._clock.sleep,
-            random=self._random,
         )
         on_piece = None if on_text is None else showing
         try:
@@ -370,18 +357,14 @@ class Retried(_Around):
                 )
                 # not from exc: it would count as what may pass while somebody waits
                 raise ModelUnavailableError(told) from exc.__cause__
-            raise _last(exc, tries.statistics["attempt_number"]) from exc
-
-
-def _last(exc: TransientModelError, attempts: int) -> ModelError:
-    """Return the error that a call ends with, which tells how often it was tried."""
-    told = f"{exc} {in_words(attempts)}"
-    if isinstance(exc, ModelUnreachableError):
-        return ModelUnavailableError(f"{told}; is the server up, and llm.base_url right?")
-    if isinstance(exc, RateLimitError):
-        remedy = "; lower llm.concurrency or set llm.requests_per_minute"
-        return RateLimitError(told + remedy, retry_after_s=exc.retry_after_s)
-    return TransientModelError(told)
+            told = f"{exc} {in_words(tries.statistics['attempt_number'])}"
+            if isinstance(exc, ModelUnreachableError):
+                told += "; is the server up, and llm.base_url right?"
+                raise ModelUnavailableError(told) from exc
+            if isinstance(exc, RateLimitError):
+                told += "; lower llm.concurrency or set llm.requests_per_minute"
+                raise RateLimitError(told, retry_after_s=exc.retry_after_s) from exc
+            raise TransientModelError(told) from exc
 
 
 _IN_A_ROW = 3  # calls that fail, each after all its tries, before the endpoint counts as down
@@ -408,7 +391,7 @@ class Circuit:
         self._may_pass = False
         self._trials = 0  # that failed
         self._next_trial = 0.0
-        self._answered = float("-inf")  # when the latest call began that was
+        self._answered = -math.inf  # when the latest call began that was
 
     def enter(self, *, can_wait: bool) -> bool:
         """Return when a call may be made, and whether it is a trial.
@@ -496,8 +479,8 @@ class Breaker(_Around):
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
-            ModelUnavailableError: While the circuit is open; at once, or for calls that can wait
-                when two trials have failed.
+            ModelUnavailableError: While the circuit is open; for calls that can wait when two
+                trials have failed.
         """
         circuit, can_wait = self._circuit, request.deadline is None and on_text is None
         failures: list[ModelError] = []  # of this call, each after all its tries
@@ -540,12 +523,11 @@ class _Lead:
         self.answered = threading.Event()
         self.judged = threading.Event()  # its reader has reported
 
-    def wait(self, left_s: float | None) -> bool:
+    def wait(self, left_s: float) -> bool:
         """Wait until it is known what came of it, and return whether it was in time."""
-        if not self.answered.wait(left_s):
-            return False
-        self.judged.wait(_JUDGED_S if left_s is None else min(left_s, _JUDGED_S))
-        return True
+        if self.answered.wait(left_s):
+            self.judged.wait(min(left_s, _JUDGED_S))
+        return self.answered.is_set()
 
 
 class Cached(_Around):
@@ -561,14 +543,10 @@ class Cached(_Around):
     def __init__(
         self, model: ChatModel, *, calls: Calls, parameters: Mapping[str, str], limit: str = ""
     ) -> None:
-        """Wrap a model.
+        """Wrap a model; parameters are what an answer depends on besides model and request.
 
-        Args:
-            model: Whom to ask.
-            calls: Keeps the answers.
-            parameters: What an answer depends on besides model and request.
-            limit: Longest answer, where `parameters` do not hold it: one that was cut there is
-                asked for again with another.
+        The limit is the longest answer, where the parameters do not hold it: one that was cut
+        there is asked for again with another.
         """
         super().__init__(model)
         self._calls = calls
@@ -620,8 +598,8 @@ class Cached(_Around):
                 if other is None or other is waited_for:
                     mine = self._leads[key] = _Lead()
                     return mine, waited_for is not None
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if not other.wait(left):
+            left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
+            if not other.wait(min(left, threading.TIMEOUT_MAX)):
                 told = "the same call is under way, and not done in the time for this question"
                 raise BudgetExceededError(f"{told} (verify.timeout_s)")
             waited_for = other
@@ -660,14 +638,10 @@ class Cached(_Around):
 
 
 class Counted(_Around):
-    """Remembers the completions that the model gave, oldest first.
+    """Remembers the completions that the model gave, oldest first, and counts calls.
 
     Calls that failed count, and answers that could not be used: they took time and may have been
     paid for. Calls that were not sent because a question had used up its budget do not.
-
-    Attributes:
-        calls: How many calls were made, failed ones and those from the cache included.
-        completions: What came back so far.
     """
 
     def __init__(self, model: ChatModel) -> None:

@@ -26,11 +26,7 @@ _KEPT_UNDER = 4000
 
 
 def calls_file(location: str | Path, config: Config) -> Path:
-    """Return the file that keeps the answers of models and their ledger.
-
-    Args:
-        location: Of the knowledge base: a folder, or the address of a server.
-        config: Settings; `calls` of `[llm]` goes first.
+    """Return the file of the answers and the ledger of a knowledge base, a folder or an address.
 
     Raises:
         ModelError: If it belongs into the user's cache folder and there is none.
@@ -118,13 +114,9 @@ class Models:
         clock: Clock | None = None,
         given: ChatModel | None = None,
     ) -> None:
-        """Keep the settings; nothing is built yet.
+        """Keep the settings, of a given model its limits; nothing is built yet.
 
-        Args:
-            config_of: Returns the settings of a stage; of a given model, its limits.
-            calls: Keeps answers and the ledger; stays open when the models are closed.
-            clock: The time by which calls wait.
-            given: A model in the place of those of the settings; safe for threads.
+        The file of calls stays open when the models are closed. A given model is safe for threads.
         """
         self._config_of = config_of
         self._calls = calls
@@ -179,11 +171,10 @@ class Models:
         }
 
     def of(self, stage: str) -> ChatModel:
-        """Return the model of a stage.
+        """Return the model of a stage; ModelUnavailableError if its key is not set.
 
         Raises:
             ConfigError: As `endpoint`.
-            ModelUnavailableError: If its key is not in the environment.
         """
         config, parameters = self._config_of(stage), self.parameters(stage)
         with self._lock:

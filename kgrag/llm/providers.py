@@ -9,26 +9,16 @@ from kgrag.config import ModelConfig
 from kgrag.llm.address import CHAT, SERVICES, AtService, Place, Service, place_of
 from kgrag.llm.chat import Usage
 
-_LONGEST = 8192  # tokens of an answer, where nothing else is known
-
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What tokens cost, per million.
-
-    Attributes:
-        sent: Of tokens sent.
-        cached: Of tokens sent that the endpoint had in its cache.
-        answered: Of tokens answered.
-        currency: `CNY`, `USD`, ...; empty where it is not known.
-        as_of: Month of the list that it is from, e.g. `2025-10`; empty for your own.
-    """
+    """What tokens cost, per million."""
 
     sent: float
-    cached: float
+    cached: float  # of tokens sent that the endpoint had in its cache
     answered: float
-    currency: str
-    as_of: str = ""
+    currency: str  # empty where it is not known
+    as_of: str = ""  # month of the list that it is from, e.g. `2025-10`; empty for your own
 
     def of(self, usage: Usage) -> float:
         """Return what the tokens of one call, or of many, cost.
@@ -43,39 +33,23 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Provider(AtService):
-    """A preset.
-
-    Attributes:
-        service: Where it is asked.
-        model: The model where the settings name none; empty if they must.
-        json: How JSON is asked for.
-        prices: By model.
-        longest: Longest answer in tokens, as the maker states it; 8192 where that is not known.
-        longest_of: The same of models that differ.
-    """
+    """A preset."""
 
     service: Service
-    model: str = ""
+    model: str = ""  # where the settings name none; empty if they must
     json: JsonMode = "schema"
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    longest: int = _LONGEST
-    longest_of: Mapping[str, int] = field(default_factory=dict)
+    prices: Mapping[str, Price] = field(default_factory=dict)  # by model
+    longest: int = 8192  # tokens of an answer, as the maker states it, or where nothing is known
+    longest_of: Mapping[str, int] = field(default_factory=dict)  # of models that differ
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model's settings, complete.
-
-    Attributes:
-        place: Address, model and the variable of the key, which is not read yet.
-        json: How JSON is asked for.
-        price: None where it is not known.
-        max_tokens: Longest answer.
-    """
+    """A model's settings, complete but for the key, which is not read yet."""
 
     place: Place
     json: JsonMode
-    price: Price | None
+    price: Price | None  # None where it is not known
     max_tokens: int
 
 
@@ -147,11 +121,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
 
 
 def settings_for(config: ModelConfig) -> Endpoint:
-    """Return a model's settings; its provider fills in what is not set.
-
-    Raises:
-        ConfigError: As `place_of`.
-    """
+    """Return a model's settings, filled in by its provider; ConfigError as `place_of`."""
     place = place_of(CHAT, config.provider, config, PROVIDERS)
     provider = PROVIDERS.get(config.provider, Provider(Service()))
     return Endpoint(

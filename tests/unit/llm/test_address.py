@@ -95,6 +95,7 @@ def test_place_of_fills_in_the_preset(provider, asked, place):
         ("there", Asked(), r'no model .* http://there/v1: set llm\.model = "\.\.\."'),
         ("", Asked(model="m"), r"like http://localhost:8000/v1, got '' \(or name an llm\.prov"),
         ("", Asked("localhost:8080", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("ftp://h/v1", "m"), r"llm\.base_url must be a web address"),
         ("", Asked("http://h:x/v1", "m"), r"llm\.base_url must be a web address"),
         ("", Asked("http://h:0/v1", "m"), r"llm\.base_url must be a web address"),
     ],
@@ -109,9 +110,12 @@ def test_place_of_refuses_what_cannot_be_right(provider, asked, said):
     "asked",
     [
         Asked("http://me:geheim@h/v1", "m"),
+        Asked("me:geheim@h/v1", "m"),
         Asked("http://h/v1?key=geheim", "m"),
         Asked("http://h/v1#geheim", "m"),
         Asked("http://h/v1", "m", "geheim-1"),
+        Asked("http://h/v1", "m", "id.geheim"),
+        Asked("http://h/v1", "m", "geheim\n"),
     ],
 )
 def test_place_of_does_not_show_what_may_be_a_secret(asked):

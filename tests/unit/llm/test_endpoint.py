@@ -53,37 +53,15 @@ def caused(exc, cause):
 @pytest.mark.parametrize(
     ("error", "kind", "text"),
     [
-        (status_error(429, "slow down"), RateLimitError, "asked too often"),
+        (status_error(429, "当前并发过高", code="1302"), RateLimitError, "1302); asked too often"),
         (status_error(429, code="insufficient_quota"), ModelUnavailableError, "top it up"),
-        (status_error(429, "账户余额不足", code="1113"), ModelUnavailableError, "top it up"),
-        (status_error(429, "当前并发过高", code="1302"), RateLimitError, "1302"),
-        (status_error(402, "Insufficient Balance"), ModelUnavailableError, "top it up"),
-        (status_error(400, "Access denied", code="Arrearage"), ModelUnavailableError, "top it up"),
-        (status_error(500, "oops"), TransientModelError, "answers 500"),
-        (status_error(503), TransientModelError, "503"),
-        (status_error(408), TransientModelError, "408"),
-        (status_error(409), TransientModelError, "409"),
+        (status_error(503), TransientModelError, "answers 503"),
         (status_error(401, "bad key"), ModelUnavailableError, "variable SOME_KEY"),
-        (status_error(403, "no access"), ModelUnavailableError, "variable SOME_KEY"),
-        (status_error(400, "API key not valid"), ModelUnavailableError, "variable SOME_KEY"),
         (status_error(404, "Not Found"), ModelUnavailableError, "llm.base_url and llm.model"),
-        (status_error(405), ModelUnavailableError, "llm.base_url"),
-        (
-            status_error(404, "The model `some-model` does not exist"),
-            ModelUnavailableError,
-            "check llm.model",
-        ),
-        (status_error(400, "模型不存在", code="1211"), ModelUnavailableError, "check llm.model"),
         (status_error(400, "Model Not Exist"), ModelUnavailableError, "check llm.model"),
-        (
-            status_error(400, "maximum context length is 8192"),
-            ModelOutputError,
-            "extract.passage_chars or answer.context_tokens",
-        ),
-        (status_error(413), ModelOutputError, "too long for the model"),
+        (status_error(413), ModelOutputError, "extract.passage_chars or answer.context_tokens"),
         (status_error(422, "messages: field required"), ModelError, "field required"),
         (status_error(400, "系统检测到敏感内容", code="1301"), ModelOutputError, "withheld"),
-        (status_error(418, "teapot"), ModelError, "teapot"),
     ],
 )
 def test_a_status_becomes_the_error_that_tells_what_to_do(error, kind, text):
@@ -92,10 +70,6 @@ def test_a_status_becomes_the_error_that_tells_what_to_do(error, kind, text):
     assert type(found) is kind
     assert text in str(found)
     assert "some-model at http://x/v1" in str(found)
-
-
-def test_an_error_without_a_key_variable_names_the_setting():
-    """An endpoint of one's own that turns out to want a key."""
     assert "llm.api_key_env" in str(mapped(status_error(401), Place("http://x", "m")))
 
 
@@ -276,26 +250,8 @@ def test_no_text_holds_a_part_of_the_key(make):
         for table in (CHAT, ENCODER):
             text = str(mapped(make("x" * before + " " + KEY + " y" * 300), PLACE, table))
             assert KEY[:6] not in text, before
+            assert before or "***" in text
             assert len(text) < 700
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        status_error(401, f"Incorrect key {KEY}"),
-        status_error(500, f"trace: {KEY}"),
-        status_error(418, KEY),
-        openai.APIError("x", NO_REQUEST, body={"message": KEY}),
-        caused(openai.APIConnectionError(request=NO_REQUEST), ConnectError(f"bad header {KEY}")),
-        caused(openai.APIConnectionError(request=NO_REQUEST), ReadError(f"bad header {KEY}")),
-        TransientModelError(f"no choices: {KEY}"),
-    ],
-)
-def test_no_text_holds_the_key(error):
-    """Wherever it was echoed."""
-    found = mapped(error, PLACE)
-    assert KEY not in str(found) + repr(found)
-    assert "***" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -331,17 +287,16 @@ def test_no_text_holds_the_key(error):
         (400, "不当内容 (code 1301)", "withheld"),
         (400, "unknown field dimensions", "refused"),
         (400, "max_tokens is too large", "refused"),
+        (400, "API key not valid", "key"),
+        (400, "模型不存在", "model"),
+        (404, "The model `some-model` does not exist", "model"),
+        (405, "", "path"),
+        *((status, "the request took too long", "busy") for status in (408, 409, 425, 500, 504)),
     ],
 )
 def test_kind_of_reads_words_where_a_status_has_several_meanings(status, said, kind):
     """The same for chat models and encoders; GLM has numbers of its own."""
     assert kind_of(status, said) == kind
-
-
-@pytest.mark.parametrize("status", [408, 409, 425, 500, 504])
-def test_a_server_that_took_too_long_has_not_been_sent_too_long_a_prompt(status):
-    """It may be faster the next time."""
-    assert kind_of(status, "the request took too long") == "busy"
 
 
 def test_an_answer_that_is_no_json_is_named_by_its_damage():
@@ -422,17 +377,23 @@ def run(script, *, draw=0.5, attempts=5, **options):
             raise step
         return step
 
-    tries = retrying(attempts=attempts, sleep=slept.append, random=lambda: draw, **options)
-    try:
-        return tries(call), slept
-    except BaseException as exc:
-        return exc, slept
+    tries = retrying(attempts=attempts, sleep=slept.append, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("random.random", lambda: draw)
+        try:
+            return tries(call), slept
+        except BaseException as exc:
+            return exc, slept
 
 
 def test_pauses_are_a_random_share_that_doubles_up_to_a_minute():
     """Callers who failed together do not come back together."""
     assert run([BUSY, BUSY, BUSY, "好"]) == ("好", [0.5, 1.0, 2.0])
     assert run([*[BUSY] * 9, "好"], attempts=10, draw=1.0)[1] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    last, told = TransientModelError("still busy"), []
+    script = [BUSY, BUSY, last, "好"]
+    assert run(script, attempts=3, note=lambda *p: told.append(p)) == (last, [0.5, 1.0])
+    assert told == [(BUSY, 1, 0.5), (BUSY, 2, 1.0)]
 
 
 def test_a_pause_is_what_the_endpoint_asks_for():
@@ -441,10 +402,6 @@ def test_a_pause_is_what_the_endpoint_asks_for():
     assert run([*script, "好"]) == ("好", [7.0, 120.0, 0.0])
     assert run([TransientModelError("down", retry_after_s=120.0), "好"]) == ("好", [120.0])
     assert run([TransientModelError("down", retry_after_s=121.0), "好"]) == ("好", [0.5])
-
-
-def test_a_refusal_that_names_no_pause_takes_the_one_that_is_set():
-    """Other failures do not; providers count requests by the minute."""
     assert run([RateLimitError("slow"), BUSY, "好"], unsaid_s=20.0) == ("好", [20.0, 1.0])
 
 
@@ -462,12 +419,6 @@ def test_what_another_try_cannot_mend_is_raised_at_once(error):
     assert run([error, "好"]) == (error, [])
 
 
-def test_the_last_failure_is_raised():
-    """After as many calls as are allowed."""
-    last = TransientModelError("still busy")
-    assert run([BUSY, BUSY, last, "好"], attempts=3) == (last, [0.5, 1.0])
-
-
 def test_nobody_waits_beyond_the_deadline():
     """The second pause would end there."""
     options = {"clock": lambda: 100.0}
@@ -478,10 +429,3 @@ def test_nobody_waits_beyond_the_deadline():
 def test_what_is_hopeless_is_not_tried_again():
     """Though it may pass."""
     assert run([BUSY, "好"], is_hopeless=lambda error: error is BUSY) == (BUSY, [])
-
-
-def test_every_pause_is_told_before_it_begins():
-    """A wait that nobody explains is a bug."""
-    told: list[Any] = []
-    run([BUSY, BUSY, "好"], note=lambda *pause: told.append(pause))
-    assert told == [(BUSY, 1, 0.5), (BUSY, 2, 1.0)]

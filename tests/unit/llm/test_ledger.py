@@ -44,20 +44,9 @@ def test_an_answer_comes_back_as_it_was_kept(calls, tmp_path):
     assert calls.has_answer("k")
     again = Calls.open(tmp_path / "calls.db")
     assert again.answer("k") == replace(ANSWER, from_cache=True)
+    again.keep("k", replace(ANSWER, text="a\ud83db"))  # which fits into no file
+    assert again.answer("k").text == "a?b"
     again.close()
-
-
-def test_a_newer_answer_takes_the_place_of_the_older(calls):
-    """The key is unique."""
-    calls.keep("k", ANSWER)
-    calls.keep("k", replace(ANSWER, text="新"))
-    assert calls.answer("k").text == "新"
-
-
-def test_an_answer_with_half_a_character_can_be_kept(calls):
-    """A lone surrogate fits into no file: a question mark stands for it."""
-    calls.keep("k", replace(ANSWER, text="a\ud83db"))
-    assert calls.answer("k").text == "a?b"
 
 
 def test_what_was_kept_survives_a_kill(tmp_path):
@@ -259,24 +248,15 @@ def test_whatever_decides_the_answer_is_in_the_key(other):
 
 
 def test_model_and_parameters_are_in_the_key():
-    """Another model or endpoint answers otherwise; the order of parameters does not matter."""
+    """Another endpoint answers otherwise; documents, stages and corrections are paid once."""
     keys = [key(), key(model="n"), key(base_url="http://b/v1"), key(json="object")]
     assert len(set(keys)) == 4
     turned = dict(reversed(PARAMETERS.items()))
     assert request_key(REQUEST, model="m", parameters=turned) == key()
-
-
-def test_document_and_stage_are_not_in_the_key():
-    """Equal text is paid once across documents."""
     assert key(replace(REQUEST, doc_id="d-2", stage="summarize")) == key()
-
-
-def test_a_corrected_answer_is_kept_for_the_question_itself():
-    """What was added after a bad answer is no part of the key."""
     added = (Message("assistant", "坏"), Message("user", "再答"))
     longer = replace(REQUEST, messages=(*REQUEST.messages, *added))
-    assert key(replace(longer, added=2)) == key()
-    assert key(longer) != key()
+    assert key(replace(longer, added=2)) == key() != key(longer)
 
 
 def past(completion=10, chars=100, *, prompt=120, estimated=100, cached=0, used=True):
@@ -296,25 +276,21 @@ def test_no_answer_gives_no_rates():
     assert rates_of([past(used=False)]) is None
 
 
-def test_few_calls_give_a_share_of_the_material():
-    """10 + 30 tokens for 100 + 300 characters."""
-    learned = rates(past(10, 100), past(30, 300))
-    assert (learned.per_call, learned.per_char) == (0.0, 0.1)
-    assert learned.completion(1000) == 100.0
-
-
-def test_many_calls_give_a_line():
-    """20 tokens a call and one for 10 characters, exactly."""
-    learned = rates(*(past(20 + n * 10, n * 100) for n in range(1, 11)))
-    assert learned.per_call == pytest.approx(20)
-    assert learned.per_char == pytest.approx(0.1)
-
-
-def test_answers_that_do_not_grow_give_a_flat_line():
-    """As long whatever is read."""
-    learned = rates(*(past(50, n * 100) for n in range(1, 11)))
-    assert learned.completion(10) == pytest.approx(50)
-    assert learned.completion(5000) == pytest.approx(50)
+@pytest.mark.parametrize(
+    ("calls", "line"),
+    [
+        ([past(10, 100), past(30, 300)], (0.0, 0.1)),  # few: a share
+        ([past(20 + n * 10, n * 100) for n in range(1, 11)], (20, 0.1)),  # many: a line
+        ([past(50, n * 100) for n in range(1, 11)], (50, 0.0)),  # as long whatever is read
+        ([past(n, 100) for n in range(1, 11)], (0.0, 0.055)),  # above each other: no slope
+        ([past(10, 0), past(20, 0)], (15.0, 0.0)),  # no material
+    ],
+)
+def test_past_calls_give_a_line(calls, line):
+    """Tokens a call and a character of material."""
+    learned = rates(*calls)
+    assert (learned.per_call, learned.per_char) == pytest.approx(line)
+    assert learned.completion(1000) == pytest.approx(line[0] + 1000 * line[1])
 
 
 def test_a_line_never_leads_below_zero():
@@ -326,12 +302,6 @@ def test_a_line_never_leads_below_zero():
     assert shrinking.per_char == 0
 
 
-def test_material_of_one_length_gives_a_share():
-    """Points above each other have no slope."""
-    learned = rates(*(past(n, 100) for n in range(1, 11)))
-    assert (learned.per_call, learned.per_char) == (0.0, 0.055)
-
-
 def test_unusable_answers_are_paid_by_the_others():
     """Two used, one wasted: 1.5 attempts; 360 tokens sent for 200; 45 answered for 30."""
     learned = rates(past(10), past(20), past(15, used=False))
@@ -339,16 +309,6 @@ def test_unusable_answers_are_paid_by_the_others():
     assert learned.attempts == 1.5
     assert learned.prompt == 1.8
     assert learned.completion(100) == pytest.approx(22.5)
-
-
-def test_the_endpoints_cache_is_a_share_of_what_is_sent():
-    """30 of 240."""
-    assert rates(past(cached=30), past()).cached == 0.125
-
-
-def test_requests_without_material_take_the_mean():
-    """Nothing to be in proportion to."""
-    assert rates(past(10, 0), past(20, 0)).completion(0) == 15.0
 
 
 def request(text, **options):
@@ -377,12 +337,6 @@ def test_without_history_an_answer_grows_with_the_tokens_of_the_text(calls, name
     one, other, more = (predicted([r], calls).completion_tokens for r in (short, latin, long))
     assert one == other
     assert 8 * one < more < 10 * one
-
-
-def test_a_schema_without_default_takes_a_short_answer(calls):
-    """Whatever it reads."""
-    one = request("碳" * 5000, schema_name="cov")
-    assert predicted([one], calls).completion_tokens == 250
 
 
 def test_equal_requests_are_counted_once(calls):

@@ -231,24 +231,7 @@ def test_what_is_no_completion_is_an_error(given):
         given(Plain()).models.of("answer").complete(REQUEST)
 
 
-def test_stopped_models_begin_no_call(given):
-    script = ScriptedChat(["答"])
-    models = given(script).fresh()
-    models.stop()
-    with pytest.raises(ModelUnavailableError, match="stopped"):
-        models.of("answer").complete(REQUEST)
-    assert not script.requests
-
-
 @pytest.mark.parametrize("model", [5, "glm", ScriptedChat])
 def test_what_is_no_model_is_refused_at_once(model, tmp_path):
     with pytest.raises(ConfigError, match=r"model must have a name and complete\("):
         ChatModels(Config(), tmp_path, model)
-
-
-def test_without_one_settings_say(tmp_path):
-    config = Config(stages={"answer": ModelConfig(provider="glm")})
-    chat = ChatModels(config, tmp_path)
-    assert (chat.has("answer"), chat.has("extract")) == (True, False)
-    assert chat.models.is_configured("answer")
-    chat.close()

@@ -9,7 +9,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import EvaluationError, ModelError, RateLimitError
 from kgrag.llm.chat import Completion, Message, Request, Usage
-from kgrag.testing import Player, Recorder, Recording, ScriptedChat
+from kgrag.testing import Player, Recorder, ScriptedChat
 from kgrag.testing.reply import fake_answer
 
 
@@ -170,9 +170,3 @@ def test_what_was_run_with_a_model_runs_again_without_it(tmp_path, file):
     assert run(tmp_path / "two", player) == once
     assert once[0] > 0
     assert (player.missed, player.unplayed) == ([], [])
-
-
-def test_recordings_may_be_made_by_hand():
-    """For a test of one answer."""
-    player = Player([Recording((Message("user", "问"),), "答", "m")])
-    assert player.complete(Request((Message("user", "问"),), "answer")).text == "答"
