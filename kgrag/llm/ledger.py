@@ -24,7 +24,6 @@ CACHED = "cached"  # outcome of a request whose answer had been paid for
 _APPLICATION_ID = 0x6B67_6361  # "kgca": tells our files from other SQLite databases
 _VERSION = 1
 _BUSY_TIMEOUT_S = 30.0
-_GROUPS = ("stage", "doc_id", "model")
 _RECENT = 500  # past calls that predictions rest on: prompts and models change
 _DELETE = "delete it: only answers that were paid for and the ledger are lost"
 _OTHER = (StoreUnavailableError, "name a file that you may read and write")
@@ -166,16 +165,10 @@ class Calls:
         """Change the outcome of a line of the ledger, by the number that `record` returned."""
         self._run("UPDATE ledger SET outcome = ? WHERE number = ?", outcome, number)
 
-    def totals(
-        self, by: Literal["stage", "doc_id", "model"], *, since: float = 0.0
-    ) -> list[UsageTotal]:
-        """Return sums of the ledger since a Unix time, by group and model, in alphabetical order.
-
-        Raises:
-            ValueError: If `by` is not one of the three.
-        """
-        if by not in _GROUPS:
-            raise ValueError(f"totals by {by!r}: name one of {_GROUPS}")
+    def totals(self, by: Literal["stage", "doc_id"]) -> list[UsageTotal]:
+        """Return sums of the ledger, by group and model, in alphabetical order."""
+        if by not in ("stage", "doc_id"):  # it becomes a part of the statement
+            raise ValueError(f"totals are by stage or doc_id, got {by!r}")
         rows = self._run(
             f"SELECT {by}, model, sum(outcome <> '{CACHED}'), sum(outcome = '{CACHED}'), "
             f"sum(outcome NOT IN ('{OK}', '{CACHED}')), "
@@ -183,8 +176,7 @@ class Calls:
                 f"sum(CASE outcome WHEN '{CACHED}' THEN 0 ELSE {column} END)"
                 for column in ("prompt", "completion", "cached", "estimated", "seconds")
             )
-            + f" FROM ledger WHERE at >= ? GROUP BY {by}, model ORDER BY {by}, model",
-            since,
+            + f" FROM ledger GROUP BY {by}, model ORDER BY {by}, model"
         )
         return [
             UsageTotal(group, model, sent, hits, failed, Usage(p, out, c, bool(guessed)), seconds)

@@ -146,24 +146,21 @@ class Player:
     """A chat model that gives recorded answers.
 
     A prompt that was answered several times gets these answers in their order, then the last.
-
-    Attributes:
-        missed: Requests to which nothing was recorded, oldest first.
     """
 
-    def __init__(self, recordings: Iterable[Recording], *, name: str = "") -> None:
-        """Take recordings in their order; an empty name is that of the first one's model."""
+    def __init__(self, recordings: Iterable[Recording]) -> None:
+        """Take recordings in their order; the name is that of the first one's model."""
+        self.name = ""
         self._by_prompt: defaultdict[str, list[Recording]] = defaultdict(list)
         for recording in recordings:
             self._by_prompt[prompt_hash(recording.messages)].append(recording)
-            name = name or recording.model
-        self._name = name or "player"
+            self.name = self.name or recording.model
+        self.name = self.name or "player"
         self._played: defaultdict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
-        self.missed: list[Request] = []
 
     @classmethod
-    def read(cls, path: str | Path, *, name: str = "") -> "Player":
+    def read(cls, path: str | Path) -> "Player":
         """Return what plays a file that `Recorder` wrote.
 
         Raises:
@@ -180,12 +177,7 @@ class Player:
                     found.append(Recording.from_line(line))
                 except ValueError as exc:
                     raise EvaluationError(f"{path}: line {number}: {exc}; record it anew") from exc
-        return cls(found, name=name)
-
-    @property
-    def name(self) -> str:
-        """Return the name of the model whose answers they are."""
-        return self._name
+        return cls(found)
 
     @property
     def unplayed(self) -> list[Recording]:
@@ -203,13 +195,11 @@ class Player:
         """
         key = prompt_hash(request.messages)
         rows = self._by_prompt.get(key)
-        with self._lock:
-            if not rows:
-                self.missed.append(request)
-            turn = self._played[key] if rows else 0
-            self._played[key] = turn + 1
         if not rows:
             raise ModelError(self._told(request, key))
+        with self._lock:
+            turn = self._played[key]
+            self._played[key] += 1
         completion = rows[min(turn, len(rows) - 1)].completion
         if on_text is not None:
             on_text(completion.text)

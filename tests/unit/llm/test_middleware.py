@@ -150,7 +150,7 @@ def test_a_call_that_broke_off_is_recorded_with_an_estimate(error):
             raise error
 
     model = Recorded(Breaking(), calls=ledger)
-    asked = [(CHECK, None), (CHECK, len), (replace(CHECK, streamed=True), None)]
+    asked: list[Any] = [(CHECK, None), (CHECK, len), (replace(CHECK, streamed=True), None)]
     for request, on_text in asked:
         with pytest.raises(type(error)):
             model.complete(request, on_text=on_text)
@@ -292,21 +292,17 @@ def test_refusals_of_calls_that_were_under_way_together_halve_once():
     assert limits.allowed == 4
 
 
-def test_complete_keeps_to_the_calls_of_a_minute():
-    """Two a minute: the third begins when the first is a minute old."""
-    model, _, time = limited(["好"] * 5, requests_per_minute=2)
-    for _ in range(5):
-        model.complete(LONG)
-    assert time.slept == [60.0, 60.0]
-
-
-def test_complete_keeps_to_the_tokens_of_a_minute_as_they_really_were():
+def test_complete_keeps_to_the_calls_and_tokens_of_a_minute_as_they_really_were():
     """Estimated before; after the answer the endpoint's own count stands."""
     small = Completion("好", "m", usage=Usage(1, 1))
     model, _, time = limited([small] * 20, tokens_per_minute=2 * PROMPT)
     for _ in range(20):
         model.complete(LONG)
     assert time.slept == []
+    model, _, time = limited(["好"] * 5, requests_per_minute=2)
+    for _ in range(5):
+        model.complete(LONG)
+    assert time.slept == [60.0, 60.0]
     large = Completion("好", "m", usage=Usage(PROMPT, PROMPT))
     model, _, time = limited([large] * 2, tokens_per_minute=2 * PROMPT)
     for _ in range(2):
@@ -314,24 +310,13 @@ def test_complete_keeps_to_the_tokens_of_a_minute_as_they_really_were():
     assert time.slept == [60.0]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [TransientModelError("500"), ModelOutputError("bad", kind="empty"), KeyboardInterrupt()],
-)
-def test_complete_gives_its_place_back_whatever_happens(error):
+def test_complete_gives_its_place_back_whatever_happens():
     """A call that fails must not take a place for ever."""
-
-    class Failing:
-        name = "failing"
-
-        def complete(self, request, *, on_text=None):
-            raise error
-
-    limits = Limits(Clock(), concurrency=1)
-    for _ in range(3):
+    errors = [TransientModelError("500"), ModelOutputError("bad", kind="empty"), OSError("bug")]
+    model = Limited(ScriptedChat(errors), limits=Limits(Clock(), concurrency=1))
+    for error in errors:
         with pytest.raises(type(error)):
-            Limited(Failing(), limits=limits).complete(LONG)
-    assert limits.allowed == 1
+            model.complete(LONG)
 
 
 def test_a_pause_beyond_the_deadline_is_not_begun():
@@ -396,21 +381,16 @@ def test_complete_says_how_often_it_tried_when_it_gives_up(error, kind, text):
 def test_complete_does_not_start_over_when_the_reader_has_seen_a_part():
     """A second answer after the first half of another would read as one."""
 
-    class HalfAnswer:
-        name = "half"
-        calls = 0
-
+    class HalfAnswer(ScriptedChat):
         def complete(self, request, *, on_text=None):
-            self.calls += 1
             on_text("半")
-            raise DOWN
+            return super().complete(request)
 
-    inner = HalfAnswer()
+    inner, time = HalfAnswer([DOWN, "好"]), Time()
     seen: list[str] = []
-    time = Time()
     with pytest.raises(TransientModelError, match="the answer broke off"):
-        Retried(inner, time).complete(REQUEST, on_text=seen.append)
-    assert (inner.calls, seen, time.slept) == (1, ["半"], [])
+        Retried(inner, time).complete(LONG, on_text=seen.append)
+    assert (len(inner.requests), seen, time.slept) == (1, ["半"], [])
 
 
 @pytest.mark.parametrize(
@@ -516,39 +496,6 @@ def test_a_call_that_can_wait_fails_with_its_own_error_when_two_trials_failed(ci
         with pytest.raises(ModelUnavailableError, match="no connection"):
             model.complete(PATIENT)
     assert (len(inner.requests), len(trial.requests), time.seconds) == (1, 2, 40.0)
-
-
-def test_calls_that_wait_go_on_when_a_trial_was_answered():
-    """All of them, with all their tries."""
-    resting, back = threading.Barrier(3, timeout=60), threading.Event()
-
-    class Resting(Time):
-        def sleep(self, seconds):
-            if not back.is_set():
-                resting.wait()
-                self.seconds = 10.0
-                resting.wait()
-            else:
-                threading.Event().wait(0.001)
-
-    def try_again(request):
-        back.set()
-        return "回"
-
-    circuit = Circuit(Resting())
-    circuit.failed(BUSY, since=0.0, can_wait=True)
-    model, inner, trial = breaker(circuit, ["好"] * 3, try_again)
-    texts = []
-    threads = [
-        threading.Thread(target=lambda: texts.append(model.complete(PATIENT).text))
-        for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(texts) == ["回", "好", "好"]
-    assert (len(inner.requests), len(trial.requests)) == (2, 1)
 
 
 def test_a_call_fails_by_itself_when_others_are_answered(circuit, time):
@@ -772,60 +719,36 @@ def test_a_hit_is_in_the_ledger_and_handed_on_whole(calls):
     assert (total.group, total.sent, total.from_cache, total.usage.prompt) == ("d-2", 0, 1, 0)
 
 
-def test_equal_requests_under_way_are_sent_once(calls):
-    """The others wait, and get the kept answer."""
-    entered, leave = threading.Event(), threading.Event()
+@pytest.mark.parametrize(
+    ("script", "outcomes"),
+    [
+        (["答"], [(False, "答"), *[(True, "答")] * 3]),
+        ([DOWN, "答"], [(False, ""), (False, "答"), *[(True, "答")] * 2]),
+    ],
+)
+def test_equal_requests_under_way_are_sent_once(calls, script, outcomes):
+    """The others wait, and get the kept answer; or try for themselves when the first fails."""
+    entered, leave, left = threading.Event(), threading.Event(), list(script)
 
     def slow(_):
         entered.set()
         assert leave.wait(60)
-        return "答"
+        return left.pop(0)
+
+    def ask(_):
+        try:
+            answer = used(model, REQUEST)
+        except TransientModelError:
+            return False, ""
+        return answer.from_cache, answer.text
 
     model, scripted = cached(slow, calls)
-    answers = []
-    threads = [
-        threading.Thread(target=lambda: answers.append(used(model, REQUEST))) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    assert entered.wait(60)
-    leave.set()
-    for thread in threads:
-        thread.join()
-    assert len(scripted.requests) == 1
-    assert sorted(a.from_cache for a in answers) == [False] + [True] * 7
-
-
-def test_who_waits_tries_for_itself_when_the_first_fails(calls):
-    """Nobody gets another's error, and nobody waits for ever."""
-    entered, leave = threading.Event(), threading.Event()
-
-    def script(_):
-        if entered.is_set():
-            return "答"
-        entered.set()
-        assert leave.wait(60)
-        raise TransientModelError("reset")
-
-    model, scripted = cached(script, calls)
-    outcomes = []
-
-    def ask():
-        try:
-            outcomes.append(used(model, REQUEST).text)
-        except TransientModelError:
-            outcomes.append("failed")
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    threads[0].start()
-    assert entered.wait(60)
-    for thread in threads[1:]:
-        thread.start()
-    leave.set()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == ["failed", "答", "答", "答"]
-    assert len(scripted.requests) == 2
+    with ThreadPoolExecutor(4) as pool:
+        asking = pool.map(ask, range(4))
+        assert entered.wait(60)
+        leave.set()
+        assert sorted(asking) == sorted(outcomes)
+    assert len(scripted.requests) == len(script)
 
 
 def test_an_equal_call_is_not_waited_for_beyond_the_deadline(calls):
