@@ -88,7 +88,8 @@ _NO_ENCODER = re.compile(
 _TOO_MUCH = re.compile(
     r"batch size|at most \d+ items|(?<!took )too long|too large to process|input too large"
     r"|too many (inputs|items|texts|tokens)|context[_ ]length|context window|tokens per request"
-    r"|(less|more|fewer) than \d+ tokens|max(imum)?\b.{0,30}\b(context|length|tokens|inputs)"
+    r"|(less|more|fewer) than \d+ tokens"
+    r"|max(imum)?\b((?!output|completion).){0,30}\b(context|length|tokens|inputs)"
     r"|largest allowed|input length|超长|长度超过|\b1261\b",
     re.IGNORECASE,
 )

@@ -17,7 +17,7 @@ from kgrag.files.private import make_private
 from kgrag.files.sqlite_file import use_write_ahead_log, whose
 from kgrag.ids import digest
 from kgrag.llm.chat import OK, Completion, Finish, Request, Stage, Usage
-from kgrag.llm.tokens import estimate_request, material_chars, material_tokens
+from kgrag.llm.tokens import estimate_request, estimate_tokens, material
 
 CACHED = "cached"  # outcome of a request whose answer had been paid for
 
@@ -155,7 +155,7 @@ class Calls:
                 (
                     *(request.stage, request.doc_id, model, request.schema_name),
                     *(usage.prompt, usage.completion, usage.cached, usage.estimated),
-                    *(material_chars(request), estimate_request(request)),
+                    *(sum(map(len, material(request))), estimate_request(request)),
                     *(seconds, outcome, time.time()),
                 ),
             )
@@ -391,6 +391,7 @@ def predict(
         n += rates.attempts
         prompt += sent
         cached += sent * rates.cached
-        completion += rates.completion(material_chars(request), material_tokens(request))
+        texts = material(request)
+        completion += rates.completion(sum(map(len, texts)), sum(map(estimate_tokens, texts)))
     basis = min((rates.calls if rates else 0 for rates in history.values()), default=0)
     return Prediction(round(n), kept, round(prompt), round(cached), round(completion), basis)

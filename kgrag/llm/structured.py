@@ -244,6 +244,8 @@ _CURLY_VALUE = re.compile(r"(?<=[:：\[,，])(\s*)‘([^‘’\"]*)’(?=\s*[,�
 _HALF = re.compile("[\ud800-\udfff]")
 _DEEPEST = 100
 _CLOSED = re.compile(r"[\"'”’{}\[\]]\s*[}\]]\Z")  # a bracket that ends no citation inside a text
+# Not strict: line breaks and tabs inside strings are what models forget to escape most often.
+_DECODER = json.JSONDecoder(strict=False)
 _MOST_REPAIRED = 40_000  # characters; repairing takes longer than linear time
 
 
@@ -280,14 +282,11 @@ def find_json(text: str) -> Json:
 
 
 def _found(text: str) -> tuple[list[tuple[int, Json]], str]:
-    """Return (length, value) of whole pieces of JSON, the longest first, and the damaged rest.
-
-    What follows the beginning of a damaged piece may be part of it, and is not read.
-    """
+    """Return (length, value) of whole pieces of JSON, the longest first, and the damaged rest."""
     answer = without_thoughts(text.lstrip("\ufeff"))
     answer = _THOUGHT_END.sub("", answer).lstrip("\ufeff").strip()
-    with suppress(ValueError):
-        return [(len(answer), _strict(answer))], ""
+    with suppress(ValueError, RecursionError):
+        return [(len(answer), _sound(_DECODER.decode(answer)))], ""
     fenced = max(_FENCED.finditer(answer), key=lambda found: len(found[1]), default=None)
     if fenced and _BEGINNING.search(fenced[1]) and not _is_inside(answer, fenced.start()):
         answer = fenced[1]
@@ -298,7 +297,7 @@ def _found(text: str) -> tuple[list[tuple[int, Json]], str]:
             value, position = _DECODER.raw_decode(answer, match.start())
             found.append((position - match.start(), _sound(value)))
         except (ValueError, RecursionError):
-            damaged = answer[match.start() :]
+            damaged = answer[match.start() :]  # what follows may be part of it, and is not read
             break
     return sorted(found, key=itemgetter(0), reverse=True), damaged
 
@@ -314,56 +313,22 @@ def _is_inside(text: str, mark: int) -> bool:
         return False
 
 
-def _strict(text: str) -> Json:
-    """Return the value of a text that is JSON and nothing else.
-
-    Raises:
-        ValueError: If it is not.
-    """
-    try:
-        return _sound(_DECODER.decode(text))
-    except RecursionError as exc:
-        raise ValueError("nested too deep") from exc
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
-
-
-# Not strict: line breaks and tabs inside strings are what models forget to escape most often.
-_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_number)
-
-
 def _repaired(damaged: str) -> Json:
-    """Return what can be read in a damaged object or list, with what follows it.
-
-    Raises:
-        ModelOutputError: If it does not end, or cannot be repaired.
-    """
+    """Return what can be read in a damaged object or list, with what follows it."""
     block = _with_ascii_marks(damaged.rstrip().removesuffix("```").rstrip())
     if _is_cut(block):
         raise ModelOutputError("the answer ends in the middle of its JSON", kind="truncated")
     block = block[: max(block.rfind("}"), block.rfind("]")) + 1]
     if len(block) > _MOST_REPAIRED:
         raise ModelOutputError(f"{len(block)} characters of damaged JSON", kind="malformed")
-    value = _repair(block)
+    import json_repair
+
+    value: Json = None
+    with suppress(Exception):  # whatever it stumbles over, the answer is what is wrong
+        value = _sound(json_repair.loads(block, skip_json_loads=True))  # type: ignore[arg-type]
     if not value or not isinstance(value, dict | list):
         raise ModelOutputError("the answer's JSON is beyond repair", kind="malformed")
     return value
-
-
-def _repair(block: str) -> Json:
-    try:
-        return _strict(block)
-    except ValueError:
-        pass
-    import json_repair
-
-    try:
-        value: Json = json_repair.loads(block, skip_json_loads=True)  # type: ignore[assignment]
-        return _sound(value)
-    except Exception as exc:  # whatever it stumbles over, the answer is what is wrong
-        raise ModelOutputError("the answer's JSON is beyond repair", kind="malformed") from exc
 
 
 def _with_ascii_marks(block: str) -> str:
@@ -392,8 +357,7 @@ def _is_cut(block: str) -> bool:
 def _sound(value: Json, depth: int = 0) -> Json:
     """Return a value without what no file can hold: half characters, NaN and infinity.
 
-    Raises:
-        ValueError: If it is nested deeper than anything that was asked for.
+    ValueError if it is nested deeper than anything that was asked for.
     """
     if depth > _DEEPEST:
         raise ValueError(f"nested deeper than {_DEEPEST}")
