@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from kgrag.choices import JsonMode
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
@@ -258,10 +258,6 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
     return Piece(text, thought, finish, usage)
 
 
-class _End(NamedTuple):
-    error: BaseException | None = None
-
-
 def in_time(
     produce: Callable[[], Generator[_T | None, None, None]],
     *,
@@ -279,11 +275,11 @@ def in_time(
         BrokenOffError: With the text `late`, if the next item does not come within `wait_s`
             seconds and before the deadline, a moment on the clock of `time.monotonic`.
     """
-    arrived: SimpleQueue[_T | _End] = SimpleQueue()
+    arrived: SimpleQueue[_T | BaseException | None] = SimpleQueue()
     gone = threading.Event()
 
     def run() -> None:
-        end = _End()
+        end = None
         try:
             with closing(produce()) as items:
                 for item in items:
@@ -292,7 +288,7 @@ def in_time(
                     if item is not None:
                         arrived.put(item)
         except BaseException as exc:  # raised in the thread that waits
-            end = _End(exc)
+            end = exc
         arrived.put(end)
 
     threading.Thread(target=run, name="call", daemon=True).start()
@@ -303,9 +299,9 @@ def in_time(
                 item = arrived.get(timeout=max(0.0, left))
             except Empty:
                 raise BrokenOffError(late) from None
-            if isinstance(item, _End):
-                if item.error is not None:
-                    raise item.error
+            if isinstance(item, BaseException):
+                raise item
+            if item is None:
                 return
             yield item
     finally:
@@ -315,44 +311,23 @@ def in_time(
 def without_key(pieces: Iterable[Piece], place: Place) -> Iterator[Piece]:
     """Yield the pieces of an answer without the endpoint's key, split or whole.
 
-    Some models repeat what they were sent, and gateways the headers.
+    Some models repeat what they were sent, and gateways the headers. What may be the beginning of
+    the key is held back until its end is known.
     """
-    text, thought = KeyFilter(place), KeyFilter(place)
+    text = thought = ""
     for piece in pieces:
-        words, meant = text.feed(piece.text), thought.feed(piece.thought)
-        if piece.finish is not None:  # what comes after may never end
-            words, meant = words + text.end(), meant + thought.end()
-        yield replace(piece, text=words, thought=meant)
+        text, thought = place.hide(text + piece.text), place.hide(thought + piece.thought)
+        ends = len(text), len(thought)
+        if piece.finish is None:  # else what comes after may never end
+            ends = ends[0] - _begun(text, place), ends[1] - _begun(thought, place)
+        yield replace(piece, text=text[: ends[0]], thought=thought[: ends[1]])
+        text, thought = text[ends[0] :], thought[ends[1] :]
 
 
-class KeyFilter:
-    """Removes the endpoint's key from a text that comes in pieces.
-
-    What may be the beginning of the key is held back until its end is known.
-    """
-
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._held = ""
-
-    def feed(self, piece: str) -> str:
-        """Return what is safe to show after one more piece; may be empty."""
-        text = self._place.hide(self._held + piece)
-        begun = max((_begun(text, secret) for secret in self._place.secrets), default=0)
-        shown = len(text) - begun
-        self._held = text[shown:]
-        return text[:shown]
-
-    def end(self) -> str:
-        """Return what was held back, when no more pieces come."""
-        held, self._held = self._held, ""
-        return held
-
-
-def _begun(text: str, secret: str) -> int:
-    """Return how many characters of a secret a text ends with."""
-    longest = min(len(text), len(secret) - 1)
-    return next((n for n in range(longest, 0, -1) if text.endswith(secret[:n])), 0)
+def _begun(text: str, place: Place) -> int:
+    """Return how many characters at a text's end may be the beginning of a secret."""
+    parts = (secret[:n] for secret in place.secrets for n in range(1, len(secret)))
+    return max((len(part) for part in parts if text.endswith(part)), default=0)
 
 
 class OpenAIChat:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kgrag.errors import (
@@ -38,16 +38,16 @@ from kgrag.llm.tokens import estimate_request, estimate_tokens
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class _Around:
     """A chat model around another one."""
 
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
+    model: ChatModel
 
     @property
     def name(self) -> str:
         """Return the model's name."""
-        return self._model.name
+        return self.model.name
 
 
 class Clock:
@@ -75,6 +75,7 @@ class Clock:
         self.check()
 
 
+@dataclass(eq=False, repr=False)
 class Recorded(_Around):
     """Writes every call into the ledger, good or failed.
 
@@ -82,9 +83,7 @@ class Recorded(_Around):
     interrupted, our estimate is written: of the tokens sent, and of those that were streamed.
     """
 
-    def __init__(self, model: ChatModel, *, calls: Calls) -> None:
-        super().__init__(model)
-        self._calls = calls
+    calls: Calls
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; StoreError if the ledger cannot be written."""
@@ -98,13 +97,13 @@ class Recorded(_Around):
 
         def record(usage: Usage, outcome: str) -> int:
             seconds = time.monotonic() - begun
-            return self._calls.record(
+            return self.calls.record(
                 request, self.name, usage=usage, seconds=seconds, outcome=outcome
             )
 
         try:
             reads_along = on_text is not None or request.streamed
-            completion = self._model.complete(request, on_text=showing if reads_along else None)
+            completion = self.model.complete(request, on_text=showing if reads_along else None)
         except BudgetExceededError:  # nothing was sent
             raise
         except BaseException as exc:
@@ -118,7 +117,7 @@ class Recorded(_Around):
 
         def amend(outcome: str) -> None:
             if outcome != OK:
-                self._calls.amend(number, outcome)
+                self.calls.amend(number, outcome)
 
         return completion.reporting_to(amend)
 
@@ -287,35 +286,33 @@ def _no_place() -> BudgetExceededError:
     )
 
 
+@dataclass(eq=False, repr=False)
 class Limited(_Around):
     """Calls the model no more than its limits allow."""
 
-    def __init__(self, model: ChatModel, *, limits: Limits) -> None:
-        super().__init__(model)
-        self._limits = limits
+    limits: Limits
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; BudgetExceededError if its turn comes after the deadline."""
-        permit = self._limits.enter(estimate_request(request), deadline=request.deadline)
+        permit = self.limits.enter(estimate_request(request), deadline=request.deadline)
         try:
-            completion = self._model.complete(request, on_text=on_text)
+            completion = self.model.complete(request, on_text=on_text)
         except RateLimitError as exc:
-            self._limits.refused(permit, exc.retry_after_s)
+            self.limits.refused(permit, exc.retry_after_s)
             raise
         else:
-            self._limits.answered(permit, completion.usage)
+            self.limits.answered(permit, completion.usage)
             return completion
         finally:
-            self._limits.leave()
+            self.limits.leave()
 
 
+@dataclass(eq=False, repr=False)
 class Retried(_Around):
     """Repeats a call after TransientModelError, up to `attempts` tries; see `retrying`."""
 
-    def __init__(self, model: ChatModel, clock: Clock, *, attempts: int = 5) -> None:
-        super().__init__(model)
-        self._clock = clock
-        self._attempts = attempts
+    clock: Clock
+    attempts: int = 5
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
@@ -335,18 +332,18 @@ class Retried(_Around):
                 on_text(piece)
 
         tries = retrying(
-            attempts=self._attempts,
+            attempts=self.attempts,
             deadline=request.deadline,
             is_hopeless=lambda error: shown,
             note=lambda error, attempt, pause_s: _log.info(
                 "attempt %d failed, next in %.1f s: %s", attempt, pause_s, error
             ),
-            clock=self._clock.now,
-            sleep=self._clock.sleep,
+            clock=self.clock.now,
+            sleep=self.clock.sleep,
         )
         on_piece = None if on_text is None else showing
         try:
-            return tries(self._model.complete, request, on_text=on_piece)
+            return tries(self.model.complete, request, on_text=on_piece)
         except TransientModelError as exc:
             if shown:
                 raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
@@ -463,6 +460,7 @@ class Circuit:
         self._next_trial = self.clock.now() + _RESTS_S[min(self._trials, len(_RESTS_S) - 1)]
 
 
+@dataclass(eq=False, repr=False)
 class Breaker(_Around):
     """Does not call the model while its circuit is open.
 
@@ -470,10 +468,8 @@ class Breaker(_Around):
     along. The model of trials is the same, but tried once.
     """
 
-    def __init__(self, model: ChatModel, *, trial: ChatModel, circuit: Circuit) -> None:
-        super().__init__(model)
-        self._trial = trial
-        self._circuit = circuit
+    trial: ChatModel
+    circuit: Circuit
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`.
@@ -482,7 +478,7 @@ class Breaker(_Around):
             ModelUnavailableError: While the circuit is open; for calls that can wait when two
                 trials have failed.
         """
-        circuit, can_wait = self._circuit, request.deadline is None and on_text is None
+        circuit, can_wait = self.circuit, request.deadline is None and on_text is None
         failures: list[ModelError] = []  # of this call, each after all its tries
         while True:
             try:
@@ -492,7 +488,7 @@ class Breaker(_Around):
                 raise first from first.__cause__
             begun = circuit.clock.now()
             try:
-                model = self._trial if trial else self._model
+                model = self.trial if trial else self.model
                 completion = model.complete(request, on_text=on_text)
             except BudgetExceededError:  # says nothing of the endpoint
                 raise
@@ -530,6 +526,7 @@ class _Lead:
         return self.answered.is_set()
 
 
+@dataclass(eq=False, repr=False)
 class Cached(_Around):
     """Pays for each answer once, over all runs that share the file.
 
@@ -540,24 +537,17 @@ class Cached(_Around):
     answer is kept.
     """
 
-    def __init__(
-        self, model: ChatModel, *, calls: Calls, parameters: Mapping[str, str], limit: str = ""
-    ) -> None:
-        """Wrap a model; parameters are what an answer depends on besides model and request.
-
-        The limit is the longest answer, where the parameters do not hold it: one that was cut
-        there is asked for again with another.
-        """
-        super().__init__(model)
-        self._calls = calls
-        self._limit = limit
-        self._parameters = dict(parameters)
-        self._lock = threading.Lock()
-        self._leads: dict[str, _Lead] = {}
+    calls: Calls
+    parameters: Mapping[str, str]  # what an answer depends on besides model and request
+    # Longest answer, where the parameters do not hold it: one that was cut there is asked for
+    # again with another.
+    limit: str = ""
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _leads: dict[str, _Lead] = field(init=False, default_factory=dict)
 
     def key(self, request: Request) -> str:
         """Return the key under which the answer to a request is kept."""
-        return request_key(request, model=self.name, parameters=self._parameters)
+        return request_key(request, model=self.name, parameters=self.parameters)
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the kept answer, or the model's; StoreError if the file cannot be used."""
@@ -568,7 +558,7 @@ class Cached(_Around):
             if kept is not None:
                 self._end(key, lead)
                 return kept
-            answer = self._model.complete(request, on_text=on_text)
+            answer = self.model.complete(request, on_text=on_text)
         except BaseException:
             self._end(key, lead)
             raise
@@ -577,9 +567,9 @@ class Cached(_Around):
         def keep(outcome: str) -> None:
             try:
                 if outcome == OK:
-                    self._calls.keep(key, answer)  # before anything else can happen to it
+                    self.calls.keep(key, answer)  # before anything else can happen to it
                 elif request.doc_id and outcome in _CUT:
-                    self._calls.keep(cut_key(key, request, self._limit), answer)
+                    self.calls.keep(cut_key(key, request, self.limit), answer)
             finally:
                 self._end(key, lead)
 
@@ -620,23 +610,24 @@ class Cached(_Around):
         former = self.key(request.former) if request.former and not request.added else ""
         kept = None
         if not request.fresh or waited:
-            kept = self._calls.answer(key) or (self._calls.answer(former) if former else None)
+            kept = self.calls.answer(key) or (self.calls.answer(former) if former else None)
         if kept is not None:
             usage = kept.usage
 
             def hit(outcome: str) -> None:
                 if outcome == OK:
-                    self._calls.record(request, self.name, usage=usage, seconds=0.0, outcome=CACHED)
+                    self.calls.record(request, self.name, usage=usage, seconds=0.0, outcome=CACHED)
 
             return kept.reporting_to(hit)
         if request.anew or not request.doc_id:
             return None
-        cut = self._calls.answer(cut_key(key, request, self._limit))
+        cut = self.calls.answer(cut_key(key, request, self.limit))
         if cut is None and former:
-            cut = self._calls.answer(cut_key(former, request))
+            cut = self.calls.answer(cut_key(former, request))
         return cut
 
 
+@dataclass(eq=False, repr=False)
 class Counted(_Around):
     """Remembers the completions that the model gave, oldest first, and counts calls.
 
@@ -644,18 +635,16 @@ class Counted(_Around):
     paid for. Calls that were not sent because a question had used up its budget do not.
     """
 
-    def __init__(self, model: ChatModel) -> None:
-        super().__init__(model)
-        self._lock = threading.Lock()
-        self.calls = 0
-        self.completions: list[tuple[Request, Completion]] = []
+    calls: int = field(init=False, default=0)
+    completions: list[tuple[Request, Completion]] = field(init=False, default_factory=list)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`."""
         with self._lock:
             self.calls += 1
         try:
-            completion = self._model.complete(request, on_text=on_text)
+            completion = self.model.complete(request, on_text=on_text)
         except BudgetExceededError:
             with self._lock:
                 self.calls -= 1
@@ -687,23 +676,22 @@ class Meter:
             self._spent[stage] += one
 
 
+@dataclass(eq=False, repr=False)
 class Metered(_Around):
     """Has the model's answers counted for the stage whose model, and price, it is."""
 
-    def __init__(self, model: ChatModel, meter: Meter, *, stage: str) -> None:
-        super().__init__(model)
-        self._meter = meter
-        self._stage = stage
+    meter: Meter
+    stage: str
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`."""
-        completion = self._model.complete(request, on_text=on_text)
+        completion = self.model.complete(request, on_text=on_text)
         if not completion.from_cache:  # paid, whether it can be used or not
-            self._meter.add(self._stage, completion)
+            self.meter.add(self.stage, completion)
             return completion
 
         def used(outcome: str) -> None:
             if outcome == OK:
-                self._meter.add(self._stage, completion)
+                self.meter.add(self.stage, completion)
 
         return completion.reporting_to(used)

@@ -24,13 +24,13 @@ from kgrag.llm.address import Place
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.client import (
     Dialect,
-    KeyFilter,
     OpenAIChat,
     Piece,
     gather,
     in_time,
     read_answer,
     read_event,
+    without_key,
 )
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 from kgrag.testing.reply import Reply, count_tokens
@@ -515,19 +515,22 @@ def test_in_time_lets_the_producer_end_when_nobody_takes_more():
     assert ended.wait(LONG)
 
 
+def shown(place, *texts):
+    """Return what is shown of an answer's pieces, the last of which ends it."""
+    pieces = [Piece(text) for text in texts[:-1]] + [Piece(texts[-1], finish="stop")]
+    return [piece.text for piece in without_key(pieces, place)]
+
+
 @pytest.mark.parametrize("at", range(1, len(KEY)))
-def test_key_filter_hides_a_key_that_comes_in_two_pieces(at):
+def test_a_key_that_comes_in_two_pieces_is_hidden(at):
     """Wherever it is split; what only begins like it comes at once, or at the end."""
-    key_filter = KeyFilter(PLACE)
-    shown = [
-        key_filter.feed(piece) for piece in ("is k", "-0", f", {KEY[:at]}", f"{KEY[at:]}!", "k")
-    ]
-    assert "".join(shown) == "is k-0, ***!"
-    assert (key_filter.end(), key_filter.end()) == ("k", "")
+    texts = shown(PLACE, "is k", "-0", f", {KEY[:at]}", f"{KEY[at:]}!", "k")
+    assert "".join(texts) == "is k-0, ***!k"
+    assert texts[0] == "is "
 
 
-def test_key_filter_hides_the_parts_of_a_key_that_has_dots():
+def test_the_parts_of_a_key_that_has_dots_are_hidden():
     """Split within a part, and within the key."""
-    key_filter = KeyFilter(Place("", "", "0123456789.abcdefghij"))
-    pieces = ("id 01234", "56789.abc", "defghij secret ", "abcdefg", "hij", "!")
-    assert "".join(map(key_filter.feed, pieces)) + key_filter.end() == "id ***.*** secret ***!"
+    place = Place("", "", "0123456789.abcdefghij")
+    texts = shown(place, "id 01234", "56789.abc", "defghij secret ", "abcdefg", "hij", "!")
+    assert "".join(texts) == "id ***.*** secret ***!"
