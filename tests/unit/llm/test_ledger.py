@@ -28,13 +28,6 @@ def record(calls, request=READ, *, model="m", usage=None, outcome="ok", seconds=
     return calls.record(request, model, usage=usage, seconds=seconds, outcome=outcome)
 
 
-@pytest.fixture
-def calls(tmp_path):
-    opened = Calls.open(tmp_path / "calls.db")
-    yield opened
-    opened.close()
-
-
 def test_an_answer_comes_back_as_it_was_kept(calls, tmp_path):
     """Every field, marked as paid before, also after the file is opened again."""
     assert calls.answer("k") is None

@@ -167,13 +167,6 @@ def test_a_call_that_was_not_sent_is_not_recorded():
     assert ledger.records == []
 
 
-@pytest.fixture
-def calls(tmp_path):
-    opened = Calls.open(tmp_path / "calls.db")
-    yield opened
-    opened.close()
-
-
 def test_wait_lasts_until_enough_has_left_the_window():
     """Two uses of 40 in a limit of 100: 60 more must wait for the first to be a minute old."""
     budget = Window(100)

@@ -9,7 +9,6 @@ import pytest
 from kgrag.config import Config, ModelConfig
 from kgrag.errors import ConfigError, ModelError, ModelUnavailableError
 from kgrag.llm.chat import OK, Message, Request
-from kgrag.llm.ledger import Calls
 from kgrag.llm.middleware import Clock
 from kgrag.llm.models import ChatModels, Models
 from kgrag.testing import ScriptedChat
@@ -25,13 +24,6 @@ class Hasty(Clock):
 
     def sleep(self, seconds):
         """Return at once."""
-
-
-@pytest.fixture
-def calls(tmp_path):
-    with_file = Calls.open(tmp_path / "calls.db")
-    yield with_file
-    with_file.close()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import Completion, Message, Request
-from kgrag.llm.ledger import Calls
 from kgrag.llm.middleware import Cached
 from kgrag.llm.structured import (
     ThoughtFilter,
@@ -183,19 +182,16 @@ def test_an_error_of_ours_in_parsing_is_not_taken_for_the_models():
         ask(ScriptedChat(["{}"]), REQUEST, named)
 
 
-def test_a_corrected_answer_is_found_by_the_question_itself(tmp_path):
+def test_a_corrected_answer_is_found_by_the_question_itself(calls):
     """The next run asks nothing, not even for the bad answer."""
-    calls = Calls.open(tmp_path / "calls.db")
     scripted = ScriptedChat(["坏", GOOD])
     model = Cached(scripted, calls=calls, parameters={})
     assert [ask(model, REQUEST, facts) for _ in range(2)] == [["甲"], ["甲"]]
     assert len(scripted.requests) == 2
-    calls.close()
 
 
-def test_a_kept_answer_that_is_of_no_use_now_is_asked_for_afresh(tmp_path):
+def test_a_kept_answer_that_is_of_no_use_now_is_asked_for_afresh(calls):
     """What reads it has changed: once, with nothing said to the model about the old one."""
-    calls = Calls.open(tmp_path / "calls.db")
     scripted = ScriptedChat([GOOD, '{"facts": ["乙"]}'])
     model = Cached(scripted, calls=calls, parameters={})
     ask(model, REQUEST, facts)
@@ -207,12 +203,10 @@ def test_a_kept_answer_that_is_of_no_use_now_is_asked_for_afresh(tmp_path):
 
     assert [ask(model, REQUEST, stricter) for _ in range(2)] == [["乙"], ["乙"]]
     assert [request.added for request in scripted.requests] == [0, 0]
-    calls.close()
 
 
-def test_a_kept_answer_is_shown_only_when_it_can_be_used(tmp_path):
+def test_a_kept_answer_is_shown_only_when_it_can_be_used(calls):
     """What was shown cannot be taken back."""
-    calls = Calls.open(tmp_path / "calls.db")
     model = Cached(ScriptedChat(["旧答。[1]", "新答。[1]"]), calls=calls, parameters={})
     pieces: list[Any] = []
     for _ in range(2):
@@ -221,7 +215,6 @@ def test_a_kept_answer_is_shown_only_when_it_can_be_used(tmp_path):
     calls.keep(model.key(REQUEST), Completion("抱歉，我无法回答这个问题。", "m"))
     ask_text(model, REQUEST, on_text=pieces.append)
     assert pieces[2:] == ["新答。[1]"]
-    calls.close()
 
 
 @pytest.mark.parametrize(
