@@ -16,7 +16,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from kgrag.errors import EvaluationError, ModelError
@@ -93,33 +93,26 @@ def _answer_hash(text: str) -> str:
     return digest("answer", text, length=_HASH)
 
 
+@dataclass(eq=False, repr=False)
 class Recorder:
     """A chat model that writes another one's answers to a file, a line each.
 
     Calls that fail are not recorded; an existing file is continued. Only its owner may read it:
-    prompts hold the text of documents.
+    prompts hold the text of documents. Recorders that write one file share a lock.
     """
 
-    def __init__(
-        self,
-        model: ChatModel,
-        path: str | Path,
-        *,
-        lock: AbstractContextManager[object] | None = None,
-    ) -> None:
-        """Wrap a model; recorders that write one file share a lock."""
-        self._model = model
-        self._path = Path(path)
-        self._lock = lock or threading.Lock()
+    model: ChatModel
+    path: str | Path
+    lock: AbstractContextManager[object] = field(default_factory=threading.Lock)
 
     @property
     def name(self) -> str:
         """Return the model's name."""
-        return self._model.name
+        return self.model.name
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer, once it is in the file; EvaluationError if it cannot be."""
-        completion = self._model.complete(request, on_text=on_text)
+        completion = self.model.complete(request, on_text=on_text)
         recording = Recording(
             request.messages,
             completion.text,
@@ -130,14 +123,15 @@ class Recorder:
             completion.usage.prompt,
             completion.usage.completion,
         )
+        path = Path(self.path)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         try:
-            with self._lock:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
+            with self.lock:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
                     file.write(recording.to_line().encode("utf-8"))
         except OSError as exc:
-            told = f"{self._path}: cannot be written: {exc.strerror}: name another file"
+            told = f"{path}: cannot be written: {exc.strerror}: name another file"
             raise EvaluationError(told) from exc
         return completion
 
