@@ -24,9 +24,8 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.requests import SCHEMA_NAMES
-from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Message, Request
-from kgrag.llm.prediction import predict
+from kgrag.llm.ledger import Calls, predict
 from kgrag.testing import FakeServer, Reply, stand_in
 from kgrag.testing.reply import count_tokens
 

@@ -34,7 +34,7 @@ from kgrag.ingestion.reading import (
 from kgrag.ingestion.report import ModelReport, Outcome
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.llm.chat import ChatModel, Request, Stage
-from kgrag.llm.counting import Meter, Metered
+from kgrag.llm.middleware import Meter, Metered
 from kgrag.store.contents import DocumentBundle
 from kgrag.types import Evidence, Fact
 

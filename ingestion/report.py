@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from kgrag.json_ready import as_dict
-from kgrag.llm.counting import StageUsage
+from kgrag.llm.chat import StageUsage
 
 if TYPE_CHECKING:
-    from kgrag.llm.prediction import Prediction
+    from kgrag.llm.ledger import Prediction
 
 Status = Literal[
     "added", "replaced", "retried", "unchanged", "duplicate", "skipped", "not followed", "failed"

@@ -18,7 +18,6 @@ from kgrag.answering.notes import answer_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.answering.searching import Analysis, Searching, Unread
-from kgrag.chat_models import ChatModels
 from kgrag.choices import Writer
 from kgrag.config import Config
 from kgrag.embedding.choose import configured_embedder
@@ -34,6 +33,7 @@ from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
 from kgrag.limits import checked_results
+from kgrag.llm.models import ChatModels
 from kgrag.repairing import repair
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
@@ -46,9 +46,8 @@ from kgrag.stored import Stored
 
 if TYPE_CHECKING:
     from kgrag.curating import Curator
-    from kgrag.llm.calls import Calls
     from kgrag.llm.chat import ChatModel
-    from kgrag.llm.given import GivenModels
+    from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
 
 
@@ -153,7 +152,7 @@ class KnowledgeBase(Stored):
         return self.chat.calls
 
     @property
-    def models(self) -> "Models | GivenModels":
+    def models(self) -> "Models":
         """The chat model of every stage that has one."""
         return self.chat.models
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kgrag.chat_models import ChatModels
 from kgrag.config import STAGES, Config
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
@@ -23,6 +22,7 @@ from kgrag.ingestion.renew import settle
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.kb_meta import KbMeta
+from kgrag.llm.models import ChatModels
 from kgrag.store.checks import check_encoder
 from kgrag.store.store import Store
 from kgrag.text.visible import shown_path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
     from kgrag.ingestion.reading import ExtractSettings
     from kgrag.llm.chat import Request, Stage, Usage
-    from kgrag.llm.prediction import Prediction
+    from kgrag.llm.ledger import Prediction
 
 Use = Literal["auto", "none"]
 Paths = str | Path | Sequence[str | Path]
@@ -211,7 +211,7 @@ class Intake:
         self, stage: "Stage", enricher: "Enricher", planned: PlanBuilder
     ) -> "Prediction":
         """Return what a stage will take; reads the documents."""
-        from kgrag.llm.prediction import predict
+        from kgrag.llm.ledger import predict
 
         requests = (r for bundle in planned.bundles() for r in enricher.requests(bundle))
         models = self.chat.fresh()
@@ -289,7 +289,6 @@ class Intake:
         """Return what stages cost together, by currency; empty if a price is not known."""
         if self.chat.given is not None:
             return {}
-        from kgrag.llm.prediction import cost
         from kgrag.llm.providers import settings_for
 
         costs: defaultdict[str, float] = defaultdict(float)
@@ -297,12 +296,7 @@ class Intake:
             price = settings_for(self.config.model_of(stage)).price
             if price is None:
                 return {}
-            costs[price.currency] += cost(
-                usage,
-                price_in=price.sent,
-                price_cached=price.cached,
-                price_out=price.answered,
-            )
+            costs[price.currency] += price.of(usage)
         return dict(costs)
 
 

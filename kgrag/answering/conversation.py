@@ -24,8 +24,8 @@ _COMMANDS: Mapping[str, Kind] = MappingProxyType({w: kind for kind, ws in _WORDE
 _POLITE = r"(?:[您你]|大家|的|了|啦|啊|呀|哦|非常|太|多|先)*"
 _SEEN = "好的?|嗯|行|明白了?|知道了|了解了?|收到"
 _THANKS = re.compile(
-    rf"(?:{_SEEN})?[，, ]*(?:{_POLITE}(?:谢谢|感谢|多谢|谢了|辛苦){_POLITE})"
-    r"(?:你|您|[，, ]*(?:帮助|再见|辛苦了?))*"
+    rf"(?:{_SEEN})?[，, ]*(?:{_POLITE}(?:谢谢|感谢|多谢|谢了|辛苦){_POLITE}+)"
+    r"(?:你|您|[，, ]*+(?:帮助|再见|辛苦了?))*+"
     r"|(?:ok(?:ay)?|great|good)?[, ]*"
     r"(?:many thanks|thanks?(?: you)?(?: (?:so|very) much| a lot)?)"
     rf"|(?:{_SEEN}|ok|okay)",
@@ -50,13 +50,13 @@ _ORIGINAL = re.compile(
 )
 _THING = r"(?:城市|省市|省份|省|市|地方|地区|数字?|指标|目标|文件|方案|者|地)"
 _COMPARE = re.compile(
-    r"(?:那么?|请问)?[，, ]*"
+    r"(?:那么?|请问)?[，, ]*+"
     rf"(?:(?:上面|上述|以上|刚才|前面|这|那)?的?(?:[两二三几]|些)?(?:个|座|家|份)?{_THING}?|它们|他们)?"
-    r"(?:里面?|中间?|之中|之间|相比|比较一?下?|比一比)?[，, ]*"
+    r"(?:里面?|中间?|之中|之间|相比|比较一?下?|比一比)?[，, ]*+"
     rf"(?:(?:哪一?[个座家边]?{_THING}?|谁)的?(?:目标|要求|数字|比例|数)?(?:定得|要求)?(?:更|最|比较)?"
     r"(?P<zh>多|高|大|少|低|小)(?:一些|些|一点)?|(?:相差|差)(?:多少|多大|几个百分点))"
-    r"|which (?:one|of (?:them|the two|these)|city|province|figure|target)?\s*"
-    r"(?:is|has)?(?: the)?\s*(?P<en>higher|highest|more|most|larger|largest|bigger|greater"
+    r"|which (?:one|of (?:them|the two|these)|city|province|figure|target)?\s*+"
+    r"(?:is\b|has\b)?\s*+(?:the\b)?\s*+(?P<en>higher|highest|more|most|larger|largest|bigger|greater"
     r"|lower|lowest|less|smaller|fewer)(?: (?:one|target|figure|share))?"
     r"|(?:what is the |how big is the )?difference(?: between (?:them|the two))?",
     re.IGNORECASE,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from kgrag.answering import carry_over_en, carry_over_zh
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
-from kgrag.llm.checks import check_question, one_question
 from kgrag.llm.prompts import fence, prompt
-from kgrag.llm.structured import ask_text
+from kgrag.llm.structured import ask_text, one_question
 from kgrag.text.words import question_language
 
 _TURNS = 3  # of the conversation that a model is shown
@@ -51,7 +50,7 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatMode
         history=fence(shown, label="history"), question=fence(question, label="question")
     )
     try:
-        completion = ask_text(model, Request(messages, "analyse"), check_question)
+        completion = ask_text(model, Request(messages, "analyse"), one_question)
     except ModelError:
         return carry_over(question, history)
     rewritten = one_question(completion.text)

@@ -8,7 +8,7 @@ from kgrag.answer.answer import Step
 from kgrag.config import VerifyConfig
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Stage
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.verification.budget import Budget
 
 

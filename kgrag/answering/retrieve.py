@@ -11,7 +11,7 @@ from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.llm.chat import ChatModel
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.graph_query import (
     GraphAnswer,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kgrag.ingestion.imports import ImportReport
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
     from kgrag.intake import Use
-    from kgrag.llm.counting import StageUsage
+    from kgrag.llm.chat import StageUsage
 
 
 @click.command()
@@ -121,8 +121,8 @@ def _plan(
     """Say what would be done; a knowledge base that is not there is not made."""
     from tempfile import TemporaryDirectory
 
-    from kgrag.chat_models import keeping_calls
     from kgrag.errors import NoKnowledgeBaseError
+    from kgrag.llm.models import keeping_calls
 
     try:
         with opened(ctx, kb) as base:

@@ -14,7 +14,7 @@ from kgrag.cli.query import table
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.config import Config
-    from kgrag.llm.calls import UsageTotal
+    from kgrag.llm.ledger import UsageTotal
     from kgrag.llm.providers import Price
 
 _MOST_DOCUMENTS = 20  # shown; JSON has all
@@ -54,9 +54,9 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
 
 def _print_costs(ctx: click.Context, kb: str, as_json: bool) -> None:
     """Print what the ledger says; it may be there before the knowledge base is: --sample."""
-    from kgrag.chat_models import calls_file
     from kgrag.errors import NoKnowledgeBaseError
-    from kgrag.llm.calls import Calls
+    from kgrag.llm.ledger import Calls
+    from kgrag.llm.models import calls_file
 
     files = {}
     ledger = calls_file(kb, ctx.obj)
@@ -106,9 +106,9 @@ def _prices(config: "Config") -> "dict[str, Price]":
     for configured in filter(lambda c: c.is_configured, map(config.model_of, STAGES)):
         endpoint = settings_for(configured)
         if endpoint.price is None:
-            unknown.add(endpoint.model)
+            unknown.add(endpoint.place.model)
         else:
-            prices[endpoint.model] = endpoint.price
+            prices[endpoint.place.model] = endpoint.price
     return {name: price for name, price in prices.items() if name not in unknown}
 
 
@@ -138,15 +138,8 @@ def _named(rows: "Sequence[dict[str, object]]") -> list[dict[str, object]]:
 
 def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str] | None:
     """Return (amount, currency); None where the model's price is not known."""
-    from kgrag.llm.prediction import cost
-
     price = prices.get(total.model)
-    if price is None:
-        return None
-    amount = cost(
-        total.usage, price_in=price.sent, price_cached=price.cached, price_out=price.answered
-    )
-    return amount, price.currency
+    return None if price is None else (price.of(total.usage), price.currency)
 
 
 def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> None:

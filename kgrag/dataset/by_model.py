@@ -11,9 +11,8 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.wording import token_f1, word_tokens
 from kgrag.ingestion.locate import locate
 from kgrag.llm.chat import ChatModel, Request, Schema
-from kgrag.llm.checks import one_question
 from kgrag.llm.prompts import fence, prompt
-from kgrag.llm.structured import Json, ask
+from kgrag.llm.structured import Json, ask, one_question
 from kgrag.results import ScoredChunk
 from kgrag.store.store import Store
 from kgrag.text.quantities import quantities

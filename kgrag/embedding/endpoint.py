@@ -12,10 +12,6 @@ import numpy as np
 
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.embedder import TASKS, WITHOUT_ENCODER, Task, Vectors
-from kgrag.endpoint.address import ENCODER, Place, place_of
-from kgrag.endpoint.errors import TOO_LONG, malformed
-from kgrag.endpoint.posting import Posting
-from kgrag.endpoint.services import SERVICES, AtService, Service
 from kgrag.errors import (
     ModelMismatchError,
     ModelOutputError,
@@ -23,6 +19,8 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.llm.address import ENCODER, SERVICES, AtService, Place, Service, place_of
+from kgrag.llm.endpoint import TOO_LONG, Posting, malformed
 
 _PER_TEXT = 2.0  # tokens before and after each
 _ASCII = 0.3  # tokens of a character of Latin text, with the blanks

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kgrag.chat_models import calls_file
 from kgrag.choices import Writer
 from kgrag.config import Config, ModelConfig
 from kgrag.errors import ConfigError, EvaluationError, ModelError
-from kgrag.llm.calls import Calls
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request, Usage
-from kgrag.llm.models import Models
+from kgrag.llm.ledger import Calls
+from kgrag.llm.models import Models, calls_file
 from kgrag.llm.replay import Player, Recorder
 
 

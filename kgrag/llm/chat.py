@@ -1,13 +1,13 @@
-"""What every chat model is: one call with messages in, one completion out."""
+"""The protocol of chat models, one call with messages in and one completion out, and its types."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
+from operator import add
 from typing import Literal, Protocol
 
 from kgrag.errors import ModelOutputError
 
 OK = "ok"  # outcome of an answer that could be used
-Role = Literal["system", "user", "assistant"]
 Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
 Finish = Literal["stop", "length", "filter", "other"]
 Schema = Mapping[str, object]
@@ -17,7 +17,7 @@ Schema = Mapping[str, object]
 class Message:
     """One message of a conversation."""
 
-    role: Role
+    role: Literal["system", "user", "assistant"]
     content: str
 
 
@@ -25,22 +25,23 @@ class Message:
 class Request:
     """What one call asks.
 
+    Only messages, schema, its name and `max_tokens` are part of the cache's key.
+
     Attributes:
         messages: The conversation so far, the last one by the user.
         stage: Who asks, for settings and the ledger.
         schema: JSON schema of the answer; None where the answer is plain text.
         schema_name: Its name, letters and underscores; empty without a schema.
-        doc_id: The document that it is about, for the ledger; no part of the cache's key, so
-            that equal text is paid once across documents.
+        doc_id: The document that it is about, for the ledger.
         max_tokens: Longest answer; the model's configured limit for None.
-        added: How many of the last messages were added after a bad answer; no part of the
-            cache's key, so that the corrected answer is kept for the question itself.
-        deadline: Moment, on the clock of `time.monotonic`, after which nothing is waited for and
-            nothing more is sent; None for a call that may take as long as it takes, and may
-            wait for an endpoint that is down to come back. No part of the cache's key.
-        anew: Whether to ask again though the answer was cut before; no part of the cache's key.
-        fresh: Whether to ask again though an answer is kept, which turned out to be of no use; no
-            part of the cache's key.
+        added: How many of the last messages were added after a bad answer; they are no part of
+            the key, so that the corrected answer is kept for the question itself.
+        deadline: Moment, on the clock of `time.monotonic`, at which waiting and sending end; None
+            for a call that may take as long as it takes, also wait for an endpoint that is down.
+        anew: Whether to ask again though the answer was cut before.
+        fresh: Whether to ask again though an answer is kept, which turned out to be of no use.
+        streamed: Whether the answer is to be streamed though nobody reads along.
+        former: The same request as an earlier version of kgrag sent it, for the cache.
     """
 
     messages: tuple[Message, ...]
@@ -59,19 +60,42 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call.
+    """Tokens of a call."""
 
-    Attributes:
-        prompt: Tokens sent.
-        completion: Tokens answered.
-        cached: Those of `prompt` that the endpoint had in its own cache.
-        estimated: Whether the endpoint did not tell and they are our estimate.
-    """
+    prompt: int = 0  # sent
+    completion: int = 0  # answered
+    cached: int = 0  # those of `prompt` that the endpoint had in its own cache
+    estimated: bool = False  # by us, the endpoint having given none
 
+
+@dataclass(frozen=True, slots=True)
+class StageUsage:
+    """Calls of a stage and their tokens, as in `Usage`."""
+
+    calls: int = 0  # answers that were paid for, also those that could not be used
+    kept: int = 0  # answers that had been paid for before; they add no tokens
     prompt: int = 0
     completion: int = 0
     cached: int = 0
-    estimated: bool = False
+
+    @property
+    def usage(self) -> Usage:
+        """Return the tokens, to be priced."""
+        return Usage(self.prompt, self.completion, self.cached)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with the names that `--json` gives."""
+        return {
+            "calls": self.calls,
+            "kept": self.kept,
+            "prompt_tokens": self.prompt,
+            "completion_tokens": self.completion,
+            "cached_tokens": self.cached,
+        }
+
+    def __add__(self, other: "StageUsage") -> "StageUsage":
+        """Return both together."""
+        return StageUsage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +108,7 @@ class Completion:
         finish: Why it ended: `stop`, `length` (cut at the limit), `filter` (withheld), `other`.
         usage: Tokens.
         from_cache: Whether it was paid before and nothing was sent now.
-        reports_to: Who is told what came of it.
+        reports_to: Called with what came of it.
     """
 
     text: str
@@ -95,15 +119,11 @@ class Completion:
     reports_to: tuple[Callable[[str], object], ...] = field(default=(), repr=False, compare=False)
 
     def reporting_to(self, listener: Callable[[str], object]) -> "Completion":
-        """Return the same answer with one more who is told what came of it."""
+        """Return the same answer with one more listener to `report`."""
         return replace(self, reports_to=(*self.reports_to, listener))
 
     def report(self, outcome: str) -> None:
-        """Tell what came of the answer; only one that is reported `OK` is kept.
-
-        Args:
-            outcome: `OK`, or as `outcome_of` names what was wrong.
-        """
+        """Report what came of the answer, `OK` or as `outcome_of` names it; only `OK` is kept."""
         for listener in self.reports_to:
             listener(outcome)
 
@@ -127,8 +147,8 @@ class ChatModel(Protocol):
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the answer to a request.
 
-        Safe to call from several threads. Who reads the answer says by `Completion.report` whether
-        it could be used: only then is it kept for later.
+        Safe for threads. The reader of the answer calls `Completion.report` when it is known
+        whether it could be used: only then is it kept for later.
 
         Args:
             request: What is asked.

@@ -1,32 +1,109 @@
-"""The chat model of every stage, put together from the settings."""
+"""The chat model of each stage: from the settings, or one that a program gives."""
 
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kgrag.config import ModelConfig
-from kgrag.endpoint.address import Place, read_key
-from kgrag.errors import ConfigError
-from kgrag.llm.breaker import Breaker, Circuit
-from kgrag.llm.calls import Calls
-from kgrag.llm.chat import ChatModel
-from kgrag.llm.ledger import Cached, Recorded
-from kgrag.llm.limits import Limited, Limits, Stop
-from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.config import Config, ModelConfig
+from kgrag.errors import ConfigError, KgragError, ModelError
+from kgrag.files.cache_folder import cache_folder
+from kgrag.ids import digest
+from kgrag.llm.address import Place, read_key
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request
+from kgrag.llm.ledger import Calls
+from kgrag.llm.middleware import Breaker, Cached, Circuit, Clock, Limited, Limits, Recorded, Retried
 from kgrag.llm.providers import Endpoint, settings_for
-from kgrag.llm.retried import Retried
 
-# Of the provider's limit in the keys of answers: it was once the same for all, and what is whole
-# does not depend on it.
+if TYPE_CHECKING:
+    from kgrag.llm.client import OpenAIChat
+
+# The limit in the keys of answers where the provider sets it: it was once the same for all, and an
+# answer that is whole does not depend on it.
 _KEPT_UNDER = 4000
-_Shared = tuple[str, str, str]  # address, model, key: what an endpoint counts by
+
+
+def calls_file(location: str | Path, config: Config) -> Path:
+    """Return the file of the answers and the ledger of a knowledge base, a folder or an address.
+
+    Raises:
+        ModelError: If it belongs into the user's cache folder and there is none.
+    """
+    if config.llm.calls:
+        return Path(config.llm.calls)
+    if "://" in str(location):
+        return cache_folder() / f"calls-{digest('calls', str(location))}.db"
+    return Path(location) / "calls.db"
+
+
+def keeping_calls(config: Config, location: str | Path) -> Config:
+    """Return settings by which any knowledge base keeps its calls where that at `location` will."""
+    calls = str(calls_file(location, config))
+    return replace(config, llm=replace(config.llm, calls=calls))
+
+
+class ChatModels:
+    """The models of a knowledge base and their file of calls, opened when they are first needed.
+
+    Attributes:
+        given: The model of every stage; None for those of the settings.
+    """
+
+    def __init__(
+        self, config: Config, location: str | Path, given: ChatModel | None = None
+    ) -> None:
+        """Keep the settings and where the knowledge base is; nothing is opened yet.
+
+        Raises:
+            ConfigError: If what is given is no model.
+        """
+        if given is not None and not (
+            isinstance(getattr(given, "name", None), str)
+            and callable(getattr(given, "complete", None))
+        ):
+            raise ConfigError(
+                f"model must have a name and complete(request, *, on_text=None), as "
+                f"kgrag.extending.ChatModel says; got {type(given).__name__}"
+            )
+        self._config = config
+        self._location = location
+        self.given = given
+
+    @cached_property
+    def calls(self) -> Calls:
+        """The file of answers and the ledger."""
+        return Calls.open(calls_file(self._location, self._config))
+
+    @cached_property
+    def models(self) -> "Models":
+        """The chat model of every stage that has one."""
+        return self.fresh()
+
+    def fresh(self) -> "Models":
+        """Return models that have not been asked: one that was out of reach may be back."""
+        config = self._config
+        config_of = config.model_of if self.given is None else lambda stage: config.llm
+        return Models(config_of, calls=self.calls, given=self.given)
+
+    def has(self, stage: str) -> bool:
+        """Return whether a stage has a model; nothing is opened."""
+        return self.given is not None or self._config.model_of(stage).is_configured
+
+    def close(self) -> None:
+        """Release files and connections."""
+        for name in ("models", "calls"):
+            if name in self.__dict__:  # opened
+                self.__dict__.pop(name).close()
 
 
 class Models:
     """Builds the model of a stage when it is first asked for, and keeps it; safe for threads.
 
-    Stages that ask the same model at the same endpoint share what is known of its health and,
-    where their limits are the same, those: it counts them together.
+    Stages that ask the same model at the same endpoint share its health and, where they are the
+    same, its limits: it counts them together. A model that a program gives is that of every
+    stage: its answers are kept, its calls recorded and limited; retries are its own concern.
     """
 
     def __init__(
@@ -34,34 +111,29 @@ class Models:
         config_of: Callable[[str], ModelConfig],
         *,
         calls: Calls,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], object] | None = None,
+        clock: Clock | None = None,
+        given: ChatModel | None = None,
     ) -> None:
-        """Keep the settings; nothing is built yet.
+        """Keep the settings, of a given model its limits; nothing is built yet.
 
-        Args:
-            config_of: Gives the settings of a stage.
-            calls: Keeps answers and the ledger; stays open when the models are closed.
-            clock: Gives seconds.
-            sleep: Waits the given seconds; None for one that `stop` ends.
+        The file of calls stays open when the models are closed. A given model is safe for threads.
         """
         self._config_of = config_of
         self._calls = calls
-        self._clock = clock
-        self._stop = Stop()
-        self._sleep = sleep or self._stop.sleep
+        self._clock = clock or Clock()
+        self._given = given
         self._lock = threading.Lock()
         self._models: dict[ModelConfig, ChatModel] = {}
         self._clients: list[OpenAIChat] = []
-        self._circuits: dict[_Shared, Circuit] = {}
-        self._limits: dict[tuple[_Shared, int, int, int], Limits] = {}
+        self._circuits: dict[Place, Circuit] = {}
+        self._limits: dict[tuple[Place | None, int, int, int], Limits] = {}
 
     def is_configured(self, stage: str) -> bool:
         """Return whether a stage has a model."""
-        return self._config_of(stage).is_configured
+        return self._given is not None or self._config_of(stage).is_configured
 
     def endpoint(self, stage: str) -> Endpoint:
-        """Return where a stage's model is, and what it costs; needs no key.
+        """Return where a stage's configured model is, and what it costs; needs no key.
 
         Raises:
             ConfigError: If it has none, or its settings lack something.
@@ -75,93 +147,107 @@ class Models:
         return settings_for(config)
 
     def model_name(self, stage: str) -> str:
-        """Return the name of a stage's model, as its endpoint knows it; needs no key.
-
-        Raises:
-            ConfigError: As `endpoint`.
-        """
-        return self.endpoint(stage).model
+        """Return the name of a stage's model; needs no key; ConfigError as `endpoint`."""
+        return self._given.name if self._given is not None else self.endpoint(stage).place.model
 
     def are_together(self, one: str, other: str) -> bool:
         """Return whether two stages ask the same endpoint."""
+        if self._given is not None:
+            return True
         if not (self.is_configured(one) and self.is_configured(other)):
             return False
-        return self.endpoint(one).base_url == self.endpoint(other).base_url
+        return self.endpoint(one).place.url == self.endpoint(other).place.url
 
     def parameters(self, stage: str) -> dict[str, str]:
-        """Return what an answer depends on besides model and request, for the cache's key.
-
-        Raises:
-            ConfigError: As `endpoint`.
-        """
+        """Return what an answer depends on besides model and request; ConfigError as `endpoint`."""
+        if self._given is not None:
+            return {"given": _class_of(self._given)}
         config, endpoint = self._config_of(stage), self.endpoint(stage)
         return {
-            "base_url": endpoint.base_url,
+            "base_url": endpoint.place.url,
             "json": endpoint.json,
             "max_tokens": str(config.max_tokens or _KEPT_UNDER),
             "temperature": str(config.temperature),
         }
 
     def of(self, stage: str) -> ChatModel:
-        """Return the model of a stage.
+        """Return the model of a stage; ModelUnavailableError if its key is not set.
 
         Raises:
             ConfigError: As `endpoint`.
-            ModelUnavailableError: If its key is not in the environment.
         """
-        endpoint, config = self.endpoint(stage), self._config_of(stage)
+        config, parameters = self._config_of(stage), self.parameters(stage)
         with self._lock:
             if config not in self._models:
-                self._models[config] = self._built(config, endpoint, self.parameters(stage))
+                if self._given is not None:
+                    limited = self._limited(_Guarded(self._given), None, config)
+                    model = Cached(limited, calls=self._calls, parameters=parameters)
+                else:
+                    model = self._built(config, self.endpoint(stage), parameters)
+                self._models[config] = model
             return self._models[config]
 
     def stop(self) -> None:
         """Let calls under way end, but none wait, be tried again or begin; may be repeated."""
-        self._stop.set()
+        self._clock.stop()
 
     def close(self) -> None:
-        """Close the connections of all models."""
+        """Close the connections of all models that were built; a given one stays open."""
         with self._lock:
             clients, self._clients = self._clients, []
             self._models.clear()
         for client in clients:
             client.close()
 
-    def _built(
-        self, config: ModelConfig, endpoint: Endpoint, parameters: Mapping[str, str]
-    ) -> ChatModel:
+    def _built(self, config: ModelConfig, endpoint: Endpoint, parameters: dict[str, str]) -> Cached:
+        from kgrag.llm.client import OpenAIChat
+
+        place = endpoint.place
         client = OpenAIChat(
-            base_url=endpoint.base_url,
-            model=endpoint.model,
-            api_key=read_key(
-                Place(endpoint.base_url, endpoint.model, key_env=endpoint.api_key_env)
-            ),
-            api_key_env=endpoint.api_key_env,
+            replace(place, key=read_key(place)),
             timeout_s=config.timeout_s,
             max_tokens=endpoint.max_tokens,
             temperature=config.temperature,
             json_mode=endpoint.json,
         )
         self._clients.append(client)
-        shared = (endpoint.base_url, endpoint.model, endpoint.api_key_env)
-        rates = (config.concurrency, config.requests_per_minute, config.tokens_per_minute)
-        limits = self._limits.get((shared, *rates))
-        if limits is None:
-            limits = self._limits[(shared, *rates)] = Limits(
-                concurrency=config.concurrency,
-                requests_per_minute=config.requests_per_minute,
-                tokens_per_minute=config.tokens_per_minute,
-                clock=self._clock,
-                sleep=self._sleep,
-                check=self._stop.check,
-            )
-        limited = Limited(Recorded(client, calls=self._calls), limits=limits)
-        retried = Retried(limited, attempts=config.attempts, clock=self._clock, sleep=self._sleep)
-        circuit = self._circuits.get(shared)
-        if circuit is None:
-            circuit = self._circuits[shared] = Circuit(
-                clock=self._clock, sleep=self._sleep, check=self._stop.check
-            )
+        limited = self._limited(client, place, config)
+        retried = Retried(limited, self._clock, attempts=config.attempts)
+        circuit = self._circuits.setdefault(place, Circuit(self._clock))
         breaker = Breaker(retried, trial=limited, circuit=circuit)
         limit = "" if config.max_tokens else str(endpoint.max_tokens)
         return Cached(breaker, calls=self._calls, parameters=parameters, limit=limit)
+
+    def _limited(self, model: ChatModel, place: Place | None, config: ModelConfig) -> Limited:
+        """Return a model whose calls are recorded, within the limits of its endpoint."""
+        rates = (config.concurrency, config.requests_per_minute, config.tokens_per_minute)
+        limits = self._limits.setdefault((place, *rates), Limits(self._clock, *rates))
+        return Limited(Recorded(model, calls=self._calls), limits=limits)
+
+
+class _Guarded:
+    """A chat model whose errors are kgrag's."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        given_as = f"the model {self.name}, given as {_class_of(self._model)},"
+        try:
+            completion = self._model.complete(request, on_text=on_text)
+        except KgragError:
+            raise
+        except Exception as exc:
+            raise ModelError(f"{given_as} failed: {type(exc).__name__}: {exc}") from exc
+        if not isinstance(completion, Completion):
+            kind = type(completion).__name__
+            raise ModelError(f"{given_as} returned {kind} instead of a Completion")
+        return completion
+
+
+def _class_of(model: object) -> str:
+    return f"{type(model).__module__}.{type(model).__qualname__}"

@@ -14,9 +14,9 @@ import json
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from kgrag.errors import EvaluationError, ModelError
@@ -29,17 +29,10 @@ _SHOWN = 60  # characters of a prompt in an error
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One answer of a model.
+    """One answer of a model, with what it was asked and by which stage.
 
-    Attributes:
-        messages: What it was asked.
-        text: What it answered.
-        model: Its name.
-        stage: Who asked.
-        schema: Name of the schema of the answer; empty for plain text.
-        finish: Why the answer ended.
-        prompt_tokens: Tokens sent, as it or its endpoint counted.
-        completion_tokens: Tokens answered.
+    The schema is the name of that of the answer, empty for plain text; tokens are as counted by
+    the model or its endpoint.
     """
 
     messages: tuple[Message, ...]
@@ -54,7 +47,7 @@ class Recording:
     def to_line(self) -> str:
         """Return the line of a file of recordings, with its line break."""
         own = asdict(self)
-        hashes = {"prompt": prompt_hash(self.messages), "answer": answer_hash(self.text)}
+        hashes = {"prompt": prompt_hash(self.messages), "answer": _answer_hash(self.text)}
         messages, text = own.pop("messages"), own.pop("text")
         record = {**hashes, **own, "messages": messages, "text": text}
         line = json.dumps(record, ensure_ascii=False)
@@ -78,7 +71,7 @@ class Recording:
             found = cls(**record)
         except (KeyError, TypeError) as exc:
             raise ValueError(f"not a recording: {exc}") from exc
-        if hashes != (prompt_hash(found.messages), answer_hash(found.text)):
+        if hashes != (prompt_hash(found.messages), _answer_hash(found.text)):
             raise ValueError("was changed after it was recorded: its hashes are of other words")
         return found
 
@@ -90,58 +83,36 @@ class Recording:
 
 
 def prompt_hash(messages: Iterable[Message]) -> str:
-    """Return the hash by which an answer is found again.
-
-    >>> ask = (Message("user", "有多少家？"),)
-    >>> prompt_hash(ask) == prompt_hash([Message("user", "有多少家？")])
-    True
-    """
+    """Return the hash by which an answer is found again."""
     parts = [part for m in messages for part in (m.role, m.content)]
     return digest("prompt", *parts, length=_HASH)
 
 
-def answer_hash(text: str) -> str:
+def _answer_hash(text: str) -> str:
     """Return the hash of an answer."""
     return digest("answer", text, length=_HASH)
 
 
+@dataclass(eq=False, repr=False)
 class Recorder:
-    """A chat model that keeps what another one answers in a file, a line each, as it comes.
+    """A chat model that writes another one's answers to a file, a line each.
 
-    Calls that fail are not recorded. A file that is there is gone on with. Nobody but its owner may
-    read it: prompts hold the text of documents.
+    Calls that fail are not recorded; an existing file is continued. Only its owner may read it:
+    prompts hold the text of documents. Recorders that write one file share a lock.
     """
 
-    def __init__(
-        self,
-        model: ChatModel,
-        path: str | Path,
-        *,
-        lock: AbstractContextManager[object] | None = None,
-    ) -> None:
-        """Wrap a model.
-
-        Args:
-            model: Whom to ask.
-            path: The file; made with its folder where it is missing.
-            lock: Held while it is written, where several write it; None for one of its own.
-        """
-        self._model = model
-        self._path = Path(path)
-        self._lock = lock or threading.Lock()
+    model: ChatModel
+    path: str | Path
+    lock: AbstractContextManager[object] = field(default_factory=threading.Lock)
 
     @property
     def name(self) -> str:
         """Return the model's name."""
-        return self._model.name
+        return self.model.name
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the model's answer, once it is in the file; see `ChatModel.complete`.
-
-        Raises:
-            EvaluationError: If the file cannot be written.
-        """
-        completion = self._model.complete(request, on_text=on_text)
+        """Return the model's answer, once it is in the file; EvaluationError if it cannot be."""
+        completion = self.model.complete(request, on_text=on_text)
         recording = Recording(
             request.messages,
             completion.text,
@@ -152,53 +123,39 @@ class Recorder:
             completion.usage.prompt,
             completion.usage.completion,
         )
-        with self._lock:
-            self._append(recording.to_line())
-        return completion
-
-    def _append(self, line: str) -> None:
+        path = Path(self.path)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-            with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
-                file.write(line.encode("utf-8"))
+            with self.lock:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+                    file.write(recording.to_line().encode("utf-8"))
         except OSError as exc:
-            told = f"{self._path}: cannot be written: {exc.strerror}: name another file"
+            told = f"{path}: cannot be written: {exc.strerror}: name another file"
             raise EvaluationError(told) from exc
+        return completion
 
 
 class Player:
-    """A chat model that gives recorded answers, and asks nobody.
+    """A chat model that gives recorded answers.
 
     A prompt that was answered several times gets these answers in their order, then the last.
-
-    Attributes:
-        missed: Requests to which nothing was recorded, oldest first.
     """
 
-    def __init__(self, recordings: Iterable[Recording], *, name: str = "") -> None:
-        """Take recordings.
-
-        Args:
-            recordings: In the order in which they were made.
-            name: Of the model; that of the first recording for an empty one.
-        """
+    def __init__(self, recordings: Iterable[Recording]) -> None:
+        """Take recordings in their order; the name is that of the first one's model."""
+        self.name = ""
         self._by_prompt: defaultdict[str, list[Recording]] = defaultdict(list)
         for recording in recordings:
             self._by_prompt[prompt_hash(recording.messages)].append(recording)
-            name = name or recording.model
-        self._name = name or "player"
+            self.name = self.name or recording.model
+        self.name = self.name or "player"
         self._played: defaultdict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
-        self.missed: list[Request] = []
 
     @classmethod
-    def read(cls, path: str | Path, *, name: str = "") -> "Player":
-        """Return what plays a file.
-
-        Args:
-            path: As `Recorder` writes it.
-            name: As for the class.
+    def read(cls, path: str | Path) -> "Player":
+        """Return what plays a file that `Recorder` wrote.
 
         Raises:
             EvaluationError: If it cannot be read, or a line is no recording; names the line.
@@ -214,16 +171,11 @@ class Player:
                     found.append(Recording.from_line(line))
                 except ValueError as exc:
                     raise EvaluationError(f"{path}: line {number}: {exc}; record it anew") from exc
-        return cls(found, name=name)
-
-    @property
-    def name(self) -> str:
-        """Return the name of the model whose answers they are."""
-        return self._name
+        return cls(found)
 
     @property
     def unplayed(self) -> list[Recording]:
-        """Return what was recorded and not asked for so far: of prompts that have changed."""
+        """Return what was recorded and not asked for so far."""
         with self._lock:
             played = dict(self._played)
         return [r for key, rows in self._by_prompt.items() for r in rows[played.get(key, 0) :]]
@@ -237,25 +189,15 @@ class Player:
         """
         key = prompt_hash(request.messages)
         rows = self._by_prompt.get(key)
-        with self._lock:
-            if not rows:
-                self.missed.append(request)
-            turn = self._played[key] if rows else 0
-            self._played[key] = turn + 1
         if not rows:
             raise ModelError(self._told(request, key))
+        with self._lock:
+            turn = self._played[key]
+            self._played[key] += 1
         completion = rows[min(turn, len(rows) - 1)].completion
         if on_text is not None:
             on_text(completion.text)
         return completion
-
-    def answered(self, body: Mapping[str, object]) -> Completion:
-        """Return the recorded answer to the body of a chat completion request.
-
-        Raises:
-            ModelError: As `complete`.
-        """
-        return self.complete(request_of(body))
 
     def _told(self, request: Request, key: str) -> str:
         asked = "\n".join(m.content for m in request.messages)
@@ -269,21 +211,7 @@ class Player:
         )
 
 
-def request_of(body: Mapping[str, object]) -> Request:
-    """Return the messages of a chat completion request as a request."""
-    sent = body.get("messages")
-    rows = [m for m in sent if isinstance(m, Mapping)] if isinstance(sent, list) else []
-    messages = [Message(m.get("role", "user"), str(m.get("content", ""))) for m in rows]
-    return Request(tuple(messages), "answer")
-
-
 def _alike(one: str, other: str) -> int:
     """Return how many characters two texts begin with alike."""
     ends = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(ends, min(len(one), len(other)))
-
-
-def finish_of(completion: Completion) -> str:
-    """Return the word of the OpenAI protocol for why an answer ended."""
-    words: Mapping[Finish, str] = {"length": "length", "filter": "content_filter"}
-    return words.get(completion.finish, "stop")

@@ -1,22 +1,26 @@
-"""Ask a model for JSON, or for text, and accept only what can be used; ask once more if not."""
+"""Ask a model for JSON, or for text, and accept only what can be used; ask once more if not.
 
+Below the two functions that ask stands what reads an answer: JSON, thoughts, loops, refusals.
+"""
+
+import json
+import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 from typing import TypeVar
 
 from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Request, outcome_of
-from kgrag.llm.checks import is_refusal, repeats
-from kgrag.llm.json_text import Json, find_json, read_json
 from kgrag.llm.prompts import prompt
 from kgrag.text.words import is_latin
 from kgrag.types import Language
 
-__all__ = ["Json", "ask", "ask_text"]
-
-S = TypeVar("S")
-T = TypeVar("T")
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+_S = TypeVar("_S")
+_T = TypeVar("_T")
 
 _AT_ONCE = ("truncated", "filtered")  # the same request would end the same way
 _SHOWN = 120  # characters of a bad answer in an error
@@ -50,10 +54,10 @@ _PROBLEMS: dict[Language, dict[str, str]] = {
 }
 
 
-def ask(model: ChatModel, request: Request, parse: Callable[[Json], T]) -> T:
+def ask(model: ChatModel, request: Request, parse: Callable[[Json], _T]) -> _T:
     """Return what a model's JSON answer means.
 
-    An answer that cannot be used is asked for once more, with the error told to the model. One
+    An answer that cannot be used is asked for once more, with the error shown to the model. One
     that was cut at the token limit is not: ask for less.
 
     Args:
@@ -73,20 +77,20 @@ def ask(model: ChatModel, request: Request, parse: Callable[[Json], T]) -> T:
 def ask_text(
     model: ChatModel,
     request: Request,
-    check: Callable[[str], None] | None = None,
+    check: Callable[[str], object] | None = None,
     on_text: OnText | None = None,
 ) -> Completion:
     """Return a model's answer in plain text.
 
     An answer that is empty, declines, runs in circles or fails the check is asked for once more,
-    unless part of it has been handed to `on_text`.
+    unless part of it has been passed to `on_text`.
 
     Args:
         model: Whom to ask.
         request: What is asked.
-        check: Raises ValueError, saying in few words what is wrong with an answer. Not asked of
+        check: Raises ValueError, saying in few words what is wrong with an answer. Not called for
             one that was kept: what was taken once, after a second try, would be paid anew.
-        on_text: Gets each piece of the answer as it comes.
+        on_text: Called with each piece of the answer as it comes.
 
     Raises:
         ModelOutputError: If no answer can be used; with kind `truncated` where it was cut at the
@@ -108,64 +112,39 @@ def ask_text(
 def _complete(
     model: ChatModel,
     request: Request,
-    read: Callable[[Completion], T],
+    read: Callable[[Completion], _T],
     on_text: OnText | None = None,
-) -> T:
-    """Return what the first answer means, or the second; what can be used is kept.
+    *,
+    is_first: bool = True,
+) -> _T:
+    """Return what the first answer that can be used means: a kept one, a fresh one, a second one.
 
-    Args:
-        model: Whom to ask.
-        request: What is asked.
-        read: Makes an answer into what is wanted; raises ModelOutputError where it cannot be used.
-        on_text: Gets each piece of an answer as it comes.
+    `read` makes an answer into what is wanted, and raises ModelOutputError if it cannot be used.
     """
-    seen: list[Completion] = []
-    begun: list[bool] = []
+    begun = False
 
-    def handing(piece: str) -> None:
-        begun[:] = [True]
+    def showing(piece: str) -> None:
+        nonlocal begun
+        begun = True
         if on_text is not None:
             on_text(piece)
 
-    streamed = handing if on_text is not None else None
-    try:
-        return _usable(model, request, read, streamed, seen)
-    except ModelOutputError as exc:
-        if exc.kind in _AT_ONCE or begun or not seen:
-            raise
-        again = _corrected(request, seen[0].text, exc)
-    return _usable(model, again, read, on_text, seen)
-
-
-def _usable(
-    model: ChatModel,
-    request: Request,
-    read: Callable[[Completion], T],
-    on_text: OnText | None,
-    seen: list[Completion],
-) -> T:
-    """Return what an answer means, the kept one or a fresh one.
-
-    Args:
-        model: Whom to ask.
-        request: What is asked.
-        read: Makes an answer into what is wanted.
-        on_text: Gets each piece of an answer as it comes.
-        seen: Gets the answer that was read last.
-
-    Raises:
-        ModelOutputError: If it cannot be used.
-    """
-    completion = model.complete(request, on_text=on_text)
+    on_piece = None if on_text is None else showing
+    completion = model.complete(request, on_text=on_piece)
     if completion.from_cache:
         with suppress(ModelOutputError):  # what reads it has changed
             return _judged(completion, read, on_text)
-        completion = model.complete(replace(request, fresh=True), on_text=on_text)
-    seen[:] = [completion]
-    return _judged(completion, read, on_text)
+        completion = model.complete(replace(request, fresh=True), on_text=on_piece)
+    try:
+        return _judged(completion, read, on_text)
+    except ModelOutputError as exc:
+        if not is_first or exc.kind in _AT_ONCE or begun:
+            raise
+        again = _corrected(request, completion.text, exc)
+    return _complete(model, again, read, on_text, is_first=False)
 
 
-def _judged(completion: Completion, read: Callable[[Completion], T], on_text: OnText | None) -> T:
+def _judged(completion: Completion, read: Callable[[Completion], _T], on_text: OnText | None) -> _T:
     """Return what an answer means, and report whether it could be used."""
     try:
         value = read(completion)
@@ -182,21 +161,16 @@ def _corrected(request: Request, answer: str, error: ModelOutputError) -> Reques
     """Return the request with the bad answer, shortened, and what is wrong with it."""
     language: Language = "en" if is_latin(request.messages[0].content) else "zh"
     detail = _on_one_line(str(error.__cause__ or error.kind), 2 * _SHOWN)
-    told = _PROBLEMS[language].get(error.kind, "{detail}").format(detail=detail)
+    problem = _PROBLEMS[language].get(error.kind, "{detail}").format(detail=detail)
     if len(answer) > _HEAD + _TAIL:
         answer = f"{answer[:_HEAD]} …… {answer[-_TAIL:]}"
-    _, correction = prompt("correction", language).fill(problem=told)
+    _, correction = prompt("correction", language).fill(problem=problem)
     # Some endpoints refuse an empty message.
     bad = Message("assistant", answer if answer.strip() else "……")
     return replace(request, messages=(*request.messages, bad, correction), added=request.added + 2)
 
 
-def _parsed(completion: Completion, request: Request, parse: Callable[[Json], T]) -> T:
-    """Return what an answer means.
-
-    Raises:
-        ModelOutputError: If it cannot be used.
-    """
+def _parsed(completion: Completion, request: Request, parse: Callable[[Json], _T]) -> _T:
     if completion.finish == "filter":
         raise _unusable("filtered", completion)
     # An answer cut at the limit may be whole, with blanks behind it; it must not be repaired.
@@ -213,12 +187,8 @@ def _parsed(completion: Completion, request: Request, parse: Callable[[Json], T]
     return _apply(parse, _in_its_object(value, request), completion)
 
 
-def _apply(function: Callable[[S], T], value: S, completion: Completion) -> T:
-    """Return what the caller's function makes of an answer; its complaints name the model.
-
-    Raises:
-        ModelOutputError: If it raises ValueError, or ModelOutputError for a kind of its own.
-    """
+def _apply(function: Callable[[_S], _T], value: _S, completion: Completion) -> _T:
+    """Return what the caller's function makes of an answer; its errors name the model."""
     try:
         return function(value)
     except ValueError as exc:
@@ -228,11 +198,7 @@ def _apply(function: Callable[[S], T], value: S, completion: Completion) -> T:
 
 
 def _check_finish(completion: Completion) -> None:
-    """Refuse an answer that is empty, withheld, cut or running in circles.
-
-    Raises:
-        ModelOutputError: If it is.
-    """
+    """Raise ModelOutputError for an answer that is empty, withheld, cut or running in circles."""
     if completion.finish == "filter":
         raise _unusable("filtered", completion)
     if not completion.text.strip():
@@ -264,3 +230,300 @@ def _unusable(kind: str, completion: Completion, detail: str = "") -> ModelOutpu
 def _on_one_line(text: str, most: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else line[:most] + "…"
+
+
+_THOUGHT_END = re.compile(r"\A[^{\[]*?</think>")  # some servers leave out where it begins
+_FENCED = re.compile(
+    r"```[ \t]*(?:json)?[ \t]*\n?(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE
+)
+# What begins an object or a list, and not a remark in brackets like {注} or [1].
+_BEGINNING = re.compile(r"\{(?=\s*(?:[\"'“‘”’}]|[A-Za-z_]\w*\s*[:：]))|\[(?=\s*[\"'“‘”’\[{\]])")
+_CURLY_KEY = re.compile(r"[“”‘’]([A-Za-z_]\w{0,39})[“”‘’]\s*[:：]")
+_KEY_COLON = re.compile(r"(\"[A-Za-z_]\w{0,39}\")\s*：")
+_CURLY_VALUE = re.compile(r"(?<=[:：\[,，])(\s*)‘([^‘’\"]*)’(?=\s*[,，}\]])")
+_HALF = re.compile("[\ud800-\udfff]")
+_DEEPEST = 100
+_CLOSED = re.compile(r"[\"'”’{}\[\]]\s*[}\]]\Z")  # a bracket that ends no citation inside a text
+# Not strict: line breaks and tabs inside strings are what models forget to escape most often.
+_DECODER = json.JSONDecoder(strict=False)
+_MOST_REPAIRED = 40_000  # characters; repairing takes longer than linear time
+
+
+def read_json(text: str) -> Json:
+    """Return the JSON in an answer, repaired where it is damaged.
+
+    Thoughts, code fences and prose around it are left out. Quotation marks, commas, colons, line
+    breaks and closing brackets are repaired.
+
+    Raises:
+        ModelOutputError: With kind `truncated` where the text ends in the middle of the JSON,
+            `malformed` where there is none, or none that can be repaired.
+    """
+    whole, damaged = _found(text)
+    if whole and whole[0][0] >= len(damaged):
+        return whole[0][1]
+    if not damaged:
+        raise ModelOutputError("the answer holds no JSON", kind="malformed")
+    return _repaired(damaged)
+
+
+def find_json(text: str) -> Json:
+    """Return the JSON in an answer as it stands: all of it, or the longest whole piece.
+
+    Line breaks inside strings are accepted. Half characters become U+FFFD.
+
+    Raises:
+        ValueError: If there is none, or what begins like JSON is damaged.
+    """
+    whole, damaged = _found(text)
+    if not whole or damaged:
+        raise ValueError("no object or list that is whole")
+    return whole[0][1]
+
+
+def _found(text: str) -> tuple[list[tuple[int, Json]], str]:
+    """Return (length, value) of whole pieces of JSON, the longest first, and the damaged rest."""
+    answer = without_thoughts(text.lstrip("\ufeff"))
+    answer = _THOUGHT_END.sub("", answer).lstrip("\ufeff").strip()
+    with suppress(ValueError, RecursionError):
+        return [(len(answer), _sound(_DECODER.decode(answer)))], ""
+    fenced = max(_FENCED.finditer(answer), key=lambda found: len(found[1]), default=None)
+    if fenced and _BEGINNING.search(fenced[1]) and not _is_inside(answer, fenced.start()):
+        answer = fenced[1]
+    found: list[tuple[int, Json]] = []
+    position, damaged = 0, ""
+    while match := _BEGINNING.search(answer, position):
+        try:
+            value, position = _DECODER.raw_decode(answer, match.start())
+            found.append((position - match.start(), _sound(value)))
+        except (ValueError, RecursionError):
+            damaged = answer[match.start() :]  # what follows may be part of it, and is not read
+            break
+    return sorted(found, key=itemgetter(0), reverse=True), damaged
+
+
+def _is_inside(text: str, mark: int) -> bool:
+    """Return whether a mark stands inside the text's first object or list: it is a part of it."""
+    first = _BEGINNING.search(text, 0, mark)
+    if first is None:
+        return False
+    try:
+        return _DECODER.raw_decode(text, first.start())[1] > mark
+    except (ValueError, RecursionError):
+        return False
+
+
+def _repaired(damaged: str) -> Json:
+    """Return what can be read in a damaged object or list, with what follows it."""
+    block = _with_ascii_marks(damaged.rstrip().removesuffix("```").rstrip())
+    if _is_cut(block):
+        raise ModelOutputError("the answer ends in the middle of its JSON", kind="truncated")
+    block = block[: max(block.rfind("}"), block.rfind("]")) + 1]
+    if len(block) > _MOST_REPAIRED:
+        raise ModelOutputError(f"{len(block)} characters of damaged JSON", kind="malformed")
+    import json_repair
+
+    value: Json = None
+    with suppress(Exception):  # whatever it stumbles over, the answer is what is wrong
+        value = _sound(json_repair.loads(block, skip_json_loads=True))  # type: ignore[arg-type]
+    if not value or not isinstance(value, dict | list):
+        raise ModelOutputError("the answer's JSON is beyond repair", kind="malformed")
+    return value
+
+
+def _with_ascii_marks(block: str) -> str:
+    """Return a damaged block with the Chinese marks replaced that `json_repair` does not know."""
+    block = _CURLY_KEY.sub(r'"\1":', block)
+    return _KEY_COLON.sub(r"\1:", _CURLY_VALUE.sub(r'\1"\2"', block))
+
+
+def _is_cut(block: str) -> bool:
+    """Return whether a block stops in the middle; if only its last brackets lack, it does not."""
+    depth, inside, escaped = 0, False, False
+    for character in block:
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = inside
+        elif character == '"':
+            inside = not inside
+        elif not inside:
+            depth += (character in "{[") - (character in "}]")
+    if block.endswith(("}", "]")):
+        return inside and not _CLOSED.search(block)
+    return inside or depth > 0
+
+
+def _sound(value: Json, depth: int = 0) -> Json:
+    """Return a value without what no file can hold: half characters, NaN and infinity.
+
+    ValueError if it is nested deeper than anything that was asked for.
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"nested deeper than {_DEEPEST}")
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [_sound(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {_HALF.sub("\ufffd", key): _sound(v, depth + 1) for key, v in value.items()}
+    return value
+
+
+_TIMES = 8  # as often in a row is no list and no emphasis any more
+_LONGEST_UNIT = 200  # characters of what repeats at the end
+_LEAST = 80  # characters that it fills: a rule of dashes is shorter
+_ITEM_END = re.compile(r"[\n。；;!?！？{}\[\]]")
+_NUMBER = re.compile(r'"\w+":\s*[-+.\d]+,?')  # of a list of scores, a line each
+_SHORTEST_ITEM = 8  # characters; shorter ones, e.g. scores, are equal for good reasons
+_ITEMS = 5  # items that repeat together
+
+
+def repeats(text: str) -> bool:
+    """Return whether a text runs in circles.
+
+    That is: it ends in a unit of up to 200 characters said eight times or more, or the same item
+    (a line, sentence or list element of eight characters or more), or the same few items, stand
+    in it eight times in a row.
+
+    >>> repeats("一是节能。" + "二是降碳，" * 40), repeats("一是节能。二是降碳。")
+    (True, False)
+    """
+    return _ends_in_a_loop(text) or _has_equal_items(text)
+
+
+def _ends_in_a_loop(text: str) -> bool:
+    for unit in range(1, min(_LONGEST_UNIT, len(text) // _TIMES) + 1):
+        tail = text[-max(unit * _TIMES, _LEAST) :]
+        if len(tail) >= _LEAST and tail[unit:] == tail[:-unit]:
+            return True
+    return False
+
+
+def _has_equal_items(text: str) -> bool:
+    items = [item.strip() for item in _ITEM_END.split(text)]
+    items = [i for i in items if len(i) >= _SHORTEST_ITEM and not _NUMBER.fullmatch(i)]
+    for together in range(1, _ITEMS + 1):
+        run = 0
+        for item, earlier in zip(items[together:], items, strict=False):
+            run = run + 1 if item == earlier else 0
+            if run >= together * (_TIMES - 1):
+                return True
+    return False
+
+
+_LONGEST_REFUSAL = 200  # characters; who says more has not declined
+_ALWAYS = re.compile(
+    r"作为(?:一个|一名|一款)?(?:(?:AI|人工智能)(?:语言)?(?:模型|助手|助理)|大?语言模型)"
+    r"|换个话题|检测到.{0,20}(?:不安全|敏感)"
+    r"|\bas an AI\b|\bas a (?:large )?language model\b",
+    re.IGNORECASE,
+)
+_DECLINED = re.compile(
+    r"我(?:暂时|目前|现在)?(?:无法|不能|没有办法|没办法|不便|拒绝)(?:为您|为你|直接|继续|对此)?"
+    r"(?:回答|提供|协助|帮助|帮您|帮你|满足|完成|处理|继续|讨论|生成|参与|执行|响应)"
+    r"|(?:这个|该|此|您的|你的)(?:问题|请求|内容|话题)我?(?:暂时)?(?:无法|不能|不便)"
+    r"(?:回答|处理|讨论|提供)"
+    r"|\bI(?:'m| am)? ?(?:cannot|can't|can not|won't|will not|unable to|not able to|not allowed to)"
+    r" (?:\w+ )?(?:help|assist|answer|provide|comply|continue|fulfil|process|complete|do|generate"
+    r"|create|discuss|engage)",
+    re.IGNORECASE,
+)
+# Who names the documents says that they hold no answer, and that is one.
+_ABOUT_DOCUMENTS = re.compile(
+    r"文档|文件|资料|材料|上下文|文中|原文|段落|未提及|没有提到"
+    r"|\b(?:documents?|passages?|context|sources?|texts?|materials?)\b",
+    re.IGNORECASE,
+)
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether a short answer declines the task rather than answering it.
+
+    That the documents say nothing about a question is an answer, not a refusal.
+
+    >>> is_refusal("抱歉，我无法回答这个问题。"), is_refusal("抱歉，文档中没有相关内容。")
+    (True, False)
+    """
+    text = text.strip().replace("’", "'")
+    if not 0 < len(text) <= _LONGEST_REFUSAL:
+        return False
+    if _ALWAYS.search(text):
+        return True
+    return bool(_DECLINED.search(text)) and not _ABOUT_DOCUMENTS.search(text)
+
+
+_LONGEST_QUESTION = 300  # characters: real questions have up to 90, and rewritten ones grow
+_LABEL = re.compile(r"^(?:改写|补充)?后?的?问题[:：]\s*|^(?:\w+ )?question:\s*", re.IGNORECASE)
+# Marks around all of it; “双碳” at its beginning keeps its own.
+_QUOTED = re.compile(r"[\"'“‘「`*]+([^\"'“”‘’「」`*]+)[\"'”’」`*]+")
+
+
+def one_question(text: str) -> str:
+    r"""Return a question on one line, without a label before it or quotation marks around it.
+
+    Raises:
+        ValueError: If it has no word, has several lines, or is too long for a question.
+
+    >>> one_question("改写后的问题：“氢能的目标是什么？”\n")
+    '氢能的目标是什么？'
+    """
+    question = _LABEL.sub("", text.strip()).strip()
+    quoted = _QUOTED.fullmatch(question)
+    question = quoted.group(1).strip() if quoted else question
+    if not re.search(r"\w", question):
+        raise ValueError("a question is wanted, got no word")
+    if len(question.splitlines()) > 1:
+        raise ValueError("one question on one line is wanted, got several lines")
+    if len(question) > _LONGEST_QUESTION:
+        raise ValueError(f"at most {_LONGEST_QUESTION} characters are wanted, got {len(question)}")
+    return question
+
+
+_BEGIN, _END = "<think>", "</think>"
+
+
+class ThoughtFilter:
+    """Removes thoughts from an answer that comes in pieces.
+
+    A thought is `<think>...</think>` at the very start of an answer, as reasoning models write it
+    where the endpoint does not keep it apart. One that never ends leaves an empty answer.
+    """
+
+    def __init__(self) -> None:
+        self._held: str | None = ""  # what comes before the answer; None once it has begun
+
+    def feed(self, piece: str) -> str:
+        """Return what can be shown of the answer after one more piece; may be empty."""
+        if self._held is None:
+            return piece
+        self._held += piece
+        start = self._held.lstrip()
+        if not start.startswith(_BEGIN):
+            if _BEGIN.startswith(start):
+                return ""
+            return self.end()
+        thought, found, rest = start.removeprefix(_BEGIN).partition(_END)
+        if not found:
+            self._held = _BEGIN + thought[-len(_END) :]  # the mark may come in two pieces
+        elif answer := rest.lstrip():
+            self._held = None
+            return answer
+        return ""
+
+    def end(self) -> str:
+        """Return what was held back, when no more pieces come."""
+        held, self._held = self._held or "", None
+        return "" if held.lstrip().startswith(_BEGIN) else held
+
+
+def without_thoughts(text: str) -> str:
+    """Return an answer without the thought at its start.
+
+    >>> without_thoughts("<think>是不是？</think> 是。")
+    '是。'
+    """
+    thoughts = ThoughtFilter()
+    return thoughts.feed(text) + thoughts.end()

@@ -30,7 +30,7 @@ def estimate_tokens(text: str) -> int:
 
     By classes of characters; the weights stand for the vocabularies of GLM-4, DeepSeek and Qwen
     (0.6 to 0.7 tokens a Chinese character, 0.25 to 0.3 a Latin one) and were taken from what
-    their makers state, not measured. Expect 15 % either way; `kgrag.llm.prediction` corrects the
+    their makers state, not measured. Expect 15 % either way; `kgrag.llm.ledger` corrects the
     estimate by what each model counted.
 
     >>> estimate_tokens("到2025年，绿色建筑占比达到70%。")
@@ -53,16 +53,7 @@ def estimate_request(request: Request) -> int:
     return _PER_REQUEST + messages
 
 
-def material_chars(request: Request) -> int:
-    """Return how many characters of the user's messages are fenced; all of them if none is."""
-    return sum(map(len, _material(request)))
-
-
-def material_tokens(request: Request) -> int:
-    """Return about how many tokens the same characters have."""
-    return sum(map(estimate_tokens, _material(request)))
-
-
-def _material(request: Request) -> list[str]:
+def material(request: Request) -> list[str]:
+    """Return what is fenced in the user's messages; the messages if nothing is."""
     texts = [m.content for m in request.messages if m.role == "user"]
     return [match[3] for text in texts for match in _FENCED.finditer(text)] or texts

@@ -5,11 +5,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from kgrag.config import RerankConfig
-from kgrag.endpoint.address import RERANKER, Place, place_of
-from kgrag.endpoint.errors import TOO_LONG
-from kgrag.endpoint.posting import Posting
-from kgrag.endpoint.services import SERVICES, AtService, Service
 from kgrag.errors import ModelOutputError
+from kgrag.llm.address import RERANKER, SERVICES, AtService, Place, Service, place_of
+from kgrag.llm.endpoint import TOO_LONG, Posting
 
 _MOST = 1e6  # that a score may be: probabilities are below 1, logits below 100
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgrag.errors import ModelError, RateLimitError
-from kgrag.llm.chat import Completion, OnText, Request
-from kgrag.llm.openai_chat import OpenAIChat
-from kgrag.llm.replay import Player, Recorder, finish_of, request_of
+from kgrag.llm.address import Place
+from kgrag.llm.chat import Completion, Message, OnText, Request
+from kgrag.llm.client import OpenAIChat
+from kgrag.llm.replay import Player, Recorder
 from kgrag.testing.reply import Body, Reply
 
 _TIMEOUT_S = 600.0  # for an answer that is not streamed on
@@ -30,7 +31,7 @@ def playing(path: str | Path) -> Callable[[Body], Reply]:
 
     def reply(body: Body) -> Reply:
         try:
-            return _reply(player.answered(body))
+            return _reply(player.complete(_request(body)))
         except ModelError as exc:
             return Reply(str(exc), status=400)
 
@@ -75,9 +76,7 @@ class _Asked:
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         chat = OpenAIChat(
-            base_url=self._base_url,
-            model=self.name,
-            api_key=self._api_key,
+            Place(self._base_url, self.name, self._api_key),
             timeout_s=_TIMEOUT_S,
             temperature=_number(self._body, "temperature"),
             json_mode="schema" if request.schema else "object",
@@ -89,7 +88,10 @@ class _Asked:
 def _request(body: Body) -> Request:
     """Return a request as it came: its messages, the form of its answer, its limit."""
     most = int(_number(body, "max_tokens") or _number(body, "max_completion_tokens"))
-    asked = replace(request_of(body), max_tokens=most or None, streamed=True)
+    sent = body.get("messages")
+    rows = [m for m in sent if isinstance(m, Mapping)] if isinstance(sent, list) else []
+    messages = [Message(m.get("role", "user"), str(m.get("content", ""))) for m in rows]
+    asked = Request(tuple(messages), "answer", max_tokens=most or None, streamed=True)
     match body.get("response_format"):
         case {"json_schema": {"name": str(name), "schema": Mapping() as schema}}:
             return replace(asked, schema=schema, schema_name=name)
@@ -104,4 +106,5 @@ def _number(body: Body, name: str) -> float:
 
 
 def _reply(completion: Completion) -> Reply:
-    return Reply(completion.text, finish_reason=finish_of(completion), usage=completion.usage)
+    ended = {"length": "length", "filter": "content_filter"}.get(completion.finish, "stop")
+    return Reply(completion.text, finish_reason=ended, usage=completion.usage)

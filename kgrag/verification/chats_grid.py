@@ -6,10 +6,9 @@ from kgrag.answer.answer import Step
 from kgrag.answer.notes import note
 from kgrag.errors import ModelError
 from kgrag.llm.chat import Request
-from kgrag.llm.checks import check_question, one_question
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
-from kgrag.llm.structured import Json, ask, ask_text
+from kgrag.llm.structured import Json, ask, ask_text, one_question
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, material
 from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
@@ -73,7 +72,7 @@ def _rewrite(case: Case, failed: Failed[dict[str, float]]) -> Revision:
     )
     counted = Counted(case.model)
     try:
-        completion = ask_text(counted, Request(messages, "verify"), check_question)
+        completion = ask_text(counted, Request(messages, "verify"), one_question)
     except ModelError as exc:
         told = note("not-rewritten", case.language, error=exc)
         return Revision("", told, Step("rewrite", told, counted.calls))

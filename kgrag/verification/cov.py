@@ -9,10 +9,9 @@ from kgrag.answer.answer import Problem, ProblemKind, Step
 from kgrag.answer.notes import note
 from kgrag.errors import ModelError
 from kgrag.llm.chat import Request, Schema
-from kgrag.llm.checks import one_question
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
-from kgrag.llm.structured import Json, ask
+from kgrag.llm.structured import Json, ask, one_question
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, material
 from kgrag.verification.indicator import FOOTNOTE_2, MEASURES, Judgement, Verification, sigma, unmet

@@ -8,7 +8,7 @@ from kgrag.answer.answer import Problem, Step, Verdict, VerdictStatus
 from kgrag.answer.notes import note
 from kgrag.errors import KgragError, ModelError
 from kgrag.llm.chat import ChatModel
-from kgrag.llm.counting import Counted
+from kgrag.llm.middleware import Counted
 from kgrag.text.words import normalize_name, question_language
 from kgrag.types import Language
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Try, Verified, supported_share

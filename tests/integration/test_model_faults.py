@@ -20,8 +20,9 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
-from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Message, Request
+from kgrag.llm.ledger import Calls
+from kgrag.llm.middleware import Clock
 from kgrag.llm.models import Models
 from kgrag.llm.structured import ask_text
 from kgrag.testing.server import FakeServer, Reply
@@ -38,20 +39,21 @@ def scripted(*replies):
     return lambda body: left.pop(0) if len(left) > 1 else left[0]
 
 
-class Time:
+class Time(Clock):
     """A clock that goes on when somebody sleeps, and at once."""
 
     def __init__(self):
-        self.now, self.slept = 0.0, []
+        super().__init__()
+        self.seconds, self.slept = 0.0, []
 
-    def clock(self):
+    def now(self):
         """Return seconds."""
-        return self.now
+        return self.seconds
 
     def sleep(self, seconds):
         """Let seconds pass."""
         self.slept.append(seconds)
-        self.now += seconds
+        self.seconds += seconds
 
 
 def nowhere():
@@ -82,7 +84,7 @@ def model_at(calls, time, monkeypatch):
 
     def make(base_url, **options):
         config = replace(plain, base_url=base_url, **options)
-        models = Models(lambda stage: config, calls=calls, clock=time.clock, sleep=time.sleep)
+        models = Models(lambda stage: config, calls=calls, clock=time)
         made.append(models)
         return models.of("answer")
 
@@ -241,7 +243,7 @@ def test_retry_after_holds_all_callers_back(model_at, time):
     answers = scripted(Reply("slow", 429, {"Retry-After": "30"}), GOOD)
 
     def reply(body):
-        begun.append(time.now)
+        begun.append(time.seconds)
         return answers(body)
 
     with FakeServer(reply) as server:
@@ -261,7 +263,7 @@ def test_an_endpoint_that_asks_to_wait_for_a_day_is_told_at_once(model_at, time)
             with pytest.raises(ModelUnavailableError, match=r"daily quota.*to wait 86,400 s: try"):
                 model.complete(REQUEST)
         assert len(server.requests) == 1
-    assert time.now == 0.0
+    assert time.seconds == 0.0
 
 
 def test_an_endpoint_that_allows_few_calls_at_a_time_loses_none(model_at):
@@ -298,11 +300,18 @@ def test_a_short_outage_costs_a_long_run_no_answer(calls):
 
     with FakeServer(reply, latency_s=0.01) as server:
         config = ModelConfig(base_url=server.base_url, model="m", concurrency=4)
+
+        class Passing(Clock):
+            def now(self):
+                return passed[0]
+
+            def sleep(self, seconds):
+                pass_time(seconds)
+
         models = Models(
             lambda stage: config,
             calls=calls,
-            clock=lambda: passed[0],
-            sleep=pass_time,
+            clock=Passing(),
         )
         requests = [Request((Message("user", str(n)),), "extract") for n in range(80)]
         with ThreadPoolExecutor(4) as pool:

@@ -28,7 +28,7 @@ each_mode = pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 @pytest.fixture(autouse=True)
 def short_rests(monkeypatch):
     """Wait less for an endpoint that may come back: here it does not."""
-    monkeypatch.setattr("kgrag.llm.breaker._RESTS_S", (0.05, 0.05, 60.0))
+    monkeypatch.setattr("kgrag.llm.middleware._RESTS_S", (0.05, 0.05, 60.0))
 
 
 @pytest.fixture(scope="module")

@@ -214,7 +214,7 @@ def test_ingest_when_some_answers_are_bad_can_be_retried(folder):
 
 def test_ingest_when_the_server_is_not_there_stores_what_rules_find(folder, monkeypatch):
     """One message after two trials, exit code 1; the passages wait for --retry-failed."""
-    monkeypatch.setattr("kgrag.llm.breaker._RESTS_S", (0.05, 0.05, 60.0))
+    monkeypatch.setattr("kgrag.llm.middleware._RESTS_S", (0.05, 0.05, 60.0))
     with FakeServer() as server:
         url = server.base_url
     settings(folder, url)
@@ -285,7 +285,7 @@ def test_nothing_of_models_is_opened_where_none_is_configured(folder):
         "with KnowledgeBase.open(sys.argv[1], embedder=HashEmbedder(64)) as base:\n"
         "    base.ingest(sys.argv[2:]); base.plan(sys.argv[2:])\n"
         "print(*sorted(m for m in sys.modules if m.startswith('openai') or m in "
-        "('kgrag.llm.models', 'kgrag.llm.calls', 'kgrag.ingestion.enrich', "
+        "('kgrag.llm.client', 'kgrag.ingestion.enrich', "
         "'kgrag.ingestion.reading')))"
     )
     done = subprocess.run(

@@ -7,7 +7,7 @@ from kgrag.answering.generate import TEMPLATES
 from kgrag.embedding.endpoint import PROVIDERS as EMBEDDING_PROVIDERS
 from kgrag.ingestion.reading import _TASKS
 from kgrag.ingestion.requests import BEYOND
-from kgrag.llm.protocol import JSON_MODES
+from kgrag.llm.client import JSON_MODES
 from kgrag.llm.providers import PROVIDERS
 from kgrag.reranking.endpoint import PROVIDERS as RERANK_PROVIDERS
 from kgrag.verification.methods import METHODS

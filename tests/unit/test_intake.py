@@ -8,12 +8,12 @@ from click.testing import CliRunner
 
 from kgrag import intake
 from kgrag.api import KnowledgeBase
-from kgrag.chat_models import calls_file, keeping_calls
 from kgrag.cli.main import main
 from kgrag.config import Config, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, IngestionError, ModelMismatchError
 from kgrag.intake import extract_settings, requests_of
+from kgrag.llm.models import calls_file, keeping_calls
 
 
 def test_calls_are_kept_in_the_folder_of_the_knowledge_base():

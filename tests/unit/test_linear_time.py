@@ -93,11 +93,11 @@ REACHED = {
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
-        answer_by_sides ask_graph carry_over chats_grid citation cited_passages cov cov_paper
-        cov_two_stage document_called document_facets features_held find_support improve
-        in_official_terms is_sure judged kept_page material material_of missing_claims node_id
-        numbers_missing office_reader rate reading_of retrieve_recursively rewrite_follow_up
-        score self_check states_kind""",
+        answer_by_sides as_of_asked ask ask_graph carry_over cited_passages
+        document_called document_facets features_held find_support how_it_was_read improve
+        in_official_terms is_sure kept_page material material_of missing_claims named_figures
+        node_id note numbers_missing office_reader rate reading_of retrieve retrieve_recursively rewrite_follow_up
+        score self_check states_kind with_remarks""",
     "a character, an encoding": "carried is_hidden n_lost",
     "programs and archives": """
         as_docx check_directory open_package open_pictures read_docx read_pdf read_picture

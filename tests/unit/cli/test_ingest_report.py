@@ -2,8 +2,8 @@ import pytest
 
 from kgrag.cli.ingest import print_plan, print_report
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
-from kgrag.llm.counting import StageUsage
-from kgrag.llm.prediction import Prediction
+from kgrag.llm.chat import StageUsage
+from kgrag.llm.ledger import Prediction
 
 ADDED = Outcome("a.txt", "added", "d-1")
 

@@ -1,15 +1,14 @@
 """What the command that counts tells of cost."""
 
 import json
-import time
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.llm.calls import CallRecord, Calls
-from kgrag.llm.chat import Usage
+from kgrag.llm.chat import Request, Usage
+from kgrag.llm.ledger import Calls
 
 OWN = "http://localhost:8000/v1"
 
@@ -21,7 +20,7 @@ def costs(tmp_path):
     calls = Calls.open(kept)
     for model in ("deepseek-chat", "own"):
         calls.record(
-            CallRecord("answer", "", model, "", Usage(1_000_000), 0, 0, 1.0, "ok", time.time())
+            Request((), "answer"), model, usage=Usage(1_000_000), seconds=1.0, outcome="ok"
         )
     calls.close()
     settings = tmp_path / "kgrag.toml"

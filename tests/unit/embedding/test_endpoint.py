@@ -23,9 +23,6 @@ from kgrag.embedding.endpoint import (
     open_endpoint,
     read_vectors,
 )
-from kgrag.endpoint import posting
-from kgrag.endpoint.address import Place
-from kgrag.endpoint.retrying import retrying
 from kgrag.errors import (
     ModelError,
     ModelMismatchError,
@@ -34,6 +31,9 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
+from kgrag.llm import endpoint as posting
+from kgrag.llm.address import Place
+from kgrag.llm.endpoint import retrying
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 from tests.fixtures.vectors_server import (

@@ -8,8 +8,8 @@ import pytest
 
 from kgrag.embedding.vector_cache import VectorCache
 from kgrag.files.private import make_private
-from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion, Usage
+from kgrag.llm.ledger import Calls
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
 ANSWER = Completion("a", "m", "stop", Usage(1, 1))

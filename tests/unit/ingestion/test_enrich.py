@@ -17,7 +17,7 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.reading import ExtractSettings
 from kgrag.ingestion.report import Outcome
-from kgrag.llm.counting import StageUsage
+from kgrag.llm.chat import StageUsage
 from kgrag.types import Document
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 

@@ -8,10 +8,9 @@ from kgrag.ingestion.meta_model import read_meta_model
 from kgrag.ingestion.passages import passages
 from kgrag.ingestion.reading import ExtractSettings, former_request, planned_requests, read_passage
 from kgrag.ingestion.resolve import name_resolver
-from kgrag.llm.calls import Calls
 from kgrag.llm.chat import Completion
-from kgrag.llm.ledger import Cached, request_key
-from kgrag.llm.prediction import predict
+from kgrag.llm.ledger import Calls, predict, request_key
+from kgrag.llm.middleware import Cached
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Document
 

@@ -1,5 +1,5 @@
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome
-from kgrag.llm.counting import StageUsage
+from kgrag.llm.chat import StageUsage
 
 
 def test_report_counts_files_and_names_those_to_look_at():

@@ -1,4 +1,4 @@
-"""Models put together from settings."""
+"""Models put together from settings, or given by a program."""
 
 import threading
 import time
@@ -6,22 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.config import ModelConfig
-from kgrag.errors import ConfigError, ModelUnavailableError
-from kgrag.llm.calls import Calls
+from kgrag.config import Config, ModelConfig
+from kgrag.errors import ConfigError, ModelError, ModelUnavailableError
 from kgrag.llm.chat import OK, Message, Request
-from kgrag.llm.models import Models
+from kgrag.llm.middleware import Clock
+from kgrag.llm.models import ChatModels, Models
+from kgrag.testing import ScriptedChat
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
+from tests.fixtures.double import Double
 
 REQUEST = Request((Message("user", "问"),), "answer")
 
 
-@pytest.fixture
-def calls(tmp_path):
-    with_file = Calls.open(tmp_path / "calls.db")
-    yield with_file
-    with_file.close()
+class Hasty(Clock):
+    """A clock by which nobody waits."""
+
+    def sleep(self, seconds):
+        """Return at once."""
 
 
 @pytest.fixture
@@ -30,9 +32,7 @@ def models_of(calls):
     made = []
 
     def make(**stages):
-        made.append(
-            Models(lambda s: stages.get(s, ModelConfig()), calls=calls, sleep=lambda seconds: None)
-        )
+        made.append(Models(lambda s: stages.get(s, ModelConfig()), calls=calls, clock=Hasty()))
         return made[-1]
 
     yield make
@@ -124,7 +124,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(models_of, monkeypatch):
     """But what needs no key works without: a prediction wants to know the endpoint only."""
     monkeypatch.delenv("ZHIPUAI_API_KEY", raising=False)
     models = models_of(answer=ModelConfig(provider="glm"))
-    assert models.endpoint("answer").model == "glm-4-plus"
+    assert models.endpoint("answer").place.model == "glm-4-plus"
     assert models.parameters("answer")["json"] == "object"
     with pytest.raises(ModelUnavailableError, match="ZHIPUAI_API_KEY"):
         models.of("answer")
@@ -162,3 +162,68 @@ def test_stop_ends_pauses_and_lets_no_call_begin(calls, reply):
     assert len(server.requests) == sent
     assert len(failed) == 5
     assert all("stopped" in text for text in failed)
+
+
+@pytest.fixture
+def given(tmp_path):
+    """Return a function that gives the models of a scripted one."""
+    opened = []
+
+    def give(script):
+        chat = ChatModels(Config(), tmp_path, script)
+        opened.append(chat)
+        return chat
+
+    yield give
+    for chat in opened:
+        chat.close()
+
+
+def test_a_model_that_is_given_is_that_of_every_stage(given):
+    chat = given(ScriptedChat(["答"], name="mine"))
+    assert chat.has("extract")
+    assert chat.has("answer")
+    models = chat.models
+    assert models is chat.models
+    assert models.is_configured("verify")
+    assert models.are_together("verify", "answer")
+    assert models.model_name("extract") == "mine"
+    assert models.of("extract") is models.of("answer")
+    assert models.parameters("answer") == {"given": "kgrag.testing.scripted.ScriptedChat"}
+
+
+def test_its_answers_are_kept_and_its_calls_counted(given):
+    script = ScriptedChat(["答"])
+    chat = given(script)
+    for _ in range(2):
+        completion = chat.models.of("answer").complete(REQUEST)
+        assert completion.text == "答"
+        completion.report(OK)
+    assert len(script.requests) == 1
+    (total,) = chat.calls.totals("stage")
+    assert total.group == "answer"
+
+
+def test_its_errors_are_models_errors_and_those_of_kgrag_pass(given):
+    chat = given(ScriptedChat([OSError("line is dead"), ModelUnavailableError("gone")]))
+    with pytest.raises(ModelError, match=r"scripted\.ScriptedChat, failed: OSError: line is dead"):
+        chat.models.of("answer").complete(REQUEST)
+    with pytest.raises(ModelUnavailableError, match=r"^gone$"):
+        chat.models.of("answer").complete(REQUEST)
+
+
+def test_what_is_no_completion_is_an_error(given):
+    class Plain(Double):
+        name = "plain"
+
+        def complete(self, request, *, on_text=None):
+            return "答"
+
+    with pytest.raises(ModelError, match="returned str instead of a Completion"):
+        given(Plain()).models.of("answer").complete(REQUEST)
+
+
+@pytest.mark.parametrize("model", [5, "glm", ScriptedChat])
+def test_what_is_no_model_is_refused_at_once(model, tmp_path):
+    with pytest.raises(ConfigError, match=r"model must have a name and complete\("):
+        ChatModels(Config(), tmp_path, model)

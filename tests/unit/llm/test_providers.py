@@ -6,6 +6,7 @@ import pytest
 
 from kgrag.config import ModelConfig
 from kgrag.errors import ConfigError
+from kgrag.llm.address import Place
 from kgrag.llm.providers import PROVIDERS, Endpoint, Price, settings_for
 
 OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")
@@ -14,8 +15,8 @@ OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")
 def test_settings_for_fills_in_the_preset_when_a_provider_is_named():
     """The model of the GraphRAG paper that kgrag follows, with one line of settings."""
     endpoint = settings_for(ModelConfig(provider="glm"))
-    assert endpoint.base_url == "https://open.bigmodel.cn/api/paas/v4"
-    assert (endpoint.model, endpoint.api_key_env) == ("glm-4-plus", "ZHIPUAI_API_KEY")
+    url = "https://open.bigmodel.cn/api/paas/v4"
+    assert endpoint.place == Place(url, "glm-4-plus", key_env="ZHIPUAI_API_KEY")
     assert endpoint.json == "object"
     assert endpoint.price is not None
 
@@ -25,7 +26,9 @@ def test_settings_for_takes_what_the_settings_say_before_the_preset():
     config = ModelConfig(
         provider="glm", model="x", base_url="http://proxy/v4/", api_key_env="MY", json="none"
     )
-    assert settings_for(config) == Endpoint("http://proxy/v4", "x", "MY", "none", None, 4095)
+    assert settings_for(config) == Endpoint(
+        Place("http://proxy/v4", "x", key_env="MY"), "none", None, 4095
+    )
 
 
 @pytest.mark.parametrize("name", sorted(PROVIDERS))
@@ -33,10 +36,10 @@ def test_every_preset_is_complete(name):
     """Named with a model it can be asked; a provider that takes money wants a key."""
     provider = PROVIDERS[name]
     endpoint = settings_for(ModelConfig(provider=name, model=provider.model or "served"))
-    local = endpoint.base_url.startswith("http://localhost")
-    assert local is not bool(endpoint.api_key_env)
+    local = endpoint.place.url.startswith("http://localhost")
+    assert local is not bool(endpoint.place.key_env)
     assert local is not bool(provider.model)
-    assert local or endpoint.base_url.startswith("https://")
+    assert local or endpoint.place.url.startswith("https://")
     assert local or provider.model in provider.prices
     assert all(0 <= p.cached <= p.sent <= p.answered for p in provider.prices.values())
 
@@ -45,44 +48,15 @@ def test_every_preset_is_complete(name):
     ("config", "text"),
     [
         (ModelConfig(model="m"), "llm.base_url must be a web address"),
-        (ModelConfig(base_url="localhost:8000/v1", model="m"), "localhost:8000/v1"),
-        (ModelConfig(base_url="http://x:port/v1", model="m"), "http://x:port/v1"),
-        (ModelConfig(base_url="ftp://x/v1", model="m"), "ftp://x/v1"),
         (ModelConfig(base_url="http://x/v1"), "set llm.model"),
         (ModelConfig(provider="vllm"), "set llm.model"),
         (ModelConfig(provider=cast("Any", "nobody")), "nobody"),
-        (ModelConfig(base_url="http://x/v1", model="m", json=cast("Any", "xml")), "xml"),
     ],
 )
 def test_settings_for_says_what_is_missing(config, text):
     """With the value seen and what to write."""
     with pytest.raises(ConfigError, match=text):
         settings_for(config)
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        ModelConfig(base_url="http://me:secret@x/v1", model="m"),
-        ModelConfig(base_url="me:secret@x/v1", model="m"),
-        ModelConfig(base_url="http://x/v1?api_key=secret", model="m"),
-        ModelConfig(base_url="http://x/v1#secret", model="m"),
-        ModelConfig(provider="glm", api_key_env="sk-secret"),
-        ModelConfig(provider="glm", api_key_env="id.secret"),
-        ModelConfig(provider="glm", api_key_env="SECRET\n"),
-    ],
-)
-def test_settings_for_refuses_secrets_without_showing_them(config):
-    """Addresses and variables' names stand in errors, logs and the cache's keys."""
-    with pytest.raises(ConfigError, match=r"llm\.(base_url|api_key_env) must") as caught:
-        settings_for(config)
-    assert "secret" not in str(caught.value).lower()
-
-
-def test_settings_for_takes_the_address_that_people_copy():
-    """With the path of the call at its end."""
-    config = ModelConfig(base_url="http://x/v1/chat/completions", model="m")
-    assert settings_for(config).base_url == "http://x/v1"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.llm.chat import Message, Request
 from kgrag.llm.prompts import fence
-from kgrag.llm.tokens import estimate_request, estimate_tokens, material_chars
+from kgrag.llm.tokens import estimate_request, estimate_tokens, material
 
 
 @pytest.mark.parametrize(
@@ -38,18 +38,17 @@ def test_material_is_what_is_fenced_in_the_users_messages():
         Message("system", fences[0]),
         Message("user", f"读：\n{fences[1]}\n{fences[2]}完"),
     )
-    assert material_chars(Request(messages, "extract")) == 6
+    assert material(Request(messages, "extract")) == ["甲乙丙", "丁\n戊"]
 
 
 def test_a_fence_that_a_document_writes_does_not_count_twice():
     """It stands inside the real one."""
     text = fence("甲", label="text") + "乙"
-    assert material_chars(Request((Message("user", fence(text, label="text")),), "extract")) == len(
-        text
-    )
+    request = Request((Message("user", fence(text, label="text")),), "extract")
+    assert material(request) == [text]
 
 
 def test_all_is_material_where_nothing_is_fenced():
     """The user's messages as a whole."""
     messages = (Message("system", "读"), Message("user", "甲乙"), Message("user", "丙"))
-    assert material_chars(Request(messages, "extract")) == 3
+    assert material(Request(messages, "extract")) == ["甲乙", "丙"]

@@ -3,8 +3,9 @@
 import pytest
 
 from kgrag.errors import ModelError
+from kgrag.llm.address import Place
 from kgrag.llm.chat import Message, Request, Usage
-from kgrag.llm.openai_chat import OpenAIChat
+from kgrag.llm.client import OpenAIChat
 from kgrag.testing import FakeServer, Reply, __main__, playing, recording
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -16,7 +17,7 @@ ASKED = (
 
 
 def answers(server, *, json_mode="schema"):
-    chat = OpenAIChat(base_url=server.base_url, model="m", timeout_s=30, json_mode=json_mode)
+    chat = OpenAIChat(Place(server.base_url, "m"), timeout_s=30, json_mode=json_mode)
     found = [chat.complete(request) for request in ASKED]
     chat.close()
     return found
@@ -50,7 +51,7 @@ def test_what_was_not_recorded_is_refused(tmp_path):
     file = tmp_path / "answers.jsonl"
     file.write_text("", "utf-8")
     with FakeServer(playing(file)) as server:
-        chat = OpenAIChat(base_url=server.base_url, model="m", timeout_s=30)
+        chat = OpenAIChat(Place(server.base_url, "m"), timeout_s=30)
         with pytest.raises(ModelError, match="no answer was recorded for the prompt"):
             chat.complete(ASKED[1])
         chat.close()
@@ -65,7 +66,7 @@ def test_a_fault_of_the_model_is_passed_on_and_not_recorded(tmp_path, status):
         FakeServer(lambda body: Reply("busy", status=status)) as real,
         FakeServer(recording(file, base_url=real.base_url)) as server,
     ):
-        chat = OpenAIChat(base_url=server.base_url, model="m", timeout_s=30)
+        chat = OpenAIChat(Place(server.base_url, "m"), timeout_s=30)
         with pytest.raises(ModelError, match="busy"):
             chat.complete(ASKED[0])
         chat.close()

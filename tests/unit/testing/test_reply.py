@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.llm.chat import Usage
-from kgrag.llm.protocol import read_answer, read_event
+from kgrag.llm.client import read_answer, read_event
 from kgrag.testing.reply import Reply, count_tokens, envelope, stand_in, wants_usage
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "碳达峰 ok"}]}

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
-from kgrag.llm.calls import Calls
+from kgrag.llm.ledger import Calls
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database, connect, known_version, make_schema
 from kgrag.store.sqlite.opening import TABLES, uri_of

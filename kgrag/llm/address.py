@@ -1,39 +1,30 @@
-"""Where an endpoint is asked, with which key, and texts about it that do not show the key."""
+"""Addresses and keys of endpoints, and texts about them that do not show a key."""
 
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from kgrag.errors import ConfigError, ModelUnavailableError
 
-SAID = 200  # characters of what an endpoint said in an error's text
-# Of what is hidden, key or part of one between dots. Servers on this machine are given "x", "none"
-# or "EMPTY" for a key: no secrets, and words of any text.
+# Characters of a key, or of a part of it between dots, that is hidden. Servers on this machine take
+# "x", "none" or "EMPTY" for a key: those are no secrets, and words of any text.
 _SHORTEST_SECRET = 8
-_HIDDEN = "***"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An endpoint, as it is called and as errors speak of it.
-
-    Attributes:
-        url: Its address.
-        model: The model that is asked for.
-        key: The key, which no text may show; empty for none.
-        key_env: The environment variable that it comes from; empty for none.
-        attempts: Tries that its client gives each request.
-    """
+    """An endpoint and the model that is asked there."""
 
     url: str
     model: str
-    key: str = ""
-    key_env: str = ""
-    attempts: int = 1
+    key: str = ""  # which no text may show; empty for none
+    key_env: str = ""  # the environment variable that the key comes from; empty for none
+    attempts: int = 1  # how often each request is tried
 
     def __repr__(self) -> str:
         return f"Place({self.model!r} at {self.url!r})"
@@ -42,40 +33,31 @@ class Place:
         return f"{self.model} at {self.url}"
 
     @property
-    def tried(self) -> str:
-        """Return how often a request was tried, in words."""
-        return f"(after {self.attempts} {'attempt' if self.attempts == 1 else 'attempts'})"
-
-    @property
     def secrets(self) -> list[str]:
         """Return what no text may show: the key, and the parts of one that has dots."""
-        whole = dict.fromkeys([self.key, *self.key.split(".")])
-        return [secret for secret in whole if len(secret) >= _SHORTEST_SECRET]
+        parts = dict.fromkeys([self.key, *self.key.split(".")])
+        return [secret for secret in parts if len(secret) >= _SHORTEST_SECRET]
 
     def hide(self, text: str) -> str:
-        """Return text without the key, and without the parts of a key that has dots.
-
-        >>> Place("", "", "k-12345678").hide("bad key k-12345678")
-        'bad key ***'
-        """
+        """Return text with *** for the key, and for the parts of a key that has dots."""
         for secret in self.secrets:
-            text = text.replace(secret, _HIDDEN)
+            text = text.replace(secret, "***")
         return text
 
-    def shown(self, said: object, *, most: int = SAID) -> str:
-        """Return the start of what an endpoint said, on one line and without the key.
+    def shown(self, said: object, *, most: int = 200) -> str:
+        """Return the first characters of an endpoint's message, on one line and without the key.
 
         The key is hidden first: cut in the middle, it would not be found.
         """
         return " ".join(self.hide(str(said)).split())[:most]
 
     def tells(self, exc: BaseException) -> bool:
-        """Return whether the key stands in an error, or in one that led to it."""
+        """Return whether an error, or one that it was raised from, holds the key."""
         return any(self.hide(text) != text for e in chain(exc) for text in (str(e), repr(e)))
 
 
 def chain(exc: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it, latest first."""
+    """Yield an error and those that it was raised from, latest first."""
     seen: set[int] = set()
     link: BaseException | None = exc
     while link is not None and id(link) not in seen:
@@ -84,39 +66,68 @@ def chain(exc: BaseException) -> Iterator[BaseException]:
         link = link.__cause__ or link.__context__
 
 
-class Named(Protocol):
-    """Settings of an endpoint, or a preset; what is empty is not said."""
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The address of a provider or a server on this machine, and the variable of its key."""
+
+    base_url: str = ""  # without the path of a request
+    api_key_env: str = ""  # empty where no key is needed
+
+
+class AtService:
+    """A preset whose address and key variable are those of its service."""
+
+    __slots__ = ()
+    service: Service
 
     @property
     def base_url(self) -> str:
-        """Its address."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model that is asked for."""
-        ...
+        """Return its address."""
+        return self.service.base_url
 
     @property
     def api_key_env(self) -> str:
-        """The environment variable that holds its key."""
-        ...
+        """Return the variable that holds its key; empty where none is needed."""
+        return self.service.api_key_env
+
+
+SERVICES: Mapping[str, Service] = MappingProxyType(
+    {
+        "cohere": Service("https://api.cohere.com/v2", "COHERE_API_KEY"),
+        "dashscope": Service(
+            "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"
+        ),
+        "deepseek": Service("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+        "glm": Service("https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY"),
+        "jina": Service("https://api.jina.ai/v1", "JINA_API_KEY"),
+        "moonshot": Service("https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
+        "ollama": Service("http://localhost:11434/v1"),
+        "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        "siliconflow": Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"),
+        "tei": Service("http://localhost:8080/v1"),
+        "vllm": Service("http://localhost:8000/v1"),
+    }
+)
+
+
+class _Named(Protocol):
+    """Settings of an endpoint, or a preset; an empty string means that nothing is set."""
+
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def api_key_env(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the settings that names an endpoint.
-
-    Attributes:
-        name: Its name, as errors say it.
-        path: What is asked below the address; people copy it along with it.
-        url: An address for example.
-        variable: A variable for example.
-    """
+    """A table of the settings that configures an endpoint."""
 
     name: str
-    path: str
-    url: str
+    path: str  # of requests, below the address; people copy it with the address
+    url: str  # an example for errors, as is the variable of a key
     variable: str
 
 
@@ -125,18 +136,14 @@ ENCODER = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_AP
 RERANKER = Table("rerank", "/rerank", "http://localhost:8080", "JINA_API_KEY")
 
 
-def place_of(table: Table, provider: str, asked: Named, presets: Mapping[str, Named]) -> Place:
-    """Return an endpoint without its key, what is not asked filled in from its provider.
+def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, _Named]) -> Place:
+    """Return the endpoint that a table asks for, without its key.
 
-    Args:
-        table: Where it is asked for.
-        provider: Name of a preset; empty for none.
-        asked: What stands in the table.
-        presets: By name.
+    The preset of the provider, if one is named, fills in what is not set.
 
     Raises:
-        ConfigError: If the provider is not known, the address is missing, no web address or holds
-            more than that, no model is named, or what is to name the key's variable is no name.
+        ConfigError: If the provider is unknown, the address is missing, malformed or holds a
+            password or query, no model is named, or `api_key_env` is no name of a variable.
             What may be a secret is not shown.
     """
     if provider and provider not in presets:
@@ -179,7 +186,7 @@ def _address(table: Table, url: str) -> str:
 
 
 def read_key(place: Place) -> str:
-    """Return the key of an endpoint from the environment; empty where it wants none.
+    """Return the key of an endpoint from the environment; empty where it needs none.
 
     Raises:
         ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.

@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 import pytest
 
-from kgrag.endpoint.address import (
+from kgrag.embedding import endpoint as encoders
+from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.llm import providers
+from kgrag.llm.address import (
+    SERVICES,
     Place,
     Table,
     chain,
     place_of,
     read_key,
 )
-from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.reranking import endpoint as reranking
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "m", KEY, "SOME_KEY")
@@ -71,14 +75,6 @@ def test_tells_looks_through_the_whole_chain():
 
 
 @pytest.mark.parametrize(
-    ("attempts", "words"), [(1, "(after 1 attempt)"), (2, "(after 2 attempts)")]
-)
-def test_tried_tells_how_often_in_words(attempts, words):
-    """One is one."""
-    assert Place("u", "m", attempts=attempts).tried == words
-
-
-@pytest.mark.parametrize(
     ("provider", "asked", "place"),
     [
         ("here", Asked(), Place("http://here/v1", "m", key_env="HERE_KEY")),
@@ -99,6 +95,7 @@ def test_place_of_fills_in_the_preset(provider, asked, place):
         ("there", Asked(), r'no model .* http://there/v1: set llm\.model = "\.\.\."'),
         ("", Asked(model="m"), r"like http://localhost:8000/v1, got '' \(or name an llm\.prov"),
         ("", Asked("localhost:8080", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("ftp://h/v1", "m"), r"llm\.base_url must be a web address"),
         ("", Asked("http://h:x/v1", "m"), r"llm\.base_url must be a web address"),
         ("", Asked("http://h:0/v1", "m"), r"llm\.base_url must be a web address"),
     ],
@@ -113,9 +110,12 @@ def test_place_of_refuses_what_cannot_be_right(provider, asked, said):
     "asked",
     [
         Asked("http://me:geheim@h/v1", "m"),
+        Asked("me:geheim@h/v1", "m"),
         Asked("http://h/v1?key=geheim", "m"),
         Asked("http://h/v1#geheim", "m"),
         Asked("http://h/v1", "m", "geheim-1"),
+        Asked("http://h/v1", "m", "id.geheim"),
+        Asked("http://h/v1", "m", "geheim\n"),
     ],
 )
 def test_place_of_does_not_show_what_may_be_a_secret(asked):
@@ -156,3 +156,17 @@ def test_chain_ends_where_an_error_led_to_itself():
     first, last = ValueError("1"), caused(KeyError("2"), None)
     last.__context__, first.__context__ = first, last
     assert list(chain(last)) == [last, first]
+
+
+def test_every_service_is_named_by_a_preset_and_every_preset_names_one():
+    """An address that nobody asks, or one that is written elsewhere, would go out of date."""
+    asked = {preset.service for preset in providers.PROVIDERS.values()}
+    asked |= {preset.service for preset in encoders.PROVIDERS.values()}
+    asked |= {preset.service for preset in reranking.PROVIDERS.values()}
+    assert asked == set(SERVICES.values())
+
+
+def test_a_web_service_wants_a_key_and_a_server_on_this_machine_none():
+    """So that an error can name the variable to set."""
+    for name, service in SERVICES.items():
+        assert bool(service.api_key_env) is service.base_url.startswith("https://"), name

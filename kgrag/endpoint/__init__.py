@@ -1,1 +1,0 @@
-"""OpenAI-compatible endpoints, of chat models and of encoders: where they are, how they fail."""

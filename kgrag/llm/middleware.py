@@ -1,0 +1,697 @@
+"""What is put around a chat model: ledger, limits, retries, circuit breaker, cache, counters.
+
+Each is a chat model around another one; `kgrag.llm.models` puts them together.
+"""
+
+import logging
+import math
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kgrag.errors import (
+    BrokenOffError,
+    BudgetExceededError,
+    ModelError,
+    ModelUnavailableError,
+    ModelUnreachableError,
+    RateLimitError,
+    TransientModelError,
+)
+from kgrag.llm.chat import (
+    OK,
+    ChatModel,
+    Completion,
+    OnText,
+    Request,
+    StageUsage,
+    Usage,
+    outcome_of,
+)
+from kgrag.llm.endpoint import LONGEST_ASKED_S, asks_too_long, in_words, retrying
+from kgrag.llm.ledger import CACHED, Calls, cut_key, request_key
+from kgrag.llm.tokens import estimate_request, estimate_tokens
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class _Around:
+    """A chat model around another one."""
+
+    model: ChatModel
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self.model.name
+
+
+class Clock:
+    """The time by which calls wait; once it is stopped, nothing waits and no call begins."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def now(self) -> float:
+        """Return seconds, on the clock of requests' deadlines."""
+        return time.monotonic()
+
+    def stop(self) -> None:
+        """End all waiting, now and later; may be repeated."""
+        self._stopped.set()
+
+    def check(self) -> None:
+        """Raise ModelUnavailableError if it is stopped."""
+        if self._stopped.is_set():
+            raise ModelUnavailableError("stopped: no further call is made")
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; raise ModelUnavailableError as soon as it is stopped."""
+        self._stopped.wait(seconds)
+        self.check()
+
+
+@dataclass(eq=False, repr=False)
+class Recorded(_Around):
+    """Writes every call into the ledger, good or failed.
+
+    Where a call was sent and no count came back, because it timed out, broke off or was
+    interrupted, our estimate is written: of the tokens sent, and of those that were streamed.
+    """
+
+    calls: Calls
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; StoreError if the ledger cannot be written."""
+        begun = time.monotonic()
+        shown: list[str] = []
+
+        def showing(piece: str) -> None:
+            shown.append(piece)
+            if on_text is not None:
+                on_text(piece)
+
+        def record(usage: Usage, outcome: str) -> int:
+            seconds = time.monotonic() - begun
+            return self.calls.record(
+                request, self.name, usage=usage, seconds=seconds, outcome=outcome
+            )
+
+        try:
+            reads_along = on_text is not None or request.streamed
+            completion = self.model.complete(request, on_text=showing if reads_along else None)
+        except BudgetExceededError:  # nothing was sent
+            raise
+        except BaseException as exc:
+            charged = Usage()
+            if isinstance(exc, BrokenOffError) or not isinstance(exc, ModelError):
+                answered = estimate_tokens("".join(shown))
+                charged = Usage(estimate_request(request), answered, estimated=True)
+            record(charged, outcome_of(exc))
+            raise
+        number = record(completion.usage, OK)
+
+        def amend(outcome: str) -> None:
+            if outcome != OK:
+                self.calls.amend(number, outcome)
+
+        return completion.reporting_to(amend)
+
+
+_MINUTE_S = 60.0
+_TINY_S = 1e-6  # lost to rounding: who slept as long as asked must not be asked again
+_LONGEST_PAUSE_S = 60.0  # without Retry-After
+_WEIGHT = 0.1  # of the newest answer in the mean length of answers
+
+
+@dataclass(slots=True)
+class _Use:
+    at: float
+    amount: float  # an estimate, until the true one is known
+
+
+class Window:
+    """An amount that may be used in any 60 seconds, however the provider cuts its minutes.
+
+    A limit of 0 is none. Not safe for threads: `Limits` locks it.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._uses: deque[_Use] = deque()
+
+    def wait(self, now: float, amount: float) -> float:
+        """Return the seconds until so much may be used; 0 for at once.
+
+        More than the limit may be used when nothing else is: it would never be possible otherwise.
+        """
+        while self._uses and now - self._uses[0].at >= _MINUTE_S - _TINY_S:
+            self._uses.popleft()
+        if not self._limit:
+            return 0.0
+        over = sum(use.amount for use in self._uses) + amount - self._limit
+        wait = 0.0
+        for use in self._uses:
+            if over <= 0:
+                break
+            over -= use.amount
+            wait = use.at + _MINUTE_S - now
+        return wait
+
+    def use(self, now: float, amount: float) -> _Use:
+        """Enter a use and return it, for correction."""
+        self._uses.append(_Use(now, amount))
+        return self._uses[-1]
+
+
+class _Permit(NamedTuple):
+    epoch: int  # how often the endpoint had refused when the call began
+    tokens: _Use
+
+
+class Limits:
+    """What may be under way at an endpoint, shared by all who call it; safe for threads.
+
+    The calls at a time adapt as TCP's window does: a refusal (429) halves them and makes all
+    callers pause, a window full of successes adds one, up to what is configured. Refusals of
+    calls that began before the last halving say nothing new and halve nothing.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        concurrency: int,
+        requests_per_minute: int = 0,
+        tokens_per_minute: int = 0,
+    ) -> None:
+        """Begin with everything allowed: calls at a time, calls begun and tokens in any 60 s.
+
+        A number of 0 is no limit, but for calls at a time.
+        """
+        self._clock = clock
+        self._most = self.allowed = concurrency
+        self._requests = Window(requests_per_minute)
+        self._tokens = Window(tokens_per_minute)
+        self._door = threading.Lock()  # held by the one caller who enters next
+        self._changed = threading.Condition()
+        self._under_way = 0
+        self._epoch = 0
+        self._refused = 0  # times in a row
+        self._successes = 0  # since `allowed` changed
+        self._paused_until = -math.inf
+        self._mean_answer = 0.0  # tokens
+
+    def enter(self, prompt: int, *, deadline: float | None = None) -> _Permit:
+        """Wait until a call that sends `prompt` tokens may begin, and begin it.
+
+        Raises:
+            BudgetExceededError: If it may not begin before the deadline.
+            ModelUnavailableError: If the clock was stopped.
+        """
+        if not self._door.acquire(timeout=self._left(deadline)):
+            raise _no_place()
+        try:
+            while True:
+                self._clock.check()
+                with self._changed:
+                    while self._under_way >= self.allowed:
+                        if not self._changed.wait(self._left(deadline)):
+                            raise _no_place()
+                    now, tokens = self._clock.now(), prompt + self._mean_answer
+                    wait = max(
+                        self._paused_until - now,
+                        self._requests.wait(now, 1),
+                        self._tokens.wait(now, tokens),
+                    )
+                    if wait <= 0:
+                        self._under_way += 1
+                        self._requests.use(now, 1)
+                        return _Permit(self._epoch, self._tokens.use(now, tokens))
+                    if deadline is not None and now + wait >= deadline:
+                        raise _no_place()
+                self._clock.sleep(wait)
+        finally:
+            self._door.release()
+
+    def _left(self, deadline: float | None) -> float:
+        left = math.inf if deadline is None else max(0.0, deadline - self._clock.now())
+        return min(left, threading.TIMEOUT_MAX)
+
+    def leave(self) -> None:
+        """End a call, whatever came of it."""
+        with self._changed:
+            self._under_way -= 1
+            self._changed.notify()
+
+    def answered(self, permit: _Permit, usage: Usage) -> None:
+        """Enter an answer: its true tokens, and that the endpoint did not refuse."""
+        with self._changed:
+            permit.tokens.amount = usage.prompt + usage.completion
+            self._mean_answer += _WEIGHT * (usage.completion - self._mean_answer)
+            if permit.epoch == self._epoch:
+                self._refused = 0
+            self._successes += 1
+            if self.allowed < self._most and self._successes >= self.allowed:
+                self.allowed += 1
+                self._successes = 0
+                self._changed.notify()
+
+    def refused(self, permit: _Permit, retry_after_s: float | None) -> None:
+        """Enter that the endpoint was asked too often, and the pause that it asks for, if any."""
+        with self._changed:
+            permit.tokens.amount = 0
+            if permit.epoch == self._epoch:
+                self._epoch += 1
+                self._refused += 1
+                self.allowed = max(1, self.allowed // 2)
+                self._successes = 0
+            elif retry_after_s is None:
+                return
+            if retry_after_s is None:
+                pause = min(_LONGEST_PAUSE_S, 2.0 ** min(self._refused - 1, 6))
+            else:  # a call that is to wait too long fails, and so will the next
+                pause = retry_after_s if retry_after_s <= LONGEST_ASKED_S else 0.0
+            self._paused_until = max(self._paused_until, self._clock.now() + pause)
+            _log.info("asked too often: %d at a time, after %.1f s", self.allowed, pause)
+
+
+def _no_place() -> BudgetExceededError:
+    return BudgetExceededError(
+        "no further call was sent: its turn did not come in the time for this question"
+        " (verify.timeout_s; llm.concurrency and llm.requests_per_minute make it wait)"
+    )
+
+
+@dataclass(eq=False, repr=False)
+class Limited(_Around):
+    """Calls the model no more than its limits allow."""
+
+    limits: Limits
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; BudgetExceededError if its turn comes after the deadline."""
+        permit = self.limits.enter(estimate_request(request), deadline=request.deadline)
+        try:
+            completion = self.model.complete(request, on_text=on_text)
+        except RateLimitError as exc:
+            self.limits.refused(permit, exc.retry_after_s)
+            raise
+        else:
+            self.limits.answered(permit, completion.usage)
+            return completion
+        finally:
+            self.limits.leave()
+
+
+@dataclass(eq=False, repr=False)
+class Retried(_Around):
+    """Repeats a call after TransientModelError, up to `attempts` tries; see `retrying`."""
+
+    clock: Clock
+    attempts: int = 5
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`.
+
+        Raises:
+            ModelUnavailableError: If no connection came about, whenever it was tried, or the
+                endpoint asks to wait for more than 120 s.
+            TransientModelError: If the last try failed, too, or an answer broke off of which the
+                reader has seen a part already.
+        """
+        shown = False
+
+        def showing(piece: str) -> None:
+            nonlocal shown
+            shown = True
+            if on_text is not None:
+                on_text(piece)
+
+        tries = retrying(
+            attempts=self.attempts,
+            deadline=request.deadline,
+            is_hopeless=lambda error: shown,
+            note=lambda error, attempt, pause_s: _log.info(
+                "attempt %d failed, next in %.1f s: %s", attempt, pause_s, error
+            ),
+            clock=self.clock.now,
+            sleep=self.clock.sleep,
+        )
+        on_piece = None if on_text is None else showing
+        try:
+            return tries(self.model.complete, request, on_text=on_piece)
+        except TransientModelError as exc:
+            if shown:
+                raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
+            if asks_too_long(exc):
+                told = (
+                    f"{exc}; it asks to wait {exc.retry_after_s:,.0f} s: try again then, or name"
+                    " another model or endpoint in [llm]; what was answered is kept"
+                )
+                # not from exc: it would count as what may pass while somebody waits
+                raise ModelUnavailableError(told) from exc.__cause__
+            told = f"{exc} {in_words(tries.statistics['attempt_number'])}"
+            if isinstance(exc, ModelUnreachableError):
+                told += "; is the server up, and llm.base_url right?"
+                raise ModelUnavailableError(told) from exc
+            if isinstance(exc, RateLimitError):
+                told += "; lower llm.concurrency or set llm.requests_per_minute"
+                raise RateLimitError(told, retry_after_s=exc.retry_after_s) from exc
+            raise TransientModelError(told) from exc
+
+
+_IN_A_ROW = 3  # calls that fail, each after all its tries, before the endpoint counts as down
+_RESTS_S = (10.0, 30.0, 60.0)  # before the first trial, the second, and each further one
+_PATIENCE = 2  # trials that fail before nobody waits for another
+_TICK_S = 0.5  # how often those who wait look whether the trial is done
+
+
+class Circuit:
+    """What is known of an endpoint's health, shared by all who call it; safe for threads.
+
+    It opens on a ModelUnavailableError; when three calls in a row failed with
+    TransientModelError; and when one that can wait did, and no call was answered that began in
+    the second half of the time that it was tried. While it is open, no call is made but a trial
+    after 10 s, 30 s, and then every 60 s. If what opened it may pass, callers who can wait are
+    let in when a trial was answered, and fail when the second was not; all others fail at once.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self._lock = threading.Lock()
+        self._failed = 0  # in a row
+        self._why = ""  # set while it is open
+        self._may_pass = False
+        self._trials = 0  # that failed
+        self._next_trial = 0.0
+        self._answered = -math.inf  # when the latest call began that was
+
+    def enter(self, *, can_wait: bool) -> bool:
+        """Return when a call may be made, and whether it is a trial.
+
+        Raises:
+            ModelUnavailableError: If none may be made; says why the circuit was opened.
+        """
+        while True:
+            self.clock.check()
+            with self._lock:
+                if not self._why:
+                    return False
+                wait = self._next_trial - self.clock.now()
+                if wait <= 0:
+                    self._rest()
+                    return True
+                if not (can_wait and self._may_pass and self._trials < _PATIENCE):
+                    raise ModelUnavailableError(self._why)
+            self.clock.sleep(min(wait, _TICK_S))
+
+    def succeeded(self, *, since: float) -> None:
+        """Enter an answer, good or bad, to a call that began at a moment: the endpoint is there."""
+        with self._lock:
+            self._failed = self._trials = 0
+            self._why = ""
+            self._answered = max(self._answered, since)
+
+    def failed(
+        self,
+        error: ModelUnavailableError | TransientModelError,
+        *,
+        since: float,
+        can_wait: bool = False,
+        trial: bool = False,
+    ) -> bool:
+        """Enter a call that began at a moment and failed after all its tries.
+
+        Returns:
+            Whether the call may be answered later: the endpoint is down in a way that may pass.
+        """
+        unavailable = isinstance(error, ModelUnavailableError)
+        may_pass = isinstance(error.__cause__ if unavailable else error, TransientModelError)
+        with self._lock:
+            self._failed += 1
+            silent = self._answered <= (since + self.clock.now()) / 2
+            is_down = unavailable or self._failed >= _IN_A_ROW
+            if trial:
+                self._trials += 1
+                self._rest()
+            if not may_pass or (not trial and (is_down or (can_wait and silent))):
+                self._open(error, may_pass=may_pass, waits=can_wait)
+            return may_pass and (silent or trial)
+
+    def _open(self, error: ModelError, *, may_pass: bool, waits: bool) -> None:
+        if self._why and not self._may_pass:
+            return  # the first reason that does not pass is the one to mend
+        is_new = not self._why
+        self._may_pass = may_pass
+        self._why = str(error)
+        if isinstance(error, TransientModelError):
+            calls = "1 call" if self._failed == 1 else f"{self._failed} calls in a row"
+            self._why = f"{calls} failed, the last with: {error}"
+        if is_new:
+            self._rest()
+            if may_pass and waits:  # a wait that nobody explains is a bug
+                _log.warning("%s; waiting for the endpoint to come back", self._why)
+
+    def _rest(self) -> None:
+        self._next_trial = self.clock.now() + _RESTS_S[min(self._trials, len(_RESTS_S) - 1)]
+
+
+@dataclass(eq=False, repr=False)
+class Breaker(_Around):
+    """Does not call the model while its circuit is open.
+
+    Calls without a deadline can wait for an endpoint that comes back, unless somebody reads
+    along. The model of trials is the same, but tried once.
+    """
+
+    trial: ChatModel
+    circuit: Circuit
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`.
+
+        Raises:
+            ModelUnavailableError: While the circuit is open; for calls that can wait when two
+                trials have failed.
+        """
+        circuit, can_wait = self.circuit, request.deadline is None and on_text is None
+        failures: list[ModelError] = []  # of this call, each after all its tries
+        while True:
+            try:
+                trial = circuit.enter(can_wait=can_wait)
+            except ModelUnavailableError as exc:
+                first = failures[0] if failures else exc
+                raise first from first.__cause__
+            begun = circuit.clock.now()
+            try:
+                model = self.trial if trial else self.model
+                completion = model.complete(request, on_text=on_text)
+            except BudgetExceededError:  # says nothing of the endpoint
+                raise
+            except (ModelUnavailableError, TransientModelError) as exc:
+                if request.deadline is not None and circuit.clock.now() >= request.deadline:
+                    raise  # ended by its own deadline, which the endpoint cannot help
+                later = circuit.failed(exc, since=begun, can_wait=can_wait, trial=trial)
+                if not trial:
+                    failures.append(exc)
+                if not (can_wait and later) or len(failures) > _PATIENCE:
+                    raise
+            except ModelError:
+                circuit.succeeded(since=begun)
+                raise
+            else:
+                circuit.succeeded(since=begun)
+                return completion
+
+
+_JUDGED_S = 5.0  # to read an answer takes far less; a reader that never reports blocks nobody
+_CUT = ("truncated", "repeating")  # kinds of failure: the same request would end the same way
+
+
+class _Lead:
+    """The call that is made for a request, for equal ones to wait for."""
+
+    def __init__(self) -> None:
+        self.answered = threading.Event()
+        self.judged = threading.Event()  # its reader has reported
+
+    def wait(self, left_s: float) -> bool:
+        """Wait until it is known what came of it, and return whether it was in time."""
+        if self.answered.wait(left_s):
+            self.judged.wait(min(left_s, _JUDGED_S))
+        return self.answered.is_set()
+
+
+@dataclass(eq=False, repr=False)
+class Cached(_Around):
+    """Pays for each answer once, over all runs that share the file.
+
+    Only answers that are reported to be `OK` are kept, and of requests about a document
+    those that were cut or ran in circles: who reads the document again is told so at once, and
+    asks for less. (A question that is asked again is tried again, and so is a request `anew`.)
+    Equal requests that are under way at the same time are sent once: the others wait until the
+    answer is kept.
+    """
+
+    calls: Calls
+    parameters: Mapping[str, str]  # what an answer depends on besides model and request
+    # Longest answer, where the parameters do not hold it: one that was cut there is asked for
+    # again with another.
+    limit: str = ""
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _leads: dict[str, _Lead] = field(init=False, default_factory=dict)
+
+    def key(self, request: Request) -> str:
+        """Return the key under which the answer to a request is kept."""
+        return request_key(request, model=self.name, parameters=self.parameters)
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the kept answer, or the model's; StoreError if the file cannot be used."""
+        key = self.key(request)
+        lead, waited = self._lead(key, request.deadline)
+        try:
+            kept = self._kept(key, request, waited=waited)
+            if kept is not None:
+                self._end(key, lead)
+                return kept
+            answer = self.model.complete(request, on_text=on_text)
+        except BaseException:
+            self._end(key, lead)
+            raise
+        lead.answered.set()
+
+        def keep(outcome: str) -> None:
+            try:
+                if outcome == OK:
+                    self.calls.keep(key, answer)  # before anything else can happen to it
+                elif request.doc_id and outcome in _CUT:
+                    self.calls.keep(cut_key(key, request, self.limit), answer)
+            finally:
+                self._end(key, lead)
+
+        return answer.reporting_to(keep)
+
+    def _lead(self, key: str, deadline: float | None) -> tuple[_Lead, bool]:
+        """Return when no equal call is under way, and whether one was.
+
+        Raises:
+            BudgetExceededError: If the others are not done before the deadline.
+        """
+        waited_for: _Lead | None = None
+        while True:
+            with self._lock:
+                other = self._leads.get(key)
+                if other is None or other is waited_for:
+                    mine = self._leads[key] = _Lead()
+                    return mine, waited_for is not None
+            left = math.inf if deadline is None else max(0.0, deadline - time.monotonic())
+            if not other.wait(min(left, threading.TIMEOUT_MAX)):
+                told = "the same call is under way, and not done in the time for this question"
+                raise BudgetExceededError(f"{told} (verify.timeout_s)")
+            waited_for = other
+
+    def _end(self, key: str, lead: _Lead) -> None:
+        with self._lock:
+            if self._leads.get(key) is lead:
+                del self._leads[key]
+        lead.answered.set()
+        lead.judged.set()
+
+    def _kept(self, key: str, request: Request, *, waited: bool) -> Completion | None:
+        """Return the answer that is kept, good or cut; None where the model is to be asked.
+
+        Where another caller was waited for, its answer is as fresh as any.
+        """
+        # A correction of a bad answer is asked for in the present words, not in former ones.
+        former = self.key(request.former) if request.former and not request.added else ""
+        kept = None
+        if not request.fresh or waited:
+            kept = self.calls.answer(key) or (self.calls.answer(former) if former else None)
+        if kept is not None:
+            usage = kept.usage
+
+            def hit(outcome: str) -> None:
+                if outcome == OK:
+                    self.calls.record(request, self.name, usage=usage, seconds=0.0, outcome=CACHED)
+
+            return kept.reporting_to(hit)
+        if request.anew or not request.doc_id:
+            return None
+        cut = self.calls.answer(cut_key(key, request, self.limit))
+        if cut is None and former:
+            cut = self.calls.answer(cut_key(former, request))
+        return cut
+
+
+@dataclass(eq=False, repr=False)
+class Counted(_Around):
+    """Remembers the completions that the model gave, oldest first, and counts calls.
+
+    Calls that failed count, and answers that could not be used: they took time and may have been
+    paid for. Calls that were not sent because a question had used up its budget do not.
+    """
+
+    calls: int = field(init=False, default=0)
+    completions: list[tuple[Request, Completion]] = field(init=False, default_factory=list)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`."""
+        with self._lock:
+            self.calls += 1
+        try:
+            completion = self.model.complete(request, on_text=on_text)
+        except BudgetExceededError:
+            with self._lock:
+                self.calls -= 1
+            raise
+        with self._lock:
+            self.completions.append((request, completion))
+        return completion
+
+
+class Meter:
+    """Adds up what all models take that it is given to; unlike `Counted` it keeps no answers."""
+
+    def __init__(self) -> None:
+        self._spent: defaultdict[str, StageUsage] = defaultdict(StageUsage)
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> Mapping[str, StageUsage]:
+        """Return what was spent so far, by stage."""
+        with self._lock:
+            return dict(self._spent)
+
+    def add(self, stage: str, completion: Completion) -> None:
+        """Add one answer."""
+        usage, one = completion.usage, StageUsage(kept=1)
+        if not completion.from_cache:
+            one = StageUsage(1, 0, usage.prompt, usage.completion, usage.cached)
+        with self._lock:
+            self._spent[stage] += one
+
+
+@dataclass(eq=False, repr=False)
+class Metered(_Around):
+    """Has the model's answers counted for the stage whose model, and price, it is."""
+
+    meter: Meter
+    stage: str
+
+    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
+        """Return the model's answer; see `ChatModel.complete`."""
+        completion = self.model.complete(request, on_text=on_text)
+        if not completion.from_cache:  # paid, whether it can be used or not
+            self.meter.add(self.stage, completion)
+            return completion
+
+        def used(outcome: str) -> None:
+            if outcome == OK:
+                self.meter.add(self.stage, completion)
+
+        return completion.reporting_to(used)
