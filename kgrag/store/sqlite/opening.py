@@ -77,8 +77,8 @@ def _wrong(header: bytes) -> str:
     return ""
 
 
-def mended_header(file: Path) -> bool:
-    """Set right what is the same in every file of ours; return whether anything was wrong.
+def mend_header(file: Path) -> None:
+    """Set right what is the same in every file of ours.
 
     Args:
         file: A copy that may be written.
@@ -94,13 +94,9 @@ def mended_header(file: Path) -> bool:
         72: bytes(20),
     }
     with file.open("r+b") as opened:
-        before = opened.read(_HEADER_BYTES)
-        header = bytearray(before)
         for at, right in fixed.items():
-            header[at : at + len(right)] = right
-        opened.seek(0)
-        opened.write(header)
-    return bytes(header) != before
+            opened.seek(at)
+            opened.write(right)
 
 
 def check_tables(connection: sqlite3.Connection, file: Path) -> None:
