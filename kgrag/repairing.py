@@ -24,25 +24,15 @@ from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.decisions import UNSETTLED
 from kgrag.store.open import open_store
+from kgrag.store.sqlite.seals import PART_NAMES, Part
 
 if TYPE_CHECKING:
     from kgrag.store.sqlite.damaged import Damaged
-    from kgrag.store.sqlite.seals import Part
 
 Progress = Callable[[str, int, int], None]
 
-_NOT_BY_RULE: "tuple[Part, ...]" = ("knowledge", "summaries")  # a model may have given them
+_NOT_BY_RULE: tuple[Part, ...] = ("knowledge", "summaries")  # a model may have given them
 _MADE = {"text", "chunks", *_NOT_BY_RULE}  # parts that are made of a document's text
-_TOLD = {
-    "text": "its text",
-    "chunks": "its chunks",
-    "summaries": "its summaries",
-    "knowledge": "its facts",
-    "vectors": "its vectors",
-    "encoded": "its vectors",
-    "sources": "the name of its file",
-    "log": "its place in the log",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +93,7 @@ def repair(
         return RepairReport(tuple(found), (), (*left, _ON_A_SERVER))
     folder = Path(location)
     if all(p.invariant == "cache-agrees" for p in wrong):
-        done = _forget_caches(folder, wrong, dry_run=dry_run)
+        done = _forget_caches(folder, sorted({p.subject for p in wrong}), dry_run=dry_run)
         return RepairReport(tuple(found), done, tuple(lost))
     from kgrag.store.sqlite.damaged import damaged
 
@@ -116,8 +106,6 @@ def repair(
         if not left and not repairing.done:
             repairing.done.append("header, indexes and names were made anew from the rest")
         kept = old.replace() if replaces and not dry_run else None
-    if kept:
-        _forget_damaged_caches(folder)
     return RepairReport(tuple(found), tuple(repairing.done), tuple(left), kept)
 
 
@@ -164,31 +152,14 @@ def _vectors(meta: KbMeta, config: Config, embedder: Embedder) -> VectorSet:
     return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
 
 
-def _forget_caches(
-    folder: Path, problems: Collection[Problem], *, dry_run: bool
-) -> tuple[str, ...]:
+def _forget_caches(folder: Path, names: Sequence[str], *, dry_run: bool) -> tuple[str, ...]:
     from kgrag.store.sqlite.cache import CacheFolder
     from kgrag.store.sqlite.store import CACHE_FOLDER
 
-    names = sorted({p.subject for p in problems})
     if not dry_run:
         for name in names:
             CacheFolder(folder / CACHE_FOLDER).forget(name)
     return tuple(f"the search index {name} is built anew when it is next asked" for name in names)
-
-
-def _forget_damaged_caches(folder: Path) -> None:
-    """Let caches that do not fit be built anew, and all of words: they may be of what was damaged.
-
-    Chunks that are gone weigh in them, too, until then.
-    """
-    from kgrag.store.sqlite.cache import CacheFolder
-    from kgrag.store.sqlite.store import CACHE_FOLDER
-
-    cache = CacheFolder(folder / CACHE_FOLDER)
-    damaged = {p.subject for p in _problems(folder) if p.invariant == "cache-agrees"}
-    for name in {*damaged, *cache.names("lexical-")}:
-        cache.forget(name)
 
 
 @dataclass(slots=True)
@@ -220,7 +191,7 @@ class _Repairing:
         for number, (doc_id, parts) in enumerate(sorted(documents.items())):
             if self.progress:
                 self.progress(doc_id, number, len(documents))
-            self._document(doc_id, {*parts, "encoded"} if encodes else parts)
+            self._document(doc_id, {*parts, "vectors"} if encodes else parts)
         if self.old.has_staged():
             self.done.append("vectors of a `kgrag reembed` that was stopped were dropped")
         self._connect()
@@ -389,4 +360,4 @@ class _Repairing:
 
 
 def _listed(parts: Collection[str]) -> str:
-    return ", ".join(dict.fromkeys(told for part, told in _TOLD.items() if part in parts))
+    return ", ".join(name for part, name in PART_NAMES.items() if part in parts)

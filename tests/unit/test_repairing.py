@@ -215,7 +215,7 @@ def test_a_document_that_cannot_be_made_again_is_left_out_and_named(folder, made
     report = KnowledgeBase.repair(folder, config=CONFIG)
 
     (left,) = report.left
-    assert left.startswith(f"{one_is_gone}: its text could not be made anew")
+    assert left.startswith(f"{one_is_gone}: its text, title or headings could not be made")
     assert "put it back and ingest it again; until then the document is left out" in left
     assert len(report.done) == 2
     after, problems = lines(folder)

@@ -30,7 +30,7 @@ from kgrag.store.sqlite.seals import (
     sealed,
 )
 from kgrag.store.sqlite.statements import run, run_each
-from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +60,8 @@ class Damaged:
     Attributes:
         intact: Holds what of documents is as it was stored, and nothing else of them.
         new: An empty knowledge base.
-        documents: What of each document is not as it was stored: parts as in `PARTS`, and
-            `encoded` where its nodes name vectors that are gone. Empty for a whole one.
+        documents: What of each document is not as it was stored, as in `PARTS`; `vectors` also
+            where those of its nodes are gone. Empty for a whole one.
         sources: Names of files by document, as they can be read; of unknown documents, too.
     """
 
@@ -110,6 +110,8 @@ class Damaged:
     def replace(self) -> Path:
         """Let the new knowledge base take the place of the damaged one; return where that is kept.
 
+        Search caches, of what was damaged, are forgotten.
+
         Raises:
             StoreUnavailableError: If it was changed meanwhile.
         """
@@ -121,6 +123,9 @@ class Damaged:
             if of.is_file():
                 shutil.move(of, to)
         _put_in_place(self._made.file, self._file, as_of=self._as_of)
+        caches = CacheFolder(self._file.parent / CACHE_FOLDER)
+        for name in caches.names(""):
+            caches.forget(name)
         return kept
 
 
@@ -253,13 +258,13 @@ def _broken(connection: sqlite3.Connection, sources: Collection[str]) -> dict[st
         else:
             parts[broken.subject].add(broken.part)
     for (doc_id,) in run(connection, "documents_lacking_vectors"):
-        parts[doc_id].add("encoded")
+        parts[doc_id].add("vectors")
     # A row whose id has changed: its document is known by its seals.
     strange = {d for d in held if unsealed[d] == len(PARTS) and d not in sources}
     return {
         doc_id: of
         for doc_id, of in parts.items()
-        if doc_id in held - strange or of - {"log", "encoded"}
+        if doc_id in held - strange or of - {"log", "vectors"}
     }
 
 

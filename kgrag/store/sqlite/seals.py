@@ -30,6 +30,17 @@ _STATEMENTS: Mapping[Part, tuple[str, ...]] = MappingProxyType(
 # Of these, documents that have nothing are sealed as before there was any.
 _LATER = frozenset({"sealed_metadata", "sealed_qualifiers"})
 PARTS: tuple[Part, ...] = tuple(_STATEMENTS)
+PART_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "text": "its text, title or headings",
+        "chunks": "its chunks",
+        "summaries": "its summaries",
+        "knowledge": "its facts or mentions",
+        "vectors": "the list of its vectors",
+        "sources": "the list of its files",
+        "log": "the log of its changes",
+    }
+)
 # Tables of which each row is sealed by itself, and subjects of their seals; a part is a row's key.
 Kept = Literal["meta", "state", "corrections", "decisions"]
 SETTINGS: tuple[Kept, ...] = ("meta", "state")
@@ -59,11 +70,6 @@ class Broken:
     subject: str
     part: str
     only_seal: bool = False
-
-    @property
-    def is_setting(self) -> bool:
-        """Whether it is a setting's."""
-        return self.subject in SETTINGS
 
 
 def seal_documents(
