@@ -193,7 +193,7 @@ class _Repairing:
                 self.progress(doc_id, number, len(documents))
             self._document(doc_id, {*parts, "vectors"} if encodes else parts)
         if self.old.has_staged():
-            self.done.append("vectors of a `kgrag reembed` that was stopped were dropped")
+            self.done.append("vectors of a stopped `kgrag reembed` were dropped: run it again")
         self._connect()
         self._name_lost_files()
         problems = self.old.new.verify()

@@ -121,16 +121,7 @@ class Whole(Settings, Graph, Search, Decisions):
     def run_query(
         self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
     ) -> list[dict[str, object]]:
-        """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`.
-
-        Args:
-            text: One statement.
-            max_rows: At most so many rows.
-            timeout_s: Seconds after which it is stopped.
-
-        Raises:
-            StatementError: If it is refused, malformed or stopped.
-        """
+        """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`."""
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
 
     def _knowledge(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:
