@@ -263,7 +263,7 @@ class _Repairing:
 
     def _document(self, doc_id: str, parts: Collection[str]) -> None:
         """Copy a document, or make anew what of it is damaged."""
-        names = self._files(doc_id, parts)
+        names, parts = self._files(doc_id, {*parts} - {"log"})
         bundle = self._bundle(doc_id, names, parts)
         if bundle is None:
             files = f" ({', '.join(names)})" if names else ""
@@ -272,29 +272,34 @@ class _Repairing:
                 "put it back"
             )
             return
-        if {*parts} - {"log", "sources"}:
+        if {*parts} - {"sources"}:
             texts = texts_to_embed(bundle, self._vectors)
             nodes = embed(texts, embedder=self._encoder, store=self.old.intact)
             bundle = replace(bundle, vectors=nodes, embedder=self._encoder.name)
-        if {*parts} - {"log"}:
+        if parts:
             self.done.append(f"{doc_id} ({', '.join(names)}): {_listed(parts)} made anew")
         first, *others = names or [doc_id]
         self.old.new.upsert_document(bundle, source=first)
         for name in others:
             self.old.new.attach_source(name, doc_id)
 
-    def _files(self, doc_id: str, parts: Collection[str]) -> list[str]:
-        """Return the files of a document; where their list is damaged, those that do hold it."""
+    def _files(self, doc_id: str, parts: set[str]) -> tuple[list[str], set[str]]:
+        """Return the files of a document; where their list is damaged, those that do hold it.
+
+        Also parts, without the list of files where it remains as it is.
+        """
         names = self.old.sources.get(doc_id, [])
         if names and "sources" not in parts:
-            return names
+            return names, parts
         held = [name for name in (*names, *self._files_of_unknown()) if reread(doc_id, [name])]
-        if not held:
-            self.left.append(
-                f"{doc_id}: which file holds it is not known for sure ({', '.join(names)}): "
-                f"`kgrag delete {doc_id}` and ingest its file"
-            )
-        return held or names
+        if held:
+            return held, parts
+        seen = f" for sure ({', '.join(names)})" if names else ""
+        self.left.append(
+            f"{doc_id}: which file holds it is not known{seen}: ingest its file, after `kgrag "
+            f"delete {doc_id}` where that has changed"
+        )
+        return names, parts - {"sources"}
 
     def _files_of_unknown(self) -> Iterator[str]:
         """Yield files of what is no document."""

@@ -142,13 +142,17 @@ def damaged(folder: Path) -> Iterator[Damaged]:
     try:
         with mapped(file):
             as_of = _latest_mark(file)
-            _copy(file, place / "damaged.db")
-            mend_header(place / "damaged.db")
+            copied = place / "damaged" / FILE_NAME
+            copied.parent.mkdir()
+            _copy(file, copied)
+            mend_header(copied)
+            with suppress(StoreError):  # of an older kgrag: its columns have other names
+                Database.open(copied.parent).close()
             with (
                 closing(Database.open(place / "read")) as read,
                 closing(Database.open(place / "new")) as made,
             ):
-                documents, sources = _fill(read, place / "damaged.db", file)
+                documents, sources = _fill(read, copied, file)
                 _continue(made, read)
                 intact, new = (SQLiteStore(db, CacheFolder(place / "cache")) for db in (read, made))
                 yield Damaged(intact, new, documents, sources, read, made, file, as_of)
@@ -207,7 +211,7 @@ def _fill(
         with closing(_reading(copied)) as source:
             for table in _TABLES:
                 _copy_rows(source, connection, table)
-        if not run(connection, "any_commit").fetchone():
+        if not run(connection, "any_seal").fetchone():
             raise StoreError(
                 f"{file}: nothing of a knowledge base can be read in it: restore the folder from a "
                 "backup, or move the file away and ingest the documents again"
@@ -271,7 +275,7 @@ def _broken(connection: sqlite3.Connection, sources: Collection[str]) -> dict[st
 def _continue(made: Database, read: Database) -> None:
     """Let a new database count its commits from the latest one: who has it open compares them."""
     with read.read() as connection:
-        seq = current_mark(connection).seq
+        (seq,) = run(connection, "latest_number").fetchone()
     with made.write() as connection:
         run(connection, "add_commit", seq, secrets.token_hex(8))
 

@@ -1,7 +1,10 @@
 -- Reading what is as it was stored of a damaged knowledge base, in a copy of it.
 
--- name: any_commit
-SELECT 1 FROM commits;
+-- name: any_seal
+SELECT 1 FROM seals UNION ALL SELECT 1 FROM commits;
+
+-- name: latest_number
+SELECT max(seq) FROM (SELECT 0 AS seq UNION SELECT seq FROM commits UNION SELECT seq FROM changes);
 
 -- name: statement_of
 SELECT sql FROM sqlite_master WHERE name = ?;
