@@ -144,6 +144,20 @@ def test_a_lost_entity_is_told_by_who_asks(folder):
         base.store.facts([fact_id])
 
 
+def test_damaged_metadata_are_told_by_who_asks(folder):
+    """In words, with the remedy, which helps."""
+    before, _ = lines(folder)
+    date = '{"issued": "2009-05- 1"}'
+    change(folder, f"UPDATE documents SET metadata = '{date}' WHERE doc_id = {FIRST}")
+    with KnowledgeBase.open(folder, create=False, config=CONFIG) as base:
+        with pytest.raises(StoreError, match=r"metadata of d-.*2009-05- 1.*kgrag repair"):
+            base.documents()
+        assert {p.invariant for p in base.verify()} == {"checksum", "documents"}
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
+    assert lines(folder) == (before, [])
+
+
 @pytest.mark.parametrize("at", [0, 3, 16, 18, 56, 68])
 def test_a_damaged_header_is_made_anew(folder, at):
     """Even where SQLite does not know the file any more."""

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
 
+from kgrag.errors import StoreError
 from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.sqlite.connection import Seen, connect, known_version, make_schema
@@ -231,7 +232,11 @@ def _copy(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
 def _check_documents(connection: sqlite3.Connection, documents: Documents) -> Iterator[Problem]:
     """Check documents one after the other: no more than one text is in memory."""
     for doc_id, characters in run(connection, "document_lengths").fetchall():
-        document = documents.documents([doc_id])[0]
+        try:
+            document = documents.documents([doc_id])[0]
+        except StoreError as exc:
+            yield Problem("documents", doc_id, str(exc))
+            continue
         if characters != len(document.text):
             detail = (
                 f"says {characters} characters, its text has {len(document.text)}:"
