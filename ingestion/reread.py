@@ -1,6 +1,6 @@
 """Make a document anew that is held and damaged: from its file, or from its text."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kgrag.ingestion.chunk import ChunkSizes
@@ -37,16 +37,17 @@ def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
 
 
 def rebuilt(
-    document: Document, *, store: Store, sizes: ChunkSizes, keep: Collection[str]
+    document: Document, *, store: Store, curation: Curation, sizes: ChunkSizes, fingerprint: str
 ) -> DocumentBundle:
     """Return what rules make of a document, with what is kept of it; without vectors.
 
     Args:
         document: With its text.
-        store: Holds what is kept of it.
+        store: Holds what was imported or read by a model of it; the document itself need not be.
+        curation: What people decided.
         sizes: Chunk sizes.
-        keep: `knowledge` and `summaries` where the store holds what was imported or read by a
-            model; `fingerprint` where it holds the one of what was.
+        fingerprint: That it had, which names the model that read it; empty where some of what the
+            model read is lost, so that it is read again.
     """
     wanted = Fingerprint.of(
         document.content_hash,
@@ -54,19 +55,17 @@ def rebuilt(
         settings=rules_digest(sizes),
         stated=stated_digest(document.properties),
     )
-    if "fingerprint" in keep:
-        states = {s.doc_id: Fingerprint.parse(s.fingerprint) for s in store.sources()}
-        held = states.get(document.doc_id, wanted)
-        wanted = replace(wanted, model="" if held.failed else held.model)
-    curation = Curation.of(store)
+    held = Fingerprint.parse(fingerprint) if fingerprint else wanted
+    wanted = replace(wanted, model="" if held.failed else held.model)
     made = prepare(document, fingerprint=wanted, sizes=sizes, store=store, curation=curation)
     leaves = [c for c in made.chunks if c.size == sizes.leaf]
-    if not {"knowledge", "summaries"} & {*keep}:
-        return made
     resolver = resolver_of(made.document, curation)
     facts, mentions, summaries = kept_knowledge(
         document.doc_id, made.chunks, leaves, store, resolver
     )
-    if "knowledge" in keep:
-        made = replace(made, facts=[*made.facts, *facts], mentions=[*made.mentions, *mentions])
-    return replace(made, summaries=summaries) if "summaries" in keep else made
+    return replace(
+        made,
+        facts=[*made.facts, *facts],
+        mentions=[*made.mentions, *mentions],
+        summaries=summaries,
+    )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with, configured_embedder, encoder_meta
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import KgragError, NewerVersionError, NoKnowledgeBaseError, StoreError
+from kgrag.errors import NewerVersionError, NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
-from kgrag.ingestion.embed import embed, texts_to_embed, vector_key
-from kgrag.ingestion.facts import BY_RULE
+from kgrag.ingestion.curation import Curation
+from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.renew import settle
 from kgrag.ingestion.reread import rebuilt, reread
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
@@ -23,23 +23,15 @@ from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.decisions import UNSETTLED
 from kgrag.store.open import open_store
+from kgrag.store.sqlite.seals import PART_NAMES, Part
 
 if TYPE_CHECKING:
-    from kgrag.store.sqlite.workshop import Workshop
+    from kgrag.store.sqlite.damaged import Damaged
 
 Progress = Callable[[str, int, int], None]
 
-_NOT_BY_RULE = ("knowledge", "summaries")  # parts that a model or an import may have given
-_TOLD = {
-    "text": "its text",
-    "chunks": "its chunks",
-    "summaries": "its summaries",
-    "knowledge": "its facts",
-    "vectors": "its vectors",
-    "encoded": "its vectors",
-    "sources": "the name of its file",
-    "log": "its place in the log",
-}
+_NOT_BY_RULE: tuple[Part, ...] = ("knowledge", "summaries")  # a model may have given them
+_MADE = {"text", "chunks", *_NOT_BY_RULE}  # parts that are made of a document's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +92,20 @@ def repair(
         return RepairReport(tuple(found), (), (*left, _ON_A_SERVER))
     folder = Path(location)
     if all(p.invariant == "cache-agrees" for p in wrong):
-        done = _forget_caches(folder, wrong, dry_run=dry_run)
+        done = _forget_caches(folder, sorted({p.subject for p in wrong}), dry_run=dry_run)
         return RepairReport(tuple(found), done, tuple(lost))
-    from kgrag.store.sqlite.workshop import workshop
+    from kgrag.store.sqlite.damaged import damaged
 
-    with workshop(folder) as shop:
-        repairing = _Repairing(shop, config or Config(), progress)
+    with damaged(folder) as old:
+        repairing = _Repairing(old, config or Config(), progress)
         repairing.run()
-        left = [*repairing.left, *_remaining(shop.store.verify(), repairing.told)]
+        is_readable = all(p.invariant not in ("file", "schema") for p in wrong)
+        replaces = not (is_readable and repairing.only_loses)
+        left = [*repairing.left, *repairing.left_out(replaces=replaces), *lost]
         if not left and not repairing.done:
             repairing.done.append("header, indexes and names were made anew from the rest")
-        kept = shop.take_place() if repairing.done and not dry_run else None
-    if kept:
-        _forget_damaged_caches(folder)
-    return RepairReport(tuple(found), tuple(repairing.done), (*left, *lost), kept)
+        kept = old.replace() if replaces and not dry_run else None
+    return RepairReport(tuple(found), tuple(repairing.done), tuple(left), kept)
 
 
 _ON_A_SERVER = (
@@ -133,13 +125,6 @@ def _problems(location: str | Path) -> list[Problem]:
         if "://" in str(location):
             raise
         return [Problem("file", str(location), str(exc))]
-
-
-def _remaining(problems: list[Problem], told: Collection[str]) -> Iterator[str]:
-    """Yield problems that are left and were not told of."""
-    for p in problems:
-        if not any(doc_id in p.subject for doc_id in told):
-            yield f"{p.invariant}: {p.subject}: {p.detail}"
 
 
 def _settle(
@@ -166,31 +151,14 @@ def _vectors(meta: KbMeta, config: Config, embedder: Embedder) -> VectorSet:
     return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
 
 
-def _forget_caches(
-    folder: Path, problems: Collection[Problem], *, dry_run: bool
-) -> tuple[str, ...]:
+def _forget_caches(folder: Path, names: Sequence[str], *, dry_run: bool) -> tuple[str, ...]:
     from kgrag.store.sqlite.cache import CacheFolder
     from kgrag.store.sqlite.store import CACHE_FOLDER
 
-    names = sorted({p.subject for p in problems})
     if not dry_run:
         for name in names:
             CacheFolder(folder / CACHE_FOLDER).forget(name)
     return tuple(f"the search index {name} is built anew when it is next asked" for name in names)
-
-
-def _forget_damaged_caches(folder: Path) -> None:
-    """Let caches that do not fit be built anew, and all of words: they may be of what was damaged.
-
-    Chunks that are gone weigh in them, too, until then.
-    """
-    from kgrag.store.sqlite.cache import CacheFolder
-    from kgrag.store.sqlite.store import CACHE_FOLDER
-
-    cache = CacheFolder(folder / CACHE_FOLDER)
-    damaged = {p.subject for p in _problems(folder) if p.invariant == "cache-agrees"}
-    for name in {*damaged, *cache.names("lexical-")}:
-        cache.forget(name)
 
 
 @dataclass(slots=True)
@@ -198,127 +166,191 @@ class _Repairing:
     """One repair.
 
     Attributes:
-        shop: Where.
+        old: The damaged knowledge base, and the new one.
         config: Settings.
         progress: As for `repair`.
         done: As in `RepairReport`.
-        left: As in `RepairReport`.
-        told: Documents of which something is left.
-        before: Checksums of what models and imports gave of documents that were made anew.
+        left: As in `RepairReport`, but for documents.
+        lost: Documents that cannot be made again, and why.
     """
 
-    shop: "Workshop"
+    old: "Damaged"
     config: Config
     progress: Progress | None
     done: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-    told: set[str] = field(default_factory=set)
-    before: dict[str, dict[str, bytes | None]] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
     _embedder: Embedder | None = None
 
     def run(self) -> None:
-        """Repair all that can be."""
-        self.done += self.shop.mend()
-        self._settings()
-        broken = self.shop.broken()
-        for number, (doc_id, parts) in enumerate(sorted(broken.items())):
+        """Fill the new knowledge base with what is whole and what can be made again."""
+        encodes = self._settings()
+        self._decisions()
+        documents = self.old.documents
+        for number, (doc_id, parts) in enumerate(sorted(documents.items())):
             if self.progress:
-                self.progress(doc_id, number, len(broken))
-            try:
-                self._document(doc_id, parts)
-            except KgragError as exc:
-                self._leave(doc_id, parts, str(exc))
+                self.progress(doc_id, number, len(documents))
+            self._document(doc_id, {*parts, "vectors"} if encodes else parts)
+        if self.old.has_staged():
+            self.done.append("vectors of a stopped `kgrag reembed` were dropped: run it again")
         self._connect()
+        self._name_lost_files()
+        problems = self.old.new.verify()
+        self.left += [f"{p.invariant}: {p.subject}: {p.detail}" for p in problems]
         if self.progress:
-            self.progress("", len(broken), len(broken))
+            self.progress("", len(documents), len(documents))
 
-    def _settings(self) -> None:
-        left = self.shop.settings_left()
-        if not left:
-            return
-        values = found_settings(self.shop, left, self.config)
-        self.shop.restore_settings(values)
-        self.done += [f"the setting {key} was found anew: {values[key]}" for key in values]
+    @property
+    def only_loses(self) -> bool:
+        """Whether nothing could be done but to leave out documents."""
+        return bool(self.lost) and not self.done and not self.left
+
+    def left_out(self, *, replaces: bool) -> Iterator[str]:
+        """Yield in words the documents that cannot be made again.
+
+        Args:
+            replaces: Whether the new knowledge base, which lacks them, is used.
+        """
+        for doc_id, why in self.lost.items():
+            remedy = (
+                "and ingest it again; until then the document is left out"
+                if replaces
+                else f"and run `kgrag repair` again, or `kgrag delete {doc_id}`"
+            )
+            yield f"{doc_id}: {why} {remedy}"
+
+    def _settings(self) -> bool:
+        """Record settings, lost ones as they are found; return whether all is to be encoded."""
+        values, lost = self.old.settings()
+        self.old.new.set_meta(values)
+        if not lost:
+            return False
+        found = self._found_settings(KbMeta(values)).stored
+        found = {key: found[key] for key in lost if key in found}
+        self.old.new.set_meta(found)
+        self.done += [f"the setting {key} was found anew: {found[key]}" for key in found]
         self.left += [
             f"the setting {key} could not be found anew: run `kgrag ingest`, which records it"
-            for key in sorted({*left} - {*values})
+            for key in lost
+            if key not in found
         ]
+        return not {*lost}.isdisjoint(("embedder", "embedded_sizes", "embedded_facts"))
+
+    def _found_settings(self, recorded: KbMeta) -> KbMeta:
+        """Return settings from what is stored, and from the configuration what is not seen there.
+
+        Args:
+            recorded: Those that are whole.
+        """
+        sizes = sorted(self.old.intact.counts().chunks, reverse=True)
+        if not sizes:
+            return KbMeta()
+        wanted = self.config.embedding
+        embedder = _encoder(recorded, self.config)
+        vectors = configured_vectors(
+            self.old.embedded_sizes() or wanted.sizes,
+            facts=wanted.facts,
+            sizes=ChunkSizes.of(sizes),
+            embedder=embedder,
+        )
+        return KbMeta.of(chunk_sizes=sizes) | vectors.meta() | encoder_meta(embedder)
+
+    def _decisions(self) -> None:
+        corrections, decisions, lost = self.old.decided()
+        self.old.new.decide(corrections=corrections, decisions=decisions)
+        self.left += [f"{correction} is lost: give it again" for correction in lost]
 
     def _document(self, doc_id: str, parts: Collection[str]) -> None:
-        """Make anew what is damaged of a document, or say why that cannot be."""
-        store = self.shop.store
-        names = [s.source for s in store.sources() if s.doc_id == doc_id]
-        if "sources" in parts:
-            names = [name for name in names if reread(doc_id, [name])]
-            self.shop.keep_sources(doc_id, names)
-        if not names:
-            self._leave(doc_id, parts, "which file holds it is not known: ingest its file")
-            return
+        """Copy a document, or make anew what of it is damaged."""
+        names, parts = self._files(doc_id, {*parts} - {"log"})
         bundle = self._bundle(doc_id, names, parts)
-        if isinstance(bundle, str):
-            self._leave(doc_id, parts, bundle)
+        if bundle is None:
+            files = f" ({', '.join(names)})" if names else ""
+            self.lost[doc_id] = (
+                f"{_listed(parts)} could not be made anew: its file is gone or has changed{files}: "
+                "put it back"
+            )
             return
-        texts = texts_to_embed(bundle, self._vectors)
-        nodes = embed(texts, embedder=self._encoder, store=store)
-        seals = self.shop.seals_of(doc_id)
-        self.before[doc_id] = {part: seals.get(part) for part in _NOT_BY_RULE if part in parts}
-        bundle = replace(bundle, vectors=nodes, embedder=self._encoder.name)
-        store.upsert_document(bundle, source=names[0])
-        self.done.append(f"{doc_id} ({names[0]}): {_listed(parts)} made anew")
+        if {*parts} - {"sources"}:
+            texts = texts_to_embed(bundle, self._vectors)
+            nodes = embed(texts, embedder=self._encoder, store=self.old.intact)
+            bundle = replace(bundle, vectors=nodes, embedder=self._encoder.name)
+        if parts:
+            self.done.append(f"{doc_id} ({', '.join(names)}): {_listed(parts)} made anew")
+        first, *others = names or [doc_id]
+        self.old.new.upsert_document(bundle, source=first)
+        for name in others:
+            self.old.new.attach_source(name, doc_id)
+
+    def _files(self, doc_id: str, parts: set[str]) -> tuple[list[str], set[str]]:
+        """Return the files of a document; where their list is damaged, those that do hold it.
+
+        Also parts, without the list of files where it remains as it is.
+        """
+        names = self.old.sources.get(doc_id, [])
+        if names and "sources" not in parts:
+            return names, parts
+        held = [name for name in (*names, *self._files_of_unknown()) if reread(doc_id, [name])]
+        if held:
+            return held, parts
+        seen = f" for sure ({', '.join(names)})" if names else ""
+        self.left.append(
+            f"{doc_id}: which file holds it is not known{seen}: ingest its file, after `kgrag "
+            f"delete {doc_id}` where that has changed"
+        )
+        return names, parts - {"sources"}
+
+    def _files_of_unknown(self) -> Iterator[str]:
+        """Yield files of what is no document."""
+        for doc_id, names in self.old.sources.items():
+            if doc_id not in self.old.documents:
+                yield from names
+
+    def _bundle(
+        self, doc_id: str, names: Sequence[str], parts: Collection[str]
+    ) -> DocumentBundle | None:
+        """Return a document, made anew where it is damaged; None where it cannot be."""
+        store = self.old.intact
+        held = store.bundle(doc_id, embedder=self._meta.embedder or "")
+        if held is not None and _MADE.isdisjoint(parts):
+            return held
+        document = held.document if held else reread(doc_id, names)
+        if document is None:
+            return None
+        lacks = not {*_NOT_BY_RULE}.isdisjoint(parts)
+        return rebuilt(
+            document,
+            store=store,
+            curation=Curation.of(self.old.new),
+            sizes=ChunkSizes.of(self._meta.chunk_sizes or ()),
+            fingerprint=held.fingerprint if held and not lacks else "",
+        )
 
     def _connect(self) -> None:
-        """Point references of what was made anew at the documents held; see what is not there."""
-        if not self.before:
+        """Point references at the documents held, and name what models and imports gave."""
+        if all(not parts for parts in self.old.documents.values()):
             return
-        try:
-            connect(self.shop.store)
-        except KgragError as exc:
-            self.left.append(f"references do not lead to all documents: `kgrag ingest` ({exc})")
-        for doc_id, before in self.before.items():
-            after = self.shop.seals_of(doc_id)
-            if any(after[part] != seal for part, seal in before.items()):
+        connect(self.old.new)
+        for doc_id, parts in sorted(self.old.documents.items()):
+            lost = [part for part in _NOT_BY_RULE if part in parts]
+            if lost and doc_id not in self.lost and not self.old.has_all(doc_id, lost):
                 self.left.append(
                     f"{doc_id}: what a model or an import gave of it is not all there: import it "
                     f"again, or `kgrag delete {doc_id}` and ingest its file"
                 )
 
-    def _bundle(
-        self, doc_id: str, names: Sequence[str], parts: Collection[str]
-    ) -> DocumentBundle | str:
-        """Return a document made anew, with the vectors that it had; or why that cannot be."""
-        store = self.shop.store
-        keep = {"knowledge", "summaries", "fingerprint"} - {*parts}
-        if "text" in parts:
-            document = reread(doc_id, names)
-            if document is None:
-                return f"its file is gone or has changed ({', '.join(names)}): put it back"
-            keep.discard("fingerprint")
-            return rebuilt(document, store=store, sizes=self._sizes, keep=keep)
-        if not {*_NOT_BY_RULE, "chunks"} & {*parts}:
-            held = store.bundle(doc_id)
-            return held or "it is gone"
-        (document,) = store.documents([doc_id])
-        if "chunks" not in parts and not self._is_by_rule(doc_id):
-            return "a model or an import gave them: ask or import again"
-        return rebuilt(document, store=store, sizes=self._sizes, keep=keep)
-
-    def _is_by_rule(self, doc_id: str) -> bool:
-        return self.shop.extractors_of(doc_id) <= {BY_RULE}
-
-    def _leave(self, doc_id: str, parts: Collection[str], why: str) -> None:
-        self.told.add(doc_id)
-        self.left.append(
-            f"{doc_id}: {_listed(parts)} could not be made anew: {why}; then run `kgrag repair` "
-            f"again, or `kgrag delete {doc_id}` and ingest it again"
-        )
-
-    @property
-    def _sizes(self) -> ChunkSizes:
-        return ChunkSizes.of(self._meta.chunk_sizes or ())
+    def _name_lost_files(self) -> None:
+        """Name files whose document is not known."""
+        held = {state.source for state in self.old.new.sources()}
+        self.left += [
+            f"{name}: what it held is not known: ingest it"
+            for name in self._files_of_unknown()
+            if name not in held
+        ]
 
     @property
     def _meta(self) -> KbMeta:
-        return KbMeta(self.shop.store.all_meta())
+        return KbMeta(self.old.new.all_meta())
 
     @property
     def _encoder(self) -> Embedder:
@@ -331,52 +363,5 @@ class _Repairing:
         return _vectors(self._meta, self.config, self._encoder)
 
 
-def found_settings(shop: "Workshop", left: Collection[str], config: Config) -> dict[str, str]:
-    """Return the values of settings as what is stored tells them; those that it does are left out.
-
-    Args:
-        shop: Holds what is stored.
-        left: Which are asked for.
-        config: Settings, which name an encoder where none is recorded any more.
-    """
-    store = shop.store
-    meta = KbMeta()
-    sizes = sorted(store.counts().chunks, reverse=True)
-    if sizes:
-        meta |= KbMeta.of(chunk_sizes=sizes)
-    kinds = shop.embedded()
-    if kinds:
-        without = "fact" not in kinds and any(_has_facts_to_embed(d, shop) for d in shop.doc_ids())
-        held = sorted((int(k) for k in kinds if k.isdecimal()), reverse=True)
-        meta |= KbMeta.of(embedded_facts=not without, embedded_sizes=held)
-    recorded = KbMeta(shop.whole_settings()).embedder
-    embedder = configured_embedder(config.embedding, recorded)
-    if sizes and _has_made(embedder, shop, meta):
-        meta |= encoder_meta(embedder)
-    return {key: meta.stored[key] for key in left if key in meta.stored}
-
-
-def _has_facts_to_embed(doc_id: str, shop: "Workshop") -> bool:
-    """Return whether a document has facts that carry vectors unless settings forbid it."""
-    bundle = shop.bundle(doc_id)
-    return bundle is not None and any(
-        text.kind == "fact" for text in texts_to_embed(bundle, VectorSet((), facts=True))
-    )
-
-
-def _has_made(embedder: Embedder, shop: "Workshop", meta: KbMeta) -> bool:
-    """Return whether the vectors of a document have the keys that an encoder's have."""
-    sizes = ChunkSizes.of(meta.chunk_sizes or ())
-    embedded = meta.embedded_sizes or ()
-    vectors = configured_vectors(embedded, facts=True, sizes=sizes, embedder=embedder)
-    for doc_id in shop.doc_ids():
-        bundle = shop.bundle(doc_id)
-        if bundle is not None and bundle.vectors:
-            held = {v.key for v in bundle.vectors}
-            texts = texts_to_embed(replace(bundle, facts=()), vectors)
-            return any(vector_key(text, embedder.name) in held for text in texts)
-    return False
-
-
 def _listed(parts: Collection[str]) -> str:
-    return ", ".join(dict.fromkeys(told for part, told in _TOLD.items() if part in parts))
+    return ", ".join(name for part, name in PART_NAMES.items() if part in parts)

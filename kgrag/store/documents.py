@@ -57,6 +57,7 @@ class DocumentStore(SearchedDocuments, Protocol):
 
         Raises:
             ModelMismatchError: If its vectors are of another encoder than is recorded.
+            ValueError: If a part of it belongs to another document, or a fact lacks evidence.
         """
         ...
 
@@ -64,6 +65,9 @@ class DocumentStore(SearchedDocuments, Protocol):
         """Record that `source` holds a document that is stored already.
 
         The document that `source` held before is deleted if no other source holds it.
+
+        Raises:
+            NotFoundError: If the document is not held.
         """
         ...
 
@@ -89,6 +93,7 @@ class DocumentStore(SearchedDocuments, Protocol):
             NotFoundError: If the document is not held.
             ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
                 `embedder` is not compared.
+            ValueError: If something belongs to another document, or a fact lacks evidence.
         """
         ...
 

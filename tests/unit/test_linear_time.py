@@ -96,7 +96,8 @@ REACHED = {
         answer_by_sides as_of_asked ask ask_graph carry_over cited_passages
         document_called document_facets features_held find_support how_it_was_read improve
         in_official_terms is_sure kept_page material material_of missing_claims named_figures
-        node_id note numbers_missing office_reader rate reading_of retrieve retrieve_recursively rewrite_follow_up
+        node_id note numbers_missing office_reader rate reading_of retrieve retrieve_recursively
+        rewrite_follow_up
         score self_check states_kind with_remarks""",
     "a character, an encoding": "carried is_hidden n_lost",
     "programs and archives": """

@@ -17,6 +17,7 @@ from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore
+from tests.fixtures.old_folder import make_older
 
 CONFIG = Config(embedding=EmbeddingConfig(model="hash-32"))
 TEXT = "第一章 总则\n第一条 为推动{0}发展，依据《{0}管理办法》制定本方案。\n第二条 到2030年建成。\n"
@@ -24,12 +25,10 @@ TEXT = "第一章 总则\n第一条 为推动{0}发展，依据《{0}管理办�
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A knowledge base of three files, with facts and summaries that were imported."""
+    """A knowledge base of three files."""
     folder = tmp_path_factory.mktemp("made")
     for name in ("绿色工厂", "节能降碳", "标准体系"):
         (folder / f"{name}.txt").write_text(TEXT.format(name) * 4, "utf-8")
-    fact = {"doc_id": "绿色工厂", "triples": [["绿色工厂", "属于", "工业"]]}
-    (folder / "facts.jsonl").write_text(json.dumps(fact, ensure_ascii=False) + "\n", "utf-8")
     with KnowledgeBase.open(folder / "kb", config=CONFIG) as base:
         base.ingest(sorted(folder.glob("*.txt")))
     return folder
@@ -145,6 +144,20 @@ def test_a_lost_entity_is_told_by_who_asks(folder):
         base.store.facts([fact_id])
 
 
+def test_damaged_metadata_are_told_by_who_asks(folder):
+    """In words, with the remedy, which helps."""
+    before, _ = lines(folder)
+    date = '{"issued": "2009-05- 1"}'
+    change(folder, f"UPDATE documents SET metadata = '{date}' WHERE doc_id = {FIRST}")
+    with KnowledgeBase.open(folder, create=False, config=CONFIG) as base:
+        with pytest.raises(StoreError, match=r"metadata of d-.*2009-05- 1.*kgrag repair"):
+            base.documents()
+        assert {p.invariant for p in base.verify()} == {"checksum", "documents"}
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
+    assert lines(folder) == (before, [])
+
+
 @pytest.mark.parametrize("at", [0, 3, 16, 18, 56, 68])
 def test_a_damaged_header_is_made_anew(folder, at):
     """Even where SQLite does not know the file any more."""
@@ -158,12 +171,28 @@ def test_a_damaged_header_is_made_anew(folder, at):
     assert lines(folder) == (before, [])
 
 
-def test_pages_that_cannot_be_read_cost_nothing_that_files_hold(folder):
+def test_the_columns_of_an_older_kgrag_are_read(folder, tmp_path):
+    """It is brought up to date first, as when it is opened."""
+    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
+        make_older(connection, 5)
+    shutil.copytree(folder, tmp_path / "whole")
+    before, _ = lines(tmp_path / "whole")
+    with (folder / "kgrag.db").open("r+b") as file:
+        file.write(b"?")
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
+    assert lines(folder) == (before, [])
+
+
+@pytest.mark.parametrize(
+    "table", ["chunks", "commits", "documents", "embeddings", "evidence", "meta", "seals"]
+)
+def test_pages_that_cannot_be_read_cost_nothing_that_files_hold(folder, table):
     """Rows are taken from both sides of them; the rest is read anew."""
     before, _ = lines(folder)
     with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
         (page,) = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'chunks'"
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
         ).fetchone()
         (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
     with (folder / "kgrag.db").open("r+b") as file:
@@ -195,6 +224,94 @@ def test_a_document_whose_file_is_gone_is_left_as_it_is_and_named(folder, made):
 
     assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
     assert lines(folder) == (before, [])
+
+
+@pytest.fixture
+def one_is_gone(folder, made):
+    """The id of a document whose file is away."""
+    file = made / "绿色工厂.txt"
+    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
+        query = "SELECT doc_id FROM sources WHERE source = ?"
+        (doc_id,) = connection.execute(query, (str(file),)).fetchone()
+    file.rename(file.with_suffix(".away"))
+    yield doc_id
+    file.with_suffix(".away").rename(file)
+
+
+def test_a_document_that_cannot_be_made_again_is_left_out_and_named(folder, made, one_is_gone):
+    """Where the rest is repaired; the damaged file has it still, and its own brings it back."""
+    before, _ = lines(folder)
+    change(folder, "UPDATE documents SET text = text || 'x'")
+
+    report = KnowledgeBase.repair(folder, config=CONFIG)
+
+    (left,) = report.left
+    assert left.startswith(f"{one_is_gone}: its text, title or headings could not be made")
+    assert "put it back and ingest it again; until then the document is left out" in left
+    assert len(report.done) == 2
+    after, problems = lines(folder)
+    assert problems == []
+    assert not any(one_is_gone in line for line in after)
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        base.ingest([(made / "绿色工厂.away").rename(made / "绿色工厂.txt")])
+        (made / "绿色工厂.txt").rename(made / "绿色工厂.away")
+    assert lines(folder) == (before, [])
+
+
+@pytest.mark.parametrize("table", ["chunks", "evidence", "mentions"])
+def test_a_stored_text_does_where_the_file_is_gone(folder, one_is_gone, table):
+    """All but the text follows from it."""
+    before, _ = lines(folder)
+    change(folder, f"UPDATE {table} SET chunk_id = chunk_id || 'x'")
+
+    report = KnowledgeBase.repair(folder, config=CONFIG)
+
+    assert report.left == ()
+    assert lines(folder) == (before, [])
+
+
+def test_a_lost_name_of_a_file_is_named(folder, made, one_is_gone):
+    """The document stays; a name that still leads to it is right."""
+    change(folder, "UPDATE sources SET source = source || '.x' WHERE source LIKE '%绿色工厂%'")
+    change(folder, "UPDATE sources SET doc_id = 'x' WHERE source LIKE '%节能降碳%'")
+    before, _ = lines(folder)
+
+    report = KnowledgeBase.repair(folder, config=CONFIG)
+
+    (left,) = report.left
+    assert left.startswith(f"{one_is_gone}: which file holds it is not known for sure")
+    assert "ingest its file" in left
+    assert len(report.done) == 1
+    assert lines(folder) == (before, [])
+
+
+def test_facts_of_an_import_that_are_lost_are_named(folder):
+    """Nothing else has them; those of other documents stay."""
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        first, second, _ = (card.doc_id for card in base.documents())
+        rows = [
+            {"doc": doc_id, "start": 0, "end": 9, "triples": [["绿色工厂", "属于", "工业"]]}
+            for doc_id in (first, second)
+        ]
+        facts = folder / "facts.jsonl"
+        facts.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        base.import_facts(facts)
+    before, _ = lines(folder)
+    change(
+        folder,
+        f"UPDATE evidence SET confidence = 0.5 WHERE doc_id = '{first}'",
+        f"UPDATE chunks SET heading_path = '[]' WHERE doc_id = '{second}'",
+    )
+
+    report = KnowledgeBase.repair(folder, config=CONFIG)
+
+    (left,) = report.left
+    assert left.startswith(f"{first}: what a model or an import gave of it is not all there")
+    after, problems = lines(folder)
+    assert problems == []
+    lost = [json.loads(line) for line in {*before} - {*after}]
+    assert {record.get("doc_id", first) for record in lost} == {first}
+    assert any(record["record"] == "evidence" for record in lost)
 
 
 @pytest.mark.parametrize("statement", [None, "UPDATE headings SET text = '章'"])

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
 from kgrag.files.sqlite_file import use_write_ahead_log, whose
 from kgrag.store.sqlite.faults import mapped
-from kgrag.store.sqlite.log_check import lost_in_log
 from kgrag.store.sqlite.opening import (
     APPLICATION_ID,
+    CrashedLog,
     check_file,
     check_tables,
     foreign,
@@ -99,9 +99,11 @@ class Database:
         """
         file = folder / FILE_NAME
         with _OPENING:
-            wrong_header, lost = _looked_at(file, create=create)
+            wrong_header, log = _looked_at(file, create=create)
             with mapped(file):
-                uri = _prepare(file)
+                uri, lost = _prepare(file, log)
+            if lost:
+                logger.warning("%s", lost)
             opened = cls(file, uri=uri, seen=Seen(_identity(file), wrong_header, lost))
             _OPENED.add(opened)
         return opened
@@ -183,8 +185,8 @@ _OPENED: "weakref.WeakSet[Database]" = weakref.WeakSet()
 _OPENING = threading.Lock()
 
 
-def _looked_at(file: Path, *, create: bool) -> tuple[str, str]:
-    """Return what is wrong in the header, and lost from the log, of a file that may be opened.
+def _looked_at(file: Path, *, create: bool) -> tuple[str, CrashedLog]:
+    """Return what is wrong in the header of a file that may be opened, and its log.
 
     A file that this process has open already is not read: closing it again would let go of the
     locks on it, and another process would take it, and its log, for its own alone.
@@ -195,15 +197,12 @@ def _looked_at(file: Path, *, create: bool) -> tuple[str, str]:
         identity = _identity(file) if file.exists() else None
         for other in _OPENED:
             if other.is_open and other.seen.identity == identity:
-                return other.seen.wrong_header, ""
-        lost = lost_in_log(file)
+                return other.seen.wrong_header, CrashedLog(log_of(file))
+        log = CrashedLog.of(file)
         with mapped(file):
-            wrong_header = check_file(file, create=create)
+            return check_file(file, create=create), log
     except OSError as exc:
         raise StoreUnavailableError(f"{file.parent}: {exc}: name another folder") from exc
-    if lost:
-        logger.warning("%s", lost)
-    return wrong_header, lost
 
 
 def _identity(file: Path) -> tuple[int, int]:
@@ -253,13 +252,14 @@ def _migrations() -> list[str]:
     return [script.read_text(encoding="utf-8") for script in scripts]
 
 
-def _prepare(file: Path) -> str:
-    """Create or migrate the file and return the URI to connect to."""
+def _prepare(file: Path, log: CrashedLog) -> tuple[str, str]:
+    """Create or migrate the file; return the URI to connect to, and what its log lost."""
     uri = uri_of(file.absolute())
     try:
         with closing(connect(uri)) as connection:
             connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
             use_write_ahead_log(connection, wait_s=BUSY_TIMEOUT_S)
+            lost = log.lost(connection)
             connection.execute("BEGIN")  # one state, while another process may make the schema
             version = _version(connection, file)
             if version:  # of a new file, 0
@@ -267,11 +267,11 @@ def _prepare(file: Path) -> str:
             connection.execute("COMMIT")
             if version < known_version():
                 _migrate(connection, file)
-            return uri
+            return uri, lost
     except sqlite3.OperationalError as exc:
         if not exc.sqlite_errorname.startswith(_UNWRITABLE):
             raise
-        return _prepare_read_only(file, uri, exc)
+        return _prepare_read_only(file, uri, exc), ""
 
 
 def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from kgrag.errors import StoreError
 from kgrag.store.contents import SourceState
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
@@ -142,10 +143,16 @@ def _card(row: Row) -> Document:
 
 
 def document(row: Row) -> Document:
-    """Return the document of a row as `documents` has them."""
+    """Return the document of a row as `documents` has them; StoreError if it is damaged."""
     doc_id, title, media_type, content_hash, warnings, properties, metadata, *rest = row
     file, segments, text = rest
     told = json.loads(properties)
+    try:
+        known = metadata_of(metadata)
+    except (TypeError, ValueError) as exc:
+        raise StoreError(
+            f"the metadata of {doc_id} is damaged ({exc}): run `kgrag repair`"
+        ) from exc
     return Document(
         doc_id=doc_id,
         title=title,
@@ -156,7 +163,7 @@ def document(row: Row) -> Document:
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(json.loads(warnings)),
         properties=told,
-        metadata=told_metadata(metadata_of(metadata), told),
+        metadata=told_metadata(known, told),
     )
 
 

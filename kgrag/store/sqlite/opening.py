@@ -1,7 +1,8 @@
-"""Refuse what is no knowledge base before anything is written to it."""
+"""Look at a database's files before SQLite opens them: whose they are, and what is damaged."""
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from kgrag.errors import NoKnowledgeBaseError, StoreUnavailableError
@@ -22,11 +23,98 @@ _FRACTIONS = bytes((64, 32, 32))
 _APPLICATION = slice(68, 72)
 _BUSY_TIMEOUT_S = 10.0  # another process may be making it
 _SEEN = 16  # bytes of a file's beginning that a message shows
+# sqlite.org/walformat.html: of a frame's header, pages after the commit that it ends or 0; salts
+_LOG_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
+_FRAME_BYTES = _FRAME_HEADER_BYTES + 8192
+_LOCKS = Path("/proc/locks")  # man 5 proc: the third from the end of a line is MAJOR:MINOR:INODE
 
 
 def log_of(file: Path) -> Path:
     """Return the write-ahead log beside a database file."""
     return file.with_name(file.name + "-wal")
+
+
+@dataclass(frozen=True, slots=True)
+class CrashedLog:
+    """A write-ahead log that a crash left, as it was before SQLite read it.
+
+    SQLite takes it up to the first frame whose checksum is wrong, which is right for the torn end
+    that a crash leaves. Commits behind such a frame were reported as stored, and are lost in
+    silence: a bit flipped, or the power failed before the disk had written all.
+
+    Attributes:
+        file: The log.
+        header: Its first bytes.
+        last_commit: Number of the last frame that ends a commit, from 1; 0 for none.
+    """
+
+    file: Path
+    header: bytes = b""
+    last_commit: int = 0
+
+    @classmethod
+    def of(cls, database: Path) -> "CrashedLog":
+        """Return the log of a database; as an empty one where a process has it open."""
+        log = log_of(database)
+        with suppress(OSError):  # SQLite will say it
+            if log.stat().st_size > _LOG_HEADER_BYTES and not _in_use(database):
+                return cls(log, *_commits(log))
+        return cls(log)
+
+    def lost(self, connection: sqlite3.Connection) -> str:
+        """Return what SQLite left out when it read the log, in words; empty for nothing.
+
+        Args:
+            connection: The first one to the database.
+        """
+        if not self.last_commit:
+            return ""
+        _, n_read, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        with suppress(OSError), self.file.open("rb") as opened:
+            is_begun_anew = opened.read(_LOG_HEADER_BYTES) != self.header  # by another process
+            if not is_begun_anew and 0 <= n_read < self.last_commit:
+                at = _LOG_HEADER_BYTES + n_read * _FRAME_BYTES if n_read else 0
+                return (
+                    f"{self.file} is damaged behind byte {at}: what was stored behind that is lost "
+                    "(the power failed, or a bit flipped): run again what ran last, `kgrag ingest` "
+                    "with the same files, and then `kgrag verify`"
+                )
+        return ""
+
+
+def _commits(log: Path) -> tuple[bytes, int]:
+    """Return the header of a log, and the number of the last frame of it that ends a commit.
+
+    Frames of an earlier round may follow, with other salts. Salts that differ in one bit are the
+    same, damaged.
+    """
+    last = 0
+    with log.open("rb", buffering=0) as opened:
+        header = opened.read(_LOG_HEADER_BYTES)
+        salts = int.from_bytes(header[16:24])
+        for number in range(1, (log.stat().st_size - _LOG_HEADER_BYTES) // _FRAME_BYTES + 1):
+            opened.seek(_LOG_HEADER_BYTES + (number - 1) * _FRAME_BYTES)
+            frame = opened.read(_FRAME_HEADER_BYTES)
+            is_ours = (int.from_bytes(frame[8:16]) ^ salts).bit_count() <= 1
+            if is_ours and any(frame[4:8]):
+                last = number
+    return header, last
+
+
+def _in_use(file: Path) -> bool:
+    """Return whether a process has the database open, so that its log is not read anew.
+
+    Asking by a lock of our own would let go of those that this process may have.
+    """
+    try:
+        held = {line.split()[-3].rpartition(":")[2] for line in _LOCKS.read_text().splitlines()}
+    except (OSError, IndexError):  # not Linux
+        return False
+    return any(
+        str(beside.stat().st_ino) in held
+        for beside in (file, file.with_name(file.name + "-shm"))
+        if beside.exists()
+    )
 
 
 def check_file(file: Path, *, create: bool) -> str:
@@ -77,8 +165,8 @@ def _wrong(header: bytes) -> str:
     return ""
 
 
-def mended_header(file: Path) -> bool:
-    """Set right what is the same in every file of ours; return whether anything was wrong.
+def mend_header(file: Path) -> None:
+    """Set right what is the same in every file of ours.
 
     Args:
         file: A copy that may be written.
@@ -94,13 +182,9 @@ def mended_header(file: Path) -> bool:
         72: bytes(20),
     }
     with file.open("r+b") as opened:
-        before = opened.read(_HEADER_BYTES)
-        header = bytearray(before)
         for at, right in fixed.items():
-            header[at : at + len(right)] = right
-        opened.seek(0)
-        opened.write(header)
-    return bytes(header) != before
+            opened.seek(at)
+            opened.write(right)
 
 
 def check_tables(connection: sqlite3.Connection, file: Path) -> None:

@@ -30,6 +30,17 @@ _STATEMENTS: Mapping[Part, tuple[str, ...]] = MappingProxyType(
 # Of these, documents that have nothing are sealed as before there was any.
 _LATER = frozenset({"sealed_metadata", "sealed_qualifiers"})
 PARTS: tuple[Part, ...] = tuple(_STATEMENTS)
+PART_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "text": "its text, title or headings",
+        "chunks": "its chunks",
+        "summaries": "its summaries",
+        "knowledge": "its facts or mentions",
+        "vectors": "the list of its vectors",
+        "sources": "the list of its files",
+        "log": "the log of its changes",
+    }
+)
 # Tables of which each row is sealed by itself, and subjects of their seals; a part is a row's key.
 Kept = Literal["meta", "state", "corrections", "decisions"]
 SETTINGS: tuple[Kept, ...] = ("meta", "state")
@@ -59,11 +70,6 @@ class Broken:
     subject: str
     part: str
     only_seal: bool = False
-
-    @property
-    def is_setting(self) -> bool:
-        """Whether it is a setting's."""
-        return self.subject in SETTINGS
 
 
 def seal_documents(
@@ -118,11 +124,6 @@ def sealed(connection: sqlite3.Connection, subject: str, part: str) -> bytes | N
     return seal if is_sound and isinstance(seal, bytes) else None
 
 
-def fits(seal: bytes, rows: object) -> bool:
-    """Return whether a seal is that of these rows: of a setting, [(key, value)]."""
-    return _of(rows) == seal[:_BYTES]
-
-
 def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
     """Yield what of documents is not as it was sealed, in order."""
     sealed: defaultdict[str, dict[str, object]] = defaultdict(dict)
@@ -132,7 +133,8 @@ def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
     gone = {d for (d,) in run(connection, "logged_documents")} - held
     for doc_id in sorted({*held, *gone, *sealed} - {*_KEPT}, key=str):
         seals = sealed[doc_id]
-        due: Sequence[Part] = PARTS if doc_id in held else ("log",)
+        # One that is lost has seals of its text and the rest, one that was deleted of its log.
+        due: Sequence[Part] = PARTS if doc_id in held or len(seals) > 1 else ("log",)
         for part in due:
             yield from _compared(doc_id, part, _seen(connection, doc_id, part), seals.get(part))
         for part in sorted({*seals} - {*due}):
@@ -153,6 +155,21 @@ def broken_settings(connection: sqlite3.Connection, *tables: Kept) -> Iterator[B
             yield from _compared(table, key, seen, seals.pop(key, None))
         for key, seal in sorted(seals.items(), key=str):
             yield from _compared(table, key, None, seal)
+
+
+def intact_rows(
+    connection: sqlite3.Connection, table: Kept
+) -> tuple[dict[str, tuple[object, ...]], list[str]]:
+    """Return the rows that are as they were sealed by their keys, and the keys of lost ones.
+
+    A row whose seal is damaged is taken as it is, unless a seal lacks its row: then it is probably
+    that one, with another key.
+    """
+    rows = _kept(connection, table)
+    broken = list(broken_settings(connection, table))
+    lost = {b.part for b in broken if not b.only_seal}
+    strange = {b.part for b in broken} if lost - rows.keys() else lost
+    return {key: row for key, row in rows.items() if key not in strange}, sorted(lost)
 
 
 def refuse_damaged_settings(connection: sqlite3.Connection, *tables: Kept) -> None:

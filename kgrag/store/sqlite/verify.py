@@ -2,18 +2,27 @@
 
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
+from kgrag.errors import StoreError
 from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
-from kgrag.store.sqlite.connection import known_version
+from kgrag.store.sqlite.connection import Seen, connect, known_version, make_schema
 from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.faults import is_damage
+from kgrag.store.sqlite.seals import (
+    DECIDED,
+    PART_NAMES,
+    SETTINGS,
+    Broken,
+    broken_seals,
+    broken_settings,
+    broken_vectors,
+)
 from kgrag.store.sqlite.statements import run
-from kgrag.store.sqlite.verify_seals import check_schema, check_seals, readable
 from kgrag.text.words import normalize_name
 
 _SHADOWS = ("data", "idx", "docsize", "config")  # tables in which FTS5 keeps an index
@@ -45,15 +54,12 @@ class Check:
 _OUTSIDE = f"its span {{}} is outside the text: {_REINGEST}"
 _CHECKS = (
     Check("document-has-source", "no file holds it: delete it, or ingest its file again"),
-    Check("source-has-document", "its document {} is missing: ingest the file again"),
     Check("summary-span", _OUTSIDE),
     Check("summary-targets", f"its chunk {{}} is missing or of another document: {_REINGEST}"),
     Check("fact-has-evidence", f"nothing supports it ({{}}): {_RESTORE}"),
-    Check("fact-has-entities", f"its entity {{}} is missing: {_RESTORE}"),
     Check("fact-wording", f"most documents word it otherwise than {{}}: {_RESTORE}"),
     Check("entity-supported", f"no fact and no mention names it ({{}}): {_RESTORE}"),
     Check("entity-wording", f"most documents name or class it otherwise than {{}}: {_RESTORE}"),
-    Check("mention-has-entity", f"mentioned in {{}}, but missing: {_RESTORE}"),
     *(
         check
         for table in ("evidence", "mentions")
@@ -67,13 +73,12 @@ _CHECKS = (
         )
     ),
     Check("vector-has-node", f"there is no such {{}}: {_REINGEST}"),
-    Check("vector-stored", f"its vector {{}} is missing: {_REINGEST}"),
     Check("embedding-has-node", f"no node has this vector: {_RESTORE}"),
     Check("change-log", f"the log does not say when its {{}} changed: {_RESTORE}"),
 )
 
 
-def verify(connection: sqlite3.Connection, documents: Documents) -> list[Problem]:
+def verify(connection: sqlite3.Connection, documents: Documents, seen: Seen) -> list[Problem]:
     """Return what is wrong with the database; caches and vectors are checked elsewhere.
 
     A file that is damaged itself is only reported as such: what its rows say means nothing. All is
@@ -82,11 +87,12 @@ def verify(connection: sqlite3.Connection, documents: Documents) -> list[Problem
     Args:
         connection: Where.
         documents: On the same connection.
+        seen: Of the files, before SQLite opened them.
     """
-    problems = [*_file(connection), *check_schema(connection)]
-    if any(p.invariant in ("file", "schema") for p in problems):
+    problems = [*_files(seen), *_file(connection), *_check_schema(connection)]
+    if is_unreadable(problems):
         return problems
-    problems += check_seals(connection)
+    problems += _check_seals(connection)
     for check in _CHECKS:
         problems += readable(check.invariant, partial(_breaches, connection, check))
     for invariant, found in (
@@ -97,6 +103,31 @@ def verify(connection: sqlite3.Connection, documents: Documents) -> list[Problem
     ):
         problems += readable(invariant, partial(found, connection))
     return problems + readable("documents", lambda: _check_documents(connection, documents))
+
+
+def readable(invariant: str, check: Callable[[], Iterable[Problem]]) -> list[Problem]:
+    """Return what a check finds; where it cannot read what it looks at, that."""
+    problems: list[Problem] = []
+    try:
+        problems.extend(check())
+    except (sqlite3.DatabaseError, TypeError, ValueError, KeyError, AttributeError) as exc:
+        if not is_damage(exc):
+            raise
+        problems.append(Problem(invariant, "kgrag.db", f"cannot be read ({exc}): {_RESTORE}"))
+    return problems
+
+
+def is_unreadable(problems: Iterable[Problem]) -> bool:
+    """Return whether a file is damaged itself, so that what it says means nothing."""
+    return any(p.invariant in ("file", "schema") for p in problems)
+
+
+def _files(seen: Seen) -> Iterator[Problem]:
+    """Name what was wrong before SQLite opened the files: what is left contradicts nothing."""
+    if seen.lost:
+        yield Problem("lost", "kgrag.db-wal", seen.lost)
+    if seen.wrong_header:
+        yield Problem("file", "kgrag.db", f"{seen.wrong_header}: {_RESTORE}")
 
 
 def _breaches(connection: sqlite3.Connection, check: Check) -> Iterator[Problem]:
@@ -118,9 +149,8 @@ def _file(connection: sqlite3.Connection) -> Iterator[Problem]:
 
 def _references(connection: sqlite3.Connection) -> Iterator[Problem]:
     for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall():
-        yield Problem(
-            "references", f"{table} {row}", f"names a missing row of {parent}: {_RESTORE}"
-        )
+        subject = table if row is None else f"{table} {row}"  # some tables have no numbers
+        yield Problem("references", subject, f"names a missing row of {parent}: {_RESTORE}")
 
 
 def _numbers(connection: sqlite3.Connection) -> Iterator[Problem]:
@@ -202,7 +232,11 @@ def _copy(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
 def _check_documents(connection: sqlite3.Connection, documents: Documents) -> Iterator[Problem]:
     """Check documents one after the other: no more than one text is in memory."""
     for doc_id, characters in run(connection, "document_lengths").fetchall():
-        document = documents.documents([doc_id])[0]
+        try:
+            document = documents.documents([doc_id])[0]
+        except StoreError as exc:
+            yield Problem("documents", doc_id, str(exc))
+            continue
         if characters != len(document.text):
             detail = (
                 f"says {characters} characters, its text has {len(document.text)}:"
@@ -211,3 +245,56 @@ def _check_documents(connection: sqlite3.Connection, documents: Documents) -> It
             yield Problem("document-characters", doc_id, detail)
         yield from check_places(document, documents.headings([doc_id]).get(doc_id, []))
         yield from check_chunks(document, documents.all_chunks_of(doc_id))
+
+
+def _check_schema(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that tables, indexes, triggers and views are those that we make."""
+    seen, wanted = _schema(connection), _wanted()
+    for name in sorted(seen.keys() | wanted.keys()):
+        if seen.get(name) != wanted.get(name):
+            yield Problem("schema", name, f"is not as kgrag makes it: {_RESTORE}")
+
+
+def _check_seals(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that settings, documents and vectors are as they were stored."""
+    yield from readable(
+        "checksum", lambda: map(_problem, broken_settings(connection, *SETTINGS, *DECIDED))
+    )
+    yield from readable("checksum", lambda: map(_problem, broken_seals(connection)))
+    for table in ("embeddings", "staged_embeddings"):
+        yield from readable("checksum", partial(_vectors, connection, table))
+
+
+def _vectors(connection: sqlite3.Connection, table: str) -> Iterator[Problem]:
+    for key in broken_vectors(connection, table):
+        yield Problem("checksum", key, f"this vector is not as it was stored: {_RESTORE}")
+
+
+def _problem(broken: Broken) -> Problem:
+    if broken.only_seal:
+        what = f"the checksum of {broken.part} is damaged"
+    elif broken.subject in SETTINGS:
+        what = f"the setting {broken.part} is not as it was stored"
+    elif broken.subject in DECIDED:
+        what = f"what was decided on {broken.part} is not as it was stored"
+    else:
+        what = f"{PART_NAMES.get(broken.part, broken.part)}: not as stored"
+    return Problem("checksum", broken.subject, f"{what}: {_RESTORE}")
+
+
+@cache
+def _wanted() -> dict[str, str]:
+    with closing(connect(":memory:")) as connection:
+        make_schema(connection)
+        return _schema(connection)
+
+
+def _schema(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the statement of each object by its name, without what SQLite writes as it likes."""
+    rows = run(connection, "schema")
+    return {
+        str(name): " ".join(f"{kind} {table} {sql}".replace('"', "").split())
+        for kind, name, table, sql in rows
+        # SQLite's own; and those of FTS5, which differ with its version
+        if not str(name).startswith(("sqlite_", "entity_search_"))
+    }

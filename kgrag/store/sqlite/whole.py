@@ -17,8 +17,7 @@ from kgrag.store.sqlite.query import run_query
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.search import Search
 from kgrag.store.sqlite.settings import Settings
-from kgrag.store.sqlite.verify import verify
-from kgrag.store.sqlite.verify_seals import check_file_header, check_log, readable
+from kgrag.store.sqlite.verify import is_unreadable, readable, verify
 from kgrag.store.sqlite.verify_search import verify_caches, verify_vectors
 from kgrag.store.whole import QueryLanguage
 from kgrag.types import Entity, Evidence, Fact, Mention
@@ -89,10 +88,8 @@ class Whole(Settings, Graph, Search, Decisions):
     def verify(self) -> list[Problem]:
         """Check every invariant."""
         with self.snapshot() as here, here._reading() as connection:
-            seen = self._database.seen
-            problems = [*check_log(seen.lost), *check_file_header(seen.wrong_header)]
-            problems += verify(connection, here)
-            if any(p.invariant in ("file", "schema") for p in problems):
+            problems = verify(connection, here, self._database.seen)
+            if is_unreadable(problems):
                 return problems
             problems += readable("vectors", lambda: verify_vectors(connection))
             with suppress(StoreError):  # of a damaged setting its checksum tells
@@ -124,16 +121,7 @@ class Whole(Settings, Graph, Search, Decisions):
     def run_query(
         self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
     ) -> list[dict[str, object]]:
-        """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`.
-
-        Args:
-            text: One statement.
-            max_rows: At most so many rows.
-            timeout_s: Seconds after which it is stopped.
-
-        Raises:
-            StatementError: If it is refused, malformed or stopped.
-        """
+        """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`."""
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
 
     def _knowledge(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:

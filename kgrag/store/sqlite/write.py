@@ -31,13 +31,7 @@ class Writing(Settings):
     """Storing documents; see `kgrag.store.documents` for what each method promises."""
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
-        """Store a document in place of its old self and of what only `source` held.
-
-        Raises:
-            ValueError: If a part of the bundle belongs to another document, or a fact lacks
-                evidence.
-            ModelMismatchError: If its vectors are of another encoder than is recorded.
-        """
+        """Store a document in place of its old self and of what only `source` held."""
         doc_id = bundle.document.doc_id
         with self._database.write() as connection:
             check_bundle(bundle)
@@ -58,11 +52,7 @@ class Writing(Settings):
             seal_settings(connection)
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record that `source` holds a stored document, and drop what only it held before.
-
-        Raises:
-            NotFoundError: If the document is not held.
-        """
+        """Record that `source` holds a stored document, and drop what only it held before."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
@@ -99,13 +89,7 @@ class Writing(Settings):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Add to a stored document what it does not have yet.
-
-        Raises:
-            NotFoundError: If the document is not held.
-            ValueError: If something belongs to another document, or a fact lacks evidence.
-            ModelMismatchError: If the vectors are of another encoder than is recorded.
-        """
+        """Add to a stored document what it does not have yet."""
         with self._database.write() as connection:
             _check_held(connection, doc_id)
             self._check_encoder(connection, embedder)
@@ -136,14 +120,7 @@ class Writing(Settings):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Let a stored document say these facts and mentions, and nothing else.
-
-        Raises:
-            NotFoundError: If the document is not held.
-            ValueError: If something belongs to another document, a fact lacks evidence, or the
-                title is empty.
-            ModelMismatchError: If the vectors are of another encoder than is recorded.
-        """
+        """Let a stored document say these facts and mentions, and nothing else."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)

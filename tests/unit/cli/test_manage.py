@@ -191,12 +191,13 @@ def test_repair_as_json_tells_the_same(folder: Path) -> None:
     """One record; what is left makes the command fail."""
     damage(folder, "UPDATE documents SET text = 'x' WHERE title = '甲方案'")
     damage(folder, "UPDATE sources SET source = source || '.gone'")
+    would = run(folder, "repair", "--dry-run")
+    assert would.exit_code == 1
+    assert "\nleft: " in f"\n{would.stderr}"
+    assert would.stdout.splitlines()[-1].endswith(" left")
     done = run(folder, "repair", "--json")
     (told,) = records(done.stdout)
     assert done.exit_code == 1
     assert told["found"]
     assert told["left"]
-    again = run(folder, "repair")
-    assert again.exit_code == 1
-    assert "\nleft: " in f"\n{again.stderr}"
-    assert again.stdout.splitlines()[-1].endswith(" left")
+    assert run(folder, "verify").exit_code == 0

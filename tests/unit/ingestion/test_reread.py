@@ -1,6 +1,7 @@
 from contextlib import closing
 
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
+from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.load import Source
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.reread import rebuilt, reread
@@ -21,6 +22,6 @@ def test_a_document_is_made_anew_with_what_is_stated_of_it(tmp_path):
         again = reread(ready.outcome.doc_id, [str(tmp_path / "gone.txt"), str(file)])
         assert again is not None
         assert again.title == "甲"
-        made = rebuilt(again, store=store, sizes=SIZES, keep=())
+        made = rebuilt(again, store=store, curation=Curation.of(store), sizes=SIZES, fingerprint="")
 
     assert made.fingerprint == ready.bundle.fingerprint

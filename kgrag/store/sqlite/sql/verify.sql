@@ -4,9 +4,6 @@
 -- name: check_document_has_source
 SELECT doc_id, NULL FROM documents WHERE doc_id NOT IN (SELECT doc_id FROM sources) ORDER BY 1;
 
--- name: check_source_has_document
-SELECT source, doc_id FROM sources WHERE doc_id NOT IN (SELECT doc_id FROM documents) ORDER BY 1;
-
 -- name: check_summary_span
 -- Spans may be empty; one that touches a chunk's edge still belongs to it.
 SELECT s.summary_id, s.start || '..' || s.end FROM summaries s JOIN documents d USING (doc_id)
@@ -20,12 +17,6 @@ WHERE c.chunk_id IS NULL OR c.doc_id <> s.doc_id ORDER BY 1, t.key;
 -- name: check_fact_has_evidence
 SELECT fact_id, predicate FROM facts WHERE fact_id NOT IN (SELECT fact_id FROM evidence)
 ORDER BY 1;
-
--- name: check_fact_has_entities
-SELECT f.fact_id, x.entity_id FROM facts f JOIN (
-  SELECT fact_id, subject_id AS entity_id FROM facts
-  UNION SELECT fact_id, object_id FROM facts) x USING (fact_id)
-WHERE x.entity_id NOT IN (SELECT entity_id FROM entities) ORDER BY 1, 2;
 
 -- name: check_fact_wording
 SELECT fact_id, predicate FROM facts f
@@ -50,10 +41,6 @@ OR type IS NOT coalesce((
   SELECT type FROM entity_names n WHERE n.entity_id = e.entity_id AND type <> 'entity'
   GROUP BY type ORDER BY count(DISTINCT doc_id) DESC, type LIMIT 1), 'entity')
 ORDER BY 1;
-
--- name: check_mention_has_entity
-SELECT entity_id, doc_id FROM mentions WHERE entity_id NOT IN (SELECT entity_id FROM entities)
-ORDER BY 1, 2;
 
 -- name: check_evidence_span
 SELECT x.fact_id, x.doc_id || ' ' || x.start || '..' || x.end
@@ -94,9 +81,6 @@ SELECT v.node_id, v.kind FROM node_vectors v WHERE NOT CASE v.kind
   ELSE v.node_id = v.doc_id
     AND EXISTS (SELECT 1 FROM documents d WHERE d.doc_id = v.doc_id) END
 ORDER BY 1;
-
--- name: check_vector_stored
-SELECT node_id, key FROM node_vectors WHERE key NOT IN (SELECT key FROM embeddings) ORDER BY 1;
 
 -- name: check_embedding_has_node
 SELECT key, NULL FROM embeddings WHERE key NOT IN (SELECT key FROM node_vectors) ORDER BY 1;

@@ -8,8 +8,8 @@ from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
 from kgrag.llm.ledger import Calls
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database, connect, known_version, make_schema
+from kgrag.store.sqlite.damaged import _reading
 from kgrag.store.sqlite.opening import TABLES, uri_of
-from kgrag.store.sqlite.salvage import reading
 
 
 @pytest.mark.parametrize("name", ["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"])
@@ -364,7 +364,7 @@ def left_open(monkeypatch):
         opened[-1].close()
 
 
-@pytest.mark.parametrize("open_", [lambda file: connect(uri_of(file)), reading, Calls.open])
+@pytest.mark.parametrize("open_", [lambda file: connect(uri_of(file)), _reading, Calls.open])
 def test_a_file_that_is_no_database_is_not_held_open(tmp_path, left_open, open_):
     """Later versions of Python warn of a connection that nobody has closed."""
     (tmp_path / "f.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 500)

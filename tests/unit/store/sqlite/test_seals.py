@@ -11,7 +11,6 @@ from kgrag.errors import StoreError
 from kgrag.store.decisions import Decision
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database, connect, make_schema
-from kgrag.store.sqlite.mend import _LONGEST, _right
 from kgrag.store.sqlite.seals import PARTS, broken_seals, broken_settings, broken_vectors
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.old_folder import make_older
@@ -124,18 +123,6 @@ def test_a_changed_setting_is_not_sealed_by_the_next_writer(store, damage):
     with pytest.raises(StoreError, match=r"embedder.*kgrag repair"):
         store.delete_document("d-01")
     assert {p.subject for p in store.verify() if p.invariant == "checksum"} == {"meta"}
-
-
-def test_a_long_setting_is_not_mended_bit_by_bit():
-    """It would take minutes, and all of the memory where every candidate is kept."""
-    tried = []
-
-    def refused(text):
-        tried.append(text)
-        return False
-
-    assert _right(b"x" * (_LONGEST + 1), refused) is None
-    assert len(tried) == 1
 
 
 def test_seals_follow_every_way_to_write(store, folder, put, make):

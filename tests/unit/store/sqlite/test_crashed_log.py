@@ -5,8 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from kgrag.store.sqlite import log_check
-from kgrag.store.sqlite.log_check import _FRAME_BYTES, _HEADER_BYTES, lost_in_log
+from kgrag.store.sqlite import opening
+from kgrag.store.sqlite.connection import Database
+from kgrag.store.sqlite.opening import _FRAME_BYTES, _LOG_HEADER_BYTES, CrashedLog
 from kgrag.store.sqlite.store import SQLiteStore
 
 
@@ -37,26 +38,35 @@ def held(folder):
         return len(store.document_cards())
 
 
+def lost(folder):
+    """Return what is said to be lost when a copy of a folder is opened."""
+    shutil.copytree(folder, folder / "opened")
+    try:
+        with closing(Database.open(folder / "opened")) as database:
+            return database.seen.lost
+    finally:
+        shutil.rmtree(folder / "opened")
+
+
 def test_a_whole_log_loses_nothing(crashed, caplog):
-    """Our sums are SQLite's: by others, every frame would be damaged."""
-    assert lost_in_log(crashed / "kgrag.db") == ""
+    """SQLite reads all of it."""
     assert held(crashed) == 4
     assert not caplog.records
-    assert lost_in_log(crashed / "kgrag.db") == ""  # nor one that is not there
+    assert lost(crashed) == ""  # nor one that is not there
 
 
 @pytest.mark.parametrize(
-    ("at", "byte"),
+    "at",
     [
-        (9, 0),  # the header's version
-        (17, 0),  # its salts: then none of the frames is of this log
-        (_HEADER_BYTES + 2, _HEADER_BYTES),  # a frame's page
-        (_HEADER_BYTES + 9, _HEADER_BYTES),  # its salts
-        (_HEADER_BYTES + 20, _HEADER_BYTES),  # its sums
-        (_HEADER_BYTES + _FRAME_BYTES + 4000, _HEADER_BYTES + _FRAME_BYTES),
+        9,  # the header's version
+        17,  # its salts
+        _LOG_HEADER_BYTES + 2,  # a frame's page
+        _LOG_HEADER_BYTES + 9,  # its salts
+        _LOG_HEADER_BYTES + 20,  # its sums
+        _LOG_HEADER_BYTES + _FRAME_BYTES + 4000,
     ],
 )
-def test_commits_behind_a_flipped_bit_are_told(crashed, caplog, at, byte):
+def test_commits_behind_a_flipped_bit_are_told(crashed, caplog, at):
     """SQLite would drop them, and all that is left would be in order."""
     flip(crashed, at)
     with closing(SQLiteStore.open(crashed)) as store:
@@ -65,7 +75,7 @@ def test_commits_behind_a_flipped_bit_are_told(crashed, caplog, at, byte):
     (record,) = caplog.records
     said = record.getMessage()
     assert record.levelname == "WARNING"
-    assert f"kgrag.db-wal is damaged at byte {byte}: what was stored behind that is lost" in said
+    assert "kgrag.db-wal is damaged behind byte 0: what was stored behind that is lost" in said
     assert "kgrag ingest" in said
     assert (problem.invariant, problem.subject, problem.detail) == ("lost", "kgrag.db-wal", said)
     with closing(SQLiteStore.open(crashed)) as store:
@@ -76,13 +86,20 @@ def test_a_torn_end_is_silent(crashed, caplog):
     """A crash leaves it: what is cut off was not told to be stored, or is the disk's to keep."""
     log = crashed / "kgrag.db-wal"
     whole = log.read_bytes()
-    for n_bytes in (0, 20, _HEADER_BYTES, _HEADER_BYTES + 30, len(whole) // 2, len(whole) - 1):
+    for n_bytes in (
+        0,
+        20,
+        _LOG_HEADER_BYTES,
+        _LOG_HEADER_BYTES + 30,
+        len(whole) // 2,
+        len(whole) - 1,
+    ):
         log.write_bytes(whole[:n_bytes])
-        assert lost_in_log(crashed / "kgrag.db") == "", n_bytes
+        assert lost(crashed) == "", n_bytes
     log.write_bytes(whole)
     flip(crashed, -5)  # of the last commit: no other follows
     log.write_bytes(log.read_bytes()[:-_FRAME_BYTES])
-    assert lost_in_log(crashed / "kgrag.db") == ""
+    assert lost(crashed) == ""
 
 
 def test_what_was_rolled_back_is_silent(tmp_path):
@@ -98,9 +115,9 @@ def test_what_was_rolled_back_is_silent(tmp_path):
         connection.execute("INSERT INTO meta VALUES ('small', 'x')")
         assert (alive / "kgrag.db-wal").stat().st_size > 40 * _FRAME_BYTES
         shutil.copytree(alive, tmp_path / "kb")
-    assert lost_in_log(tmp_path / "kb" / "kgrag.db") == ""
-    flip(tmp_path / "kb", _HEADER_BYTES + 50)
-    assert lost_in_log(tmp_path / "kb" / "kgrag.db")
+    assert lost(tmp_path / "kb") == ""
+    flip(tmp_path / "kb", _LOG_HEADER_BYTES + 50)
+    assert lost(tmp_path / "kb")
 
 
 def test_an_earlier_round_of_the_log_is_silent(tmp_path, put):
@@ -114,29 +131,42 @@ def test_an_earlier_round_of_the_log_is_silent(tmp_path, put):
         store.set_meta({"a": "b"})
         shutil.copytree(alive, tmp_path / "kb")
     assert (tmp_path / "kb" / "kgrag.db-wal").stat().st_size > 8 * _FRAME_BYTES
-    assert lost_in_log(tmp_path / "kb" / "kgrag.db") == ""
+    assert lost(tmp_path / "kb") == ""
 
 
-@pytest.mark.skipif(not os.access(log_check._LOCKS, os.R_OK), reason="needs /proc/locks")
+@pytest.mark.skipif(not os.access(opening._LOCKS, os.R_OK), reason="needs /proc/locks")
 def test_the_log_of_an_open_knowledge_base_is_left_alone(crashed):
     """Who has it open reads what it knows of, and may be writing it just now."""
     with closing(SQLiteStore.open(crashed)) as store:
         store.set_meta({"a": "b"})
         store.set_meta({"a": "c"})
-        flip(crashed, _HEADER_BYTES + 50)
-        assert lost_in_log(crashed / "kgrag.db") == ""
-        shutil.copytree(crashed, crashed / "copy")
-    assert lost_in_log(crashed / "copy" / "kgrag.db")
+        flip(crashed, _LOG_HEADER_BYTES + 50)
+        assert CrashedLog.of(crashed / "kgrag.db") == CrashedLog(crashed / "kgrag.db-wal")
+        assert lost(crashed)  # a copy, which nobody has open
 
 
 def test_a_log_that_is_emptied_meanwhile_is_silent(crashed, monkeypatch):
     """A process that closes the knowledge base between two looks at the log empties it."""
-    file = crashed / "kgrag.db"
 
     def emptied(file):
         os.truncate(file.with_name(file.name + "-wal"), 0)
         return False
 
-    monkeypatch.setattr(log_check, "_in_use", emptied)
+    monkeypatch.setattr(opening, "_in_use", emptied)
 
-    assert lost_in_log(file) == ""
+    assert lost(crashed) == ""
+
+
+def test_a_log_that_is_begun_anew_meanwhile_is_silent(crashed, monkeypatch):
+    """What a process that came meanwhile has copied into the database is not lost."""
+    found = CrashedLog.of
+
+    def overtaken(file):
+        log = found(file)
+        with closing(sqlite3.connect(file)) as other:
+            other.execute("SELECT * FROM meta")
+        return log
+
+    monkeypatch.setattr(CrashedLog, "of", overtaken)
+
+    assert lost(crashed) == ""
