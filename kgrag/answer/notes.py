@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from types import MappingProxyType
 
 from kgrag.types import Language
 
@@ -23,7 +22,7 @@ class Note(str):
     def __new__(cls, text: str, kind: str = "", **values: object) -> "Note":
         """Return a note with its words."""
         made = super().__new__(cls, text)
-        made.kind, made.values = kind, MappingProxyType(values)
+        made.kind, made.values = kind, values
         return made
 
 

@@ -1,5 +1,6 @@
 """Notes beside an answer."""
 
+import pickle
 import tomllib
 from pathlib import Path
 from string import Formatter
@@ -32,5 +33,7 @@ def test_a_note_is_its_words_and_knows_its_kind():
     told = note("shortened", "zh", shown=3, n=40)
     assert told == "列出前3条，共40条"
     assert (told.kind, dict(told.values)) == ("shortened", {"shown": 3, "n": 40})
+    again = pickle.loads(pickle.dumps(told))
+    assert (again, again.kind) == (told, "shortened")
     with pytest.raises(KeyError):
         note("shortened", "zh", shown=3)
