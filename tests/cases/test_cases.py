@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from dataclasses import fields as dataclass_fields
+from operator import attrgetter
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -49,7 +50,8 @@ def value(found: Any, field: str, text: str) -> Any:
     """Return what a finding, or its qualifiers, has by a name; `words` are those that it spans."""
     if field == "words":
         return text[found.start : found.end]
-    return getattr(found, field) if hasattr(found, field) else getattr(found.qualifiers, field)
+    has = found if "." in field or hasattr(found, field) else found.qualifiers
+    return attrgetter(field)(has)
 
 
 def inner(value: Any) -> str:
