@@ -1,12 +1,14 @@
-"""What documents are told apart by: as filters find them, so their properties say."""
+"""What documents are told apart by: facets and nodes; titles are in tests/cases/titles.toml."""
+
+from dataclasses import replace
 
 import pytest
 
 from kgrag.errors import NotFoundError
 from kgrag.metadata import Metadata
 from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.text.document_nodes import node_id, node_name
 from kgrag.text.facets import NATIONAL, document_facets
-from kgrag.text.titles import document_kinds, titles_within
 from kgrag.types import Document
 
 TITLES = {
@@ -47,12 +49,6 @@ def test_a_kind_finds_the_documents_one_of_whose_kinds_ends_so(kind):
     assert found(Filter(kinds=(kind,))) == listed
 
 
-def test_what_is_issued_without_marks_is_found_by_its_kind():
-    """关于印发…行动计划的通知 is a plan, too."""
-    assert document_kinds("关于印发云岭省绿色工厂行动计划的通知") == ("通知", "行动计划")
-    assert titles_within("市政府关于印发«节能规划(2022年)»的通知")[-1] == "节能规划"
-
-
 @pytest.mark.parametrize(
     ("regions", "places", "around"),
     [
@@ -75,3 +71,29 @@ def test_kinds_are_those_of_the_body_and_of_its_notice():
     facets = document_facets("云岭省节能规划", metadata)
     assert facets.kinds == ("规划", "通知")
     assert facets.year == 2022
+
+
+TITLE = "关于加快建立健全绿色低碳循环发展经济体系的实施意见"
+YUN = Metadata(issuers=("云岭省人民政府",), regions=("云岭省",))
+NAN = Metadata(issuers=("南渡省人民政府",), regions=("南渡省",))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"{TITLE}（云政发〔2021〕3号）",
+        f"云政发〔2021〕3号 云岭省人民政府{TITLE}",
+        f"云岭省人民政府{TITLE}",
+    ],
+)
+def test_a_number_or_the_issuer_in_the_title_makes_no_second_node(written):
+    """The name is the one that others cite."""
+    assert node_name(written) == TITLE
+    assert node_id(written, YUN) == node_id(TITLE, YUN)
+
+
+def test_one_title_of_several_issuers_is_several_nodes():
+    """Where no issuer is told, the region tells them apart."""
+    assert node_id(TITLE, YUN) != node_id(TITLE, NAN)
+    regions = (replace(m, issuers=()) for m in (YUN, NAN))
+    assert len({node_id(TITLE, m) for m in regions}) == 2
