@@ -3,12 +3,23 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lxml import html
+
+from kgrag.ids import entity_id
+from kgrag.ingestion.duplicates import proposals
+from kgrag.ingestion.load.grid import Cell, fill, table_lines
+from kgrag.ingestion.load.html_lines import page_lines
+from kgrag.ingestion.load.markdown import read_markdown
+from kgrag.ingestion.load.title import guess_title
+from kgrag.ingestion.locate import locate
 from kgrag.ingestion.metadata.dates import Dates, issue_year, read_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
 from kgrag.ingestion.metadata.lines import read_lines
 from kgrag.ingestion.metadata.numbers import own_number
 from kgrag.ingestion.metadata.read import read_metadata, suggested_year, title_particulars
 from kgrag.ingestion.metadata.regions import read_region
+from kgrag.ingestion.resolve import name_resolver
+from kgrag.ingestion.self_names import self_names
 from kgrag.metadata import Metadata
 from kgrag.text.indicators import split_place
 from kgrag.text.leading_region import leading_region
@@ -18,6 +29,7 @@ from kgrag.text.places import with_places_inside
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.region_mentions import regions_in
 from kgrag.text.regions import path, region_of, regions_named
+from kgrag.types import Document, Entity
 
 
 def dates_of(text: str, title: str = "") -> Dates:
@@ -75,25 +87,84 @@ def official_terms_in(text: str) -> list[tuple[str, str]]:
     return [(text[t.start : t.end], t.terms[0]) for t in official_terms(text)]
 
 
+def located(quote: str, text: str) -> list[tuple[str, str]]:
+    """Return the words in which a text has a quote, and how they were found."""
+    place = locate(quote, text)
+    return [(text[place.start : place.end], place.match)] if place else []
+
+
+def resolved(name: str, about: dict[str, Any] | None = None) -> list[tuple[str, str, str]]:
+    """Return name, type and wording of what a name means in a document.
+
+    Args:
+        name: As it is written.
+        about: Of the document: title, regions, issuers, level; `abbreviations` that it explains,
+            and the `type` that is told beside the name.
+    """
+    told: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in (about or {}).items()
+    }
+    type_, short = told.pop("type", ""), told.pop("abbreviations", None)
+    title = told.pop("title", "节能规划")
+    document = Document("d", title, "", "d.txt", "txt", "00", metadata=Metadata(**told))
+    entity, written = name_resolver(document, abbreviations=short).entity(name, type_)
+    return [(entity.name, entity.type, written)]
+
+
+def resolved_by_itself(
+    word: str, title: str, regions: Sequence[str] = (), issuers: Sequence[str] = ()
+) -> str:
+    """Return what a word for itself, as 本地区, means in a document."""
+    metadata = Metadata(regions=tuple(regions), issuers=tuple(issuers))
+    return self_names(Document("d", title, "", "d.txt", "txt", "00", metadata=metadata)).resolve(
+        word
+    )
+
+
+def proposed(*named: list[Any]) -> list[tuple[str, str]]:
+    """Return which of some names, with their types and how often they occur, may be one."""
+    entities = [(Entity(entity_id(name), name, type_), n) for name, type_, n in named]
+    return [(p.name, p.into) for p in proposals(entities)]
+
+
+def cells_of(rows: list[list[Any]]) -> list[list[Cell | str]]:
+    """Return cells: texts, or a text with the rows and columns that it spans."""
+    return [[c if isinstance(c, str) else Cell(*c) for c in row] for row in rows]
+
+
+def html_table_lines(body: str) -> list[str]:
+    """Return the lines of a page's body."""
+    return [line.text for line in page_lines(html.fromstring(f"<div>{body}</div>"))]
+
+
 VIEWS: dict[str, Callable[..., Any]] = {
     "broken_numbers": broken_numbers_in,
     "canonical_organ": lambda name, regions=(): canonical_organ(name, regions=regions),
     "dates": dates_of,
+    "filled": lambda rows: [" | ".join(row) for row in fill(cells_of(rows)).rows],
     "full_organ_name": lambda name, regions=(): full_organ_name(name, regions=regions),
     "issue_year": lambda text: issue_year(read_lines(text)),
     "issuers": issuers_of,
+    "html lines": html_table_lines,
     "leading_region": lambda text, within=(): [leading_region(text, within=within)],
     "lines": read_lines,
+    "located": located,
+    "markdown title": lambda text: read_markdown(text.encode(), name="a.md", stem="stem").title,
     "metadata": metadata_of,
     "official_terms": official_terms_in,
     "own_number": lambda text: own_number(read_lines(text)),
+    "proposed": proposed,
     "region of a document": region_of_document,
     "region": region_by_name,
     "regions": regions_by_name,
     "regions in a text": regions_within,
     "place_name": place_name,
+    "resolved": resolved,
+    "resolved by itself": resolved_by_itself,
     "split_place": lambda name, regions=(): [split_place(name, tuple(regions))],
     "suggested_year": suggested_year_of,
+    "table lines": lambda rows, n_header=None: table_lines(cells_of(rows), n_header),
+    "title over blank lines": lambda text: guess_title(text.replace("\n", "\r\n\r\n"), "stem"),
     "title_particulars": lambda title: [title_particulars(title)],
     "with_places_inside": lambda places: with_places_inside(set(places)),
 }

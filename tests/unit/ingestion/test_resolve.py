@@ -26,31 +26,6 @@ def resolve(name, type_="", *, abbreviations=None, decisions=None, **about):
     return resolver.entity(name, type_)
 
 
-@pytest.mark.parametrize(
-    ("name", "regions", "called"),
-    [
-        ("省林业局", CHENGDU, "四川省林业局"),
-        ("市发改委", CHENGDU, "成都市发展和改革委员会"),
-        ("四川省 林业局", CHENGDU, "四川省林业局"),
-        ("工信部", (), "工业和信息化部"),
-        ("原环境保护部", SICHUAN, "生态环境部"),
-        ("成都", (), "成都市"),
-        ("四川", CHENGDU, "四川省"),
-        ("全省", CHENGDU, "四川省"),
-        ("全省绿色工厂", CHENGDU, "四川省绿色工厂"),
-        ("本地区", CHENGDU, "成都市"),
-        ("武侯区", CHENGDU, "成都市武侯区"),
-        ("成都市武侯区", SICHUAN, "成都市武侯区"),
-        ("绿色工厂", CHENGDU, "绿色工厂"),
-    ],
-)
-def test_a_name_means_what_it_means_in_its_document(name, regions, called):
-    """Organs and places in full, with the document's own region where none is told."""
-    entity, written = resolve(name, regions=regions)
-    assert entity.name == called
-    assert written == ("" if called == name else name)
-
-
 def test_an_organ_of_no_known_place_is_the_regions_own():
     """市林业局 of a province's document is any of its cities', and never another province's."""
     here, _ = resolve("市林业局", regions=SICHUAN)
@@ -78,14 +53,6 @@ def test_documents_of_one_name_by_several_issuers_are_several():
     by_region = [document_node(document(regions=r)) for r in (("甲省",), ("乙省",))]
     assert len({node.entity_id for node in (*of, *by_region)}) == 4
     assert {node.name for node in of} == {"节能规划"}
-
-
-def test_an_abbreviation_is_what_the_document_says_it_is():
-    """以下简称 holds in the document that says so."""
-    short = {"《方案》": "《云岭省节能行动方案》", "市发改委": "市发展和改革委员会"}
-    assert resolve("方案", abbreviations=short)[0].name == "云岭省节能行动方案"
-    assert resolve("市发改委", abbreviations=short)[0].name == "成都市发展和改革委员会"
-    assert resolve("方案")[0].name == "方案"
 
 
 def test_a_stop_word_that_the_document_explains_is_no_stop_word():
@@ -116,77 +83,12 @@ def test_mergers_that_lead_in_a_circle_end():
     assert resolve("甲方", decisions=decisions)[0].name in ("甲方", "乙方")
 
 
-@pytest.mark.parametrize(("told", "type_"), [("", "agency"), ("entity", "agency"), ("x", "x")])
-def test_a_type_that_is_told_wins_over_the_name(told, type_):
-    """Else the name tells it."""
-    assert resolve("成都市林业局", told)[0].type == type_
-
-
-@pytest.mark.parametrize(
-    "name", ["青川市石桥县", "成都市武侯区", "四川省", "正定县", "沧州市泊头市"]
-)
-def test_a_place_is_none_of_the_agencies_that_a_model_takes_it_for(name):
-    """It is told so where a city answers for something."""
-    assert resolve(name, "agency", regions=("云岭省",))[0].type == "region"
-
-
 @given(st.text(min_size=1).filter(str.strip))
 def test_resolving_again_changes_nothing(name):
     """What is stored is resolved anew at each ingest."""
     entity, _ = resolve(name)
     again, written = resolve(entity.name, entity.type)
     assert (again.entity_id, written) == (entity.entity_id, "")
-
-
-def test_a_bare_organ_of_a_national_document_is_its_issuers():
-    """办公室 of two ministries are two; all of a kind are the country's."""
-    about = {"regions": (), "issuers": ("生态环境部",), "level": "部门"}
-    assert resolve("领导小组办公室", **about)[0].name == "领导小组办公室（生态环境部）"
-    assert resolve("各市人民政府", **about)[0].name == "各市人民政府（全国）"
-    assert resolve("领导小组办公室", regions=())[0].name == "领导小组办公室（节能规划）"
-
-
-@pytest.mark.parametrize("name", ["财政部门", "省级生态环境主管部门", "省级人民政府"])
-def test_what_every_place_has_is_the_countrys_in_a_national_document(name):
-    """财政部门 is not the ministry's own that writes of it, whichever ministry that is."""
-    for issuer in ("生态环境部", "财政部"):
-        entity, _ = resolve(name, regions=(), issuers=(issuer,), level="部门")
-        assert entity.name == f"{name}（全国）"
-
-
-def test_divisions_are_the_bureaus_that_alone_issued_the_document():
-    """Each bureau of a province has a 综合处."""
-    of = {
-        issuers: resolve("综合处", regions=SICHUAN, issuers=issuers)[0].name
-        for issuers in (
-            ("四川省林业局",),
-            ("四川省生态环境厅办公室",),
-            ("四川省人民政府",),
-            ("四川省林业局", "四川省财政厅"),
-        )
-    }
-    assert list(of.values()) == [
-        "综合处（四川省林业局）",
-        "综合处（四川省生态环境厅）",
-        "综合处（四川省）",
-        "综合处（四川省）",
-    ]
-    for issuers, name in of.items():
-        assert resolve(name, regions=SICHUAN, issuers=issuers)[0].name == name
-
-
-@pytest.mark.parametrize("name", ["市林业局", "县级服务中心", "领导小组办公室"])
-def test_what_is_no_division_is_the_places(name):
-    """A city's centre is not a part of the province's bureau that writes of it."""
-    entity, _ = resolve(name, regions=SICHUAN, issuers=("四川省林业局",))
-    assert entity.name == f"{name}（四川省）"
-
-
-def test_districts_of_one_name_keep_their_bare_organs_apart():
-    """朝阳区 is one of Beijing, and one of Changchun."""
-    beijing, changchun = ("北京市", "朝阳区"), ("吉林省", "长春市", "朝阳区")
-    of = [resolve("领导小组办公室", regions=regions)[0].name for regions in (beijing, changchun)]
-    assert len(set(of)) == 2
 
 
 def test_an_indicator_has_one_name_without_its_place():

@@ -1,33 +1,8 @@
 """The head of a text file: what it says of the document, and what is no head."""
 
-import pytest
-
 from kgrag.ingestion.load.front_matter import front_matter
 from kgrag.ingestion.load.markdown import read_markdown
 from kgrag.ingestion.load.plain import read_plain
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "---\ntitle: 节能办法\nDate: 2022-03-05\n---\n正文",
-            {"title": "节能办法", "date": "2022-03-05"},
-        ),
-        ('+++\ntitle = "节能办法"\n+++\n正文', {"title": "节能办法"}),
-        (
-            "title: 节能办法\nissuer: 云岭省能源局\n正文",
-            {"title": "节能办法", "issuer": "云岭省能源局"},
-        ),
-        ("title: 节能办法\n正文", {}),  # one line alone may be text
-        ("正文\n---\ntitle: 节能办法\n---", {}),
-        ("---\ntags:\n  - 甲\n---\n正文", {}),
-        ("", {}),
-    ],
-)
-def test_what_a_head_says(text, told):
-    """Keys that metadata is read from, in any case; a head without a fence has two lines."""
-    assert front_matter(text) == told
 
 
 def test_a_rule_in_the_text_ends_no_head_that_never_began():

@@ -3,42 +3,11 @@
 import pytest
 
 from kgrag.ingestion.load.numbering import Level, Numbering
-from kgrag.text.numerals import chinese_number, roman_number
 
 
 def numbering(levels: dict[int, Level]) -> Numbering:
     """Return the numbering of a file with one list, numId 1."""
     return Numbering({"1": ("0", levels)}, {}, {})
-
-
-@pytest.mark.parametrize(
-    ("n", "text"),
-    [
-        (1, "一"),
-        (9, "九"),
-        (10, "十"),
-        (11, "十一"),
-        (20, "二十"),
-        (35, "三十五"),
-        (100, "一百"),
-        (101, "一百〇一"),
-        (110, "一百一十"),
-        (1001, "一千〇一"),
-        (0, "0"),
-        (10_000, "10000"),
-    ],
-)
-def test_chinese_number(n, text):
-    """Numbers below 10,000 are written as Word writes them; others stay digits."""
-    assert chinese_number(n) == text
-
-
-@pytest.mark.parametrize(
-    ("n", "text"), [(1, "i"), (4, "iv"), (9, "ix"), (40, "xl"), (1994, "mcmxciv")]
-)
-def test_roman_number(n, text):
-    """Small letters with the usual subtractions."""
-    assert roman_number(n) == text
 
 
 def test_label_when_levels_are_nested():

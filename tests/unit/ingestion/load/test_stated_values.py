@@ -9,51 +9,12 @@ from kgrag.metadata import Metadata
 FIELDS = [*sorted(METADATA_FIELDS), "title", "备注"]
 
 
-@pytest.mark.parametrize(
-    ("names", "field"),
-    [
-        (("file", "File", "文件", "文件名"), "file"),
-        (("title", "标题"), "title"),
-        (("issuer", "issuers", "发文机关"), "issuers"),
-        (("number", "文号", " 文 号 "), "number"),
-        (("written", "成文日期"), "written"),
-        (("date", "issued", "日期", "印发日期"), "issued"),
-        (("effective", "施行日期"), "effective"),
-        (("expires", "失效日期"), "expires"),
-        (("region", "regions", "地区"), "regions"),
-        (("kind", "文种"), "kind"),
-        (("level", "级别"), "level"),
-        (("status", "状态"), "status"),
-        (("recipients", "主送机关"), "recipients"),
-    ],
-)
-def test_columns_are_known_in_two_languages(names, field):
-    """A field of `Metadata` by its name, and as registers of documents call it."""
-    assert {field_of(name) for name in names} == {field}
-
-
 def test_every_field_of_metadata_can_be_stated():
     """One that is added there is a column, too, but for what only a reader knows."""
     fields = {*Metadata.__dataclass_fields__} - {"inferred"}
 
     assert fields == METADATA_FIELDS
     assert {field_of(name) for name in fields} == fields
-
-
-@pytest.mark.parametrize(
-    ("text", "date"),
-    [
-        ("2022-03-05", "2022-03-05"), ("2022/3/5", "2022-03-05"), ("2022.3.5", "2022-03-05"),
-        ("20220305", "2022-03-05"), ("2022年3月5日", "2022-03-05"), ("２０２２年３月", "2022-03"),
-        ("2022年 3月 5日", "2022-03-05"), ("2022/3/5 0:00", "2022-03-05"),
-        ("2022-03-05T08:30:00", "2022-03-05"), ("二〇二一年十二月三十一日", "2021-12-31"),
-        ("2022年十月二十日", "2022-10-20"), ("2022", "2022"), ("2022年", "2022"),
-        ("2022.10", "2022-10"), ("2024-02-29", "2024-02-29"),
-    ],
-)  # fmt: skip
-def test_dates_are_read_as_people_and_sheets_write_them(text, date):
-    """ISO 8601 as far as they are told."""
-    assert stated_value("issued", text) == date
 
 
 @pytest.mark.parametrize(
