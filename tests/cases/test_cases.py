@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from dataclasses import fields as dataclass_fields
+from decimal import Decimal
 from operator import attrgetter
 from pathlib import Path
 from pkgutil import resolve_name
@@ -61,15 +62,13 @@ def inner(value: Any) -> str:
     if is_dataclass(value) and not isinstance(value, type):
         told = [(each.name, getattr(value, each.name)) for each in dataclass_fields(value)]
         return " | ".join(f"{name} {inner(each)}" for name, each in told if each not in EMPTY)
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
     return ", ".join(map(inner, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def one_line(found: Any) -> str:
-    """Return one thing that was found: the fields of a tuple between bars.
-
-    >>> one_line(("甲", 1, None, ""))
-    '甲 | 1 | None |'
-    """
+    """Return one thing that was found: the fields of a tuple between bars."""
     return " | ".join(map(inner, found)).strip() if isinstance(found, tuple) else inner(found)
 
 

@@ -1,16 +1,26 @@
 """What cases call by a short name: functions that need more than the text of a case."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lxml import html
+from lxml import etree, html
 
 from kgrag.ids import entity_id
+from kgrag.ingestion.citation_fit import Cited, Held
 from kgrag.ingestion.duplicates import proposals
+from kgrag.ingestion.link import DocumentNames
+from kgrag.ingestion.load.docx import word_table_lines
 from kgrag.ingestion.load.grid import Cell, fill, table_lines
+from kgrag.ingestion.load.html import read_html
 from kgrag.ingestion.load.html_lines import page_lines
 from kgrag.ingestion.load.markdown import read_markdown
+from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.raised import Scripted, written
+from kgrag.ingestion.load.stated_values import stated_value
+from kgrag.ingestion.load.statement import stated_fields
 from kgrag.ingestion.load.title import guess_title
+from kgrag.ingestion.load.word.formulas import formula
 from kgrag.ingestion.locate import locate
 from kgrag.ingestion.metadata.dates import Dates, issue_year, read_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
@@ -30,6 +40,7 @@ from kgrag.text.quantities import broken_numbers
 from kgrag.text.region_mentions import regions_in
 from kgrag.text.regions import path, region_of, regions_named
 from kgrag.types import Document, Entity
+from tests.fixtures.word_files import NS
 
 
 def dates_of(text: str, title: str = "") -> Dates:
@@ -101,9 +112,7 @@ def resolved(name: str, about: dict[str, Any] | None = None) -> list[tuple[str, 
         about: Of the document: title, regions, issuers, level; `abbreviations` that it explains,
             and the `type` that is told beside the name.
     """
-    told: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in (about or {}).items()
-    }
+    told = tuples(about or {})
     type_, short = told.pop("type", ""), told.pop("abbreviations", None)
     title = told.pop("title", "节能规划")
     document = Document("d", title, "", "d.txt", "txt", "00", metadata=Metadata(**told))
@@ -132,14 +141,54 @@ def cells_of(rows: list[list[Any]]) -> list[list[Cell | str]]:
     return [[c if isinstance(c, str) else Cell(*c) for c in row] for row in rows]
 
 
+def tuples(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of TOML as keyword arguments of a dataclass: its lists as tuples."""
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in record.items()}
+
+
+def cited(
+    title: str, about: dict[str, Any] | None = None, *, documents: list[list[Any]]
+) -> list[tuple[str, str]]:
+    """Return the document that a citation means among (id, title, metadata), and by what."""
+    names = DocumentNames(
+        Held(doc_id, name, Metadata(**tuples(metadata))) for doc_id, name, metadata in documents
+    )
+    found = names.resolve(Cited(title, **tuples(about or {})))
+    return [found] if found else []
+
+
+def page_of(body: str, head: str = "") -> Parsed:
+    """Return what is read of a web page."""
+    body = body.replace("\n<", "<")
+    text = f"<html><head><meta charset='utf-8'>{head}</head><body>{body}</body></html>"
+    return read_html(text.encode(), name="a.html", stem="stem")
+
+
+def word_table(rows: str) -> list[str]:
+    """Return the lines of a table of Word, of whose cells the text stands for the paragraph."""
+    rows = re.sub(r"(<tc>|</tcPr>)([^<]*)</tc>", r"\1<p><r><t>\2</t></r></p></tc>", rows)
+    rows = re.sub(r" val=", " w:val=", re.sub(r"<(/?)", r"<\1w:", rows))
+    table = etree.fromstring(f"<w:tbl {NS}>{rows}</w:tbl>")
+    return word_table_lines(table, lambda cell: ["".join(p.itertext()) for p in cell.iter("{*}p")])
+
+
+def word_formula(markup: str) -> str:
+    """Return a formula of Word, of whose parts the text stands for a run."""
+    runs = re.sub(r"(?<=[>^])([^<>]+)(?=<)", r"<r><t>\1</t></r>", f">{markup}<")[1:-1]
+    xml = re.sub(r"(?<![:\w])(val=)", r"m:\1", re.sub(r"<(/?)(?!/?w:)", r"<\1m:", runs))
+    return formula(etree.fromstring(f"<m:oMath {NS}>{xml}</m:oMath>"))
+
+
 def html_table_lines(body: str) -> list[str]:
     """Return the lines of a page's body."""
-    return [line.text for line in page_lines(html.fromstring(f"<div>{body}</div>"))]
+    element = html.fromstring(f"<div>{body}</div>".replace("\n<", "<"))
+    return [line.text for line in page_lines(element)]
 
 
 VIEWS: dict[str, Callable[..., Any]] = {
     "broken_numbers": broken_numbers_in,
     "canonical_organ": lambda name, regions=(): canonical_organ(name, regions=regions),
+    "cited": cited,
     "dates": dates_of,
     "filled": lambda rows: [" | ".join(row) for row in fill(cells_of(rows)).rows],
     "full_organ_name": lambda name, regions=(): full_organ_name(name, regions=regions),
@@ -156,8 +205,14 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "proposed": proposed,
     "region of a document": region_of_document,
     "region": region_by_name,
+    "stated regions": lambda text: stated_fields({"stated.regions": stated_value("regions", text)}),
     "regions": regions_by_name,
     "regions in a text": regions_within,
+    "formula": word_formula,
+    "word table": word_table,
+    "raised": lambda pieces: written(Scripted(*piece) for piece in pieces),
+    "page lines": lambda body: page_of(body).text.split("\n"),
+    "page title": lambda body, head="": page_of(body, head).title,
     "place_name": place_name,
     "resolved": resolved,
     "resolved by itself": resolved_by_itself,

@@ -1,4 +1,4 @@
-"""One resolver for the names of rules, imports and models."""
+"""One resolver for the names of rules, imports and models; what may be one; types by name."""
 
 from dataclasses import replace
 
@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.ingestion.resolve import document_node, name_resolver
+from kgrag.ids import entity_id, task_id
+from kgrag.ingestion.duplicates import proposals
+from kgrag.ingestion.meta_model import read_meta_model
+from kgrag.ingestion.resolve import UNTYPED, document_node, name_resolver, type_of, typed
 from kgrag.ingestion.statements.finding import SELF
 from kgrag.metadata import Metadata
 from kgrag.store.decisions import DecidedNames, Decision
-from kgrag.types import Document
+from kgrag.text.words import normalize_name
+from kgrag.types import Document, Entity
 
 SICHUAN = ("四川省",)
 CHENGDU = ("四川省", "成都市")
@@ -132,3 +136,57 @@ def test_a_document_may_be_called_by_its_title_cut_short():
     assert resolver.entity(short)[0] != resolver.document
     quoting = replace(document(title), text=f"落实《{short}》。")
     assert name_resolver(quoting).entity(short, loosely=True)[0].name == short
+
+
+def entity(name, type_="measure"):
+    return Entity(entity_id(name), name, type_)
+
+
+def pairs(*entities, **how):
+    return [(p.name, p.into) for p in proposals(entities, **how)]
+
+
+def test_pairs_that_a_person_kept_apart_are_left_out():
+    """Whatever is alike in them."""
+    names = ("绿色工厂创建行动", "绿色工厂创建行动计划")
+    entities = [(entity(name), 1) for name in names]
+    assert len(pairs(*entities)) == 1
+    assert pairs(*entities, apart=[tuple(map(normalize_name, names))]) == []
+
+
+def test_the_less_differs_the_likelier_it_is():
+    """Marks and words that say nothing first; then what only one of them has."""
+    found = proposals(
+        [
+            (entity("一般工业固体废弃物的综合利用"), 1),
+            (entity("一般工业固体废物综合利用"), 2),
+            (entity("差别化电价形成过程"), 1),
+            (entity("差别电价形成过程"), 2),
+        ]
+    )
+    assert [p.into for p in found] == ["一般工业固体废物综合利用", "差别电价形成过程"]
+    assert found[0].likeness == 1.0 > found[1].likeness
+
+
+def test_what_is_a_documents_own_has_no_other_name():
+    """加强领导 is a task of every document, and none of them is another's."""
+    tasks = [Entity(task_id("加强组织领导", node), "加强组织领导", "measure") for node in "ab"]
+    assert pairs(*((task, 1) for task in tasks)) == []
+
+
+def test_types_are_those_of_the_meta_model():
+    """What rules and models call a thing must be one word, but for documents."""
+    keys = {t.key for t in read_meta_model("dual-carbon").types}
+    told = "region agency deadline value target standard project technology industry measure"
+    assert {*told.split()} <= keys
+
+
+def test_an_endless_name_tells_no_type():
+    """It is looked at once."""
+    assert type_of("达到" * 10_000 + "/吨") == UNTYPED
+
+
+def test_a_type_that_was_given_stays_and_so_does_the_id():
+    """A model that was asked for types knows better than a rule."""
+    assert typed(Entity("e-1", "云岭省", "agency")) == Entity("e-1", "云岭省", "agency")
+    assert typed(Entity("e-1", "云岭省")) == Entity("e-1", "云岭省", "region")

@@ -27,32 +27,11 @@ from kgrag.text.regions import (
 PROVINCE, CITY = ("云岭省",), ("云岭省", "青川市")
 
 
-PARTS = [
-    "省",
-    "市",
-    "区",
-    "自治区",
-    "中共",
-    "四川",
-    "成都市",
-    "云岭省",
-    "青川市",
-    "朝阳区",
-    "发展改革",
-    "发改",
-    "委",
-    "局",
-    "厅",
-    "办公室",
-    "人民政府",
-    "政府",
-    "工信部",
-    "原",
-    "和",
-    "各",
-    "人大",
-]
-NAMES = st.lists(st.sampled_from(PARTS), max_size=5).map("".join) | st.text(max_size=20)
+PARTS = """
+省 市 区 自治区 中共 四川 成都市 云岭省 青川市 朝阳区 发展改革 发改 委 局
+厅 办公室 人民政府 政府 工信部 原 和 各 人大
+"""
+NAMES = st.lists(st.sampled_from(PARTS.split()), max_size=5).map("".join) | st.text(max_size=20)
 REGIONS = st.sampled_from(
     [(), PROVINCE, CITY, ("四川省", "成都市"), ("上海市", "徐汇区"), ("吉林省", "长春市", "朝阳区")]
 )

@@ -1,5 +1,8 @@
 """Properties of the readers of statements; their examples are in tests/cases."""
 
+from functools import partial
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +17,46 @@ from kgrag.ingestion.statements.targets import targets
 from kgrag.ingestion.statements.unwrapped import unwrapped
 from kgrag.types import Heading
 
+CITING = "《 》 〈 » « （ ） 根据 关于 印发 的通知 号 〔2021〕4 。 以下简称 同时废止 一、成效 a"
+AIMING = """
+到2025年 ， 。 ； 率 达到 分别 10% 5万吨 、 和 （ ） 《 由 提高到 比2020年 建成 20个 以上 森林
+约束性 2020年 指标 “十四五”期间 １２ |
+"""
+
+
+def runs(words, *more):
+    """Return texts of words, and of what stands between them."""
+    return st.lists(st.sampled_from([*words.split(), "\n", "\0", *more]), max_size=60).map("".join)
+
+
+READERS = {
+    conditions: st.text(
+        "对企业的，给予奖励补助最高10万元%/每处罚款自年月日起施行有效期条件：\n（一）。1.\0",
+        max_size=150,
+    ),
+    definitions: st.text("甲乙碳汇是指以下简称：，。（）《》“”\n1.术语 定义\0", max_size=120),
+    duties: st.text(
+        "市工信局委部、，。；：（）()〔〕牵头负责配合单位责任会同由要等各|\n\0 1一—", max_size=150
+    ),
+    partial(references, own_names=["节能规划"]): runs(CITING, " ", "\ud800")
+    | st.text(max_size=200),
+    targets: runs(AIMING, " | "),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@settings(max_examples=300)
+@given(data=st.data())
+def test_findings_of_any_text_stand_in_it(reader, data):
+    """Half brackets, labels without organs, NULs: no error, and each says something."""
+    text = data.draw(READERS[reader])
+    for found in reader(text):
+        assert 0 <= found.start < found.end <= len(text)
+        assert found.subject
+        assert found.object
+        assert found.qualifiers.kind != "duty" or 1 < len(found.object) <= 60
+        assert found.qualifiers.kind != "target" or float(found.qualifiers.value) >= 0
+
 
 def test_conditions_of_grants_under_a_heading_are_surer_where_a_sentence_names_whom():
     """扶持标准 says nothing of whom: the item around it does."""
@@ -22,31 +65,6 @@ def test_conditions_of_grants_under_a_heading_are_surer_where_a_sentence_names_w
     (named,) = conditions("对绿色工厂，给予50万元奖励。")
     assert found.subject == "绿色工厂示范"
     assert found.confidence < named.confidence
-
-
-@settings(max_examples=200)
-@given(
-    st.text(
-        alphabet="对企业的，给予奖励补助最高10万元%/每处罚款自年月日起施行有效期条件：\n（一）。1.\x00",
-        max_size=150,
-    )
-)
-def test_conditions_never_raise_and_stand_in_the_text(text):
-    """Half brackets, amounts of nobody, NULs."""
-    for found in conditions(text):
-        assert 0 <= found.start < found.end <= len(text)
-        assert found.subject
-        assert found.object
-
-
-@settings(max_examples=200)
-@given(st.text(alphabet="甲乙碳汇是指以下简称：，。（）《》“”\n1.术语 定义\x00", max_size=120))
-def test_definitions_never_raise_and_stand_in_the_text(text):
-    """Half brackets, terms without meanings, NULs."""
-    for found in definitions(text):
-        assert 0 <= found.start < found.end <= len(text)
-        assert found.subject
-        assert found.object
 
 
 def read(text):
@@ -61,39 +79,10 @@ def test_duties_take_the_headings_that_are_given():
     assert found.object == "绿色交通"
 
 
-ALPHABET = "市工信局委部、，。；：（）()〔〕牵头负责配合单位责任会同由要等各|\n\x00 1一—"
-
-
-@settings(max_examples=200)
-@given(st.text(alphabet=ALPHABET, max_size=150))
-def test_duties_never_raise_and_stand_in_the_text(text):
-    """Half brackets, labels without organs, NULs."""
-    for found in duties(text):
-        assert 0 <= found.start < found.end <= len(text)
-        assert found.subject
-        assert 1 < len(found.object) <= 60
-
-
 @given(st.text(alphabet="市工信局和、（）等各县部门及", max_size=60))
 def test_organs_never_raise(text):
     """Half brackets and joints without sides are names of nobody."""
     assert all(len(name) > 1 for name in organs(text))
-
-
-PIECES = "《 》 〈 » « （ ） 根据 关于 印发 的通知 号 〔2021〕4 。 以下简称 同时废止 一、成效 a"
-
-
-@given(
-    st.lists(st.sampled_from([*PIECES.split(), "\n", "\0", " ", "\ud800"]), max_size=60).map(
-        "".join
-    )
-    | st.text(max_size=200)
-)
-def test_any_text_is_read(text):
-    """Half brackets, NULs, nothing at all: spans lie in the text, objects are told."""
-    for found in references(text, own_names=["节能规划"]):
-        assert 0 <= found.start < found.end <= len(text)
-        assert found.object
 
 
 def test_long_lists_and_loose_brackets_are_read_to_the_end():
@@ -121,53 +110,6 @@ def test_what_a_header_tells():
         assert heads.step(line) == len(line)
     assert heads.columns == Columns(("2020", "2025"), ("achieved", ""), 2, True, True)
     assert heads.step("单位地区生产总值能耗降低(%)3 5约束性") == 0
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "到2025年",
-                "，",
-                "。",
-                "\n",
-                "；",
-                "率",
-                "达到",
-                "分别",
-                "10%",
-                "5万吨",
-                "、",
-                "和",
-                "（",
-                "）",
-                "《",
-                "由",
-                "提高到",
-                "比2020年",
-                "建成",
-                "20个",
-                "以上",
-                "森林",
-                "约束性",
-                "2020年",
-                "指标",
-                "\x00",
-                "“十四五”期间",
-                "１２",
-                " | ",
-            ]
-        ),
-        max_size=40,
-    ).map("".join)
-)
-@settings(max_examples=300)
-def test_any_text_is_read_of_targets(text):
-    """Never an error; spans lie within, values are numbers."""
-    for found in targets(text):
-        assert 0 <= found.start < found.end <= len(text)
-        assert found.subject
-        assert float(found.qualifiers.value) >= 0
 
 
 @given(st.text(alphabet="市局（）、。\n —7|\x00a　", max_size=200))
