@@ -1,29 +1,24 @@
+"""Chunks, passages, headings and the places of quotes in them."""
+
+import itertools
+import math
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes, chunk
+from kgrag.ingestion.locate import _PAGE_MARK, Place, _normal, locate, locate_all
+from kgrag.ingestion.passages import passages
 from kgrag.ingestion.structure import structure
-from kgrag.types import Document, Heading
+from kgrag.text.headings import HeadingTree
+from kgrag.types import Chunk, Document, Heading, Segment
 
 SMALL = ChunkSizes(64, (32, 16, 8))
-PIECES = st.sampled_from(
-    [
-        "一、目标\n",
-        "（一）任务。",
-        "到2025年，",
-        "达到500家以上。",
-        "\n",
-        "\r\n",
-        "  ",
-        "碳" * 70,
-        "；",
-        "a",
-        "😀",
-        "e\u0301",
-        "\x00",
-    ]
-)
+WORDS = ["（一）任务。", "到2025年，", "达到500家以上。", "；", "a", "😀", "é", "\x00"]
+PIECES = st.sampled_from([*WORDS, "一、目标\n", "\n", "\r\n", "  ", "碳" * 70])
 TEXTS = st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join))
 
 
@@ -247,3 +242,328 @@ def test_no_chunk_ends_with_the_heading_of_what_follows(text):
 def test_a_heading_goes_with_its_text(text, sizes, pieces):
     """It begins a piece, and does not end one."""
     assert [c.text for c in groups(text, sizes)[sizes.parent]] == pieces
+
+
+POLICIES = Path(__file__).parents[4] / "shared" / "data" / "policy" / "text"
+LONG_TEXTS = st.lists(
+    st.sampled_from(["一、目标\n", "到2025年，", "达到500家。", "\n", " " * 70, "碳" * 70]),
+    max_size=60,
+).map("".join)
+
+
+def read(text, *, sizes=SMALL, most_chars=128):
+    document = Document("d", "题", text, "d.txt", "txt", "00")
+    return passages(chunk(document, structure(text), sizes), sizes=sizes, most_chars=most_chars)
+
+
+@given(LONG_TEXTS)
+def test_passages_lose_no_word_and_stand_in_order(text):
+    """Put together they are the text but for blanks; each is its slice and holds its chunks."""
+    found = read(text)
+    assert "".join("".join(p.text for p in found).split()) == "".join(text.split())
+    assert [p.position for p in found] == list(range(len(found)))
+    for p in found:
+        assert p.text == text[p.start : p.end]
+        assert p.text.strip()
+        assert "".join(c.text for c in p.parents) == p.text
+        assert "".join(c.text for c in p.children) == p.text
+
+
+@given(LONG_TEXTS)
+def test_passages_are_few(text):
+    """A text takes at most 2 / most_chars calls a character, and one, whatever its parents."""
+    found = read(text)
+    assert len(found) <= 2 * len(text) / 128 + 1
+    for before, after in itertools.pairwise(found):
+        assert after.end - before.start > 128
+
+
+def test_passages_are_filled_from_the_end():
+    """Behind a letter of one more parent a plan has the passages that it has by itself."""
+    plan = "".join(f"{n:03}" + "碳" * 60 + "\n" for n in range(12))
+    behind = read("函" * 63 + "\n" + plan)
+    assert [p.text for p in behind][1:] == [p.text for p in read(plan)]
+
+
+def test_passages_keep_a_longer_parent_alone():
+    """A parent that is longer than a passage may be is read all the same."""
+    found = read("碳" * 200, most_chars=10)
+    assert [len(p.parents) for p in found] == [1] * len(found)
+    assert sum(len(p.text) for p in found) == 200
+
+
+def test_passages_are_none_of_a_blank_document():
+    """Nothing is asked about blanks."""
+    assert read(" \n" * 300) == []
+
+
+def test_halves_cut_between_parents_first():
+    """Both parents stay whole, so that both can still be summarised."""
+    text = "甲" * 2000 + "\n" + "乙" * 2000
+    (passage,) = read(text, sizes=ChunkSizes(), most_chars=4096)
+    left, right = passage.halves()
+    assert left.text + right.text == text
+    assert len(left.parents) == len(right.parents) == 1
+    assert (left.position, right.start) == (passage.position, left.end)
+
+
+def test_halves_cut_one_parent_between_its_children():
+    """No half holds the parent; each child is whole in one of them."""
+    text = "甲" * 999 + "\n" + "乙" * 1000
+    (passage,) = read(text, sizes=ChunkSizes(), most_chars=4096)
+    left, right = passage.halves()
+    assert (left.text[-2:], right.text[0]) == ("甲\n", "乙")
+    assert left.parents == right.parents == ()
+    assert (*left.children, *right.children) == passage.children
+
+
+def test_halves_cut_a_child_between_sentences_and_end_near_500_characters():
+    """Cutting goes on until a piece is short, and loses nothing."""
+    text = "到二〇二五年建成。" * 220
+    (passage,) = read(text, sizes=ChunkSizes(), most_chars=4096)
+    pieces, waiting = [], [passage]
+    while waiting:
+        piece = waiting.pop()
+        halves = piece.halves()
+        if halves is None:
+            pieces.append(piece)
+        else:
+            waiting += reversed(halves)
+    assert "".join(p.text for p in pieces) == text
+    assert all(300 <= len(p.text) < 600 for p in pieces)
+    assert all(p.text.endswith("。") for p in pieces)
+
+
+def test_halves_are_none_where_there_is_no_place_to_cut():
+    """A run of characters without any end of a sentence is not cut."""
+    (passage,) = read("碳" * 1024, sizes=ChunkSizes(), most_chars=4096)
+    assert passage.halves() is None
+
+
+@pytest.mark.skipif(not POLICIES.is_dir(), reason="needs ../shared/data/policy/text")
+@pytest.mark.parametrize("most_chars", [3584, 4096])
+def test_passages_of_real_policies_are_one_call_for_2048_characters(most_chars):
+    """In each of 255 policies there is at most one passage for 2,048 characters."""
+    texts = [path.read_text("utf-8") for path in sorted(POLICIES.glob("*.txt"))]
+    n = [len(read(text, sizes=ChunkSizes(), most_chars=most_chars)) for text in texts]
+    assert sum(n) <= sum(len(text) for text in texts) / 2048
+    assert all(count <= math.ceil(len(text) / 2048) for count, text in zip(n, texts, strict=True))
+
+
+@pytest.mark.skipif(not POLICIES.is_dir(), reason="needs ../shared/data/policy/text")
+def test_passages_of_a_real_plan_behind_a_letter_are_those_of_the_plan():
+    """Half of the text and more was read already, wherever parents came to be cut."""
+    letter = (
+        "关于印发实施方案的通知\n各市、县人民政府：\n"
+        + "请结合实际认真贯彻执行。" * 40
+        + "\n附件\n"
+    )
+    texts = [path.read_text("utf-8") for path in sorted(POLICIES.glob("*.txt"))[::4]]
+    known = total = 0
+    for text in texts:
+        alone = {p.text for p in read(text, sizes=ChunkSizes(), most_chars=3584)}
+        behind = [p.text for p in read(letter + text, sizes=ChunkSizes(), most_chars=3584)]
+        known += sum(len(passage) for passage in behind if passage in alone)
+        total += len(text)
+    assert known > 0.5 * total
+
+
+def leaves(*lengths):
+    out, at = [], 0
+    for i, n in enumerate(lengths):
+        out.append(Chunk(f"d:256:{i}", "d", 256, i, at, at + n, "x" * n, "d:2048:0"))
+        at += n
+    return out
+
+
+def positions(start, end, *lengths):
+    return [e.chunk_id[-1] for e in evidence_for(leaves(*lengths), start, end, extractor="t")]
+
+
+def test_evidence_for_a_span_inside_one_leaf_is_that_leaf():
+    """The plain case: one record with the span's own offsets."""
+    (evidence,) = evidence_for(leaves(100, 100), 110, 150, extractor="t", confidence=0.5)
+    assert (evidence.chunk_id, evidence.start, evidence.end) == ("d:256:1", 110, 150)
+    assert (evidence.extractor, evidence.confidence) == ("t", 0.5)
+
+
+def test_evidence_for_a_span_over_leaves_names_each_that_holds_a_fair_share():
+    """50 and 50 of 100 characters are fair; 5 of 100 are not."""
+    assert positions(50, 150, 100, 100) == ["0", "1"]
+    assert positions(95, 195, 100, 100) == ["1"]
+
+
+def test_evidence_for_a_whole_passage_names_all_its_leaves():
+    """A leaf that the span covers counts, however small its share of the span."""
+    assert positions(0, 400, 100, 100, 100, 100) == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 0), (-1, 5), (0, 101), (60, 50)])
+def test_evidence_for_a_span_outside_the_text_is_refused(start, end):
+    """Offsets of another version must not be tied to anything."""
+    with pytest.raises(ValueError, match="outside the text"):
+        evidence_for(leaves(100), start, end, extractor="t")
+
+
+TEXT = """云岭省节能规划
+一、总体要求
+（一）指导思想。坚持节约优先。
+二、重点任务
+（一）工业节能
+1.钢铁行业。推广余热利用。
+（1）高炉；
+专栏1 重点工程
+附件1
+云岭省节能项目清单
+余热利用改造
+"""
+
+
+def test_structure_gives_the_place_of_each_heading():
+    """The span of a heading holds its text and nothing of the line after it."""
+    for heading in structure(TEXT):
+        assert TEXT[heading.start : heading.end].replace("\n", " ") == heading.text
+
+
+def test_heading_path_follows_the_sections_around_a_place():
+    """The path has one heading a level, from the outermost in."""
+    headings = structure(TEXT)
+    start = TEXT.index("推广余热利用")
+    path = HeadingTree(TEXT, headings).path(start, start + 6)
+    assert path == ("二、重点任务", "（一）工业节能", "1.钢铁行业")
+
+
+def test_heading_path_when_a_piece_opens_with_headings_holds_them_all():
+    """A piece that begins with headings one after the other stands in the innermost."""
+    headings = structure(TEXT)
+    start = TEXT.index("二、重点任务")
+    assert HeadingTree(TEXT, headings).path(start, start + 30) == (
+        "二、重点任务",
+        "（一）工业节能",
+        "1.钢铁行业",
+    )
+    assert HeadingTree(TEXT, headings).path(0, 5) == ()
+
+
+def test_a_paragraph_that_its_format_calls_a_heading_is_one():
+    """Numbered ones keep the place of their number; others stand beside those of their level."""
+    text = "综述\n一、目标\n（一）工业\n到2025年达到三成。\n成员"
+    places = [(0, 2, 1), (3, 7, 1), (8, 13, 2), (len(text) - 2, len(text), 2)]
+    segments = [Segment(a, b, "paragraph", n, level) for n, (a, b, level) in enumerate(places, 1)]
+    assert [(h.level, h.text) for h in structure(text, segments)] == [
+        (1, "综述"),
+        (1, "一、目标"),
+        (2, "（一）工业"),
+        (2, "成员"),
+    ]
+
+
+CLAUSES = (
+    "到２０２５年，绿色工厂达到500家以上，\n单位工业增加值 能耗下降13.5%。"
+    "（一）推广“三改联动”等技术，不得新建燃煤锅炉。推进园区循环化改造，加快发展氢能。"
+)
+CHARACTERS = st.sampled_from("到年绿色工厂达标，。、“”\"'（）() \n　２0255%AaＡ⟦⟧[]é①…")
+QUOTES = st.text(CHARACTERS, max_size=60)
+
+
+def found(quote, text=CLAUSES):
+    place = locate(quote, text)
+    return place and (text[place.start : place.end], place.match)
+
+
+def starts(quotes, text, **how):
+    return [place and place.start for place in locate_all(quotes, text, **how)]
+
+
+def test_equal_quotes_stand_at_places_of_their_own():
+    """Each of several equal clauses has its own place, as long as there are as many."""
+    text = "甲达标。乙达标。丙达标。"
+    assert locate("达标", text) == Place(1, 3, "exact")
+    assert starts(["达标", "达 标", "达标"], text) == [1, 5, 9]
+    assert starts(["乙达标", "乙达标"], text) == [4, 4]
+    assert starts(["乙达标", "达标", "丙", "没有的话"], text) == [4, 5, 8, None]
+
+
+TASKS = (
+    "1.植树造林。全市造林一万亩。牵头单位：市林业局。\n2.河道整治。整治河道九条。牵头单位：市水务局。\n"
+    "3.绿色建筑。新建建筑达标。牵头单位：市住建局。\n4.湿地修复。修复湿地两处。牵头单位：市林业局。\n"
+)
+LEAD = "牵头单位：市林业局"
+
+
+@pytest.mark.parametrize(
+    ("quotes", "wanted"),
+    [
+        (["修复湿地两处", LEAD], 1),
+        (["新建建筑达标", LEAD], 1),
+        ([LEAD, "修复湿地两处", LEAD], 2),
+        (["整治河道九条", "4.湿地修复", LEAD], 2),
+        (["牵头单位：市住建局", LEAD], 1),
+    ],
+)
+def test_a_quote_stands_near_those_around_it(quotes, wanted):
+    """牵头单位：市林业局 of the fourth item is not that of the first."""
+    assert starts(quotes, TASKS)[wanted] == TASKS.rindex(LEAD)
+
+
+def test_a_quote_stands_near_the_first_item_where_that_is_told():
+    """The place follows its neighbours to the beginning, too."""
+    assert starts(["全市造林一万亩", LEAD, "整治河道九条"], TASKS)[1] == TASKS.index(LEAD)
+
+
+def test_a_quote_stands_near_what_is_stated_by_it():
+    """Where nothing was quoted around it, the names of its statements tell which one it is."""
+    assert starts([LEAD], TASKS) == [TASKS.index(LEAD)]
+    assert starts([LEAD], TASKS, names=[["湿地修复"]]) == [TASKS.rindex(LEAD)]
+
+
+@pytest.mark.parametrize(
+    "mark", ["——6——", "—6—", "- 6 -", "第6页 共20页", "　6　", "－6－", "— 106 —"]
+)
+def test_the_mark_of_a_page_counts_for_nothing(mark):
+    """无⏎——6——⏎锡 is 无锡: a sentence goes on behind the foot of its page."""
+    text = f"二、范围。由无\n{mark}\n锡市工信局牵头实施。"
+    place = locate("由无锡市工信局牵头", text)
+    assert place == Place(5, text.index("实施"), "normalised")
+    assert locate(f"由无 {mark} 锡市工信局牵头", text) is not None
+
+
+@pytest.mark.parametrize("text", ["到2025——2030年间达标", "2021—2025—2030年", "共6处，其中甲6处"])
+def test_years_and_numbers_are_no_marks_of_pages(text):
+    """Only what stands alone between dashes, or alone on a line, is left out."""
+    assert _PAGE_MARK.search(text) is None
+
+
+@given(QUOTES, st.lists(QUOTES, min_size=4, max_size=4), QUOTES)
+def test_locate_finds_every_substring(before, pieces, after):
+    """What stands in the text is found, in whatever width and case, as the same characters."""
+    quote = "".join(a + b for a, b in zip(pieces, "碳达峰A", strict=True))
+    text = before + quote + after
+    shown = quote.replace("⟦", "[").replace("⟧", "]")
+    for variant in (shown, shown.lower(), f" {shown} ", "“" + "\n".join(shown) + "”"):
+        place = locate(variant, text)
+        assert place is not None
+        assert place.match != "near"
+        assert _normal(text[place.start : place.end]).text == _normal(quote).text
+
+
+@given(QUOTES, QUOTES)
+def test_locate_never_leaves_the_text(quote, text):
+    """A place is a slice of the text that is not empty."""
+    place = locate(quote, text)
+    assert place is None or 0 <= place.start < place.end <= len(text)
+
+
+@given(
+    st.text(
+        st.sampled_from("到年绿色工厂达标推进园区循环化改造加快发展氢能"), min_size=40, max_size=80
+    ),
+    st.data(),
+)
+def test_locate_finds_a_quote_with_one_character_changed(text, data):
+    """One character in twenty is within the bound: the span found is near it in length."""
+    quote = text[10:30]
+    at = data.draw(st.integers(0, 19))
+    place = locate(quote[:at] + "碳" + quote[at + 1 :], text)
+    assert place is not None
+    assert 18 <= place.end - place.start <= 22

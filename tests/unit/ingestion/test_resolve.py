@@ -1,4 +1,4 @@
-"""One resolver for the names of rules, imports and models."""
+"""One resolver for the names of rules, imports and models; what may be one; types by name."""
 
 from dataclasses import replace
 
@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.ingestion.resolve import document_node, name_resolver
+from kgrag.ids import entity_id, task_id
+from kgrag.ingestion.duplicates import proposals
+from kgrag.ingestion.meta_model import read_meta_model
+from kgrag.ingestion.resolve import UNTYPED, document_node, name_resolver, type_of, typed
 from kgrag.ingestion.statements.finding import SELF
 from kgrag.metadata import Metadata
 from kgrag.store.decisions import DecidedNames, Decision
-from kgrag.types import Document
+from kgrag.text.words import normalize_name
+from kgrag.types import Document, Entity
 
 SICHUAN = ("四川省",)
 CHENGDU = ("四川省", "成都市")
@@ -24,31 +28,6 @@ def document(title="节能规划", *, regions=CHENGDU, issuers=(), notice="", le
 def resolve(name, type_="", *, abbreviations=None, decisions=None, **about):
     resolver = name_resolver(document(**about), abbreviations=abbreviations, decisions=decisions)
     return resolver.entity(name, type_)
-
-
-@pytest.mark.parametrize(
-    ("name", "regions", "called"),
-    [
-        ("省林业局", CHENGDU, "四川省林业局"),
-        ("市发改委", CHENGDU, "成都市发展和改革委员会"),
-        ("四川省 林业局", CHENGDU, "四川省林业局"),
-        ("工信部", (), "工业和信息化部"),
-        ("原环境保护部", SICHUAN, "生态环境部"),
-        ("成都", (), "成都市"),
-        ("四川", CHENGDU, "四川省"),
-        ("全省", CHENGDU, "四川省"),
-        ("全省绿色工厂", CHENGDU, "四川省绿色工厂"),
-        ("本地区", CHENGDU, "成都市"),
-        ("武侯区", CHENGDU, "成都市武侯区"),
-        ("成都市武侯区", SICHUAN, "成都市武侯区"),
-        ("绿色工厂", CHENGDU, "绿色工厂"),
-    ],
-)
-def test_a_name_means_what_it_means_in_its_document(name, regions, called):
-    """Organs and places in full, with the document's own region where none is told."""
-    entity, written = resolve(name, regions=regions)
-    assert entity.name == called
-    assert written == ("" if called == name else name)
 
 
 def test_an_organ_of_no_known_place_is_the_regions_own():
@@ -80,14 +59,6 @@ def test_documents_of_one_name_by_several_issuers_are_several():
     assert {node.name for node in of} == {"节能规划"}
 
 
-def test_an_abbreviation_is_what_the_document_says_it_is():
-    """以下简称 holds in the document that says so."""
-    short = {"《方案》": "《云岭省节能行动方案》", "市发改委": "市发展和改革委员会"}
-    assert resolve("方案", abbreviations=short)[0].name == "云岭省节能行动方案"
-    assert resolve("市发改委", abbreviations=short)[0].name == "成都市发展和改革委员会"
-    assert resolve("方案")[0].name == "方案"
-
-
 def test_a_stop_word_that_the_document_explains_is_no_stop_word():
     """本地区 names nothing elsewhere; here it is the region."""
     resolver = name_resolver(document())
@@ -116,77 +87,12 @@ def test_mergers_that_lead_in_a_circle_end():
     assert resolve("甲方", decisions=decisions)[0].name in ("甲方", "乙方")
 
 
-@pytest.mark.parametrize(("told", "type_"), [("", "agency"), ("entity", "agency"), ("x", "x")])
-def test_a_type_that_is_told_wins_over_the_name(told, type_):
-    """Else the name tells it."""
-    assert resolve("成都市林业局", told)[0].type == type_
-
-
-@pytest.mark.parametrize(
-    "name", ["青川市石桥县", "成都市武侯区", "四川省", "正定县", "沧州市泊头市"]
-)
-def test_a_place_is_none_of_the_agencies_that_a_model_takes_it_for(name):
-    """It is told so where a city answers for something."""
-    assert resolve(name, "agency", regions=("云岭省",))[0].type == "region"
-
-
 @given(st.text(min_size=1).filter(str.strip))
 def test_resolving_again_changes_nothing(name):
     """What is stored is resolved anew at each ingest."""
     entity, _ = resolve(name)
     again, written = resolve(entity.name, entity.type)
     assert (again.entity_id, written) == (entity.entity_id, "")
-
-
-def test_a_bare_organ_of_a_national_document_is_its_issuers():
-    """办公室 of two ministries are two; all of a kind are the country's."""
-    about = {"regions": (), "issuers": ("生态环境部",), "level": "部门"}
-    assert resolve("领导小组办公室", **about)[0].name == "领导小组办公室（生态环境部）"
-    assert resolve("各市人民政府", **about)[0].name == "各市人民政府（全国）"
-    assert resolve("领导小组办公室", regions=())[0].name == "领导小组办公室（节能规划）"
-
-
-@pytest.mark.parametrize("name", ["财政部门", "省级生态环境主管部门", "省级人民政府"])
-def test_what_every_place_has_is_the_countrys_in_a_national_document(name):
-    """财政部门 is not the ministry's own that writes of it, whichever ministry that is."""
-    for issuer in ("生态环境部", "财政部"):
-        entity, _ = resolve(name, regions=(), issuers=(issuer,), level="部门")
-        assert entity.name == f"{name}（全国）"
-
-
-def test_divisions_are_the_bureaus_that_alone_issued_the_document():
-    """Each bureau of a province has a 综合处."""
-    of = {
-        issuers: resolve("综合处", regions=SICHUAN, issuers=issuers)[0].name
-        for issuers in (
-            ("四川省林业局",),
-            ("四川省生态环境厅办公室",),
-            ("四川省人民政府",),
-            ("四川省林业局", "四川省财政厅"),
-        )
-    }
-    assert list(of.values()) == [
-        "综合处（四川省林业局）",
-        "综合处（四川省生态环境厅）",
-        "综合处（四川省）",
-        "综合处（四川省）",
-    ]
-    for issuers, name in of.items():
-        assert resolve(name, regions=SICHUAN, issuers=issuers)[0].name == name
-
-
-@pytest.mark.parametrize("name", ["市林业局", "县级服务中心", "领导小组办公室"])
-def test_what_is_no_division_is_the_places(name):
-    """A city's centre is not a part of the province's bureau that writes of it."""
-    entity, _ = resolve(name, regions=SICHUAN, issuers=("四川省林业局",))
-    assert entity.name == f"{name}（四川省）"
-
-
-def test_districts_of_one_name_keep_their_bare_organs_apart():
-    """朝阳区 is one of Beijing, and one of Changchun."""
-    beijing, changchun = ("北京市", "朝阳区"), ("吉林省", "长春市", "朝阳区")
-    of = [resolve("领导小组办公室", regions=regions)[0].name for regions in (beijing, changchun)]
-    assert len(set(of)) == 2
 
 
 def test_an_indicator_has_one_name_without_its_place():
@@ -230,3 +136,57 @@ def test_a_document_may_be_called_by_its_title_cut_short():
     assert resolver.entity(short)[0] != resolver.document
     quoting = replace(document(title), text=f"落实《{short}》。")
     assert name_resolver(quoting).entity(short, loosely=True)[0].name == short
+
+
+def entity(name, type_="measure"):
+    return Entity(entity_id(name), name, type_)
+
+
+def pairs(*entities, **how):
+    return [(p.name, p.into) for p in proposals(entities, **how)]
+
+
+def test_pairs_that_a_person_kept_apart_are_left_out():
+    """Whatever is alike in them."""
+    names = ("绿色工厂创建行动", "绿色工厂创建行动计划")
+    entities = [(entity(name), 1) for name in names]
+    assert len(pairs(*entities)) == 1
+    assert pairs(*entities, apart=[tuple(map(normalize_name, names))]) == []
+
+
+def test_the_less_differs_the_likelier_it_is():
+    """Marks and words that say nothing first; then what only one of them has."""
+    found = proposals(
+        [
+            (entity("一般工业固体废弃物的综合利用"), 1),
+            (entity("一般工业固体废物综合利用"), 2),
+            (entity("差别化电价形成过程"), 1),
+            (entity("差别电价形成过程"), 2),
+        ]
+    )
+    assert [p.into for p in found] == ["一般工业固体废物综合利用", "差别电价形成过程"]
+    assert found[0].likeness == 1.0 > found[1].likeness
+
+
+def test_what_is_a_documents_own_has_no_other_name():
+    """加强领导 is a task of every document, and none of them is another's."""
+    tasks = [Entity(task_id("加强组织领导", node), "加强组织领导", "measure") for node in "ab"]
+    assert pairs(*((task, 1) for task in tasks)) == []
+
+
+def test_types_are_those_of_the_meta_model():
+    """What rules and models call a thing must be one word, but for documents."""
+    keys = {t.key for t in read_meta_model("dual-carbon").types}
+    told = "region agency deadline value target standard project technology industry measure"
+    assert {*told.split()} <= keys
+
+
+def test_an_endless_name_tells_no_type():
+    """It is looked at once."""
+    assert type_of("达到" * 10_000 + "/吨") == UNTYPED
+
+
+def test_a_type_that_was_given_stays_and_so_does_the_id():
+    """A model that was asked for types knows better than a rule."""
+    assert typed(Entity("e-1", "云岭省", "agency")) == Entity("e-1", "云岭省", "agency")
+    assert typed(Entity("e-1", "云岭省")) == Entity("e-1", "云岭省", "region")

@@ -1,15 +1,12 @@
-"""Rows of tables in a document's text."""
+"""Rows and headers of tables in a text."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.text.table_rows import (
     cell_spans,
     cells_of,
-    delimiter_line,
-    is_delimiter,
-    is_row,
+    header_before,
     row_line,
 )
 
@@ -25,26 +22,21 @@ def test_cells_of_gives_back_what_row_line_wrote(cells):
     assert all(line[a:b] == line[a:b].strip() for a, b in cell_spans(line))
 
 
-@pytest.mark.parametrize(
-    ("line", "cells"),
-    [
-        ("甲 | 乙", ["甲", "乙"]),
-        ("|甲|乙|", ["甲", "乙"]),
-        ("甲 |  | 乙", ["甲", "", "乙"]),
-        ("| 甲 | 乙", ["甲", "乙"]),
-    ],
-)
-def test_cells_of_rows_written_by_others(line, cells):
-    """Bars at the ends and blanks beside them may be missing."""
-    assert cells_of(line) == cells
+TABLE = "| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n| 税收 | 3 |\n"
 
 
-def test_is_delimiter_of_rows_and_rules():
-    """Only dashes and colons between bars; a rule across the page is none."""
-    assert is_delimiter(delimiter_line(3))
-    assert is_delimiter("---|:---:")
-    assert not is_delimiter("| -5 | 甲 |")
-    assert not is_delimiter("-----")
-    assert is_row("| 甲 |")
-    assert not is_row("|")
-    assert not is_row("甲 | 乙")
+def test_header_before_a_place_in_a_table():
+    """Within the body; not in the header, before or behind the table."""
+    text = f"前文\n{TABLE}后文\n"
+    header = "| 指标 | 2025年 |"
+
+    assert header_before(text, text.index("| 产值")) == header
+    assert header_before(text, text.index("| 税收")) == header
+    assert not any(header_before(text, text.index(t)) for t in ("前文", "| 指标", "| ---", "后文"))
+
+
+def test_header_before_of_rows_without_header():
+    """Rows that no delimiter follows have none; a header too long to repeat is left out."""
+    assert header_before("| 甲 | 乙 |\n| 丙 | 丁 |\n", 12) == ""
+    long = TABLE.replace("指标", "指" * 700)
+    assert header_before(long, long.index("产值")) == ""

@@ -52,67 +52,6 @@ def test_read_html_when_paragraphs_are_siblings():
     ]
 
 
-def test_read_html_when_breaks_and_blanks_stand_in_it():
-    """`<br>` ends a line; blanks are one; a line break in the source between Chinese is nothing."""
-    body = f"<p>　　第一条&nbsp;&nbsp;目的<br/>第二条 适\n   用\u200b范围</p><p>{SENTENCE}</p>"
-
-    assert lines(body)[:2] == ["第一条 目的", "第二条 适用范围"]
-
-
-def test_read_html_when_inline_tags_cut_words():
-    """Tags inside a line add no blanks."""
-    assert lines(f"<p>到<b>2025</b>年<span>，</span>下降14%。</p><p>{SENTENCE}</p>")[0] == (
-        "到2025年，下降14%。"
-    )
-
-
-def test_read_html_when_there_is_a_table():
-    """A row is a line of cells, a row in which nothing stands gives nothing."""
-    table = (
-        "<table><thead><tr><th>指标</th><th>2025年</th></tr></thead>"
-        "<tr><td> </td><td></td></tr><tr><td><p>风电</p><p>装机</p></td><td>700</td></tr></table>"
-    )
-
-    assert lines(f"<p>{SENTENCE}</p>{table}") == [
-        SENTENCE,
-        "| 指标 | 2025年 |",
-        "| --- | --- |",
-        "| 风电装机 | 700 |",
-    ]
-
-
-def test_read_html_when_a_table_is_the_layout():
-    """A table of one cell is a frame: its paragraphs stay paragraphs."""
-    body = f"<table><tr><td><p>{SENTENCE}</p><p>{SENTENCE}</p></td></tr></table>"
-
-    assert lines(body) == [SENTENCE, SENTENCE]
-
-
-def test_read_html_when_the_text_is_preformatted():
-    """Lines of `<pre>` stay lines."""
-    assert lines(f"<pre>一、目标，第一\n二、任务，第二</pre><p>{SENTENCE}</p>")[:2] == [
-        "一、目标，第一",
-        "二、任务，第二",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("head", "body", "title"),
-    [
-        ("<meta name='ArticleTitle' content='节能办法'><title>x - 网站</title>", "", "节能办法"),
-        ("<title>节能办法-云岭省人民政府门户网站</title>", "<h1>节能办法</h1>", "节能办法"),
-        ("<title>节能办法-云岭省人民政府门户网站</title>", "<h1>当前位置：首页</h1>", "节能办法"),
-        ("<title> 节能办法（2022-2025年） </title>", "", "节能办法（2022-2025年）"),
-        ("", "<h1>关于节能的通知</h1>", "关于节能的通知"),
-        ("", "<p>关于节能的意见</p>", "关于节能的意见"),
-        ("", "", "stem"),
-    ],
-)
-def test_read_html_title(head, body, title):
-    """ArticleTitle, then a heading that the window repeats, then the window, then the text."""
-    assert read(page(f"{body}<p>{SENTENCE}</p>", head)).title == title
-
-
 @pytest.mark.parametrize("label", ["gb2312", "GBK", "gb18030"])
 def test_read_html_when_the_page_is_gb18030(label):
     """The declared encoding is used, gb2312 as the larger GB18030."""
@@ -172,39 +111,6 @@ def test_read_html_when_blocks_are_never_closed():
 def test_read_html_when_inline_tags_are_nested_deeply():
     """Tags within a line may nest as deeply as a careless editor leaves them."""
     assert lines(f"<p>{'<font>' * 1500}{SENTENCE}</p>") == [SENTENCE]
-
-
-def test_read_html_when_lists_are_numbered():
-    """Numbers of lists are written out as a browser counts; an item that says its own keeps it."""
-    body = (
-        f"<p>{SENTENCE}</p><ol><li>建设电站，共三座。</li><li value='5'>改造管网，共五处。</li>"
-        "<li>关停锅炉，共九台。<ol type='a'><li>燃煤的，先关。</li></ol></li></ol>"
-        "<ol><li>1.已有编号，不再加。</li></ol><ul><li>没有编号，也不加。</li></ul>"
-    )
-
-    assert lines(body)[1:] == [
-        "1. 建设电站，共三座。",
-        "5. 改造管网，共五处。",
-        "6. 关停锅炉，共九台。",
-        "a. 燃煤的，先关。",
-        "1.已有编号，不再加。",
-        "没有编号，也不加。",
-    ]
-
-
-def test_read_html_when_characters_are_raised_or_lowered():
-    """10 to the fourth is not 104; a fraction keeps its line; boxes say whether they are ticked."""
-    body = (
-        "<p>年产3.5×10<sup>4</sup>吨，减排CO<sub>2</sub>两成，见注<sup>[1]</sup>。</p>"
-        "<p>强度为<math><mfrac><mi>A</mi><mi>B</mi></mfrac></math>，按年计算。</p>"
-        "<p><input type='checkbox' checked>主动公开，<input type='checkbox'>依申请公开。</p>"
-    )
-
-    assert lines(body) == [
-        "年产3.5×10⁴吨，减排CO₂两成，见注[1]。",
-        "强度为(A)/(B)，按年计算。",
-        "☑主动公开，☐依申请公开。",
-    ]
 
 
 BOX = (

@@ -1,9 +1,23 @@
+"""What tables beside files state of documents."""
+
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kgrag.ingestion.load.sidecar import Sidecars
+from kgrag.errors import IngestionError
+from kgrag.ingestion.load.sidecar import SidecarRow, Sidecars, sidecar_rows
 from kgrag.ingestion.load.source import discover
+from kgrag.ingestion.load.stated_values import LISTED, METADATA_FIELDS, field_of, stated_value
+from kgrag.ingestion.load.statement import (
+    stated_digest,
+    stated_fields,
+    stated_title,
+    statement,
+    with_stated,
+)
+from kgrag.metadata import Metadata
 
 
 def write(folder, **texts):
@@ -129,3 +143,232 @@ def test_a_name_that_only_differs_in_case_is_told(tmp_path):
         pytest.skip("names are the same here")
 
     assert told(tmp_path) == [("Metadata.csv", "is not read; call it metadata.csv")]
+
+
+TABLE = "文件,标题,日期\n甲.txt,云岭省节能规划,2022-03-05\n乙.txt,青川市实施方案,2023\n"
+
+
+def rows(text: str | bytes, name: str = "metadata.csv") -> list[SidecarRow]:
+    """Return the rows of a sidecar file."""
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(sidecar_rows(data, name=name))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gbk", "utf-16"])
+def test_a_table_is_read_as_sheets_save_it(encoding):
+    """Chinese Excel writes GBK, others UTF-8 with a mark."""
+    assert rows(TABLE.encode(encoding)) == [
+        SidecarRow(2, "甲.txt", (("标题", "云岭省节能规划"), ("日期", "2022-03-05"))),
+        SidecarRow(3, "乙.txt", (("标题", "青川市实施方案"), ("日期", "2023"))),
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_may_be_divided_otherwise(delimiter, end):
+    """As the first row is; blank lines and rows count as lines and are none."""
+    text = f"file{delimiter}title\n\na.txt{delimiter}甲\n{delimiter}\nb.txt{delimiter}乙\n"
+
+    found = rows(text.replace("\n", end))
+
+    assert [(row.line, row.file, dict(row.values)) for row in found] == [
+        (3, "a.txt", {"title": "甲"}),
+        (5, "b.txt", {"title": "乙"}),
+    ]
+
+
+def test_a_value_may_hold_what_divides_and_stand_on_lines():
+    """In quotation marks."""
+    found = rows('file,title\na,"甲,\n乙"\nb,丙\n')
+
+    assert [(row.line, row.file, row.values[0][1]) for row in found] == [
+        (2, "a", "甲,\n乙"),
+        (4, "b", "丙"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name,title\na.txt,甲\n", {1: "no column says which file"}),
+        ("file,title\na,甲,乙\nb,丙\n", {2: "3 values where the first row has 2", 3: ""}),
+        ("file,title\n,甲\nb,丙,\n", {2: "names no file", 3: ""}),
+        ('file,title\n"a,甲\nb,丙\nc"d\n', {2: "quotation marks", 3: "", 4: ""}),
+        ('file,title\na,"甲"乙\nb,丙\n', {2: "quotation marks", 3: ""}),
+        ('file,title\na,"甲\nb,"丙\nc,丁', {2: "quotation marks", 3: "quotation marks", 4: ""}),
+        (f"file,title\na,{'x' * 200_000}\nb,丙", {2: "field larger", 3: ""}),
+    ],
+)
+def test_a_broken_row_is_told_and_the_rest_goes_on(text, told):
+    """With its line and what to do."""
+    found = {row.line: row.problem for row in rows(text)}
+
+    assert found.keys() == told.keys()
+    assert all(
+        bool(found[line]) == bool(what) and what in found[line] for line, what in told.items()
+    )
+
+
+def test_records_are_read_by_line():
+    """Values as they are; a broken line is told."""
+    text = '{"文件": "a.txt", "issuer": ["甲", "乙"], "date": 2022}\n\n{"file": \n[]\n{"id": "1"}\n'
+    first, *others = rows(text.encode("gbk"), "metadata.jsonl")
+
+    assert first == SidecarRow(1, "a.txt", (("issuer", ["甲", "乙"]), ("date", 2022)))
+    assert [(row.line, row.problem[:12]) for row in others] == [
+        (3, "not JSON (Ex"),
+        (4, "is no object"),
+        (5, "names no fil"),
+    ]
+
+
+def test_what_is_no_text_is_refused():
+    """As any file that should be one."""
+    with pytest.raises(IngestionError, match="PDF"):
+        rows(b"%PDF-1.4 \x00\xff")
+
+
+@given(st.text(alphabet='"file,;\n\r\t甲\x00{}[]:\\', max_size=200) | st.binary(max_size=200))
+def test_rows_are_whole_or_broken_whatever_the_file(text):
+    """Nothing is raised but that it is no text, and lines are those of the file."""
+    for name in ("metadata.csv", "metadata.jsonl"):
+        try:
+            found = rows(text, name)
+        except IngestionError:
+            continue
+        assert all(bool(row.file) != bool(row.problem) for row in found)
+        assert [row.line for row in found] == sorted(row.line for row in found)
+
+
+def test_a_statement_holds_what_can_be_read_of_a_row():
+    """The rest is told, and further columns are kept as they are."""
+    row = [
+        ("文件", "a.txt"), ("标题", " 云岭省\n节能规划 "), ("发文机关", "甲厅、乙局;丙委、甲厅"),
+        ("文号", "云政发 [2022] 3号"), ("级别", "省级"), ("状态", "试行"), ("地区", ""),
+        ("施行日期", "很快"), ("主送机关", "各市、州人民政府；省直各部门"), ("备 注", "存档"),
+        ("title", "另一个"), ("", "x"), ("x", {}), ("年", 2022), ("列" * 81, "x"),
+    ]  # fmt: skip
+    found, problems = statement(row)
+
+    assert found == {
+        "stated.title": "云岭省 节能规划",
+        "stated.issuers": "甲厅；乙局；丙委",
+        "stated.number": "云政发〔2022〕3号",
+        "stated.level": "省",
+        "stated.status": "试行",
+        "stated.recipients": "各市、州人民政府；省直各部门",
+        "stated.备注": "存档",
+        "stated.年": "2022",
+    }
+    assert [problem.partition(":")[0] for problem in problems] == [
+        "'施行日期'",
+        "'x'",
+        f"'{'列' * 39}…'",
+    ]
+
+
+def test_stated_fields_are_those_of_metadata():
+    """Lists as tuples, and nothing of what a loader says or what is no field."""
+    found, _ = statement(
+        [
+            ("issuer", ["甲厅", "乙局"]),
+            ("date", 20220305),
+            ("level", "市"),
+            ("title", "丙"),
+            ("a", "b"),
+        ]
+    )
+    fields = stated_fields({**found, "encoding": "gbk", "issued": "1999"})
+
+    assert fields == {"issuers": ("甲厅", "乙局"), "issued": "2022-03-05", "level": "市"}
+    assert Metadata(**fields).year == 2022  # type: ignore[arg-type]
+    assert stated_title(found) == "丙"
+    assert stated_fields({"stated.issued": "irgendwann"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("stated", "level", "regions"),
+    [
+        ({}, "省", ("云岭省",)),
+        ({"regions": "云岭省；青川市"}, "市", ("云岭省", "青川市")),
+        ({"regions": "重庆市；万州区"}, "县", ("重庆市", "万州区")),
+        ({"regions": "全国"}, "国家", ()),
+        ({"regions": "全国", "level": "部门"}, "部门", ()),
+        ({"level": "市"}, "市", ("云岭省",)),
+    ],
+)
+def test_what_is_stated_takes_the_place_of_what_was_read(stated, level, regions):
+    """A region brings its level; what nobody states stays as it was read."""
+    suggested = ("issuers", "level", "regions")
+    read = Metadata(issuers=("甲厅",), level="省", regions=("云岭省",), inferred=suggested)
+    told = with_stated(read, {f"stated.{k}": v for k, v in stated.items()})
+
+    assert (told.issuers, told.level, told.regions) == (("甲厅",), level, regions)
+    assert set(told.inferred) == {*suggested} - {*stated, *(["level"] if stated else [])}
+    ministry = with_stated(Metadata(level="部门"), {"stated.regions": "全国"})
+    assert ministry.level == "部门"
+
+
+def test_the_digest_is_that_of_all_that_is_stated_and_of_nothing_else():
+    """Order and what a loader says do not count."""
+    one, other = {"stated.a": "1", "stated.b": "2"}, {"stated.b": "2", "stated.a": "1"}
+
+    assert stated_digest({**one, "encoding": "gbk"}) == stated_digest(other) != ""
+    assert stated_digest({"stated.a": "1", "stated.b": "3"}) != stated_digest(one)
+    assert stated_digest({"stated.a": "1stated.b"}) != stated_digest({"stated.a": "1"})
+    assert stated_digest({"encoding": "gbk"}) == ""
+
+
+FIELDS = [*sorted(METADATA_FIELDS), "title", "备注"]
+
+
+def test_every_field_of_metadata_can_be_stated():
+    """One that is added there is a column, too, but for what only a reader knows."""
+    fields = {*Metadata.__dataclass_fields__} - {"inferred"}
+
+    assert fields == METADATA_FIELDS
+    assert {field_of(name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2022-13", "2022-02-30", "2023-02-29", "长期", "0000", "22-3-5", "2022-3-", "2022-3/5",
+        "2022年3月5日起", "5", "2022年第3号", "٢٠٢٢",
+    ],
+)  # fmt: skip
+def test_what_is_no_date_is_refused_with_the_remedy(text):
+    """A date that is not in the calendar is none; nothing is guessed."""
+    with pytest.raises(ValueError, match="write 2022-03-05, 2022-03 or 2022"):
+        stated_value("issued", text)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "told"),
+    [
+        ("regions", "朝阳区", "several places; write 北京市朝阳区"),
+        ("regions", "京津冀", "no place that is known; write it in full"),
+        ("level", "乡", "no level; write 国家, 部门, 省, 市 or 县"),
+        ("title", "长" * 2001, "has 2,001 characters; at most 2,000"),
+        ("备注", "\ufffd", "cannot be read; save it as UTF-8"),
+        ("title", "甲\x00", "cannot be read; save it as UTF-8"),
+        ("title", "甲\ud800", "cannot be read; save it as UTF-8"),
+    ],
+)
+def test_what_cannot_be_read_says_what_and_the_remedy(field, text, told):
+    """A value is never taken in part."""
+    with pytest.raises(ValueError, match=told):
+        stated_value(field, text)
+
+
+@given(st.sampled_from(FIELDS), st.text())
+def test_a_value_has_a_normal_form_or_a_problem(field, text):
+    """Whatever is written there; the normal form is its own, and one that `Metadata` takes."""
+    try:
+        value = stated_value(field, text)
+    except ValueError:
+        return
+    assert stated_value(field, value) == value
+    fields = stated_fields({f"stated.{field}": value})
+    Metadata(**fields)  # type: ignore[arg-type]
+    assert all(isinstance(v, tuple) is (k in LISTED) for k, v in fields.items())

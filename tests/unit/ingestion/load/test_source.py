@@ -1,11 +1,22 @@
-"""Which files are read: every path accounted for."""
+"""Files that are found, opened as what they were found to be, and loaded by format."""
 
+import hashlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from kgrag.ingestion.load.source import Discovery, Failure, Skipped, Source, discover
+import kgrag.ingestion.load as package
+from kgrag.errors import IngestionError, PluginError, UnsupportedFormatError
+from kgrag.ids import document_id
+from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load import Failure, Source, discover, fingerprint, load, load_all
+from kgrag.ingestion.load.formats import MEDIA_TYPES, media_type_of, plugin_reader, suffixes
+from kgrag.ingestion.load.opening import open_regular
+from kgrag.ingestion.load.source import Discovery, Skipped
+from kgrag.types import Document
+from tests.fixtures.packages import put_package
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -224,3 +235,263 @@ def test_sidecar_files_are_no_documents(tmp_path):
     ]
     assert [f.file for f in found.failures] == [str(tmp_path / "metadata.csv")]
     assert "take in its folder" in found.failures[0].reason
+
+
+def test_open_regular_when_a_file_is_one(tmp_path):
+    """A regular file below the folder is read."""
+    (tmp_path / "a.txt").write_text("x")
+
+    with open_regular(tmp_path / "a.txt", within=tmp_path.resolve()) as file:
+        assert file.read() == b"x"
+
+
+def test_load_when_a_file_has_become_a_link_out(tmp_path):
+    """A link that is put in a file's place after it was found is not read."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.txt").write_text("the secret")
+    (tmp_path / "in/a.txt").write_text("x")
+    (found,) = discover([tmp_path / "in"]).sources
+    (tmp_path / "in/a.txt").unlink()
+    (tmp_path / "in/a.txt").symlink_to(tmp_path / "secret.txt")
+
+    (outcome,) = load_all(found)
+
+    assert isinstance(outcome, Failure)
+    assert "is a link out of the folder by now" in outcome.reason
+
+
+def test_load_when_a_folder_has_become_a_link_out(tmp_path):
+    """Nor is a file through a folder that was swapped, for lines of records, too."""
+    (tmp_path / "in/sub").mkdir(parents=True)
+    (tmp_path / "far").mkdir()
+    for folder in ("in/sub", "far"):
+        (tmp_path / folder / "r.jsonl").write_text('{"id": "1", "text": "x"}')
+    (found,) = discover([tmp_path / "in"]).sources
+    (tmp_path / "in/sub").rename(tmp_path / "was")
+    (tmp_path / "in/sub").symlink_to(tmp_path / "far", target_is_directory=True)
+
+    (outcome,) = load_all(found)
+
+    assert isinstance(outcome, Failure)
+    assert "is a link out of the folder by now" in outcome.reason
+
+
+def test_open_regular_without_proc(tmp_path, monkeypatch):
+    """Where the system does not say where an open file lies, its path is looked at again."""
+
+    def unknown(path: str) -> str:
+        raise FileNotFoundError(path)
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.txt").write_text("the secret")
+    (tmp_path / "in/a.txt").write_text("x")
+    (tmp_path / "in/b.txt").symlink_to(tmp_path / "secret.txt")
+    within = (tmp_path / "in").resolve()
+    real = os.readlink
+    monkeypatch.setattr(
+        os, "readlink", lambda path: unknown(path) if str(path).startswith("/proc") else real(path)
+    )
+
+    open_regular(tmp_path / "in/a.txt", within=within).close()
+    with pytest.raises(IngestionError, match="link out"):
+        open_regular(tmp_path / "in/b.txt", within=within)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_open_regular_when_a_file_has_become_a_pipe(tmp_path):
+    """A pipe is not waited for."""
+    os.mkfifo(tmp_path / "a.txt")
+
+    with pytest.raises(IngestionError, match="not a regular file"):
+        open_regular(tmp_path / "a.txt")
+
+
+@pytest.fixture
+def read_by(tmp_path, monkeypatch):
+    """Return a function that installs a loader for `.org` and gives a file that it reads."""
+
+    def install(code, text="甲"):
+        source = f"from kgrag.extending import *\ndef read(data, *, name, stem):\n    {code}\n"
+        loaders = {"kgrag.loaders": {"org": "plug_org:read"}}
+        put_package(tmp_path / "site", "kgrag-org", {"plug_org.py": source}, loaders)
+        monkeypatch.syspath_prepend(tmp_path / "site")
+        (tmp_path / "a.org").write_text(text, "utf-8")
+        return Source(tmp_path / "a.org")
+
+    yield install
+    sys.modules.pop("plug_org", None)
+
+
+def test_a_file_is_read_by_the_loader_of_its_suffix(read_by):
+    source = read_by("return Parsed(decode(data, name=name).text + '\\0', '')")
+    document = load(source)
+    assert (document.text, document.title, document.media_type) == ("甲\ufffd", "a", "org")
+    assert len(document.warnings) == 1
+    assert "a.org" in [s.path.name for s in discover([source.path.parent]).sources]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("raise IngestionError('is locked; unlock it')", "is locked; unlock it"),
+        ("raise IngestionError(f'{name}: is locked')", "is locked"),
+        (
+            "raise KeyError('x')",
+            r"the plugin 'org' of kgrag-org 1\.0 .*could not read it: KeyError",
+        ),
+        ("return Parsed(data, stem)", "gave a text, title, warning or property that is no str"),
+        ("return Parsed('甲', stem, properties={'n': 5})", "property that is no str"),
+        ("return Parsed('甲', '', (Segment(0, 2, 'page', 1),))", "a segment out of order"),
+        ("return Parsed('甲', '', (Segment(0, 1, 'line', 1),) * 2)", "a segment out of order"),
+        ("return Parsed(' ', stem)", "has no text; check that it opens"),
+    ],
+)
+def test_what_goes_wrong_with_a_file_is_a_failure_of_that_file(read_by, code, told):
+    source = read_by(code)
+    (failure,) = load_all(source)
+    assert isinstance(failure, Failure)
+    assert failure.file == source.name
+    with pytest.raises(IngestionError, match=rf"a\.org: .*{told}"):
+        load(source)
+    assert source.name not in failure.reason
+
+
+def test_what_is_no_parsed_text_is_an_error_of_the_plugin(read_by):
+    with pytest.raises(PluginError, match="gave str where Parsed is wanted"):
+        load(read_by("return '甲'"))
+
+
+def test_a_fingerprint_tells_versions_of_a_loader_apart(read_by):
+    read_by("return Parsed('甲', '')")
+    plain = Fingerprint.of("ab", "txt", settings="s")
+    assert Fingerprint.of("ab", "pdf", settings="s") == plain
+    assert Fingerprint.of("ab", "org", settings="s") != plain
+
+
+def test_own_formats_need_no_plugin(read_by):
+    assert ".org" not in suffixes()
+    assert media_type_of(".org") is None
+    read_by("return Parsed('甲', '')")
+    assert suffixes() == sorted([*MEDIA_TYPES, ".org"])
+    assert (media_type_of(".org"), media_type_of(".htm"), media_type_of("")) == (
+        "org",
+        "html",
+        None,
+    )
+    assert plugin_reader("pdf") is None
+    assert Source(Path("A.ORG")).media_type == "org"
+
+
+def write(path: Path, text: str) -> Source:
+    """Write a file and return it as a source."""
+    path.write_bytes(text.encode())
+    return Source(path)
+
+
+def test_load_gives_identity_by_name_and_bytes(tmp_path):
+    """The id depends on the file's name and bytes, not on its folder."""
+    (tmp_path / "x").mkdir()
+    first = load(write(tmp_path / "a.txt", "关于节能的通知\n"))
+    moved = load(write(tmp_path / "x" / "a.txt", "关于节能的通知\n"))
+    changed = load(write(tmp_path / "a.txt", "关于节能的通知\n\n"))
+
+    digest = hashlib.sha256("关于节能的通知\n".encode()).hexdigest()
+    assert first.doc_id == moved.doc_id == document_id("a.txt", digest)
+    assert first.content_hash == digest
+    assert changed.doc_id != first.doc_id
+    assert first.file == str(tmp_path / "a.txt")
+    assert first.media_type == "txt"
+
+
+def test_fingerprint_agrees_with_load(tmp_path):
+    """The id can be had without parsing, also of a file that does not parse."""
+    source = write(tmp_path / "a.md", "# 条例\n")
+    document = load(source)
+
+    assert fingerprint(source) == (document.doc_id, document.content_hash)
+    assert fingerprint(write(tmp_path / "bad.pdf", "no pdf"))[0].startswith("d-")
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\r\n", "\ufeff"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html"])
+def test_load_when_there_is_no_text(tmp_path, name, text):
+    """An empty or blank file is an error that names it."""
+    with pytest.raises(IngestionError, match=name):
+        load(write(tmp_path / name, text))
+
+
+def test_load_when_the_format_is_unknown(tmp_path):
+    """A format that no loader reads is refused with the way out."""
+    with pytest.raises(UnsupportedFormatError, match="export it as PDF"):
+        load(write(tmp_path / "a.caj", "x"))
+
+
+def test_load_when_the_file_is_too_large(tmp_path):
+    """A file over the limit is refused before it is read."""
+    source = write(tmp_path / "a.txt", "x" * 100)
+
+    with pytest.raises(IngestionError, match="100 bytes, more than 99"):
+        load(source, max_bytes=99)
+    assert load(source, max_bytes=100).text == "x" * 100
+
+
+def test_load_when_the_file_is_gone(tmp_path):
+    """A file that vanished after discovery is an ingestion error."""
+    with pytest.raises(IngestionError, match="cannot be read"):
+        load(Source(tmp_path / "a.txt"))
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pdf"])
+def test_load_when_a_file_is_no_such_file(tmp_path, name):
+    """Plain text under a Word or PDF ending is an error with a remedy."""
+    with pytest.raises(IngestionError, match="save it again"):
+        load(write(tmp_path / name, "just text"))
+
+
+def test_load_when_a_record_is_named(tmp_path):
+    """One record of a .jsonl can be had by its id, and only by an id that is there."""
+    path = tmp_path / "c.jsonl"
+    write(path, '{"id": 7, "title": "t", "text": "x"}\n{"id": 8, "title": "u", "text": "y"}\n')
+
+    assert load(Source(path, "8")).text == "y"
+    with pytest.raises(IngestionError, match="no such record"):
+        load(Source(path, "9"))
+    with pytest.raises(IngestionError, match="many documents"):
+        load(Source(path))
+
+
+def test_load_all_when_files_fail(tmp_path):
+    """A bad file is yielded as a failure and stops nothing; its reason does not say it twice."""
+    write(tmp_path / "1.pdf", "no pdf")
+    write(tmp_path / "2.txt", "")
+    write(tmp_path / "3.txt", "关于节能的通知")
+    write(tmp_path / "4.jsonl", '{"id": 1, "title": "t", "text": "x"}\n{}\n')
+
+    found = [item for source in discover([tmp_path]).sources for item in load_all(source)]
+
+    kinds = [type(item) for item in found]
+    assert kinds == [Failure, Failure, Document, Document, Failure]
+    assert isinstance(found[0], Failure)
+    assert found[0].file == str(tmp_path / "1.pdf")
+    assert str(tmp_path) not in found[0].reason
+
+
+def test_what_is_stated_wins_over_what_is_read(tmp_path):
+    """Title and properties, not identity; a record has fields of its own."""
+    (tmp_path / "a.txt").write_text("云岭省节能规划\n为推进节能。", "utf-8")
+    (tmp_path / "r.jsonl").write_text('{"id": "r1", "title": "甲", "text": "乙。"}', "utf-8")
+    stated = {"stated.title": "丙", "stated.level": "省"}
+    read, told = (load(Source(tmp_path / "a.txt"), stated=some) for some in ({}, stated))
+
+    assert (read.title, told.title) == ("云岭省节能规划", "丙")
+    assert dict(told.properties) == {**read.properties, **stated}
+    assert (told.doc_id, told.content_hash) == (read.doc_id, read.content_hash)
+    (record,) = load_all(Source(tmp_path / "r.jsonl"), stated=stated)
+    assert isinstance(record, Document)
+    assert (record.title, dict(record.properties)) == ("甲", {})
+
+
+def test_package_names_are_sorted_and_there():
+    """`__all__` is sorted and every name in it exists."""
+    assert package.__all__ == sorted(package.__all__)
+    assert all(hasattr(package, name) for name in package.__all__)
