@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.chinese import width
-from kgrag.cli.options import json_option, kb_option, opened
+from kgrag.cli.opened import opened
+from kgrag.cli.options import JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import checked_seconds
@@ -27,34 +28,24 @@ def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> flo
         raise click.BadParameter(str(exc)) from exc
 
 
-@click.command()
-@click.argument("text")
-@kb_option
-@click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows at most."
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, 3600, min_open=True),
-    default=5.0,
-    show_default=True,
-    callback=_seconds,
-    help="Seconds after which it is stopped.",
-)
-@click.option("--natural", is_flag=True, help="TEXT is a question: a model writes the query.")
-@json_option
-@click.pass_context
+@command()
 def query(
     ctx: click.Context,
-    text: str,
-    kb: str,
-    limit: int,
-    timeout: float,
-    natural: bool,
-    as_json: bool,
+    *,
+    text: str = argument(),
+    kb: str = KB,
+    limit: int = option("Rows at most.", type=click.IntRange(1, 100_000), default=50),
+    timeout: float = option(
+        "Seconds after which it is stopped.",
+        type=click.FloatRange(0, 3600, min_open=True),
+        default=5.0,
+        callback=_seconds,
+    ),
+    natural: bool = option("TEXT is a question: a model writes the query."),
+    as_json: bool = JSON,
 ) -> None:
     """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         if natural:
             _print_graph_answer(
                 ctx, base.query_from(text, max_rows=limit, timeout_s=timeout), as_json

@@ -36,7 +36,7 @@ def test_who_is_there_is_asked(
     dropped: list[str], monkeypatch: pytest.MonkeyPatch, answer: str, gone: list[str], told: str
 ) -> None:
     """The question says how much would go, and not where programs read."""
-    monkeypatch.setattr("kgrag.cli.drop._at_a_terminal", lambda: True)
+    monkeypatch.setattr("kgrag.cli.manage._at_a_terminal", lambda: True)
     done = drop(answer=answer)
     assert done.exit_code == 0
     assert done.stdout.endswith(told)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import kgrag.cli.explained
+import kgrag.cli.search
 from kgrag.cli.chinese import catalogue
-from kgrag.cli.explained import _KINDS, explained
 from kgrag.cli.main import main
+from kgrag.cli.search import _KINDS, explained
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk
 
@@ -65,7 +65,7 @@ def test_every_kind_of_reason_is_tried_above():
 
 
 def test_the_catalogue_has_no_reason_that_nobody_gives():
-    tree = ast.parse(Path(kgrag.cli.explained.__file__).read_text("utf-8"))
+    tree = ast.parse(Path(kgrag.cli.search.__file__).read_text("utf-8"))
     written = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
     labels = {"the whole question", "the document", "cited"}
     assert set(catalogue()["reasons"]) <= written | labels

@@ -2,17 +2,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from kgrag.cli.options import filter_options
+from kgrag.cli.options import FilterOptions, command, option
 from kgrag.retrieval.filter import Filter
 
 
-@click.command()
-@filter_options
-@click.option("--other")
-@click.pass_context
-def command(ctx, within, other):
+@command("command")
+def shown(ctx: click.Context, only: FilterOptions, other: str | None = option()) -> None:
     """Print what the options gave."""
-    click.echo(f"{within!r} {other} {ctx.info_name}")
+    click.echo(f"{only.filter!r} {other} {ctx.info_name}")
 
 
 @pytest.mark.parametrize(
@@ -27,12 +24,12 @@ def command(ctx, within, other):
 )
 def test_filter_options_make_one_filter(arguments, within):
     """Whatever stands around them; none where nothing is given."""
-    result = CliRunner().invoke(command, [*arguments, "--other", "x"])
+    result = CliRunner().invoke(shown, [*arguments, "--other", "x"])
     assert result.output == f"{within!r} x command\n"
 
 
 def test_filter_options_when_years_are_none_is_a_usage_error():
     """It says how they are given."""
-    result = CliRunner().invoke(command, ["--year", "soon"])
+    result = CliRunner().invoke(shown, ["--year", "soon"])
     assert result.exit_code == 2
     assert "2022 or 2020-2023, got 'soon'" in result.output
