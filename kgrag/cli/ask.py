@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kgrag.answer.citation import Citation
     from kgrag.answering.conversation import Reply
     from kgrag.api import KnowledgeBase
-    from kgrag.config import Config
 
 _HEADING = 30  # characters of a heading that are shown: some are whole provisions
 _SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -76,11 +75,10 @@ class _AnswerOptions:
             max_sentences=self.max_sentences,
         )
 
-    def note_what_is_ignored(self, config: "Config") -> None:
+    def note_what_is_ignored(self) -> None:
         """Print a note where an option has no effect on who writes: a model, or rules."""
-        by_model = (self.writer or config.model_of("answer").is_configured) and (
-            self.writer != "quotes"
-        )
+        configured = click.get_current_context().obj.model_of("answer").is_configured
+        by_model = self.writer == "model" or (not self.writer and configured)
         option = self.template or self.verify
         if option and not by_model:
             echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
@@ -90,7 +88,6 @@ class _AnswerOptions:
 
 @command()
 def ask(
-    ctx: click.Context,
     *,
     question: str = argument(),
     given: _AnswerOptions,
@@ -102,11 +99,11 @@ def ask(
         "Of what is printed; Markdown has its citations as footnotes.", "--format", default="text"
     ),
     as_json: bool = JSON,
-) -> None:
+) -> int:
     """Answer a question; every sentence cites document, section and place."""
     if not question.strip():
         raise click.UsageError("the question is empty")
-    given.note_what_is_ignored(ctx.obj)
+    given.note_what_is_ignored()
     on_text = None if as_json or form != "text" else _stream(question)
     with opened(given.kb) as base:
         answer = given.asking(base, only)(question, top_k=top_k, on_text=on_text)
@@ -116,17 +113,16 @@ def ask(
         echo_text((answer.to_markdown() if form == "markdown" else answer.to_html()).rstrip())
     else:
         print_answer(answer, explain=given.explain)
-    if not is_done(answer):
-        ctx.exit(1)
+    return int(not is_done(answer))
 
 
 @command()
-def chat(ctx: click.Context, given: _AnswerOptions, only: FilterOptions) -> None:
+def chat(given: _AnswerOptions, only: FilterOptions) -> int:
     """Answer questions that may lean on the ones before, a line each; /help tells how."""
     from kgrag.answering.conversation import Conversation
 
     all_done = True
-    given.note_what_is_ignored(ctx.obj)
+    given.note_what_is_ignored()
     with opened(given.kb) as base:
         asking = given.asking(base, only)
         talk = Conversation(
@@ -145,8 +141,7 @@ def chat(ctx: click.Context, given: _AnswerOptions, only: FilterOptions) -> None
                 break
             _print_reply(line, reply, explain=given.explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
-    if not all_done:
-        ctx.exit(1)
+    return int(not all_done)
 
 
 def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:

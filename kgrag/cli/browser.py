@@ -118,7 +118,6 @@ def page_address(kb: str, page: str | None = None) -> str:
 
 @command()
 def browser(
-    *,
     kb: str = option("Its address on a server.", default="bolt://localhost:7687"),
     page: str | None = option("Address of Neo4j Browser; port 7474 of the server by default."),
     out: Path = option(

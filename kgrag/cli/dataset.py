@@ -24,7 +24,6 @@ def dataset() -> None:
 
 @command(under=dataset)
 def generate(
-    *,
     kb: str = KB,
     out: Path = option("Write a line a question (.jsonl).", type=FILE, required=True),
     n: int = option("At most so many.", type=click.IntRange(1, 100_000), default=100),
@@ -103,7 +102,6 @@ def _by_model(base: "KnowledgeBase", n: int, seed: int) -> "Made":
 
 @command(under=dataset)
 def export(
-    *,
     kb: str = KB,
     queries: Path = option(".jsonl of questions with gold.", type=EXISTING, required=True),
     form: SampleFormat = option(

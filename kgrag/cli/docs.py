@@ -46,7 +46,6 @@ class _Corrections:
 @group()
 def docs(
     ctx: click.Context,
-    *,
     kb: str = KB,
     problems: bool = option("List what was read badly or not at all."),
     as_of: str | None = day(
@@ -128,7 +127,6 @@ def set_(
 @group()
 def entities(
     ctx: click.Context,
-    *,
     kb: str = KB,
     type_: str | None = option(
         "Only of this type: agency, region, target.", "--type", metavar="TYPE"
@@ -164,7 +162,6 @@ def entities(
 
 @command(under=entities)
 def merge(
-    *,
     names: tuple[str, ...] = argument(required=True, metavar="NAME..."),
     into: str = option("What they are called from now on.", required=True, metavar="NAME"),
     kb: str = KB,
@@ -177,7 +174,6 @@ def merge(
 
 @command(under=entities)
 def split(
-    *,
     name: str = argument(metavar="NAME"),
     from_: str = option("What it is part of now.", "--from", required=True, metavar="NAME"),
     kb: str = KB,

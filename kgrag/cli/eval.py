@@ -39,7 +39,6 @@ def eval_() -> None:
 
 @command(under=eval_)
 def retrieval(
-    *,
     queries: Path = option(".jsonl of questions with gold.", type=EXISTING, required=True),
     systems: str = _SYSTEMS,
     ks: str = option("Ranks to cut at.", "--k", default="1,2,5,10"),
@@ -62,7 +61,6 @@ def retrieval(
 
 @command(under=eval_)
 def experiment(
-    *,
     sets: tuple[tuple[str, str, Path], ...] = option(
         "A name, a knowledge base, a .jsonl of questions with gold; once for each set.",
         "--set",
@@ -129,8 +127,6 @@ def _make_folder(out: Path) -> None:
 
 @command(under=eval_)
 def compare(
-    ctx: click.Context,
-    *,
     run_a: Path = argument(type=EXISTING),
     run_b: Path = argument(type=EXISTING),
     queries: Path = option(".jsonl of gold, or qrels (.qrels).", type=EXISTING, required=True),
@@ -141,7 +137,7 @@ def compare(
         default=0.05,
     ),
     as_json: bool = JSON,
-) -> None:
+) -> int:
     """Compare two runs question by question; exit 1 where RUN_B is significantly worse.
 
     Of each measure: both means, B - A with its 95 % bootstrap interval, p of a paired
@@ -164,7 +160,7 @@ def compare(
         echo_text(comparison_table(found))
     if worse:
         echo(f"{run_b} is significantly worse (p < {alpha}): {', '.join(worse)}", err=True)
-        ctx.exit(1)
+    return int(bool(worse))
 
 
 def _run_of(path: Path, queries: Path, gold: "Sequence[GoldQuery]") -> "Run":

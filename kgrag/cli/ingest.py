@@ -81,7 +81,7 @@ class _IngestOptions:
 
 
 @command()
-def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> None:
+def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> int:
     """Take files and folders in; running it again does what is missing or changed.
 
     Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
@@ -93,9 +93,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> N
     if given.dry_run:
         plan = _plan(ctx, given)
         print_plan(plan, as_json)
-        if any(outcome.status == "failed" for outcome in plan.outcomes):
-            ctx.exit(1)
-        return
+        return int(any(outcome.status == "failed" for outcome in plan.outcomes))
     from kgrag.embedding.choose import stand_in_note
 
     began = time.monotonic()
@@ -106,8 +104,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> N
             report = given.ingest(base, progress)
     # What the user waited for: opening and closing, too.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
-    if report.failed:
-        ctx.exit(1)
+    return int(bool(report.failed))
 
 
 def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
@@ -129,32 +126,27 @@ def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
 
 
 @command("import-facts")
-def import_facts(ctx: click.Context, file: Path = argument(type=EXISTING), kb: str = KB) -> None:
+def import_facts(file: Path = argument(type=EXISTING), kb: str = KB) -> int:
     """Add facts made elsewhere, from a .jsonl file.
 
     Lines are {"passage_id", "triples": [[s, p, o]], "entities": []} or
     {"doc", "start", "end", "triples"}.
     """
-    _import(ctx, kb, lambda base: base.import_facts(file))
+    return _import(kb, lambda base: base.import_facts(file))
 
 
 @command("import-summaries")
-def import_summaries(
-    ctx: click.Context, file: Path = argument(type=EXISTING), kb: str = KB
-) -> None:
+def import_summaries(file: Path = argument(type=EXISTING), kb: str = KB) -> int:
     """Add summaries made elsewhere, from lines of {"doc", "start", "end", "summary"}."""
-    _import(ctx, kb, lambda base: base.import_summaries(file))
+    return _import(kb, lambda base: base.import_summaries(file))
 
 
-def _import(
-    ctx: click.Context, kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]"
-) -> None:
+def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
     began = time.monotonic()
     with opened(kb) as base:
         report = take_in(base)
     _print_import(replace(report, seconds=time.monotonic() - began))
-    if report.errors:
-        ctx.exit(1)
+    return int(bool(report.errors))
 
 
 def _print_import(report: "ImportReport") -> None:
@@ -171,7 +163,7 @@ def _print_import(report: "ImportReport") -> None:
 
 
 @command()
-def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: bool = JSON) -> None:
+def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: bool = JSON) -> int:
     """Print a file's text as it would be taken in; needs no knowledge base."""
     from kgrag.ingestion.load import Failure, Sidecars, Source
     from kgrag.ingestion.workers.reading import read_within
@@ -187,8 +179,7 @@ def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: b
             echo_text(item.text)
             for warning in item.warnings:
                 echo(f"warning: {item.file}: {warning}", err=True)
-    if failed:
-        ctx.exit(1)
+    return int(failed)
 
 
 COMMANDS = (ingest, import_facts, import_summaries, convert)

@@ -33,7 +33,7 @@ _NONE = "no model was asked for this knowledge base"
 
 
 @command()
-def verify(ctx: click.Context, kb: str = KB, as_json: bool = JSON) -> None:
+def verify(kb: str = KB, as_json: bool = JSON) -> int:
     """Check every invariant of the knowledge base; name what is wrong."""
     with opened(kb) as base:
         problems = base.verify()
@@ -43,8 +43,7 @@ def verify(ctx: click.Context, kb: str = KB, as_json: bool = JSON) -> None:
         else:
             echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
     echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
-    if problems:
-        ctx.exit(1)
+    return int(bool(problems))
 
 
 @command()
@@ -57,7 +56,6 @@ def delete(document: str = argument(), kb: str = KB) -> None:
 
 @command()
 def export(
-    *,
     kb: str = KB,
     out: Path | None = option("Write to this file instead of standard output.", type=FILE),
 ) -> None:
@@ -72,12 +70,10 @@ def export(
 
 @command()
 def copy(
-    ctx: click.Context,
-    *,
     from_: str = option("The one to copy.", "--from", required=True, metavar="PLACE"),
     to: str = option("Where to; made if it is not there.", required=True, metavar="PLACE"),
     check: bool = option("Compare every record of both afterwards."),
-) -> None:
+) -> int:
     """Copy a knowledge base; running it again does what is missing or changed.
 
     A PLACE is a folder, or the address of a Neo4j server (bolt://HOST:7687).
@@ -97,8 +93,7 @@ def copy(
         equal = _print_copy_report(report, now - began, now - copied)
         if check:
             equal = _print_comparison(copying.compare(source.store, target.store)) and equal
-    if not equal:
-        ctx.exit(1)
+    return int(not equal)
 
 
 def _print_copy_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
@@ -133,11 +128,10 @@ def _print_comparison(comparison: "Comparison") -> bool:
 @command()
 def repair(
     ctx: click.Context,
-    *,
     kb: str = KB,
     dry_run: bool = option("Only say what would be done."),
     as_json: bool = JSON,
-) -> None:
+) -> int:
     """Make what `verify` names whole again, as far as that can be.
 
     Documents are read from their files, vectors encoded, indexes built anew; the damaged file
@@ -151,8 +145,7 @@ def repair(
         print_json(report.to_dict())
     else:
         _print_repair_report(report, dry_run=dry_run)
-    if report.left:
-        ctx.exit(1)
+    return int(bool(report.left))
 
 
 def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
@@ -207,7 +200,6 @@ def _at_a_terminal() -> bool:
 @command()
 def stats(
     ctx: click.Context,
-    *,
     kb: str = KB,
     cost: bool = option("What models took: calls, tokens and money."),
     as_json: bool = JSON,

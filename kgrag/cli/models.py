@@ -145,7 +145,6 @@ def remove(name: str = argument()) -> None:
 @command()
 def reembed(
     ctx: click.Context,
-    *,
     model: str | None = option("Another encoder than [embedding] names.", metavar="NAME"),
     kb: str = KB,
     dry_run: bool = option("Only say how much is to be encoded, and how long."),
@@ -256,7 +255,6 @@ def _duration(seconds: float) -> str:
 @command()
 def prompts(
     ctx: click.Context,
-    *,
     names: tuple[str, ...] = argument(),
     language: Language | None = option("Only in this language."),
     file: Path | None = option(

@@ -98,15 +98,17 @@ def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def command(
     name: str | None = None, *, under: click.Group | None = None
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function a command; its parameters say which options it has.
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Make a function a command, whose parameters say which options it has.
+
+    It returns its exit code, or None for 0.
 
     Args:
         name: The function's by default.
         under: Group that it is a command of.
     """
 
-    def decorate(function: Callable[..., None]) -> click.Command:
+    def decorate(function: Callable[..., int | None]) -> click.Command:
         made = click.command(name, params=list(_parameters(function)))(_called_by_click(function))
         if under is not None:
             under.add_command(made)

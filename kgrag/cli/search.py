@@ -91,7 +91,7 @@ class _SearchOptions:
 
 
 @command()
-def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> None:
+def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> int:
     """Show the chunks that a question is best answered from."""
     question, batch, out, within = given.question, given.batch, given.out, given.only.filter
     if (question is None) == (batch is None) or (batch is None) != (out is None):
@@ -117,8 +117,7 @@ def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> N
         about = base.store, base.config, base.sizes
         for note in search_notes(*about, within, given.as_of, question or ""):
             echo(f"note: {note}", err=True)
-    if not whole:
-        ctx.exit(1)
+    return int(not whole)
 
 
 def _run_batch(
@@ -181,7 +180,6 @@ def _show(question: str, results: list[ScoredChunk], explain: bool, as_json: boo
 
 @command()
 def graph(
-    *,
     entity: str = argument(),
     kb: str = KB,
     hops: int = option(type=click.IntRange(1, 3), default=1),
