@@ -286,8 +286,7 @@ def answers(ctx: click.Context, given: _AnswersOptions, as_json: bool = JSON) ->
         )
         base = stack.enter_context(opened(given.kb, config=run.config, model=run.model))
         progress = stack.enter_context(progress_bar("eval"))
-        measuring = _Measuring(base, queries, run, progress, without_gold=given.without_gold)
-        reports = measuring.reports(given.system, given.against)
+        reports = _Measuring(base, queries, run, progress, given).reports()
     _give(reports, given.out, as_json=as_json)
 
 
@@ -299,13 +298,13 @@ class _Measuring:
     queries: "Sequence[GoldQuery]"
     run: "RunModels"
     progress: _Progress
-    without_gold: bool
+    given: _AnswersOptions
 
-    def reports(self, system: str | None, against: str | None) -> "list[AnswerReport]":
+    def reports(self) -> "list[AnswerReport]":
         """Return the report of a system, and of another that it is compared with."""
         from kgrag.evaluation.pairwise import answers_of, read_answers
 
-        report = self._of(system)
+        report, against = self._of(self.given.system), self.given.against
         if not against:
             return [report]
         if Path(against).is_file():
@@ -319,11 +318,11 @@ class _Measuring:
         asking = Asking(
             system=system,
             writer=self.run.writer,
-            without_gold=self.without_gold,
+            without_gold=self.given.without_gold,
             model=self.run.model,
             tape=self.run.tape,
         )
-        if self.run.judge and not self.without_gold:
+        if self.run.judge and not self.given.without_gold:
             from kgrag.evaluation.judges import AnswerJudge
             from kgrag.integrations.llama_index_judges import GrimEvaluators
 
