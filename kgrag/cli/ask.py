@@ -3,23 +3,18 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
 from types import MappingProxyType
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from kgrag.choices import Template, VerifyMethod
+from kgrag.choices import Template, VerifyMethod, Writer
 from kgrag.cli.chinese import said
-from kgrag.cli.options import (
-    AS_OF_QUESTION,
-    as_of_option,
-    filter_options,
-    json_option,
-    kb_option,
-    opened,
-)
+from kgrag.cli.opened import opened
+from kgrag.cli.options import JSON, KB, FilterOptions, argument, command, day, option
 from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
 from kgrag.errors import GarbledTextError, OutOfRangeError
 
@@ -27,8 +22,7 @@ if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
     from kgrag.answer.citation import Citation
     from kgrag.answering.conversation import Reply
-    from kgrag.choices import Writer
-    from kgrag.retrieval.filter import Filter
+    from kgrag.api import KnowledgeBase
 
 _HEADING = 30  # characters of a heading that are shown: some are whole provisions
 _SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -50,131 +44,87 @@ _SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
-def _answer_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Add what ask and chat share."""
-    for option in reversed(
-        (
-            click.option("--system", help="Retrieval preset; grim by default."),
-            click.option(
-                "--writer",
-                type=click.Choice(["model", "quotes"]),
-                help="A model, or sentences quoted by rule; the model where one is configured.",
-            ),
-            click.option(
-                "--template",
-                type=click.Choice(get_args(Template)),
-                help="Form of a model's answer; normal by default.",
-            ),
-            click.option(
-                "--verify",
-                type=click.Choice(get_args(VerifyMethod)),
-                help="How a model's answer is verified; cov by default.",
-            ),
-            click.option(
-                "--max-sentences",
-                type=click.IntRange(1, 200),
-                help="Quotes at most, where rules answer; of lists and tables, too.",
-            ),
-            click.option("--explain", is_flag=True, help="Show every step."),
-            as_of_option(AS_OF_QUESTION),
+@dataclass(frozen=True, kw_only=True)
+class _AnswerOptions:
+    """How questions are answered, in one command or the other."""
+
+    kb: str = KB
+    system: str | None = option("Retrieval preset; grim by default.")
+    writer: Writer | None = option(
+        "A model, or sentences quoted by rule; the model where one is configured."
+    )
+    template: Template | None = option("Form of a model's answer; normal by default.")
+    verify: VerifyMethod | None = option("How a model's answer is verified; cov by default.")
+    max_sentences: int | None = option(
+        "Quotes at most, where rules answer; of lists and tables, too.",
+        type=click.IntRange(1, 200),
+    )
+    explain: bool = option("Show every step.")
+    as_of: str | None = day()
+
+    def asking(self, base: "KnowledgeBase", only: FilterOptions) -> "partial[Answer]":
+        """Return what answers a question as the options say."""
+        return partial(
+            base.ask,
+            system=self.system,
+            writer=self.writer,
+            template=self.template,
+            verify=self.verify,
+            within=only.filter,
+            as_of=self.as_of,
+            max_sentences=self.max_sentences,
         )
-    ):
-        command = option(command)
-    return command
+
+    def note_what_is_ignored(self) -> None:
+        """Print a note where an option has no effect on who writes: a model, or rules."""
+        configured = click.get_current_context().obj.model_of("answer").is_configured
+        by_model = self.writer == "model" or (not self.writer and configured)
+        option = self.template or self.verify
+        if option and not by_model:
+            echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
+        if self.max_sentences and by_model:
+            echo("note: --max-sentences is for answers by rule; a model writes this one", err=True)
 
 
-@click.command()
-@click.argument("question")
-@kb_option
-@_answer_options
-@click.option("--top-k", type=click.IntRange(1, 200), help="Chunks that the answer may draw from.")
-@filter_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "html"]),
-    default="text",
-    show_default=True,
-    help="Of what is printed; Markdown has its citations as footnotes.",
-)
-@json_option
-@click.pass_context
+@command()
 def ask(
-    ctx: click.Context,
-    question: str,
-    kb: str,
-    system: str | None,
-    writer: str | None,
-    template: str | None,
-    verify: str | None,
-    max_sentences: int | None,
-    explain: bool,
-    as_of: str | None,
-    top_k: int | None,
-    within: "Filter | None",
-    form: str,
-    as_json: bool,
-) -> None:
+    *,
+    question: str = argument(),
+    given: _AnswerOptions,
+    top_k: int | None = option(
+        "Chunks that the answer may draw from.", type=click.IntRange(1, 200)
+    ),
+    only: FilterOptions,
+    form: Literal["text", "markdown", "html"] = option(
+        "Of what is printed; Markdown has its citations as footnotes.", "--format", default="text"
+    ),
+    as_json: bool = JSON,
+) -> int:
     """Answer a question; every sentence cites document, section and place."""
     if not question.strip():
         raise click.UsageError("the question is empty")
-    _tell_what_is_ignored(ctx, writer, template or verify, max_sentences)
-    with opened(ctx, kb) as base:
-        answer = base.ask(
-            question,
-            system=system,
-            top_k=top_k,
-            writer=chosen_writer(writer),
-            template=template,
-            verify=verify,
-            within=within,
-            as_of=as_of,
-            max_sentences=max_sentences,
-            on_text=None if as_json or form != "text" else _stream(question),
-        )
+    given.note_what_is_ignored()
+    on_text = None if as_json or form != "text" else _stream(question)
+    with opened(given.kb) as base:
+        answer = given.asking(base, only)(question, top_k=top_k, on_text=on_text)
     if as_json:
         print_json(answer.to_dict())
     elif form != "text":
         echo_text((answer.to_markdown() if form == "markdown" else answer.to_html()).rstrip())
     else:
-        print_answer(answer, explain=explain)
-    if not is_done(answer):
-        ctx.exit(1)
+        print_answer(answer, explain=given.explain)
+    return int(not is_done(answer))
 
 
-@click.command()
-@kb_option
-@_answer_options
-@filter_options
-@click.pass_context
-def chat(
-    ctx: click.Context,
-    kb: str,
-    system: str | None,
-    writer: str | None,
-    template: str | None,
-    verify: str | None,
-    max_sentences: int | None,
-    explain: bool,
-    as_of: str | None,
-    within: "Filter | None",
-) -> None:
+@command()
+def chat(given: _AnswerOptions, only: FilterOptions) -> int:
     """Answer questions that may lean on the ones before, a line each; /help tells how."""
     from kgrag.answering.conversation import Conversation
 
     all_done = True
-    _tell_what_is_ignored(ctx, writer, template or verify, max_sentences)
-    with opened(ctx, kb) as base:
-        asking = partial(
-            base.ask,
-            system=system,
-            writer=chosen_writer(writer),
-            template=template,
-            verify=verify,
-            within=within,
-            as_of=as_of,
-            max_sentences=max_sentences,
-        )
+    given.note_what_is_ignored()
+    with opened(given.kb) as base:
+        asking = given.asking(base, only)
         talk = Conversation(
             lambda line, turns: asking(line, history=turns, on_text=_stream(line)),
             lambda: base.store,
@@ -189,21 +139,9 @@ def chat(
                 continue
             if reply.ends:
                 break
-            _print_reply(line, reply, explain=explain)
+            _print_reply(line, reply, explain=given.explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
-    if not all_done:
-        ctx.exit(1)
-
-
-def _tell_what_is_ignored(
-    ctx: click.Context, writer: str | None, option: str | None, max_sentences: int | None
-) -> None:
-    """Say so where an option is for models only and none will write, or the other way round."""
-    configured = ctx.obj.model_of("answer").is_configured
-    if option and (writer == "quotes" or not (writer or configured)):
-        echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
-    if max_sentences and writer != "quotes" and (writer or configured):
-        echo("note: --max-sentences is for answers by rule; a model writes this one", err=True)
+    return int(not all_done)
 
 
 def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
@@ -234,11 +172,6 @@ def _questions() -> Iterator[str]:
             return
         if line:
             yield line
-
-
-def chosen_writer(name: str | None) -> "Writer | None":
-    """Return what `--writer` names."""
-    return "model" if name == "model" else "quotes" if name == "quotes" else None
 
 
 def _stream(question: str) -> Callable[[str], None] | None:

@@ -4,19 +4,16 @@ import re
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 import click
 
+from kgrag.cli.options import command, option
 from kgrag.cli.printing import echo, echo_text
-
-if TYPE_CHECKING:
-    from kgrag.types import Language
+from kgrag.types import Language
 
 STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
 _OWN_RULE = re.compile(r"^node\.Kgrag\w+ \{\n(?:  .+\n)+\}\n", re.MULTILINE)
-FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,30 +116,18 @@ def page_address(kb: str, page: str | None = None) -> str:
     return f"{base}?{urlencode(query, safe=':/')}"
 
 
-@click.command()
-@click.option(
-    "--kb", default="bolt://localhost:7687", show_default=True, help="Its address on a server."
-)
-@click.option("--page", help="Address of Neo4j Browser; port 7474 of the server by default.")
-@click.option(
-    "--out", type=FOLDER, default="kgrag-browser", show_default=True, help="Folder to write to."
-)
-@click.option("--schema", is_flag=True, help="Only print the graph's schema, for Text2Cypher.")
-@click.option(
-    "--language",
-    type=click.Choice(["zh", "en"]),
-    default="zh",
-    show_default=True,
-    help="Of the schema.",
-)
-@click.option("--open", "open_page", is_flag=True, help="Open the page.")
+@command()
 def browser(
-    kb: str,
-    page: str | None,
-    out: Path,
-    schema: bool,
-    language: "Language",
-    open_page: bool,
+    kb: str = option("Its address on a server.", default="bolt://localhost:7687"),
+    page: str | None = option("Address of Neo4j Browser; port 7474 of the server by default."),
+    out: Path = option(
+        "Folder to write to.",
+        type=click.Path(file_okay=False, path_type=Path),
+        default="kgrag-browser",
+    ),
+    schema: bool = option("Only print the graph's schema, for Text2Cypher."),
+    language: Language = option("Of the schema.", default="zh"),
+    open_page: bool = option("Open the page.", "--open"),
 ) -> None:
     """Look at a knowledge base in Neo4j Browser: style sheet and saved queries.
 

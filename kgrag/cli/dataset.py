@@ -1,19 +1,20 @@
 """Commands for data sets of one's own documents: dataset generate, dataset export."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from kgrag.choices import QuestionKind, SampleFormat
-from kgrag.cli.options import EXISTING, FILE, amount, json_option, kb_option, opened
+from kgrag.cli.opened import amount, opened
+from kgrag.cli.options import EXISTING, FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, print_json, progress_bar
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.dataset.questions import Made
 
-_SEED = click.option("--seed", default=0, show_default=True, help="Another one draws others.")
+_SEED: Any = option("Another one draws others.", default=0)
 
 
 @click.group()
@@ -21,38 +22,22 @@ def dataset() -> None:
     """Make questions with gold of the documents, and samples to train models on."""
 
 
-@dataset.command()
-@kb_option
-@click.option("--out", required=True, type=FILE, help="Write a line a question (.jsonl).")
-@click.option(
-    "--n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most so many."
-)
-@click.option(
-    "--kinds",
-    metavar="NAMES",
-    help="Of questions by rule: number,responsible,reference,list,compare,time,several,"
-    "unanswerable; all by default.",
-)
-@_SEED
-@click.option("--no-model", is_flag=True, help="By rule, even if a model is configured.")
-@click.option(
-    "--leave-out",
-    multiple=True,
-    metavar="DOC",
-    help="Ask figures of this document as unanswerable: for a base without it.",
-)
-@json_option
-@click.pass_context
+@command(under=dataset)
 def generate(
-    ctx: click.Context,
-    kb: str,
-    out: Path,
-    n: int,
-    kinds: str | None,
-    seed: int,
-    no_model: bool,
-    leave_out: tuple[str, ...],
-    as_json: bool,
+    kb: str = KB,
+    out: Path = option("Write a line a question (.jsonl).", type=FILE, required=True),
+    n: int = option("At most so many.", type=click.IntRange(1, 100_000), default=100),
+    kinds: str | None = option(
+        "Of questions by rule: number,responsible,reference,list,compare,time,several,"
+        "unanswerable; all by default.",
+        metavar="NAMES",
+    ),
+    seed: int = _SEED,
+    no_model: bool = option("By rule, even if a model is configured."),
+    leave_out: tuple[str, ...] = option(
+        "Ask figures of this document as unanswerable: for a base without it.", metavar="DOC"
+    ),
+    as_json: bool = JSON,
 ) -> None:
     """Make questions with gold: documents, spans of their text, answers.
 
@@ -61,7 +46,7 @@ def generate(
     """
     from kgrag.dataset.questions import write_questions
 
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         if no_model or kinds or leave_out or not base.chat.has("answer"):
             made = _by_rules(base, n, kinds, seed, leave_out)
         else:
@@ -115,36 +100,23 @@ def _by_model(base: "KnowledgeBase", n: int, seed: int) -> "Made":
         )
 
 
-@dataset.command()
-@kb_option
-@click.option("--queries", required=True, type=EXISTING, help=".jsonl of questions with gold.")
-@click.option(
-    "--format",
-    "form",
-    required=True,
-    type=click.Choice(get_args(SampleFormat)),
-    help="Of an encoder or reranker, of a generator, of one that verifies, too.",
-)
-@click.option("--out", required=True, type=FILE, help="Write a line a sample (.jsonl).")
-@click.option("--system", help="Retrieval preset; grim by default.")
-@click.option(
-    "--ranks",
-    default="3-30",
-    show_default=True,
-    metavar="FIRST-LAST",
-    help="Of pairs: ranks of the results from which negatives are drawn.",
-)
-@_SEED
-@click.pass_context
+@command(under=dataset)
 def export(
-    ctx: click.Context,
-    kb: str,
-    queries: Path,
-    form: SampleFormat,
-    out: Path,
-    system: str | None,
-    ranks: str,
-    seed: int,
+    kb: str = KB,
+    queries: Path = option(".jsonl of questions with gold.", type=EXISTING, required=True),
+    form: SampleFormat = option(
+        "Of an encoder or reranker, of a generator, of one that verifies, too.",
+        "--format",
+        required=True,
+    ),
+    out: Path = option("Write a line a sample (.jsonl).", type=FILE, required=True),
+    system: str | None = option("Retrieval preset; grim by default."),
+    ranks: str = option(
+        "Of pairs: ranks of the results from which negatives are drawn.",
+        default="3-30",
+        metavar="FIRST-LAST",
+    ),
+    seed: int = _SEED,
 ) -> None:
     """Write samples to train on: pairs, instructions, verification."""
     from kgrag.dataset.export import Exporting, sample_line
@@ -152,7 +124,7 @@ def export(
     from kgrag.evaluation.queries import read_all_queries
 
     first, last = _ranks(ranks)
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         exporting = Exporting(
             base.store,
             read_all_queries(queries),

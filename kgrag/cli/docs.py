@@ -1,52 +1,63 @@
-"""The command for documents that are stored: their list, and what was read badly."""
+"""Commands that list documents and entities, and correct what was read: docs, entities."""
 
 from collections import Counter
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli.chinese import said
-from kgrag.cli.options import amount, as_of_option, json_option, kb_option, opened
+from kgrag.cli.opened import amount, opened
+from kgrag.cli.options import JSON, KB, argument, command, day, group, option
 from kgrag.cli.printing import echo, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from kgrag.curating import Named
     from kgrag.problems import ReadingProblem
     from kgrag.status import Status
+    from kgrag.store.decisions import Decision
     from kgrag.types import Document
 
 
-_FIELDS = (
-    ("title", "TITLE", "Title of the body"),
-    ("issuer", "NAMES", "Organs that issued it, divided by 、"),
-    ("number", "NUMBER", "文号"),
-    ("date", "DATE", "Of issue: 2022-03-05"),
-    ("written", "DATE", "When it was signed"),
-    ("effective", "DATE", "From when it is in force"),
-    ("expires", "DATE", "Until when"),
-    ("region", "PLACES", "That it governs: 四川省、成都市; 全国"),
-    ("level", "LEVEL", "国家, 部门, 省, 市, 县"),
-    ("kind", "WORD", "文种: 通知, 实施方案"),
-    ("status", "WORDS", "试行, 征求意见稿, 废止"),
-    ("recipients", "NAMES", "To whom it is addressed"),
-)
+@dataclass(frozen=True, kw_only=True)
+class _Corrections:
+    """What is corrected of a document's metadata."""
+
+    title: str | None = option("Title of the body.", metavar="TITLE")
+    issuer: str | None = option(
+        "Organs that issued it, divided by 、; '' for none.", metavar="NAMES"
+    )
+    number: str | None = option("文号; '' for none.", metavar="NUMBER")
+    date: str | None = option("Of issue: 2022-03-05; '' for none.", metavar="DATE")
+    written: str | None = option("When it was signed; '' for none.", metavar="DATE")
+    effective: str | None = option("From when it is in force; '' for none.", metavar="DATE")
+    expires: str | None = option("Until when; '' for none.", metavar="DATE")
+    region: str | None = option(
+        "That it governs: 四川省、成都市; 全国; '' for none.", metavar="PLACES"
+    )
+    level: str | None = option("国家, 部门, 省, 市, 县; '' for none.", metavar="LEVEL")
+    kind: str | None = option("文种: 通知, 实施方案; '' for none.", metavar="WORD")
+    status: str | None = option("试行, 征求意见稿, 废止; '' for none.", metavar="WORDS")
+    recipients: str | None = option("To whom it is addressed; '' for none.", metavar="NAMES")
 
 
-@click.group(invoke_without_command=True)
-@kb_option
-@click.option("--problems", is_flag=True, help="List what was read badly or not at all.")
-@as_of_option(
-    "Say what was in force in 2022, 2022-03 or on 2022-03-05 (of a year or month its last day); "
-    "today by default."
-)
-@json_option
-@click.pass_context
-def docs(ctx: click.Context, kb: str, problems: bool, as_of: str | None, as_json: bool) -> None:
+@group()
+def docs(
+    ctx: click.Context,
+    kb: str = KB,
+    problems: bool = option("List what was read badly or not at all."),
+    as_of: str | None = day(
+        "Say what was in force in 2022, 2022-03 or on 2022-03-05 (of a year or month its last "
+        "day); today by default."
+    ),
+    as_json: bool = JSON,
+) -> None:
     """List the documents, with a mark where one is not in force, or is amended."""
     if ctx.invoked_subcommand is not None:
         return
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         if problems:
             _print_problems(base.problems(), as_json)
         else:
@@ -83,39 +94,24 @@ def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None
     )
 
 
-def _field_options(command: "Callable[..., object]") -> "Callable[..., object]":
-    for name, metavar, told in reversed(_FIELDS):
-        none = "" if name == "title" else "; '' for none"
-        command = click.option(f"--{name}", metavar=metavar, help=f"{told}{none}.")(command)
-    return command
-
-
-@docs.command("set")
-@click.argument("document")
-@_field_options
-@click.option("--reset", is_flag=True, help="Take corrections back: all, or those of --field.")
-@click.option("--field", "fields", multiple=True, metavar="NAME", help="What --reset is held to.")
-@kb_option
-@json_option
-@click.pass_context
+@command("set", under=docs)
 def set_(
-    ctx: click.Context,
-    /,
-    document: str,
-    reset: bool,
-    fields: tuple[str, ...],
-    kb: str,
-    as_json: bool,
-    **told: str | None,
+    *,
+    document: str = argument(),
+    corrections: _Corrections,
+    reset: bool = option("Take corrections back: all, or those of --field."),
+    fields: tuple[str, ...] = option("What --reset is held to.", "--field", metavar="NAME"),
+    kb: str = KB,
+    as_json: bool = JSON,
 ) -> None:
     """Correct what was read of a document (id, file, file name or title).
 
     Corrections hold at once, outlive a new ingest and a deletion, and win over metadata.csv.
     """
-    values = {name: value for name, value in told.items() if value is not None}
+    values = {name: value for name, value in asdict(corrections).items() if value is not None}
     if reset == bool(values) or (fields and not reset):
         raise click.UsageError("give fields to correct, or --reset to take corrections back")
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         curator = base.curator()
         card = curator.reset(document, fields) if reset else curator.correct(document, values)
     if as_json:
@@ -128,4 +124,82 @@ def set_(
         echo(f"  {said('words', name)}: {shown}{guessed}")
 
 
-COMMANDS = (docs,)
+@group()
+def entities(
+    ctx: click.Context,
+    kb: str = KB,
+    type_: str | None = option(
+        "Only of this type: agency, region, target.", "--type", metavar="TYPE"
+    ),
+    limit: int = option("How many at most.", default=40),
+    duplicates: bool = option("Pairs that may be one, for you to decide."),
+    merged: bool = option("Only what is written otherwise somewhere, and how."),
+    decisions: bool = option("What people decided."),
+    as_json: bool = JSON,
+) -> None:
+    """List the entities of the graph, those with most facts first; merge them, keep them apart."""
+    if ctx.invoked_subcommand:
+        return
+    if duplicates + merged + decisions > 1:
+        raise click.UsageError("one of --duplicates, --merged, --decisions at a time")
+    with opened(kb) as base:
+        if duplicates:
+            pairs = base.duplicates(limit=limit, type_=type_)
+            for pair in pairs:
+                if as_json:
+                    print_json(pair.to_dict())
+                else:
+                    echo(f"{pair.likeness:.2f}  {pair.name}  =?  {pair.into}")
+            if pairs and not as_json:
+                echo("one? `kgrag entities merge NAME --into NAME`; not? `split NAME --from NAME`")
+        elif decisions:
+            for decision in base.store.decisions():
+                _print_decision(decision, as_json=as_json)
+        else:
+            for named in base.entities(limit=limit, type_=type_, merged=merged):
+                _print_named(named, as_json=as_json)
+
+
+@command(under=entities)
+def merge(
+    names: tuple[str, ...] = argument(required=True, metavar="NAME..."),
+    into: str = option("What they are called from now on.", required=True, metavar="NAME"),
+    kb: str = KB,
+) -> None:
+    """Have entities be one, in what is held and in what comes."""
+    with opened(kb) as base:
+        n = base.curator().merge(names, into)
+    echo(f"{'、'.join(names)} is {into} from now on: {amount(n, 'document')} renewed")
+
+
+@command(under=entities)
+def split(
+    name: str = argument(metavar="NAME"),
+    from_: str = option("What it is part of now.", "--from", required=True, metavar="NAME"),
+    kb: str = KB,
+) -> None:
+    """Have a name be no longer an entity's: takes a merger back, or keeps names apart."""
+    with opened(kb) as base:
+        n = base.curator().split(name, from_)
+    echo(f"{name} is not {from_}: {amount(n, 'document')} renewed")
+
+
+def _print_named(named: "Named", *, as_json: bool) -> None:
+    if as_json:
+        print_json(named.to_dict())
+        return
+    counts = f"{amount(named.facts, 'fact')} in {amount(named.documents, 'document')}"
+    written = "、".join(f"{name} ×{n}" for name, n in named.written.items())
+    echo(f"{named.name}  ({named.type}; {counts})" + (f"  ← {written}" if written else ""))
+
+
+def _print_decision(decision: "Decision", *, as_json: bool) -> None:
+    if as_json:
+        print_json(decision.to_dict())
+    elif decision.kind == "merge":
+        echo(f"{decision.name} is {decision.into}")
+    else:
+        echo(f"{decision.name} is not {decision.into}")
+
+
+COMMANDS = (docs, entities)

@@ -1,26 +1,34 @@
 """Commands that measure: eval retrieval, experiment, compare, answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.eval_answers import answers
-from kgrag.cli.options import EXISTING, json_option, kb_option, opened
+from kgrag.choices import Writer
+from kgrag.cli.opened import opened
+from kgrag.cli.options import EXISTING, FILE, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.evaluation.answer_report import AnswerReport
+    from kgrag.evaluation.chat_models import RunModels
+    from kgrag.evaluation.pairwise import ComparedAnswer
     from kgrag.evaluation.queries import GoldQuery, QuerySet
     from kgrag.evaluation.runs import Run
     from kgrag.evaluation.scores import Report
 
-_MEASURES = click.option(
-    "--measures",
-    metavar="NAMES",
-    help="Such as R@5,nDCG@10,span@2000; a choice of them by default.",
+_Progress = Callable[[str, int, int], None]
+_SYSTEMS: Any = option("Presets.", default="bm25,vector,grim")
+_TOP_K: Any = option(type=click.IntRange(1, 1000), default=20)
+_MEASURES: Any = option(
+    "Such as R@5,nDCG@10,span@2000; a choice of them by default.", metavar="NAMES"
 )
 
 
@@ -29,16 +37,14 @@ def eval_() -> None:
     """Measure retrieval, and answers, on questions with gold."""
 
 
-@eval_.command()
-@click.option("--queries", required=True, type=EXISTING, help=".jsonl of questions with gold.")
-@click.option("--systems", default="bm25,vector,grim", show_default=True, help="Presets.")
-@click.option("--k", "ks", default="1,2,5,10", show_default=True, help="Ranks to cut at.")
-@click.option("--top-k", type=click.IntRange(1, 1000), default=20, show_default=True)
-@kb_option
-@json_option
-@click.pass_context
+@command(under=eval_)
 def retrieval(
-    ctx: click.Context, queries: Path, systems: str, ks: str, top_k: int, kb: str, as_json: bool
+    queries: Path = option(".jsonl of questions with gold.", type=EXISTING, required=True),
+    systems: str = _SYSTEMS,
+    ks: str = option("Ranks to cut at.", "--k", default="1,2,5,10"),
+    top_k: int = _TOP_K,
+    kb: str = KB,
+    as_json: bool = JSON,
 ) -> None:
     """Score retrieval: documents at k, and the share of gold text within N characters."""
     from kgrag.evaluation.queries import read_queries
@@ -46,43 +52,31 @@ def retrieval(
     cuts = _numbers(ks)
     gold = _with_gold(queries, read_queries(queries))
     names = _names(systems)
-    with opened(ctx, kb) as base, progress_bar("eval") as progress:
+    with opened(kb) as base, progress_bar("eval") as progress:
         reports = base.evaluate(
             gold.queries, systems=names, ks=cuts, top_k=top_k, progress=progress
         )
     _print_reports(reports, cuts, gold.n_without_gold, as_json)
 
 
-@eval_.command()
-@click.option(
-    "--set",
-    "sets",
-    type=(str, str, EXISTING),
-    multiple=True,
-    required=True,
-    metavar="NAME KB QUERIES",
-    help="A name, a knowledge base, a .jsonl of questions with gold; once for each set.",
-)
-@click.option("--systems", default="bm25,vector,grim", show_default=True, help="Presets.")
-@_MEASURES
-@click.option("--top-k", type=click.IntRange(1, 1000), default=20, show_default=True)
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for report.md, report.html, report.json and the runs, SET.SYSTEM.jsonl.",
-)
-@click.option("--trec", is_flag=True, help="With --out: runs and gold in TREC's form, too.")
-@json_option
-@click.pass_context
+@command(under=eval_)
 def experiment(
-    ctx: click.Context,
-    sets: tuple[tuple[str, str, Path], ...],
-    systems: str,
-    measures: str | None,
-    top_k: int,
-    out: Path | None,
-    trec: bool,
-    as_json: bool,
+    sets: tuple[tuple[str, str, Path], ...] = option(
+        "A name, a knowledge base, a .jsonl of questions with gold; once for each set.",
+        "--set",
+        type=(str, str, EXISTING),
+        required=True,
+        metavar="NAME KB QUERIES",
+    ),
+    systems: str = _SYSTEMS,
+    measures: str | None = _MEASURES,
+    top_k: int = _TOP_K,
+    out: Path | None = option(
+        "Folder for report.md, report.html, report.json and the runs, SET.SYSTEM.jsonl.",
+        type=click.Path(file_okay=False, path_type=Path),
+    ),
+    trec: bool = option("With --out: runs and gold in TREC's form, too."),
+    as_json: bool = JSON,
 ) -> None:
     """Compare systems on sets of questions: measures with intervals, latency, context.
 
@@ -105,7 +99,7 @@ def experiment(
         _make_folder(out)
     found = {}
     for name, kb, _ in sets:
-        with opened(ctx, kb) as base, progress_bar(name) as progress:
+        with opened(kb) as base, progress_bar(name) as progress:
             found[name] = [
                 try_system(
                     system,
@@ -131,29 +125,19 @@ def _make_folder(out: Path) -> None:
         raise EvaluationError(f"cannot write {out}: {exc}. Remedy: choose another place") from exc
 
 
-@eval_.command()
-@click.argument("run_a", type=EXISTING)
-@click.argument("run_b", type=EXISTING)
-@click.option("--queries", required=True, type=EXISTING, help=".jsonl of gold, or qrels (.qrels).")
-@_MEASURES
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.05,
-    show_default=True,
-    help="Below this p a difference is significant.",
-)
-@json_option
-@click.pass_context
+@command(under=eval_)
 def compare(
-    ctx: click.Context,
-    run_a: Path,
-    run_b: Path,
-    queries: Path,
-    measures: str | None,
-    alpha: float,
-    as_json: bool,
-) -> None:
+    run_a: Path = argument(type=EXISTING),
+    run_b: Path = argument(type=EXISTING),
+    queries: Path = option(".jsonl of gold, or qrels (.qrels).", type=EXISTING, required=True),
+    measures: str | None = _MEASURES,
+    alpha: float = option(
+        "Below this p a difference is significant.",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=0.05,
+    ),
+    as_json: bool = JSON,
+) -> int:
     """Compare two runs question by question; exit 1 where RUN_B is significantly worse.
 
     Of each measure: both means, B - A with its 95 % bootstrap interval, p of a paired
@@ -176,7 +160,7 @@ def compare(
         echo_text(comparison_table(found))
     if worse:
         echo(f"{run_b} is significantly worse (p < {alpha}): {', '.join(worse)}", err=True)
-        ctx.exit(1)
+    return int(bool(worse))
 
 
 def _run_of(path: Path, queries: Path, gold: "Sequence[GoldQuery]") -> "Run":
@@ -253,6 +237,138 @@ def _print_reports(
         echo(f"left out: {n_without_gold} questions without gold")
 
 
-eval_.add_command(answers)
+@dataclass(frozen=True, kw_only=True)
+class _AnswersOptions:
+    """Whose answers are measured, and by whom."""
+
+    questions: Path = argument(type=EXISTING)
+    kb: str = KB
+    system: str | None = option("Retrieval preset; grim by default.")
+    writer: Writer | None = option(
+        "A model, or sentences quoted by rule; the model where one is configured or named."
+    )
+    model: str = option("Model that writes, at the configured endpoint.")
+    judge: str = option("Model that judges, at the endpoint of [llm.verify].")
+    against: str | None = option(
+        "Preset, or answers of --out (.jsonl), to compare with by --judge."
+    )
+    without_gold: bool = option("Leave out what answers; refusing is right.")
+    record: Path | None = option("Keep what models answer in this new file.", type=FILE)
+    replay: Path | None = option("Play what was recorded; no model is asked.", type=EXISTING)
+    out: Path | None = option("Write a line a question (.jsonl), or the report (.json).", type=FILE)
+
+
+@command(under=eval_)
+def answers(ctx: click.Context, given: _AnswersOptions, as_json: bool = JSON) -> None:
+    """Score answers: wording, citations, numbers, refusals, cost.
+
+    Of QUESTIONS each line has id and question; answers, gold_docs and gold_spans where there are.
+    """
+    from kgrag.evaluation.chat_models import Tape, run_models
+    from kgrag.evaluation.queries import read_all_queries
+
+    if given.against and not given.judge:
+        raise click.UsageError("--against needs --judge: a model says which answer is better")
+    queries = read_all_queries(given.questions)
+    if not queries:
+        raise EvaluationError(f"{given.questions}: holds no question. Remedy: one a line")
+    tape = Tape(record=given.record, replay=given.replay)
+    with ExitStack() as stack:
+        run = stack.enter_context(
+            run_models(
+                ctx.obj,
+                given.kb,
+                writer=given.writer,
+                model=given.model,
+                judge=given.judge,
+                tape=tape,
+            )
+        )
+        base = stack.enter_context(opened(given.kb, config=run.config, model=run.model))
+        progress = stack.enter_context(progress_bar("eval"))
+        reports = _Measuring(base, queries, run, progress, given).reports()
+    _give(reports, given.out, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Measuring:
+    """Questions, and who is asked."""
+
+    base: "KnowledgeBase"
+    queries: "Sequence[GoldQuery]"
+    run: "RunModels"
+    progress: _Progress
+    given: _AnswersOptions
+
+    def reports(self) -> "list[AnswerReport]":
+        """Return the report of a system, and of another that it is compared with."""
+        from kgrag.evaluation.pairwise import answers_of, read_answers
+
+        report, against = self._of(self.given.system), self.given.against
+        if not against:
+            return [report]
+        if Path(against).is_file():
+            return [self._compared(report, read_answers(Path(against)), Path(against).name)]
+        other = self._of(against)
+        return [self._compared(report, answers_of(other), other.system), other]
+
+    def _of(self, system: str | None) -> "AnswerReport":
+        from kgrag.evaluation.answers import Asking, measure_answers
+
+        asking = Asking(
+            system=system,
+            writer=self.run.writer,
+            without_gold=self.given.without_gold,
+            model=self.run.model,
+            tape=self.run.tape,
+        )
+        if self.run.judge and not self.given.without_gold:
+            from kgrag.evaluation.judges import AnswerJudge
+            from kgrag.integrations.llama_index_judges import GrimEvaluators
+
+            evaluators = GrimEvaluators(self.run.judge)
+            judge = AnswerJudge(self.base, self.run.judge, system=system, evaluators=evaluators)
+            asking = replace(asking, judge=judge, judge_model=self.run.judge)
+        return measure_answers(self.base, self.queries, asking, progress=self.progress)
+
+    def _compared(
+        self, report: "AnswerReport", others: "Mapping[str, ComparedAnswer]", other: str
+    ) -> "AnswerReport":
+        from kgrag.evaluation.answers import Gold
+        from kgrag.evaluation.pairwise import compared
+
+        assert self.run.judge is not None
+        gold = Gold.of(self.queries, self.base.store)
+        return compared(
+            report,
+            others,
+            [(query, gold.references(query)) for query in self.queries],
+            other=other,
+            model=self.run.judge,
+            tape=self.run.tape,
+            progress=self.progress,
+        )
+
+
+def _give(reports: "list[AnswerReport]", out: Path | None, *, as_json: bool) -> None:
+    """Print reports and write the file of the first."""
+    from kgrag.evaluation.answer_report import answer_tables, write_answers
+
+    report, *others = reports
+    if out is not None:
+        write_answers(out, report)
+    if as_json:
+        also = {"against": others[0].to_dict()} if others else {}
+        print_json(report.to_dict() | also)
+        return
+    for one in reports:
+        if others:
+            echo(one.system)
+        echo_text(answer_tables(one))
+        for note in one.notes:
+            echo(f"note: {note}", err=True)
+        if one is not reports[-1]:
+            echo()
+
 
 COMMANDS = (eval_,)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING
 
-from kgrag.cli.options import amount
+from kgrag.cli.opened import amount
 from kgrag.cli.printing import echo
 from kgrag.errors import KgragError, StoreError, StoreUnavailableError
 

@@ -1,20 +1,19 @@
 """Commands that take in: ingest, convert, import-facts, import-summaries."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli.failures import telling_what_is_stored
-from kgrag.cli.options import EXISTING, amount, index_share, json_option, kb_option, opened
+from kgrag.cli.opened import amount, index_share, opened
+from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kgrag.api import KnowledgeBase
     from kgrag.ingestion.imports import ImportReport
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
@@ -22,153 +21,132 @@ if TYPE_CHECKING:
     from kgrag.llm.chat import StageUsage
 
 
-@click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@kb_option
-@click.option("--dry-run", is_flag=True, help="Only say what would be done, and what it costs.")
-@click.option(
-    "--sample",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="With --dry-run: really make N calls, to predict better. Their answers are kept.",
-)
-@click.option("--no-model", is_flag=True, help="Take in by rules alone, though a model is set.")
-@click.option(
-    "--retry-failed",
-    is_flag=True,
-    help="Ask again for the passages that a model could not read, of PATHS or of all documents.",
-)
-@click.option("--follow-links", is_flag=True, help="Follow links that lead out of a folder.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1000),
-    metavar="N",
-    envvar="KGRAG_WORKERS",
-    show_envvar=True,
-    help="Read N files at once; as many as there are processors by default.",
-)
-@json_option
-@click.pass_context
-def ingest(
-    ctx: click.Context,
-    paths: tuple[Path, ...],
-    kb: str,
-    dry_run: bool,
-    sample: int,
-    no_model: bool,
-    retry_failed: bool,
-    follow_links: bool,
-    workers: int | None,
-    as_json: bool,
-) -> None:
+_Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _IngestOptions:
+    """What is ingested, and how."""
+
+    paths: tuple[Path, ...] = argument(type=click.Path(path_type=Path))
+    kb: str = KB
+    dry_run: bool = option("Only say what would be done, and what it costs.")
+    sample: int = option(
+        "With --dry-run: really make N calls, to predict better. Their answers are kept.",
+        type=click.IntRange(min=0),
+        metavar="N",
+    )
+    no_model: bool = option("Take in by rules alone, though a model is set.")
+    retry_failed: bool = option(
+        "Ask again for the passages that a model could not read, of PATHS or of all documents."
+    )
+    follow_links: bool = option("Follow links that lead out of a folder.")
+    workers: int | None = option(
+        "Read N files at once; as many as there are processors by default.",
+        type=click.IntRange(1, 1000),
+        metavar="N",
+        envvar="KGRAG_WORKERS",
+        show_envvar=True,
+    )
+
+    def check(self) -> None:
+        """Raise a UsageError if options make no sense together."""
+        if not self.paths and not self.retry_failed:
+            raise click.UsageError("Missing argument 'PATHS...'.")
+        if self.retry_failed and (self.dry_run or self.no_model):
+            raise click.UsageError(
+                "--retry-failed asks a model: leave --dry-run and --no-model out."
+            )
+        if self.sample and (not self.dry_run or self.no_model):
+            raise click.UsageError("--sample goes with --dry-run and a model.")
+
+    @property
+    def model(self) -> "Use":
+        """Whether a model reads what is ingested."""
+        return "none" if self.no_model else "auto"
+
+    def plan(self, base: "KnowledgeBase") -> "Plan":
+        """Return what would be done."""
+        return base.plan(
+            self.paths, model=self.model, sample=self.sample, follow_links=self.follow_links
+        )
+
+    def ingest(self, base: "KnowledgeBase", progress: _Progress) -> "IngestReport":
+        """Ingest the files, or read again what a model could not read of them."""
+        if self.retry_failed:
+            return base.retry_failed(self.paths, progress=progress)
+        return base.ingest(
+            self.paths, model=self.model, progress=progress, follow_links=self.follow_links
+        )
+
+
+@command()
+def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> int:
     """Take files and folders in; running it again does what is missing or changed.
 
     Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
     model in [llm], it reads facts and summaries out of them.
     """
-    _check_usage(paths, dry_run, sample, no_model, retry_failed)
-    model: Use = "none" if no_model else "auto"
-    if workers is not None:
-        ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=workers))
-    if dry_run:
-        _plan(ctx, paths, kb, model, sample, follow_links, as_json)
-        return
+    given.check()
+    if given.workers is not None:
+        ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=given.workers))
+    if given.dry_run:
+        plan = _plan(ctx, given)
+        print_plan(plan, as_json)
+        return int(any(outcome.status == "failed" for outcome in plan.outcomes))
     from kgrag.embedding.choose import stand_in_note
 
     began = time.monotonic()
-    with opened(ctx, kb, create=not retry_failed) as base:
+    with opened(given.kb, create=not given.retry_failed) as base:
         if note := stand_in_note(base.embedder):
             echo(f"note: {note}", err=True)
         with progress_bar("ingest") as progress, telling_what_is_stored(base):
-            if retry_failed:
-                report = base.retry_failed(paths, progress=progress)
-            else:
-                report = base.ingest(
-                    paths, model=model, progress=progress, follow_links=follow_links
-                )
+            report = given.ingest(base, progress)
     # What the user waited for: opening and closing, too.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
-    if report.failed:
-        ctx.exit(1)
+    return int(bool(report.failed))
 
 
-def _check_usage(
-    paths: tuple[Path, ...], dry_run: bool, sample: int, no_model: bool, retry_failed: bool
-) -> None:
-    """Refuse options that make no sense together.
-
-    Raises:
-        UsageError: If so.
-    """
-    if not paths and not retry_failed:
-        raise click.UsageError("Missing argument 'PATHS...'.")
-    if retry_failed and (dry_run or no_model):
-        raise click.UsageError("--retry-failed asks a model: leave --dry-run and --no-model out.")
-    if sample and (not dry_run or no_model):
-        raise click.UsageError("--sample goes with --dry-run and a model.")
-
-
-def _plan(
-    ctx: click.Context,
-    paths: tuple[Path, ...],
-    kb: str,
-    model: "Use",
-    sample: int,
-    follow_links: bool,
-    as_json: bool,
-) -> None:
-    """Say what would be done; a knowledge base that is not there is not made."""
+def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
+    """Return what would be done; a knowledge base that is not there is not made."""
     from tempfile import TemporaryDirectory
 
     from kgrag.errors import NoKnowledgeBaseError
     from kgrag.llm.models import keeping_calls
 
     try:
-        with opened(ctx, kb) as base:
-            plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
+        with opened(given.kb) as base:
+            return given.plan(base)
     except NoKnowledgeBaseError:
-        if sample:  # what is paid for is kept where the knowledge base will be
-            ctx.obj = keeping_calls(ctx.obj, kb)
+        if given.sample:  # what is paid for is kept where the knowledge base will be
+            ctx.obj = keeping_calls(ctx.obj, given.kb)
         aside = TemporaryDirectory(ignore_cleanup_errors=True)  # Windows keeps what is open
-        with aside as empty, opened(ctx, empty, create=True) as base:
-            plan = base.plan(paths, model=model, sample=sample, follow_links=follow_links)
-    print_plan(plan, as_json)
-    if any(outcome.status == "failed" for outcome in plan.outcomes):
-        ctx.exit(1)
+        with aside as empty, opened(empty, create=True) as base:
+            return given.plan(base)
 
 
-@click.command("import-facts")
-@click.argument("file", type=EXISTING)
-@kb_option
-@click.pass_context
-def import_facts(ctx: click.Context, file: Path, kb: str) -> None:
+@command("import-facts")
+def import_facts(file: Path = argument(type=EXISTING), kb: str = KB) -> int:
     """Add facts made elsewhere, from a .jsonl file.
 
     Lines are {"passage_id", "triples": [[s, p, o]], "entities": []} or
     {"doc", "start", "end", "triples"}.
     """
-    _import(ctx, kb, lambda base: base.import_facts(file))
+    return _import(kb, lambda base: base.import_facts(file))
 
 
-@click.command("import-summaries")
-@click.argument("file", type=EXISTING)
-@kb_option
-@click.pass_context
-def import_summaries(ctx: click.Context, file: Path, kb: str) -> None:
+@command("import-summaries")
+def import_summaries(file: Path = argument(type=EXISTING), kb: str = KB) -> int:
     """Add summaries made elsewhere, from lines of {"doc", "start", "end", "summary"}."""
-    _import(ctx, kb, lambda base: base.import_summaries(file))
+    return _import(kb, lambda base: base.import_summaries(file))
 
 
-def _import(
-    ctx: click.Context, kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]"
-) -> None:
+def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
     began = time.monotonic()
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         report = take_in(base)
     _print_import(replace(report, seconds=time.monotonic() - began))
-    if report.errors:
-        ctx.exit(1)
+    return int(bool(report.errors))
 
 
 def _print_import(report: "ImportReport") -> None:
@@ -184,11 +162,8 @@ def _print_import(report: "ImportReport") -> None:
     echo(f"{what} for {documents} in {took}; {lines} not imported")
 
 
-@click.command()
-@click.argument("file", type=EXISTING)
-@json_option
-@click.pass_context
-def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
+@command()
+def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: bool = JSON) -> int:
     """Print a file's text as it would be taken in; needs no knowledge base."""
     from kgrag.ingestion.load import Failure, Sidecars, Source
     from kgrag.ingestion.workers.reading import read_within
@@ -204,8 +179,7 @@ def convert(ctx: click.Context, file: Path, as_json: bool) -> None:
             echo_text(item.text)
             for warning in item.warnings:
                 echo(f"warning: {item.file}: {warning}", err=True)
-    if failed:
-        ctx.exit(1)
+    return int(failed)
 
 
 COMMANDS = (ingest, import_facts, import_summaries, convert)

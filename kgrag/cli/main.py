@@ -14,17 +14,12 @@ from kgrag.cli import (
     browser,
     dataset,
     docs,
-    drop,
-    entities,
     eval,
     ingest,
     manage,
     models,
-    prompts,
     query,
     search,
-    stats,
-    table_changes,
     tables,
 )
 from kgrag.cli.failures import (
@@ -116,25 +111,7 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     ctx.obj = read_config(config)
 
 
-_MODULES = (
-    ingest,
-    ask,
-    search,
-    query,
-    browser,
-    docs,
-    tables,
-    table_changes,
-    entities,
-    manage,
-    drop,
-    stats,
-    eval,
-    dataset,
-    models,
-    prompts,
-)
-for _module in _MODULES:
+for _module in (ingest, ask, search, query, browser, docs, tables, manage, eval, dataset, models):
     for _command in _module.COMMANDS:
         main.add_command(_command)
 let_help_pass_the_door(main)

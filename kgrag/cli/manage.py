@@ -1,39 +1,41 @@
-"""Commands for what is stored, whole: verify, repair, copy, export, delete."""
+"""Commands for a whole knowledge base: verify, repair, copy, export, delete, drop, stats."""
 
+import sys
 import time
+from collections.abc import Sequence
+from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.options import (
-    FILE,
-    amount,
-    index_share,
-    json_option,
-    kb_option,
-    opened,
-)
-from kgrag.cli.printing import echo, print_json, progress_bar
+from kgrag.cli.chinese import padded, said
+from kgrag.cli.opened import amount, index_share, opened, print_foreign
+from kgrag.cli.options import FILE, JSON, KB, argument, command, option
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+from kgrag.cli.query import table
 from kgrag.files.whole_file import write_whole
 from kgrag.text.visible import json_line
 
 if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.config import Config
     from kgrag.copying import Comparison, CopyReport
+    from kgrag.llm.ledger import UsageTotal
+    from kgrag.llm.providers import Price
     from kgrag.repairing import RepairReport
 
 _SHOWN = 160  # characters of a line that differs
 _BEFORE = 40  # of these, before the first that differs
+_MOST_DOCUMENTS = 20  # shown; JSON has all
+_NONE = "no model was asked for this knowledge base"
 
 
-@click.command()
-@kb_option
-@json_option
-@click.pass_context
-def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
+@command()
+def verify(kb: str = KB, as_json: bool = JSON) -> int:
     """Check every invariant of the knowledge base; name what is wrong."""
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         problems = base.verify()
     for problem in problems:
         if as_json:
@@ -41,28 +43,24 @@ def verify(ctx: click.Context, kb: str, as_json: bool) -> None:
         else:
             echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
     echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
-    if problems:
-        ctx.exit(1)
+    return int(bool(problems))
 
 
-@click.command()
-@click.argument("document")
-@kb_option
-@click.pass_context
-def delete(ctx: click.Context, document: str, kb: str) -> None:
+@command()
+def delete(document: str = argument(), kb: str = KB) -> None:
     """Delete a document (id, file, file name or title) and what only it supports."""
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         card = base.delete(document)
     echo(f"deleted {card.doc_id}: {card.title}")
 
 
-@click.command()
-@kb_option
-@click.option("--out", type=FILE, help="Write to this file instead of standard output.")
-@click.pass_context
-def export(ctx: click.Context, kb: str, out: Path | None) -> None:
+@command()
+def export(
+    kb: str = KB,
+    out: Path | None = option("Write to this file instead of standard output.", type=FILE),
+) -> None:
     """Write everything as JSON lines, in a fixed order, without paths."""
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         if out is None:
             for record in base.export():
                 print_json(record, sort_keys=True)
@@ -70,12 +68,12 @@ def export(ctx: click.Context, kb: str, out: Path | None) -> None:
         write_whole(out, (json_line(record, sort_keys=True) for record in base.export()))
 
 
-@click.command()
-@click.option("--from", "from_", required=True, metavar="PLACE", help="The one to copy.")
-@click.option("--to", required=True, metavar="PLACE", help="Where to; made if it is not there.")
-@click.option("--check", is_flag=True, help="Compare every record of both afterwards.")
-@click.pass_context
-def copy(ctx: click.Context, from_: str, to: str, check: bool) -> None:
+@command()
+def copy(
+    from_: str = option("The one to copy.", "--from", required=True, metavar="PLACE"),
+    to: str = option("Where to; made if it is not there.", required=True, metavar="PLACE"),
+    check: bool = option("Compare every record of both afterwards."),
+) -> int:
     """Copy a knowledge base; running it again does what is missing or changed.
 
     A PLACE is a folder, or the address of a Neo4j server (bolt://HOST:7687).
@@ -84,7 +82,7 @@ def copy(ctx: click.Context, from_: str, to: str, check: bool) -> None:
 
     if copying.same_place(from_, to):
         raise click.BadParameter(f"{to} is the place to copy from", param_hint="--to")
-    with opened(ctx, from_) as source, opened(ctx, to, create=True) as target:
+    with opened(from_) as source, opened(to, create=True) as target:
         began = time.monotonic()
         with progress_bar("copy") as progress:
             report = copying.copy(source.store, target.store, progress=progress)
@@ -95,8 +93,7 @@ def copy(ctx: click.Context, from_: str, to: str, check: bool) -> None:
         equal = _print_copy_report(report, now - began, now - copied)
         if check:
             equal = _print_comparison(copying.compare(source.store, target.store)) and equal
-    if not equal:
-        ctx.exit(1)
+    return int(not equal)
 
 
 def _print_copy_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
@@ -128,12 +125,13 @@ def _print_comparison(comparison: "Comparison") -> bool:
     return False
 
 
-@click.command()
-@kb_option
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@json_option
-@click.pass_context
-def repair(ctx: click.Context, kb: str, dry_run: bool, as_json: bool) -> None:
+@command()
+def repair(
+    ctx: click.Context,
+    kb: str = KB,
+    dry_run: bool = option("Only say what would be done."),
+    as_json: bool = JSON,
+) -> int:
     """Make what `verify` names whole again, as far as that can be.
 
     Documents are read from their files, vectors encoded, indexes built anew; the damaged file
@@ -147,8 +145,7 @@ def repair(ctx: click.Context, kb: str, dry_run: bool, as_json: bool) -> None:
         print_json(report.to_dict())
     else:
         _print_repair_report(report, dry_run=dry_run)
-    if report.left:
-        ctx.exit(1)
+    return int(bool(report.left))
 
 
 def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
@@ -167,4 +164,180 @@ def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
         echo(f"the damaged file is kept as {report.kept}")
 
 
-COMMANDS = (verify, delete, export, copy, repair)
+@command()
+def drop(*, kb: str = KB, yes: bool = option("Do not ask first.")) -> None:
+    """Delete a whole knowledge base from a server: documents, settings, indexes.
+
+    Other knowledge bases of the same database, and what other programs have there, stay.
+    """
+    if "://" not in kb:
+        raise click.UsageError(f"{kb} is a folder: delete it as any other")
+    from kgrag.store.neo4j.drop import documents_held, drop
+
+    held = f"{kb}: {amount(documents_held(kb), 'document')}"
+    if not yes and not _is_wanted(held):
+        echo("nothing was deleted")
+        return
+    drop(kb)
+    echo(f"dropped {held}")
+
+
+def _is_wanted(held: str) -> bool:
+    """Ask whether all of a knowledge base may go.
+
+    Raises:
+        UsageError: If nobody is there to answer.
+    """
+    if not _at_a_terminal():
+        raise click.UsageError("nobody is there to ask: --yes drops it")
+    return click.confirm(f"{held}. Delete all of it?", err=True)
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+@command()
+def stats(
+    ctx: click.Context,
+    kb: str = KB,
+    cost: bool = option("What models took: calls, tokens and money."),
+    as_json: bool = JSON,
+) -> None:
+    """Count what is stored, or with --cost what models took, by stage and document."""
+    if cost:
+        _print_costs(ctx.obj, kb, as_json)
+        return
+    with opened(kb) as base:
+        _print_counts(base, as_json)
+
+
+def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
+    counts: dict[str, Any] = base.counts().to_dict()
+    counts["embedder"] = base.store.get_meta("embedder")
+    foreign = base.store.count_foreign()
+    if foreign:
+        counts["foreign"] = foreign
+    if as_json:
+        print_json(counts)
+        return
+    counts.pop("foreign", None)
+    for name, value in counts.items():
+        if name == "chunks":
+            value = ", ".join(said("words", "{} of {}").format(n, k) for k, n in value.items())
+        echo(f"{padded(said('words', name), 11)} {value}")
+    print_foreign(foreign)
+
+
+def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
+    """Print what the ledger says; it may be there before the knowledge base is: --sample."""
+    from kgrag.errors import NoKnowledgeBaseError
+    from kgrag.llm.ledger import Calls
+    from kgrag.llm.models import calls_file
+
+    files = {}
+    ledger = calls_file(kb, config)
+    try:
+        with opened(kb) as base:
+            files = {card.doc_id: card.file for card in base.documents()}
+    except NoKnowledgeBaseError:
+        if not ledger.exists():
+            raise
+    stages: list[UsageTotal] = []
+    documents: list[UsageTotal] = []
+    if ledger.exists():
+        with closing(Calls.open(ledger)) as calls:
+            stages, documents = calls.totals("stage"), calls.totals("doc_id")
+    prices = _prices(config)
+    by_stage = [_row("stage", total, total.group, prices) for total in stages]
+    by_document = [
+        _row("document", total, files.get(total.group, total.group or "(questions)"), prices)
+        for total in documents
+    ]
+    if as_json:
+        print_json({"stages": by_stage, "documents": by_document})
+        return
+    if not by_stage:
+        echo(_NONE)
+        return
+    echo_text(table(_named(by_stage)))
+    by_document.sort(key=lambda row: -int(str(row["in"])) - int(str(row["out"])))
+    echo()
+    echo_text(table(_named(by_document[:_MOST_DOCUMENTS])))
+    if len(by_document) > _MOST_DOCUMENTS:
+        echo(f"and {len(by_document) - _MOST_DOCUMENTS} more; --json has all")
+    _print_sums(stages, prices)
+
+
+def _prices(config: "Config") -> "dict[str, Price]":
+    """Return prices by model: the providers', and before them what settings say.
+
+    The ledger knows models by name only. Where a configured endpoint serves a name and says no
+    price, that name has none; two endpoints with one name must have one price.
+    """
+    from kgrag.config import STAGES
+    from kgrag.llm.providers import PROVIDERS, settings_for
+
+    prices = {name: price for p in PROVIDERS.values() for name, price in p.prices.items()}
+    unknown: set[str] = set()
+    for configured in filter(lambda c: c.is_configured, map(config.model_of, STAGES)):
+        endpoint = settings_for(configured)
+        if endpoint.price is None:
+            unknown.add(endpoint.place.model)
+        else:
+            prices[endpoint.place.model] = endpoint.price
+    return {name: price for name, price in prices.items() if name not in unknown}
+
+
+def _row(
+    kind: str, total: "UsageTotal", name: str, prices: "dict[str, Price]"
+) -> dict[str, object]:
+    spent = _money(total, prices)
+    return {
+        kind: name,
+        "model": total.model,
+        "calls": total.sent,
+        "kept": total.from_cache,
+        "failed": total.failed,
+        "in": total.usage.prompt,
+        "cached": total.usage.cached,
+        "out": total.usage.completion,
+        "seconds": round(total.seconds, 1),
+        "cost": None if spent is None else round(spent[0], 4),
+        "currency": spent[1] if spent else "",
+    }
+
+
+def _named(rows: "Sequence[dict[str, object]]") -> list[dict[str, object]]:
+    """Return rows under names in the user's language."""
+    return [{said("words", name): value for name, value in row.items()} for row in rows]
+
+
+def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str] | None:
+    """Return (amount, currency); None where the model's price is not known."""
+    price = prices.get(total.model)
+    return None if price is None else (price.of(total.usage), price.currency)
+
+
+def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> None:
+    amounts: dict[str, float] = {}
+    for total in totals:
+        amount, currency = _money(total, prices) or (0.0, "")
+        if currency:
+            amounts[currency] = amounts.get(currency, 0.0) + amount
+    unknown = sorted({total.model for total in totals if total.model not in prices})
+    sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
+    shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in amounts.items())
+    echo()
+    echo(f"{sent} calls sent, {kept} answered from what was kept; cost {shown or 'unknown'}")
+    if any(total.usage.estimated for total in totals):
+        echo("note: an endpoint did not count tokens; some figures are estimates", err=True)
+    if unknown:
+        echo(
+            f"note: no price is known for {', '.join(unknown)}: set price_in, price_cached, "
+            "price_out and currency in [llm]",
+            err=True,
+        )
+
+
+COMMANDS = (verify, delete, export, copy, repair, drop, stats)

@@ -1,20 +1,24 @@
-"""Commands for encoder models: list, pull, add, remove; and reembed, which changes to another."""
+"""Commands for models: models, reembed, which changes to another encoder, and prompts."""
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from kgrag.cli.options import EXISTING, amount, index_share, json_option, kb_option, opened
-from kgrag.cli.printing import echo, print_json, progress_bar
+from kgrag.cli.opened import amount, index_share, opened
+from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+from kgrag.errors import NotFoundError
+from kgrag.types import Language
 
 if TYPE_CHECKING:
     from kgrag.config import Config, EmbeddingConfig
-    from kgrag.embedding.catalog import Pooling
     from kgrag.embedding.model_folder import Listed
     from kgrag.ingestion.reembed import ReembedPlan, ReembedReport
+    from kgrag.llm.chat import Request
+    from kgrag.llm.prompts import Prompt
 
 _COLUMNS = (
     "name",
@@ -34,9 +38,8 @@ def models() -> None:
     """Encoder models on this machine. Nothing but `pull` uses the network."""
 
 
-@models.command("list")
-@json_option
-def list_(as_json: bool) -> None:
+@command("list", under=models)
+def list_(as_json: bool = JSON) -> None:
     """List installed and known models: how they are used, and where they are."""
     from kgrag.embedding.model_folder import listed_models
 
@@ -87,9 +90,8 @@ def _shown(key: str, row: dict[str, object]) -> str:
     return str(row[key] or "-")
 
 
-@models.command()
-@click.argument("name", default="bge-small-zh")
-def pull(name: str) -> None:
+@command(under=models)
+def pull(name: str = argument(default="bge-small-zh")) -> None:
     """Install a known model: from this machine, the Hugging Face hub, or Maven Central."""
     from kgrag.embedding.pull import pull_model
 
@@ -97,27 +99,22 @@ def pull(name: str) -> None:
     echo(f"{card.name}: {card.dimension} dimensions, in {card.folder}, from {card.source}")
 
 
-@models.command()
-@click.argument("path", type=EXISTING)
-@click.option("--name", help="How you will call it; from the path by default.")
-@click.option("--file", help="The model's path in the folder, where there are several.")
-@click.option("--pooling", type=click.Choice(["cls", "mean", "last"]))
-@click.option("--query-instruction", help="Put before a question.")
-@click.option("--passage-instruction", help="Put before a passage.")
-@click.option("--max-tokens", type=click.IntRange(1), help="Longer texts are cut.")
-@click.option("--languages", help="Those that it reads well: zh,en; any by default.")
-@click.option("--replace", is_flag=True, help="Put it in the place of another of its name.")
-def add(
-    path: Path,
-    name: str | None,
-    file: str | None,
-    pooling: "Pooling | None",
-    query_instruction: str | None,
-    passage_instruction: str | None,
-    max_tokens: int | None,
-    languages: str | None,
-    replace: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _ModelOptions:
+    """How a model is called and used, where its files do not say it."""
+
+    name: str | None = option("How you will call it; from the path by default.")
+    file: str | None = option("The model's path in the folder, where there are several.")
+    pooling: Literal["cls", "mean", "last"] | None = option()
+    query_instruction: str | None = option("Put before a question.")
+    passage_instruction: str | None = option("Put before a passage.")
+    max_tokens: int | None = option("Longer texts are cut.", type=click.IntRange(1))
+    languages: str | None = option("Those that it reads well: zh,en; any by default.")
+    replace: bool = option("Put it in the place of another of its name.")
+
+
+@command(under=models)
+def add(*, path: Path = argument(type=EXISTING), given: _ModelOptions) -> None:
     """Install a model from a folder, .zip or .jar.
 
     It holds an .onnx file and a tokenizer.json, or a model for transformers: config.json,
@@ -126,17 +123,7 @@ def add(
     """
     from kgrag.embedding.add import add_model
 
-    card = add_model(
-        path,
-        file=file,
-        name=name,
-        pooling=pooling,
-        query_instruction=query_instruction,
-        passage_instruction=passage_instruction,
-        max_tokens=max_tokens,
-        languages=languages,
-        replace=replace,
-    )
+    card = add_model(path, **asdict(given))
     echo(
         f"{card.name}: {card.dimension} dimensions, pooling {card.pooling}, {card.precision}, "
         f"{card.max_tokens} tokens, in {card.folder}"
@@ -146,9 +133,8 @@ def add(
             echo(f"  {task}: {prepared}")
 
 
-@models.command()
-@click.argument("name")
-def remove(name: str) -> None:
+@command(under=models)
+def remove(name: str = argument()) -> None:
     """Take an installed model off this machine."""
     from kgrag.embedding.model_folder import remove_model
 
@@ -156,13 +142,14 @@ def remove(name: str) -> None:
     echo(f"removed {name}")
 
 
-@click.command()
-@click.option("--model", metavar="NAME", help="Another encoder than [embedding] names.")
-@kb_option
-@click.option("--dry-run", is_flag=True, help="Only say how much is to be encoded, and how long.")
-@json_option
-@click.pass_context
-def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_json: bool) -> None:
+@command()
+def reembed(
+    ctx: click.Context,
+    model: str | None = option("Another encoder than [embedding] names.", metavar="NAME"),
+    kb: str = KB,
+    dry_run: bool = option("Only say how much is to be encoded, and how long."),
+    as_json: bool = JSON,
+) -> None:
     """Encode everything anew with another encoder, or as [embedding] says now.
 
     The old vectors answer until all new ones are there. Stopped and run again, it goes on.
@@ -171,7 +158,7 @@ def reembed(ctx: click.Context, model: str | None, kb: str, dry_run: bool, as_js
     configured: Config = ctx.obj
     if model:
         ctx.obj = replace(configured, embedding=_with_model(configured.embedding, model))
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         if dry_run:
             _print_plan(base.reembed_plan(), as_json)
             return
@@ -265,4 +252,74 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
-COMMANDS = (models, reembed)
+@command()
+def prompts(
+    ctx: click.Context,
+    names: tuple[str, ...] = argument(),
+    language: Language | None = option("Only in this language."),
+    file: Path | None = option(
+        "What `ingest` would send for this file, whole.", "--of", type=EXISTING
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Print the prompts, with $places, or with --of what would be sent for a file."""
+    if file is not None:
+        _print_requests(ctx.obj, file, as_json)
+        return
+    for prompt in _chosen(names, language):
+        _print_prompt(prompt, as_json)
+
+
+def _chosen(names: tuple[str, ...], language: str | None) -> "list[Prompt]":
+    from kgrag.llm.prompts import LANGUAGES, prompt, prompt_names
+
+    known = prompt_names()
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise NotFoundError(f"no prompt is called {unknown[0]!r}; there are {', '.join(known)}")
+    return [
+        prompt(name, tongue)
+        for name in names or known
+        for tongue in LANGUAGES
+        if language in (None, tongue)
+    ]
+
+
+def _print_prompt(prompt: "Prompt", as_json: bool) -> None:
+    if as_json:
+        from dataclasses import asdict
+
+        print_json(asdict(prompt))
+        return
+    echo(f"═══ {prompt.name} ({prompt.language})")
+    for line in prompt.about.splitlines():
+        echo(f"# {line}")
+    for role in ("system", "user"):
+        echo(f"── {role}")
+        echo_text(getattr(prompt, role))
+    echo()
+
+
+def _print_requests(config: "Config", file: Path, as_json: bool) -> None:
+    from kgrag.intake import requests_of
+
+    for number, request in enumerate(requests_of(file, config), 1):
+        if as_json:
+            messages = [{"role": m.role, "content": m.content} for m in request.messages]
+            print_json({"stage": request.stage, "messages": messages, "schema": request.schema})
+        else:
+            _print_request(number, request)
+
+
+def _print_request(number: int, request: "Request") -> None:
+    echo(f"═══ call {number} ({request.stage})")
+    for message in request.messages:
+        echo(f"── {message.role}")
+        echo_text(message.content)
+    if request.schema is not None:
+        echo(f"── JSON schema {request.schema_name}")
+        print_json(request.schema)
+    echo()
+
+
+COMMANDS = (models, reembed, prompts)

@@ -1,86 +1,175 @@
-"""What every command shares: its options, the knowledge base that it opens, amounts in words."""
+"""Options of commands, each declared once: as a field of a dataclass, or a parameter.
+
+    @dataclass(frozen=True, kw_only=True)
+    class SearchOptions:
+        kb: str = KB
+        top_k: int = option("Results at most.", type=click.IntRange(1, 1000), default=10)
+
+    @command()
+    def search(ctx: click.Context, given: SearchOptions, as_json: bool = JSON) -> None:
+        ...
+
+The field's name is the option's (`--top-k`), and its type says how it is given: `bool` is a flag,
+a tuple may be repeated, a `Literal` is a choice. Where the option is not given the field is None,
+False, or an empty string, tuple or 0, unless it has a `default`, which help shows.
+"""
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
-from kgrag.cli.printing import echo
-from kgrag.errors import KgragError, StoreError
-
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
-    from kgrag.config import Config
-    from kgrag.llm.chat import ChatModel
     from kgrag.retrieval.filter import Filter
 
-# What Python raises where it meets a value of another kind than was stored.
-_OF_WRONG_KINDS = (TypeError, ValueError, AttributeError, LookupError)
-_F = TypeVar("_F", bound=Callable[..., object])
 EXISTING = click.Path(exists=True, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
-_OPTIONS = (
-    click.option(
-        "--doc",
-        "documents",
-        multiple=True,
-        metavar="NAME",
-        help="Only this document: id, file, file name or title.",
-    ),
-    click.option(
-        "--region",
-        "regions",
-        multiple=True,
-        metavar="PLACE",
-        help="Only documents about this place, a province with its cities; 全国 for those about "
-        "none.",
-    ),
-    click.option(
-        "--kind",
-        "kinds",
-        multiple=True,
-        metavar="WORD",
-        help="Only documents whose title ends so: 通知, 意见, 实施方案.",
-    ),
-    click.option(
-        "--year",
-        "years",
-        metavar="YEARS",
-        help="Only issued in 2022, or 2020-2023, or in a year that is only inferred.",
-    ),
-)
 
 
-def kb_option(command: _F) -> _F:
-    """Add `--kb` to a command."""
-    return click.option(
-        "--kb",
-        default="kb",
-        envvar="KGRAG_KB",
-        show_default=True,
-        show_envvar=True,
-        help="Folder of the knowledge base, or its address: bolt://HOST:7687[#NAME], neo4j://….",
-    )(command)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Declared:
+    """What click is told of a field: given its name and type, the parameters that fill it."""
+
+    parameters: Callable[[str, Any], list[click.Parameter]]
 
 
-def json_option(command: _F) -> _F:
-    """Add `--json` to a command."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
-def as_of_option(told: str) -> Callable[[_F], _F]:
-    """Return what adds `--as-of` to a command, which gets its day as ISO 8601.
+def option(help: str | None = None, *names: str, **settings: Any) -> Any:
+    """Declare an option.
 
     Args:
-        told: Its help.
+        help: Its help, in English; `chinese.toml` has it in Chinese.
+        names: How it is given, where the field's name does not say it.
+        settings: Those of `click.Option`, where the field's type does not say them.
     """
-    return click.option("--as-of", "as_of", metavar="DATE", callback=_day, help=told)
+
+    def made(field: str, kind: Any) -> list[click.Parameter]:
+        called = names or (f"--{field.replace('_', '-')}",)
+        shown = {"show_default": True} if "default" in settings else {}
+        return [
+            click.Option(
+                [*called, field], help=help, **_settings_of(kind, settings) | shown | settings
+            )
+        ]
+
+    return _Declared(made)
+
+
+def argument(**settings: Any) -> Any:
+    """Declare an argument, with the settings of `click.Argument`; a tuple takes all there are."""
+
+    def made(field: str, kind: Any) -> list[click.Parameter]:
+        number = -1 if get_origin(kind) is tuple else 1
+        return [click.Argument([field], nargs=number, **settings)]
+
+    return _Declared(made)
+
+
+def flags(**values: str) -> Any:
+    """Declare a flag for each value of a field, with its help; the last that is given counts."""
+    return _Declared(
+        lambda field, _: [
+            click.Option([f"--{value}", field], flag_value=value, help=help)
+            for value, help in values.items()
+        ]
+    )
+
+
+def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an option that follow from the type of its field."""
+    if kind is bool:
+        return {"is_flag": True}
+    if kind in (str, int):
+        return {} if given.get("required") else {"default": kind()}
+    settings: dict[str, Any] = {}
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(part for part in get_args(kind) if part is not NoneType)
+    elif get_origin(kind) is tuple:
+        settings["multiple"] = True
+        kind = get_args(kind)[0]
+    if get_origin(kind) is Literal:
+        settings["type"] = click.Choice(get_args(kind))
+    return settings
+
+
+def command(
+    name: str | None = None, *, under: click.Group | None = None
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Make a function a command, whose parameters say which options it has.
+
+    It returns its exit code, or None for 0.
+
+    Args:
+        name: The function's by default.
+        under: Group that it is a command of.
+    """
+
+    def decorate(function: Callable[..., int | None]) -> click.Command:
+        made = click.command(name, params=list(_parameters(function)))(_called_by_click(function))
+        if under is not None:
+            under.add_command(made)
+        return made
+
+    return decorate
+
+
+def group(name: str | None = None) -> Callable[[Callable[..., None]], click.Group]:
+    """Make a function a group, run also without a command, as `command` makes a command."""
+
+    def decorate(function: Callable[..., None]) -> click.Group:
+        made = click.group(name, invoke_without_command=True, params=list(_parameters(function)))
+        return made(_called_by_click(function))
+
+    return decorate
+
+
+def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
+    """Yield what a function, or a dataclass, declares, in order."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind: Any = parameter.annotation
+        if isinstance(parameter.default, _Declared):
+            yield from parameter.default.parameters(name, kind)
+        elif isinstance(kind, type) and is_dataclass(kind):
+            yield from _parameters(kind)
+
+
+def _called_by_click(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes what click gives, and makes the dataclasses of it."""
+
+    @functools.wraps(function)
+    def called(**values: object) -> Any:
+        given: dict[str, object] = {}
+        for name, parameter in inspect.signature(function).parameters.items():
+            kind: Any = parameter.annotation
+            if kind is click.Context:
+                given[name] = click.get_current_context()
+            elif isinstance(kind, type) and is_dataclass(kind):
+                given[name] = _called_by_click(kind)(**values)
+            else:
+                given[name] = values[name]
+        return function(**given)
+
+    return called
+
+
+def year_span(
+    _: click.Context, option: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    """Return the years that an option gives, the first and the last; a callback for click."""
+    from kgrag.retrieval.filter import parse_years
+
+    try:
+        return parse_years(text) if text else None
+    except ValueError as exc:
+        raise click.BadParameter(str(exc), param_hint=option.opts[0]) from exc
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    """Return a day as ISO 8601."""
     from kgrag.text.as_of import parse_as_of
 
     try:
@@ -89,126 +178,51 @@ def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
         raise click.BadParameter(str(exc)) from exc
 
 
-AS_OF_QUESTION = (
-    "As of 2022, 2022-03 or 2022-03-05 (of a year or month its last day): documents that were "
-    "issued later are left out; those repealed, expired, replaced or drafts then come last, "
-    "marked, unless the question quotes their title. Without it all are marked as of today."
+KB: Any = option(
+    "Folder of the knowledge base, or its address: bolt://HOST:7687[#NAME], neo4j://….",
+    default="kb",
+    envvar="KGRAG_KB",
+    show_envvar=True,
 )
+JSON: Any = option("Print JSON.", "--json")
 
 
-@contextmanager
-def opened(
-    ctx: click.Context,
-    kb: str,
-    *,
-    create: bool = False,
-    config: "Config | None" = None,
-    model: "ChatModel | None" = None,
-) -> Iterator["KnowledgeBase"]:
-    """Open the knowledge base of a command and close it after.
-
-    Args:
-        ctx: Of the command.
-        kb: What `--kb` names.
-        create: Make a new one where there is none.
-        config: Settings; the command's for None.
-        model: Of every stage, in the place of those of the settings.
-    """
-    from kgrag.api import KnowledgeBase
-
-    settings = config or ctx.obj
-    with KnowledgeBase.open(kb, create=create, config=settings, model=model) as knowledge_base:
-        if create and not knowledge_base.store.all_meta():  # it is new
-            print_foreign(knowledge_base.store.count_foreign())
-        try:
-            yield knowledge_base
-        except _OF_WRONG_KINDS as exc:
-            if not (isinstance(exc, KgragError) or "://" in kb):
-                _tell_of_damage(knowledge_base, exc)
-            raise
+def day(
+    help: str = "As of 2022, 2022-03 or 2022-03-05 (of a year or month its last day): documents "
+    "that were issued later are left out; those repealed, expired, replaced or drafts then come "
+    "last, marked, unless the question quotes their title. Without it all are marked as of today.",
+) -> Any:
+    """Declare an option that takes a day, and gives it as ISO 8601."""
+    return option(help, metavar="DATE", callback=_day)
 
 
-def _tell_of_damage(base: "KnowledgeBase", exc: Exception) -> None:
-    """Raise a StoreError in place of an error of Python's, if what is stored can be to blame.
+@dataclass(frozen=True, kw_only=True)
+class FilterOptions:
+    """Which documents are searched; all options must hold, one value of each is enough."""
 
-    A flipped bit may make a text of a number, or of bytes; `verify` sees it.
-    """
-    problems = []
-    with suppress(KgragError, OSError, ValueError):  # of a machine that runs short, too
-        problems = base.verify()
-    if problems:
-        first = problems[0]
-        raise StoreError(
-            f"the knowledge base is damaged ({first.invariant}: {first.subject}): run "
-            "`kgrag verify`, then `kgrag repair`"
-        ) from exc
+    documents: tuple[str, ...] = option(
+        "Only this document: id, file, file name or title.", "--doc", metavar="NAME"
+    )
+    regions: tuple[str, ...] = option(
+        "Only documents about this place, a province with its cities; 全国 for those about none.",
+        "--region",
+        metavar="PLACE",
+    )
+    kinds: tuple[str, ...] = option(
+        "Only documents whose title ends so: 通知, 意见, 实施方案.", "--kind", metavar="WORD"
+    )
+    years: tuple[int, int] | None = option(
+        "Only issued in 2022, or 2020-2023, or in a year that is only inferred.",
+        "--year",
+        metavar="YEARS",
+        callback=year_span,
+    )
 
+    @property
+    def filter(self) -> "Filter | None":
+        """The filter; None where no option is given."""
+        if not (self.documents or self.regions or self.kinds or self.years):
+            return None
+        from kgrag.retrieval.filter import Filter
 
-def print_foreign(n: int) -> None:
-    """Say that nodes of other programs stand beside ours in a database, where there are any."""
-    if n:
-        echo(
-            f"note: {amount(n, 'node')} of other programs under the same labels "
-            f"{'is' if n == 1 else 'are'} left alone",
-            err=True,
-        )
-
-
-def index_share(seconds: float) -> str:
-    """Return what the search indexes took of a time, in brackets; nothing for less than a second.
-
-    >>> index_share(405.2), index_share(0.3)
-    (' (405 s of it for the search indexes)', '')
-    """
-    return f" ({seconds:.0f} s of it for the search indexes)" if seconds >= 1 else ""
-
-
-def amount(n: int, one: str, more: str = "") -> str:
-    """Return a number of things in words; `more` is the plural where an s does not make it.
-
-    >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
-    ('1 file', '0 files', '2 summaries')
-    """
-    return f"{n} {one if n == 1 else more or one + 's'}"
-
-
-def filter_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Add `--doc`, `--region`, `--kind` and `--year`; the command gets them as `within`.
-
-    Each except the years may be repeated; any value of one will do, and all options must hold.
-    """
-
-    @functools.wraps(command)
-    def with_filter(
-        *args: object,
-        documents: tuple[str, ...],
-        regions: tuple[str, ...],
-        kinds: tuple[str, ...],
-        years: str | None,
-        **options: object,
-    ) -> object:
-        within = _filter(documents, regions, kinds, years)
-        return command(*args, within=within, **options)
-
-    decorated: Callable[..., object] = with_filter
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
-
-
-def _filter(
-    documents: tuple[str, ...], regions: tuple[str, ...], kinds: tuple[str, ...], years: str | None
-) -> "Filter | None":
-    """Return the filter that options give; None where there are none.
-
-    Raises:
-        click.BadParameter: If the years are malformed.
-    """
-    if not (documents or regions or kinds or years):
-        return None
-    from kgrag.retrieval.filter import Filter, parse_years
-
-    try:
-        return Filter(documents, regions, kinds, parse_years(years) if years else None)
-    except ValueError as exc:
-        raise click.BadParameter(str(exc), param_hint="--year") from exc
+        return Filter(self.documents, self.regions, self.kinds, self.years)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.chinese import width
-from kgrag.cli.options import json_option, kb_option, opened
+from kgrag.cli.opened import opened
+from kgrag.cli.options import JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import checked_seconds
@@ -27,52 +28,39 @@ def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> flo
         raise click.BadParameter(str(exc)) from exc
 
 
-@click.command()
-@click.argument("text")
-@kb_option
-@click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows at most."
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, 3600, min_open=True),
-    default=5.0,
-    show_default=True,
-    callback=_seconds,
-    help="Seconds after which it is stopped.",
-)
-@click.option("--natural", is_flag=True, help="TEXT is a question: a model writes the query.")
-@json_option
-@click.pass_context
+@command()
 def query(
-    ctx: click.Context,
-    text: str,
-    kb: str,
-    limit: int,
-    timeout: float,
-    natural: bool,
-    as_json: bool,
-) -> None:
+    text: str = argument(),
+    kb: str = KB,
+    limit: int = option("Rows at most.", type=click.IntRange(1, 100_000), default=50),
+    timeout: float = option(
+        "Seconds after which it is stopped.",
+        type=click.FloatRange(0, 3600, min_open=True),
+        default=5.0,
+        callback=_seconds,
+    ),
+    natural: bool = option("TEXT is a question: a model writes the query."),
+    as_json: bool = JSON,
+) -> int:
     """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         if natural:
-            _print_graph_answer(
-                ctx, base.query_from(text, max_rows=limit, timeout_s=timeout), as_json
-            )
-            return
+            answer = base.query_from(text, max_rows=limit, timeout_s=timeout)
+            return _print_graph_answer(answer, as_json)
         rows = base.query(text, max_rows=limit + 1, timeout_s=timeout)
     cut = len(rows) > limit
     rows = rows[:limit]
     if as_json:
         print_json({"rows": rows, "cut": cut})
-        return
+        return 0
     echo_text(table(rows) if rows else "no rows")
     if cut:
         echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
+    return 0
 
 
-def _print_graph_answer(ctx: click.Context, answer: "GraphAnswer", as_json: bool) -> None:
-    """Print the query that a model wrote, and its rows; exit 1 where it was refused."""
+def _print_graph_answer(answer: "GraphAnswer", as_json: bool) -> int:
+    """Print the query that a model wrote, and its rows; return 1 where it was refused."""
     if as_json:
         print_json(answer.to_dict())
     else:
@@ -81,7 +69,7 @@ def _print_graph_answer(ctx: click.Context, answer: "GraphAnswer", as_json: bool
         echo_text(table(answer.rows) if answer.rows else "no rows")
     if answer.error:
         echo(f"kgrag: {answer.error}", err=True)
-        ctx.exit(1)
+    return int(bool(answer.error))
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:

@@ -1,96 +1,127 @@
 """Commands that look for something: search for chunks, graph for facts around an entity."""
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli.chinese import said
+from kgrag.cli.opened import opened
 from kgrag.cli.options import (
-    AS_OF_QUESTION,
     EXISTING,
     FILE,
-    as_of_option,
-    filter_options,
-    json_option,
-    kb_option,
-    opened,
+    JSON,
+    KB,
+    FilterOptions,
+    argument,
+    command,
+    day,
+    option,
 )
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
+from kgrag.results import ScoredChunk
 
 if TYPE_CHECKING:
     from kgrag.answering.searching import Analysis
     from kgrag.api import KnowledgeBase
-    from kgrag.results import ScoredChunk
-    from kgrag.retrieval.filter import Filter
     from kgrag.types import Chunk, Evidence, Fact
 
 
-@click.command()
-@click.argument("question", required=False)
-@kb_option
-@click.option("--system", help="Retrieval preset; grim by default.")
-@click.option("--top-k", type=click.IntRange(1, 1000), default=10, show_default=True)
-@click.option("--explain", is_flag=True, help="Say how each result came.")
-@click.option("--analyse", is_flag=True, help="Have a model read each question first, as for ask.")
-@click.option("--batch", type=EXISTING, help="Questions as .jsonl of {id, question}.")
-@click.option("--out", type=FILE, help="Run file that --batch writes.")
-@filter_options
-@as_of_option(AS_OF_QUESTION)
-@json_option
-@click.pass_context
-def search(
-    ctx: click.Context,
-    question: str | None,
-    kb: str,
-    system: str | None,
-    top_k: int,
-    explain: bool,
-    analyse: bool,
-    batch: Path | None,
-    out: Path | None,
-    within: "Filter | None",
-    as_of: str | None,
-    as_json: bool,
-) -> None:
+_MOST = 6  # words of the question that are shown
+_SCORE = r"(?P<score>-?\d+\.\d+)"
+_ASKED = "asked for: {what}"
+_TEXT, _PATH = "words in the text{words}{numbers}", "words in title and headings{words}{numbers}"
+# What retrieval says of a chunk (`ScoredChunk.via`), and how people are told.
+_KINDS = tuple(
+    (re.compile(form.replace("SCORE", _SCORE), re.DOTALL), told)
+    for form, told in (
+        (r"reranked: SCORE", "cross-encoder{numbers}"),
+        (r"covers SCORE", "share of the question covered{numbers}"),
+        (r"vector SCORE", "meaning{numbers}"),
+        (r"words SCORE", _TEXT),
+        (r"path SCORE", _PATH),
+        (r"fact SCORE: (?P<what>.+)", "fact {what} ({score})"),
+        (r"summary SCORE: (?P<what>.+)", "summary {what} ({score})"),
+        (r"place (?P<what>.+)", "place {what}"),
+        (r"national", "national document, as asked"),
+        (r"title (?P<what>.+)", "title {what}"),
+        (r"holds (?P<what>.+)", "names {what}"),
+        (r"section (?P<what>.+)", "section {what}"),
+        (r"cited: (?P<what>.+)", "cited by the document named: {what}"),
+        (r"graph query", "query to the graph"),
+        (r"merged from 1 of 1 .+", ""),  # it is whole
+        (r"merged from (?P<n>\d+) of (?P=n) chunks of \d+", "merged from {n} parts"),
+        (r"merged from (?P<n>\d+) of (?P<of>\d+) chunks of \d+", "merged from {n} of {of} parts"),
+        (r"filled between .+", "stands between two results"),
+        (r"asked for (?P<what>.+)", _ASKED),
+        (r"also found by (?P<what>.+)", "also found by {what}"),
+        (r"one of (?P<n>\d+) parts(?: of .+)?", "one of {n} parts asked for"),
+        (r"(?P<word>.+) read as (?P<what>.+)", "{word} read as {what}"),
+        (r"behind what is in force: .+", "behind what is in force"),
+        (r"(?P<what>.*)", "{what}"),  # a plugin's own words
+    )
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SearchOptions:
+    """What is searched for, and how."""
+
+    question: str | None = argument(required=False)
+    kb: str = KB
+    system: str | None = option("Retrieval preset; grim by default.")
+    top_k: int = option(type=click.IntRange(1, 1000), default=10)
+    explain: bool = option("Say how each result came.")
+    analyse: bool = option("Have a model read each question first, as for ask.")
+    batch: Path | None = option("Questions as .jsonl of {id, question}.", type=EXISTING)
+    out: Path | None = option("Run file that --batch writes.", type=FILE)
+    only: FilterOptions
+    as_of: str | None = day()
+
+    @property
+    def analysis(self) -> "Analysis":
+        """Who reads a question."""
+        return "model" if self.analyse else "rules"
+
+
+@command()
+def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> int:
     """Show the chunks that a question is best answered from."""
+    question, batch, out, within = given.question, given.batch, given.out, given.only.filter
     if (question is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("give a question, or --batch with --out")
     if batch and within:
         raise click.UsageError("--doc, --region, --kind and --year are for one question")
     from kgrag.answering.notes import search_notes
 
-    analysis: Analysis = "model" if analyse else "rules"
     whole = True
-    with opened(ctx, kb) as base:
+    with opened(given.kb) as base:
         if batch is not None and out is not None:
-            system = system or ctx.obj.search.system
-            whole = _run_batch(
-                base, batch, out, system=system, top_k=top_k, analysis=analysis, as_of=as_of
-            )
+            whole = _run_batch(base, batch, out, given, given.system or ctx.obj.search.system)
         elif question is not None:
             found = base.search(
-                question, system=system, top_k=top_k, analysis=analysis, within=within, as_of=as_of
+                question,
+                system=given.system,
+                top_k=given.top_k,
+                analysis=given.analysis,
+                within=within,
+                as_of=given.as_of,
             )
-            _show(question, found, explain, as_json)
+            _show(question, found, given.explain, as_json)
         about = base.store, base.config, base.sizes
-        for note in search_notes(*about, within, as_of, question or ""):
+        for note in search_notes(*about, within, given.as_of, question or ""):
             echo(f"note: {note}", err=True)
-    if not whole:
-        ctx.exit(1)
+    return int(not whole)
 
 
 def _run_batch(
-    base: "KnowledgeBase",
-    batch: Path,
-    out: Path,
-    *,
-    system: str,
-    top_k: int,
-    analysis: "Analysis",
-    as_of: str | None,
+    base: "KnowledgeBase", batch: Path, out: Path, given: _SearchOptions, system: str
 ) -> bool:
     """Search for the questions of a file; return whether all were read, line and question."""
     from kgrag.evaluation.queries import read_questions
@@ -107,9 +138,9 @@ def _run_batch(
         run = base.run(
             questions,
             system=system,
-            top_k=top_k,
-            analysis=analysis,
-            as_of=as_of,
+            top_k=given.top_k,
+            analysis=given.analysis,
+            as_of=given.as_of,
             unread=unread.__setitem__,
             progress=progress,
         )
@@ -122,14 +153,13 @@ def _run_batch(
     return not refused and not unread
 
 
-def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: bool) -> None:
+def _show(question: str, results: list[ScoredChunk], explain: bool, as_json: bool) -> None:
     if as_json:
         print_json({"results": [result.to_dict() for result in results]})
         return
     if not results:
         echo(said("words", "nothing found"))
     from kgrag.answering.copies import ALSO_IN
-    from kgrag.cli.explained import explained
     from kgrag.status import mark
     from kgrag.text.words import question_language
 
@@ -148,20 +178,18 @@ def _show(question: str, results: "list[ScoredChunk]", explain: bool, as_json: b
         echo(f"   {' '.join(chunk.text.split())[:160]}")
 
 
-@click.command()
-@click.argument("entity")
-@kb_option
-@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True)
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
-@click.option("--html", type=FILE, help="Write a page that draws the neighbourhood.")
-@click.pass_context
+@command()
 def graph(
-    ctx: click.Context, entity: str, kb: str, hops: int, limit: int, html: Path | None
+    entity: str = argument(),
+    kb: str = KB,
+    hops: int = option(type=click.IntRange(1, 3), default=1),
+    limit: int = option(type=click.IntRange(1, 1000), default=50),
+    html: Path | None = option("Write a page that draws the neighbourhood.", type=FILE),
 ) -> None:
     """Show the facts around an entity."""
     from kgrag.drawing.page import graph_page
 
-    with opened(ctx, kb) as base:
+    with opened(kb) as base:
         center, facts = base.graph(entity, hops=hops, limit=limit)
         titles = {card.doc_id: card.title for card in base.documents()}
     if html is not None:
@@ -183,6 +211,82 @@ def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
 
 def _span(place: "Chunk | Evidence") -> str:
     return said("words", "characters {}-{}").format(place.start, place.end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """One way by which a result came.
+
+    Attributes:
+        kind: Of `_KINDS`: how people are told.
+        side: Of a question that was asked in parts: scores compare within one only.
+        details: Of this result, as retrieval says them; a `score` where there is one.
+    """
+
+    kind: str
+    side: str
+    details: Mapping[str, str]
+
+
+def explained(question: str, results: Sequence[ScoredChunk]) -> list[str]:
+    """Return how each result of a question came: a line of reasons, the strongest first.
+
+    Ranks are among those of these results that came by the same way.
+    """
+    reasons = [_reasons(result.via) for result in results]
+    scores: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in (one for of_result in reasons for one in of_result if "score" in one.details):
+        scores[one.kind, one.side].append(float(one.details["score"]))
+    return [
+        said("reasons", "found by: ")
+        + said("reasons", "; ").join(
+            _told(one, scores[one.kind, one.side], question, result) for one in of_result
+        )
+        for result, of_result in zip(results, reasons, strict=True)
+    ]
+
+
+def _reasons(via: Iterable[str]) -> list[_Reason]:
+    """Return what retrieval says of a chunk; what is said of one side twice, with two scores, once.
+
+    A fact is found by its words, by its vector and as a figure.
+    """
+    read: dict[tuple[object, ...], _Reason] = {}
+    side = ""
+    for reason in via:
+        kind, form = next((k, m) for f, k in _KINDS if (m := f.fullmatch(reason)))
+        details = form.groupdict()
+        side = details["what"] if kind == _ASKED else side
+        if not kind:
+            continue
+        rest = (value for name, value in details.items() if name != "score")
+        read.setdefault((kind, side, *rest), _Reason(kind, side, details))
+    return list(read.values())
+
+
+def _told(one: _Reason, scores: Sequence[float], question: str, result: ScoredChunk) -> str:
+    """Return a reason in words."""
+    details = {name: said("reasons", value) for name, value in one.details.items()}
+    score, n = details.get("score", ""), len(scores)
+    rank = 1 + sum(other > float(score) for other in scores) if score else 0
+    numbers = " (no. {rank} of {n}; {score})" if n > 1 else " ({score})"
+    details["numbers"] = said("reasons", numbers).format(rank=rank, n=n, score=score)
+    chunk = result.chunk
+    if one.kind == _TEXT:
+        details["words"] = _matched(question, chunk.text)
+    elif one.kind == _PATH:
+        details["words"] = _matched(question, " ".join((result.title, *chunk.heading_path)))
+    return said("reasons", one.kind).format(**details)
+
+
+def _matched(question: str, text: str) -> str:
+    """Return the longest words of a question that stand in a text, after a space; or nothing."""
+    from kgrag.text.words import words
+
+    own = set(words(text))
+    both = [word for word in dict.fromkeys(words(question)) if word in own]
+    longest = [w for w in both if not any(w in other for other in both if other != w)]
+    return " " + " ".join(longest[:_MOST]) if longest else ""
 
 
 COMMANDS = (search, graph)

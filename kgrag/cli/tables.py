@@ -1,13 +1,22 @@
-"""The commands for complete tables: figures, comparisons, duties, citations."""
+"""The commands for complete tables: figures, duties, citations, and what changed."""
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-import click
-
-from kgrag.cli.options import FILE, amount, filter_options, json_option, kb_option, opened
+from kgrag.cli.opened import amount, opened
+from kgrag.cli.options import (
+    FILE,
+    JSON,
+    KB,
+    FilterOptions,
+    argument,
+    command,
+    flags,
+    option,
+    year_span,
+)
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.cli.query import table as aligned
 
@@ -18,155 +27,192 @@ if TYPE_CHECKING:
     from kgrag.tables.tables import Tables
     from kgrag.types import Language
 
-_BY = ("province", "region", "document", "year")
-_ROLES = ("牵头", "负责", "配合")
 
+@dataclass(frozen=True, kw_only=True)
+class _TableOptions:
+    """Where a table is taken from, and how it is shown or written."""
 
-def table_command(command: Callable[..., "Table"]) -> Callable[..., None]:
-    """Give a command that returns a table the options by which it is shown or written."""
+    kb: str = KB
+    csv: Path | None = option("Write CSV to this file.", type=FILE)
+    xlsx: Path | None = option("Write a workbook to this file.", type=FILE)
+    html: Path | None = option("Write a page to this file.", type=FILE)
+    english: bool = option("Headings of columns and notes in English.")
+    as_json: bool = JSON
 
-    @functools.wraps(command)
-    def shown(
-        ctx: click.Context,
-        /,
-        kb: str,
-        csv: Path | None,
-        xlsx: Path | None,
-        html: Path | None,
-        english: bool,
-        as_json: bool,
-        **told: object,
-    ) -> None:
+    def show(self, make: "Callable[[Tables], Table]") -> None:
+        """Print the table that is made of a knowledge base, or write it to files."""
         from kgrag.tables.table import said
 
-        with opened(ctx, kb) as base:
-            found = command(base.tables(), **told)
-        language: Language = "en" if english else "zh"
-        if as_json:
+        with opened(self.kb) as base:
+            found = make(base.tables())
+        language: Language = "en" if self.english else "zh"
+        if self.as_json:
             notes = said(found.notes, language)
             print_json({"name": found.name, "rows": found.records(), "notes": notes})
-        elif not (csv or xlsx or html):
+        elif not (self.csv or self.xlsx or self.html):
             _print(found, language)
-        _write(found, language, csv=csv, xlsx=xlsx, html=html)
+        self._write(found, language)
 
-    decorated: Callable[..., None] = click.pass_context(shown)
-    for add in (
-        json_option,
-        click.option("--english", is_flag=True, help="Headings of columns and notes in English."),
-        click.option("--html", type=FILE, help="Write a page to this file."),
-        click.option("--xlsx", type=FILE, help="Write a workbook to this file."),
-        click.option("--csv", type=FILE, help="Write CSV to this file."),
-        kb_option,
-    ):
-        decorated = add(decorated)
-    return decorated
+    def _write(self, found: "Table", language: "Language") -> None:
+        """Write the files that are asked for; each is there whole, or as it was."""
+        from kgrag.files.whole_file import written_whole
+        from kgrag.tables.export import as_csv, as_html, as_xlsx
 
-
-def _figures(command: Callable[..., object]) -> Callable[..., object]:
-    """Add the options by which figures are chosen."""
-    for add in (
-        click.option("--achieved", "standing", flag_value="achieved", help="Only results."),
-        click.option("--planned", "standing", flag_value="planned", help="Only aims."),
-        click.option("--due", metavar="YEARS", help="Only of 2025, or 2025-2030."),
-        click.option(
-            "--place", "places", multiple=True, metavar="PLACE", help="Only figures of this place."
-        ),
-        filter_options,
-    ):
-        command = add(command)
-    return command
+        for path, form in ((self.csv, as_csv), (self.html, as_html), (self.xlsx, as_xlsx)):
+            if path:
+                with written_whole(path) as file:
+                    file.write(form(found, language))
+                echo(f"{path}: {amount(len(found.rows), 'row')}", err=True)
+        if self.csv or self.html or self.xlsx:
+            _print_notes(found, language)
 
 
-def years_given(text: str | None) -> tuple[int, int] | None:
-    """Return the years that `--due` gives; None where it is not given."""
-    from kgrag.retrieval.filter import parse_years
+@dataclass(frozen=True, kw_only=True)
+class _FigureOptions:
+    """Which figures are listed."""
 
-    try:
-        return parse_years(text) if text else None
-    except ValueError as exc:
-        raise click.BadParameter(str(exc), param_hint="--due") from exc
+    only: FilterOptions
+    places: tuple[str, ...] = option("Only figures of this place.", "--place", metavar="PLACE")
+    due: tuple[int, int] | None = option(
+        "Only of 2025, or 2025-2030.", metavar="YEARS", callback=year_span
+    )
+    standing: "Standing | None" = flags(planned="Only aims.", achieved="Only results.")
+
+    def chosen(self) -> "_Chosen":
+        """Return what chooses figures, as `Tables` takes it."""
+        return {
+            "regions": self.places,
+            "years": self.due,
+            "standing": self.standing or "",
+            "within": self.only.filter,
+        }
 
 
-@click.command()
-@click.option("--indicator", default="", metavar="WORDS", help="Words of the indicator's name.")
-@_figures
-@table_command
+class _Chosen(TypedDict):
+    regions: tuple[str, ...]
+    years: tuple[int, int] | None
+    standing: "Standing"
+    within: "Filter | None"
+
+
+_INDICATOR = "Words of the indicator's name."
+
+
+@command()
 def targets(
-    tables: "Tables",
     *,
-    indicator: str,
-    places: tuple[str, ...],
-    due: str | None,
-    standing: "Standing | None",
-    within: "Filter | None",
-) -> "Table":
+    indicator: str = option(_INDICATOR, metavar="WORDS"),
+    figures: _FigureOptions,
+    shown: _TableOptions,
+) -> None:
     """List the figures that documents state, planned and achieved, each with its clause."""
-    return tables.targets(
-        indicator, regions=places, years=years_given(due), standing=standing or "", within=within
-    )
+    shown.show(lambda tables: tables.targets(indicator, **figures.chosen()))
 
 
-@click.command()
-@click.option("--indicator", required=True, metavar="WORDS", help="Words of the indicator's name.")
-@click.option(
-    "--by", type=click.Choice(_BY), default="province", show_default=True, help="What is compared."
-)
-@_figures
-@table_command
+@command()
 def compare(
-    tables: "Tables",
     *,
-    indicator: str,
-    by: str,
-    places: tuple[str, ...],
-    due: str | None,
-    standing: "Standing | None",
-    within: "Filter | None",
-) -> "Table":
+    indicator: str = option(_INDICATOR, metavar="WORDS", required=True),
+    by: Literal["province", "region", "document", "year"] = option(
+        "What is compared.", default="province"
+    ),
+    figures: _FigureOptions,
+    shown: _TableOptions,
+) -> None:
     """Set figures of an indicator side by side; what states none is named."""
-    return tables.compare(
-        indicator,
-        by=by,  # type: ignore[arg-type]  # one of the choices
-        regions=places,
-        years=years_given(due),
-        standing=standing or "",
-        within=within,
+    shown.show(lambda tables: tables.compare(indicator, by=by, **figures.chosen()))
+
+
+@command()
+def who(
+    *,
+    agency: str = argument(metavar="AGENCY"),
+    role: Literal["牵头", "负责", "配合"] | None = option("Only in this role."),
+    only: FilterOptions,
+    shown: _TableOptions,
+) -> None:
+    """List what an organ is to do: words of its name, such as '四川 生态环境厅'."""
+    shown.show(lambda tables: tables.duties(agency, role=role or "", within=only.filter))
+
+
+@command()
+def cites(*, document: str = argument(metavar="DOC"), shown: _TableOptions) -> None:
+    """List what a document (id, file, file name or title) cites."""
+    shown.show(lambda tables: tables.cites(document))
+
+
+@command("cited-by")
+def cited_by(*, title: str = argument(metavar="TITLE"), shown: _TableOptions) -> None:
+    """List the documents that cite one, which need not be held."""
+    shown.show(lambda tables: tables.cited_by(title))
+
+
+@command()
+def basis(
+    *,
+    document: str = argument(metavar="DOC"),
+    hops: int = option("Steps at most.", default=3),
+    shown: _TableOptions,
+) -> None:
+    """List what a document rests on, and what that rests on, as a chain."""
+    shown.show(lambda tables: tables.basis(document, hops=hops))
+
+
+@command()
+def timeline(
+    *,
+    indicator: str = option("Only what is about this indicator.", metavar="WORDS"),
+    since: str = option("2022, 2022-06 or 2022-06-30.", "--from", metavar="DATE"),
+    until: str = option("The last year, month or day.", metavar="DATE"),
+    events: tuple[
+        Literal["written", "issued", "effective", "expires", "due", "target"], ...
+    ] = option("Only these.", "--event"),
+    places: tuple[str, ...] = option("Only of this place.", "--place", metavar="PLACE"),
+    only: FilterOptions,
+    shown: _TableOptions,
+) -> None:
+    """List what happens when: documents, deadlines, target years, in order of date."""
+    shown.show(
+        lambda tables: tables.timeline(
+            indicator,
+            regions=places,
+            since=since,
+            until=until,
+            events=events,
+            within=only.filter,
+        )
     )
 
 
-@click.command()
-@click.argument("agency", metavar="AGENCY")
-@click.option("--role", type=click.Choice(_ROLES), default=None, help="Only in this role.")
-@filter_options
-@table_command
-def who(tables: "Tables", *, agency: str, role: str | None, within: "Filter | None") -> "Table":
-    """List what an organ is to do: words of its name, such as '四川 生态环境厅'."""
-    return tables.duties(agency, role=role or "", within=within)
+@command()
+def digest(
+    *,
+    old: str = argument(metavar="OLD"),
+    new: str = argument(metavar="NEW"),
+    parts: tuple[Literal["targets", "duties", "references", "clauses"], ...] = option(
+        "Only these.", "--part"
+    ),
+    shown: _TableOptions,
+) -> None:
+    """List what a document (id, file, title or part of it) changes of another."""
+    shown.show(lambda tables: tables.digest(old, new, parts=parts))
 
 
-@click.command()
-@click.argument("document", metavar="DOC")
-@table_command
-def cites(tables: "Tables", *, document: str) -> "Table":
-    """List what a document (id, file, file name or title) cites."""
-    return tables.cites(document)
-
-
-@click.command("cited-by")
-@click.argument("title", metavar="TITLE")
-@table_command
-def cited_by(tables: "Tables", *, title: str) -> "Table":
-    """List the documents that cite one, which need not be held."""
-    return tables.cited_by(title)
-
-
-@click.command()
-@click.argument("document", metavar="DOC")
-@click.option("--hops", default=3, show_default=True, help="Steps at most.")
-@table_command
-def basis(tables: "Tables", *, document: str, hops: int) -> "Table":
-    """List what a document rests on, and what that rests on, as a chain."""
-    return tables.basis(document, hops=hops)
+@command()
+def conflicts(
+    *,
+    indicator: str = option(_INDICATOR, metavar="WORDS"),
+    places: tuple[str, ...] = option("Only figures of it.", "--place", metavar="PLACE"),
+    due: tuple[int, int] | None = option(
+        "Only of 2025, or 2025-2030.", metavar="YEARS", callback=year_span
+    ),
+    only: FilterOptions,
+    shown: _TableOptions,
+) -> None:
+    """List aims below or after those above, and documents of a place that differ."""
+    shown.show(
+        lambda tables: tables.conflicts(indicator, regions=places, years=due, within=only.filter)
+    )
 
 
 def _print(found: "Table", language: "Language") -> None:
@@ -206,26 +252,4 @@ def _place(source: "Source") -> str:
     return f"{where}（{source.file} {source.start}-{source.end}）：{source.quote}"
 
 
-def _write(
-    found: "Table",
-    language: "Language",
-    *,
-    csv: Path | None,
-    xlsx: Path | None,
-    html: Path | None,
-) -> None:
-    """Write the files that are asked for; each is there whole, or as it was."""
-    from kgrag.files.whole_file import written_whole
-    from kgrag.tables.export import as_csv, as_html, as_xlsx
-
-    wanted = ((csv, as_csv), (html, as_html), (xlsx, as_xlsx))
-    for path, form in wanted:
-        if path:
-            with written_whole(path) as file:
-                file.write(form(found, language))
-            echo(f"{path}: {amount(len(found.rows), 'row')}", err=True)
-    if csv or html or xlsx:
-        _print_notes(found, language)
-
-
-COMMANDS: Sequence[click.Command] = (targets, compare, who, cites, cited_by, basis)
+COMMANDS = (targets, compare, who, cites, cited_by, basis, timeline, digest, conflicts)

@@ -95,7 +95,7 @@ def test_nothing_goes_that_nobody_said_yes_to(bare_neo4j, make, monkeypatch):
     put(bare_neo4j, make, "a")
     whole = exported(bare_neo4j)
     assert "--yes" in kgrag("drop", "--kb", bare_neo4j, fails=True).stderr
-    monkeypatch.setattr("kgrag.cli.drop._at_a_terminal", lambda: True)
+    monkeypatch.setattr("kgrag.cli.manage._at_a_terminal", lambda: True)
     done = CliRunner().invoke(main, ["drop", "--kb", bare_neo4j], input="n\n")
     assert f"{bare_neo4j}: 1 document. Delete all of it? [y/N]" in done.stderr
     assert (done.exit_code, done.stdout) == (0, "nothing was deleted\n")

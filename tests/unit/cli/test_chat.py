@@ -1,9 +1,8 @@
-"""kgrag chat without a model: what leans on the answers before, from the command line."""
+"""`kgrag chat` without a model: what leans on the answers before, from the command line."""
 
 import pytest
-from click.testing import CliRunner
 
-from kgrag.cli.main import main
+from tests.unit.cli.conftest import ingested, run
 
 TEXTS = {
     "江苏": "江苏省能源规划\n一、目标\n到2025年，全省非化石能源消费比重达到18%。\n"
@@ -18,27 +17,14 @@ ONE = "到2025年江苏的非化石能源消费比重目标是多少？"
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """A knowledge base of three provinces."""
-    folder = tmp_path_factory.mktemp("chat")
-    (folder / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    (folder / "docs").mkdir()
-    for name, text in TEXTS.items():
-        (folder / "docs" / f"{name}.txt").write_text(text, "utf-8")
-    assert run(folder, "ingest", str(folder / "docs")).exit_code == 0
-    return folder
-
-
-def run(folder, *words, lines=()):
-    """Run a command on it with lines typed."""
-    settings = ["--config", str(folder / "kgrag.toml")]
-    typed = "".join(f"{line}\n" for line in lines)
-    return CliRunner().invoke(main, [*settings, *words, "--kb", str(folder / "kb")], input=typed)
+    return ingested(tmp_path_factory.mktemp("chat"), TEXTS)
 
 
 def replies(base, *lines):
     """Return what is printed after each line, and what went to stderr."""
     before, said = "", []
     for n in range(len(lines)):
-        done = run(base, "chat", lines=lines[: n + 1])
+        done = run(base, "chat", typed="\n".join(lines[: n + 1]) + "\n")
         assert done.exit_code == 0, done.output
         said.append(done.stdout[len(before) :])
         before = done.stdout
@@ -122,7 +108,7 @@ def test_courtesy_and_help_are_answered_without_a_search(base):
 @pytest.mark.parametrize("word", ["exit", "quit", "退出", "/exit", "/quit"])
 def test_a_conversation_ends(base, word):
     """What stands behind is not asked."""
-    done = run(base, "chat", lines=(word, "不会问到"))
+    done = run(base, "chat", typed=f"{word}\n不会问到\n")
     assert (done.exit_code, done.stdout) == (0, "")
 
 

@@ -10,6 +10,7 @@ from kgrag.cli.main import main
 from kgrag.evaluation.queries import read_queries
 from kgrag.testing import FakeServer, Reply
 from tests.fixtures.plain_samples import put_plain_samples
+from tests.unit.cli.conftest import run
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +22,6 @@ def folder(tmp_path_factory):
     assert run(made, "ingest", made / "docs").exit_code == 0
     assert run(made, "dataset", "generate", "--out", made / "q.jsonl").exit_code == 0
     return made
-
-
-def run(folder, *words):
-    told = ["--config", folder / "kgrag.toml", *words, "--kb", folder / "kb"]
-    return CliRunner().invoke(main, [str(word) for word in told])
 
 
 def test_generate_writes_questions_and_says_how_many(folder):

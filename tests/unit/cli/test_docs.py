@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from kgrag.cli.main import main
+from tests.unit.cli.conftest import run
 
 PLAN = "云岭省节能规划\n一、目标\n到2025年创建绿色工厂500家。\n"
 
@@ -19,12 +18,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "p/a.txt").write_text(PLAN, "utf-8")
     (tmp_path / "p/sub/b.txt").write_text("青川市实施方案\n推进节能。\n", "utf-8")
     return tmp_path
-
-
-def run(folder: Path, *words: object) -> Result:
-    """Run a command on the folder's knowledge base."""
-    config, kb = ("--config", folder / "kgrag.toml"), ("--kb", folder / "kb")
-    return CliRunner().invoke(main, [str(word) for word in (*config, *words, *kb)])
 
 
 def docs(folder: Path, *words: str) -> list[dict[str, object]]:

@@ -4,20 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kgrag.cli.main import main
 from kgrag.ingestion.samples import questions_file
 from tests.fixtures.plain_samples import put_plain_samples
+from tests.unit.cli.conftest import kgrag
 
 # What grim found: kgrag search --batch QUESTIONS --system grim --top-k 20 --out samples_grim.trec
 BASELINE = Path(__file__).parents[2] / "fixtures" / "samples_grim.trec"
 NONE = '{"id": "q", "question": "?", "gold_docs": []}\n'
-
-
-def kgrag(folder, *words):
-    """Run a command with the folder's settings."""
-    return CliRunner().invoke(main, ["--config", str(folder / "kgrag.toml"), *map(str, words)])
 
 
 @pytest.fixture(scope="module")

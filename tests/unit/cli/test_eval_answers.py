@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from kgrag.cli.main import main
 from kgrag.testing import FakeServer, Reply, stand_in
+from tests.unit.cli.conftest import ingested
 
 SETTINGS = '[embedding]\nmodel = "hash"\n'
 TEXTS = {
@@ -19,11 +20,7 @@ QUESTION = "到2025年，甲省创建绿色工厂多少家？"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A knowledge base of two documents, and questions about them."""
-    folder = tmp_path_factory.mktemp("answers")
-    (folder / "kgrag.toml").write_text(SETTINGS, "utf-8")
-    (folder / "docs").mkdir()
-    for name, text in TEXTS.items():
-        (folder / "docs" / f"{name}.txt").write_text(text, "utf-8")
+    folder = ingested(tmp_path_factory.mktemp("answers"), TEXTS)
     at = TEXTS["a"].index("到2025年")
     rows = [
         {
@@ -44,8 +41,6 @@ def folder(tmp_path_factory):
         {"id": "q3", "kind": "unanswerable", "question": "红烧肉怎么做", "gold_docs": []},
     ]
     write(folder / "q.jsonl", rows)
-    done = run(folder, "ingest", folder / "docs")
-    assert done.exit_code == 0, done.output
     return folder
 
 

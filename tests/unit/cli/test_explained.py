@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-import kgrag.cli.explained
+import kgrag.cli.search
 from kgrag.cli.chinese import catalogue
-from kgrag.cli.explained import _KINDS, explained
-from kgrag.cli.main import main
+from kgrag.cli.search import _KINDS, explained
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk
+from tests.unit.cli.conftest import ingested, run
 
 FACT = "森林覆盖率 —目标为→ 2025年24%"
 REASONS = [
@@ -65,7 +64,7 @@ def test_every_kind_of_reason_is_tried_above():
 
 
 def test_the_catalogue_has_no_reason_that_nobody_gives():
-    tree = ast.parse(Path(kgrag.cli.explained.__file__).read_text("utf-8"))
+    tree = ast.parse(Path(kgrag.cli.search.__file__).read_text("utf-8"))
     written = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
     labels = {"the whole question", "the document", "cited"}
     assert set(catalogue()["reasons"]) <= written | labels
@@ -107,31 +106,22 @@ def test_words_that_are_part_of_a_longer_one_are_left_out():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a knowledge base of two documents."""
-    made = tmp_path_factory.mktemp("explained")
-    (made / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
     text = "甲方案\n一、目标\n根据《乙规划》，到2025年创建绿色工厂500家，森林覆盖率达到24%。\n"
-    (made / "a.txt").write_text(text, "utf-8")
-    (made / "b.txt").write_text("乙规划\n到2030年森林覆盖率达到26%。\n", "utf-8")
-    assert run(made, "en", "ingest", made / "a.txt", made / "b.txt").exit_code == 0
-    return made
-
-
-def run(folder, language, *words):
-    told = ["--config", folder / "kgrag.toml", *words, "--kb", folder / "kb"]
-    return CliRunner().invoke(main, [*map(str, told)], env={"KGRAG_LANG": language})
+    texts = {"a": text, "b": "乙规划\n到2030年森林覆盖率达到26%。\n"}
+    return ingested(tmp_path_factory.mktemp("explained"), texts, "hash-32")
 
 
 def test_search_explains_in_the_users_language(folder):
     """One line a result, no fact twice, and where it stands; JSON is the same in both."""
     words = ("search", "2025年森林覆盖率目标", "--explain")
-    english, chinese = (run(folder, language, *words).stdout for language in ("en", "zh"))
+    english, chinese = (run(folder, *words, language=language).stdout for language in ("en", "zh"))
     told = [line for line in english.splitlines() if line.startswith("   found by: ")]
     assert [line.count("森林覆盖率 —目标为→") for line in told] == [1, 1]
     assert re.search(r"a\.txt, characters \d+-\d+\n   found by: ", english)
     assert re.search(r"a\.txt, 第 \d+ 至 \d+ 个字符\n   由来：", chinese)
     assert "found by" not in chinese
-    found = json.loads(run(folder, "zh", *words, "--json").stdout)
-    assert found == json.loads(run(folder, "en", *words, "--json").stdout)
+    found = json.loads(run(folder, *words, "--json", language="zh").stdout)
+    assert found == json.loads(run(folder, *words, "--json").stdout)
     for via in (result["via"] for result in found["results"]):  # JSON has each with its score
         assert len([reason for reason in via if "森林覆盖率 —目标为→" in reason]) == 2
 
@@ -146,12 +136,14 @@ def test_search_explains_in_the_users_language(folder):
     ],
 )
 def test_results_have_chinese_names(folder, words, first):
-    said = run(folder, "zh", *words).stdout
+    said = run(folder, *words, language="zh").stdout
     assert said.startswith(first)
     assert ("  文号: 云〔2022〕3号" in said) == (words[0] == "docs")
 
 
 def test_keys_of_json_stay(folder):
     for words in (("targets",), ("stats",), ("docs",)):
-        outs = [run(folder, language, *words, "--json").stdout for language in ("zh", "en")]
+        outs = [
+            run(folder, *words, "--json", language=language).stdout for language in ("zh", "en")
+        ]
         assert outs[0] == outs[1] != ""

@@ -5,12 +5,16 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from kgrag.cli.main import main
+from kgrag.llm.chat import Request, Usage
+from kgrag.llm.ledger import Calls
 
+SERVER, OWN = "bolt://localhost:7687#policies", "http://localhost:8000/v1"
 DAMAGED = "UPDATE evidence SET confidence = 0.5"
 FILES = {
     "a.txt": "甲方案\n一、目标\n根据《乙规划》，到2025年创建绿色工厂500家。\n",
@@ -201,3 +205,108 @@ def test_repair_as_json_tells_the_same(folder: Path) -> None:
     assert told["found"]
     assert told["left"]
     assert run(folder, "verify").exit_code == 0
+
+
+@pytest.fixture
+def dropped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was dropped of a server that holds three documents."""
+    gone: list[str] = []
+    monkeypatch.setattr("kgrag.store.neo4j.drop.documents_held", lambda kb: 3)
+    monkeypatch.setattr("kgrag.store.neo4j.drop.drop", gone.append)
+    return gone
+
+
+def drop(*options: str, answer: str = "") -> Result:
+    return CliRunner().invoke(main, ["drop", "--kb", SERVER, *options], input=answer)
+
+
+def test_yes_drops_without_asking(dropped: list[str]) -> None:
+    """How many documents went is said."""
+    done = drop("--yes")
+    assert (done.exit_code, done.stdout) == (0, f"dropped {SERVER}: 3 documents\n")
+    assert dropped == [SERVER]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gone", "told"),
+    [("y\n", [SERVER], f"dropped {SERVER}: 3 documents\n"), ("n\n", [], "nothing was deleted\n")],
+)
+def test_who_is_there_is_asked(
+    dropped: list[str], monkeypatch: pytest.MonkeyPatch, answer: str, gone: list[str], told: str
+) -> None:
+    """The question says how much would go, and not where programs read."""
+    monkeypatch.setattr("kgrag.cli.manage._at_a_terminal", lambda: True)
+    done = drop(answer=answer)
+    assert done.exit_code == 0
+    assert done.stdout.endswith(told)
+    assert f"{SERVER}: 3 documents. Delete all of it?" in done.stderr
+    assert dropped == gone
+
+
+def test_where_nobody_is_nothing_is_dropped(dropped: list[str]) -> None:
+    """A script says --yes."""
+    done = drop()
+    assert done.exit_code == 2
+    assert "nobody is there to ask: --yes drops it" in done.stderr
+    assert dropped == []
+
+
+def test_a_folder_is_left_alone(tmp_path):
+    """Who deletes a folder needs no kgrag for it."""
+    (tmp_path / "kb").mkdir()
+    done = CliRunner().invoke(main, ["drop", "--kb", str(tmp_path / "kb"), "--yes"])
+    assert done.exit_code == 2
+    assert "is a folder: delete it as any other" in done.stderr
+    assert (tmp_path / "kb").is_dir()
+
+
+@pytest.fixture
+def costs(tmp_path):
+    """Return a function that gives the costs of a million tokens in, by model, under settings."""
+    kept = tmp_path / "calls.db"
+    calls = Calls.open(kept)
+    for model in ("deepseek-chat", "own"):
+        calls.record(
+            Request((), "answer"), model, usage=Usage(1_000_000), seconds=1.0, outcome="ok"
+        )
+    calls.close()
+    settings = tmp_path / "kgrag.toml"
+    kb = tmp_path / "kb"
+
+    def run(text, *options):
+        settings.write_text(
+            f'[embedding]\nmodel = "hash"\n[llm]\ncalls = "{kept}"\n{text}', "utf-8"
+        )
+        words = ["--config", str(settings), "stats", "--cost", "--kb", str(kb), *options]
+        return CliRunner().invoke(main, words)
+
+    def of(text):
+        done = run(text, "--json")
+        assert done.exit_code == 0, done.output
+        return {row["model"]: row["cost"] for row in json.loads(done.stdout)["stages"]}
+
+    return SimpleNamespace(of=of, run=run)
+
+
+def test_a_provider_costs_what_its_list_says(costs):
+    """Also models that are no longer configured."""
+    assert costs.of('provider = "glm"\n') == {"deepseek-chat": 2.0, "own": None}
+
+
+def test_own_prices_go_first(costs):
+    """Of the model that is configured."""
+    assert costs.of('provider = "deepseek"\nprice_in = 7\n')["deepseek-chat"] == 7.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'base_url = "{OWN}"\nmodel = "deepseek-chat"\n',
+        f'provider = "deepseek"\n[llm.answer]\nbase_url = "{OWN}"\nmodel = "deepseek-chat"\n',
+        f'base_url = "{OWN}"\nmodel = "deepseek-chat"\n[llm.verify]\nprovider = "deepseek"\n',
+    ],
+)
+def test_an_endpoint_of_ones_own_does_not_cost_what_the_provider_does(costs, text):
+    """What nobody said is shown as not known, whichever stage asks it."""
+    assert costs.of(text)["deepseek-chat"] is None
+    assert "no price is known for deepseek-chat" in costs.run(text).stderr

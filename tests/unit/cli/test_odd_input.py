@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from kgrag.cli.main import main
+from tests.unit.cli.conftest import ingested, run
 
 TEXTS = {
     "pue": "甲市数据中心管理办法\n一、要求\n到2025年，新建大型数据中心电能利用效率不高于1.3。\n",
@@ -25,19 +24,7 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
     """A knowledge base of odd documents."""
-    folder = tmp_path_factory.mktemp("odd")
-    (folder / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    (folder / "docs").mkdir()
-    for name, text in TEXTS.items():
-        (folder / "docs" / f"{name}.txt").write_text(text, "utf-8")
-    assert run(folder, "ingest", str(folder / "docs")).exit_code == 0
-    return folder
-
-
-def run(folder, *words):
-    """Run a command on it."""
-    settings = ["--config", str(folder / "kgrag.toml")]
-    return CliRunner().invoke(main, [*settings, *words, "--kb", str(folder / "kb")])
+    return ingested(tmp_path_factory.mktemp("odd"), TEXTS)
 
 
 def asked(base, *words):

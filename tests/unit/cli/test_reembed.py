@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.cli.models import _duration, _print_report
+from kgrag.cli.models import _print_report
 from kgrag.ingestion.reembed import ReembedReport
+from tests.unit.cli.conftest import run
 
 
 @pytest.fixture
@@ -21,11 +22,6 @@ def folder(tmp_path):
     (tmp_path / "docs" / "b.txt").write_text("乙规划\n到2030年占比达到45%。\n", "utf-8")
     assert run(tmp_path, "ingest", tmp_path / "docs").exit_code == 0
     return tmp_path
-
-
-def run(folder, command, *args):
-    words = [command, *map(str, args), "--kb", str(folder / "kb")]
-    return CliRunner().invoke(main, ["--config", str(folder / "kgrag.toml"), *words])
 
 
 def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(folder):
@@ -152,11 +148,3 @@ def test_reembed_of_no_knowledge_base_or_by_no_model_is_refused(folder):
     assert unknown.exit_code == 1
     assert "kgrag models add PATH --name nosuch" in unknown.stderr
     assert run(folder, "search", "绿色工厂").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.04, "0.0 s"), (59.94, "59.9 s"), (95, "2 min"), (7300, "2.0 h")]
-)
-def test_durations_are_told_in_words(seconds, words):
-    """To the digit that matters."""
-    assert _duration(seconds) == words

@@ -146,20 +146,3 @@ def test_more_candidates_than_are_reranked_stay_behind(kgrag):
     assert order(done) == plain
     (request,) = server.requests
     assert [str(text)[:2] for text in texts_of(request)] == plain[:1]
-
-
-@pytest.mark.parametrize(
-    ("rerank", "told"),
-    [
-        ('[rerank]\nmodel = "m"\n', "names the model 'm' but no endpoint"),
-        ('[rerank]\nprovider = "nobody"\n', "rerank.provider must be one of"),
-        ("[rerank]\ncandidates = 101\n", "rerank.candidates must be at most 100"),
-        ("[rerank]\nmax_tokens = 15\n", "rerank.max_tokens must be a whole number of 16 or more"),
-        ("[rerank]\ntop_n = 3\n", "unknown key rerank.top_n"),
-    ],
-)
-def test_wrong_settings_are_an_error(kgrag, rerank, told):
-    """Of the user's, and named."""
-    done = kgrag(rerank, "search", QUESTION)
-    assert done.exit_code != 0
-    assert told in done.output

@@ -4,27 +4,23 @@ import csv
 import json
 
 import pytest
-from click.testing import CliRunner
 from openpyxl import load_workbook
 
-from kgrag.cli.main import main
+from tests.unit.cli.conftest import ingested, run
 from tests.unit.tables.conftest import POLICIES
+from tests.unit.tables.plans import PLANS
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a knowledge base of the policies."""
-    made = tmp_path_factory.mktemp("tables")
-    (made / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
-    for name, text in POLICIES.items():
-        (made / f"{name}.txt").write_text(text, "utf-8")
-    assert run(made, "ingest", made).exit_code == 0
-    return made
+    return ingested(tmp_path_factory.mktemp("tables"), POLICIES, "hash-32")
 
 
-def run(folder, *words):
-    told = ["--config", folder / "kgrag.toml", *words, "--kb", folder / "kb"]
-    return CliRunner().invoke(main, [str(word) for word in told])
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory):
+    """A folder with a knowledge base of the plans."""
+    return ingested(tmp_path_factory.mktemp("changes"), PLANS, "hash-32")
 
 
 def test_figures_on_screen(folder):
@@ -61,43 +57,45 @@ def test_headings_and_notes_are_in_english_where_that_is_asked(folder):
     assert told["notes"] == ["3 of 4 documents state such figures"]
 
 
-@pytest.mark.parametrize(
-    ("words", "n"),
-    [
-        (("targets", "--place", "成都"), 1),
-        (("targets", "--achieved"), 1),
-        (("targets", "--kind", "工作方案"), 1),
-        (("compare", "--indicator", "森林覆盖率", "--by", "region"), 3),
-        (("compare", "--indicator", "森林覆盖率", "--region", "成都"), 1),
-        (("who", "林业局"), 1),
-        (("who", "经济", "--role", "牵头"), 2),
-        (("cites", "chengdu"), 2),
-        (("cited-by", "节约能源法"), 2),
-        (("basis", "chengdu", "--hops", "1"), 2),
-    ],
+TABLES = (
+    # of the policies
+    (("targets", "--place", "成都"), 1),
+    (("targets", "--achieved"), 1),
+    (("targets", "--kind", "工作方案"), 1),
+    (("compare", "--indicator", "森林覆盖率", "--by", "region"), 3),
+    (("compare", "--indicator", "森林覆盖率", "--region", "成都"), 1),
+    (("who", "林业局"), 1),
+    (("who", "经济", "--role", "牵头"), 2),
+    (("cites", "chengdu"), 2),
+    (("cited-by", "节约能源法"), 2),
+    (("basis", "chengdu", "--hops", "1"), 2),
+    # of the plans
+    (("timeline", "--from", "2022", "--until", "2023-03"), 2),
+    (("timeline", "--event", "written", "--event", "expires"), 5),
+    (("timeline", "--indicator", "漏损", "--event", "target"), 2),
+    (("timeline", "--place", "成都"), 5),
+    (("timeline", "--region", "成都"), 5),
+    (("timeline", "--doc", "chengdu"), 5),
+    (("digest", "sichuan-old", "sichuan-new"), 14),
+    (("digest", "2021年", "2023年", "--part", "duties"), 3),
+    (("conflicts",), 6),
+    (("conflicts", "--indicator", "污水"), 2),
+    (("conflicts", "--place", "成都"), 2),
+    (("conflicts", "--region", "成都"), 2),
+    (("conflicts", "--due", "2030"), 1),
 )
-def test_options_reach_the_table(folder, words, n):
-    """Each chooses other rows."""
-    done = run(folder, *words, "--json")
-    assert done.exit_code == 0
+
+
+@pytest.mark.parametrize(("words", "n"), TABLES)
+def test_options_reach_the_table(folder, plans, words, n):
+    """Each chooses other rows; every row says where it stands."""
+    of_plans = words[0] in ("timeline", "digest", "conflicts")
+    done = run(plans if of_plans else folder, *words, "--json")
+    assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert len(told["rows"]) == n
     assert all(row["sources"] for row in told["rows"])
-
-
-def test_tables_as_files(folder, tmp_path):
-    """All at once; nothing but what was written is told."""
-    files = {ending: tmp_path / f"t.{ending}" for ending in ("csv", "xlsx", "html")}
-    options = [word for ending, file in files.items() for word in (f"--{ending}", file)]
-    done = run(folder, "compare", "--indicator", "森林覆盖率", "--english", *options)
-
-    assert (done.exit_code, done.stdout) == (0, "")
-    with files["csv"].open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.reader(file))
-    assert rows[0][:3] == ["region", "2020", "2025"]
-    assert rows[1][:3] == ["云南省", "", ""]
-    assert load_workbook(files["xlsx"])["compare"].max_row == len(rows) == 4
-    assert "≥40.5%" in files["html"].read_text("utf-8")
+    assert all(source["quote"] for row in told["rows"] for source in row["sources"])
 
 
 def test_a_file_that_cannot_be_written_is_told(folder, tmp_path):
@@ -109,10 +107,7 @@ def test_a_file_that_cannot_be_written_is_told(folder, tmp_path):
 
 def test_a_place_that_no_list_holds(tmp_path):
     """A county of a document, by its full or short name, and by the province around it."""
-    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
-    text = "云岭省石桥县林业规划\n一、目标\n到2025年，全县森林覆盖率达到70%。\n"
-    (tmp_path / "a.txt").write_text(text, "utf-8")
-    assert run(tmp_path, "ingest", tmp_path).exit_code == 0
+    ingested(tmp_path, {"a": "云岭省石桥县林业规划\n一、目标\n到2025年，全县森林覆盖率达到70%。\n"})
     for place in ("石桥县", "石桥", "云岭省"):
         told = json.loads(run(tmp_path, "targets", "--place", place, "--json").stdout)
         assert [row["region"] for row in told["rows"]] == ["石桥县"]
@@ -129,10 +124,74 @@ def test_a_place_that_no_list_holds(tmp_path):
         (("cites", "没有的文件"), 1, "no document is called"),
         (("cited-by", "没有的办法"), 1, "没有的办法"),
         (("basis", "chengdu", "--hops", "0"), 1, "hops"),
+        (("timeline", "--from", "soon"), 1, "since is 2022, 2022-06 or 2022-06-30, got 'soon'"),
+        (("timeline", "--event", "born"), 2, "born"),
+        (("timeline", "--place", "火星"), 1, "names no place"),
+        (("digest", "nation"), 2, "NEW"),
+        (("digest", "nation", "nation"), 1, "are one document"),
+        (("digest", "nation", "四川省清洁"), 1, "say more of the title, or the id"),
+        (("conflicts", "--due", "soon"), 2, "years are given as 2022 or 2020-2023"),
     ],
 )
-def test_what_cannot_be_asked_is_told(folder, words, code, said):
+def test_what_cannot_be_asked_is_told(folder, plans, words, code, said):
     """In words, with the exit code of its kind."""
-    done = run(folder, *words)
+    of_plans = words[0] in ("timeline", "digest", "conflicts")
+    done = run(plans if of_plans else folder, *words)
     assert done.exit_code == code
     assert said in done.stderr
+
+
+def test_a_pair_on_screen(plans):
+    """The row, both quotes under its number, and what the table says of itself."""
+    done = run(plans, "conflicts", "--indicator", "漏损")
+    lines = done.stdout.splitlines()
+    assert lines[2].split()[:4] == ["1", "低于上级", "城市公共供水管网漏损率", "成都市"]
+    quotes = [line for line in lines if line.startswith("[1] ")]
+    assert [line.split("》")[0] for line in quotes] == [
+        "[1] 《成都市清洁生产实施方案",
+        "[1] 《清洁生产行动方案",
+    ]
+    assert done.stderr.splitlines()[0] == "比较了2份文件中有年份的2项目标，发现1处差异"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("timeline",), "4 of 4 documents are in the table"),
+        (
+            ("digest", "sichuan-old", "sichuan-new"),
+            "targets: 0 added, 1 removed, 2 changed, 1 kept",
+        ),
+        (("conflicts",), "16 aims with a year of 4 documents were compared: 6 differences"),
+    ],
+)
+def test_notes_in_english(plans, words, said):
+    """As the headings of columns."""
+    assert said in run(plans, *words, "--english").stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "heads"),
+    [
+        (("timeline",), ["date", "event", "what"]),
+        (("digest", "sichuan-old", "sichuan-new"), ["part", "change", "item"]),
+        (("conflicts",), ["difference", "indicator", "scope"]),
+        (("compare", "--indicator", "漏损率"), ["region", "2025", "document"]),
+    ],
+)
+def test_tables_as_files(plans, tmp_path, words, heads):
+    """CSV with Excel's mark, a workbook with the same rows, a page; no cell is a formula."""
+    files = {ending: tmp_path / f"t.{ending}" for ending in ("csv", "xlsx", "html")}
+    options = [word for ending, file in files.items() for word in (f"--{ending}", file)]
+    done = run(plans, *words, "--english", *options)
+
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert files["csv"].read_bytes().startswith(b"\xef\xbb\xbf")
+    with files["csv"].open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0][:3] == heads
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row)
+    sheet = load_workbook(files["xlsx"])[words[0]]
+    assert sheet.max_row == len(rows) > 2
+    assert "f" not in {cell.data_type for row in sheet.iter_rows() for cell in row}
+    assert "<table>" in files["html"].read_text("utf-8")

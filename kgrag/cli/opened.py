@@ -1,0 +1,92 @@
+"""The knowledge base that a command opens, and amounts in words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from kgrag.cli.printing import echo
+from kgrag.errors import KgragError, StoreError
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.config import Config
+    from kgrag.llm.chat import ChatModel
+
+# What Python raises where it meets a value of another kind than was stored.
+_OF_WRONG_KINDS = (TypeError, ValueError, AttributeError, LookupError)
+
+
+@contextmanager
+def opened(
+    kb: str,
+    *,
+    create: bool = False,
+    config: "Config | None" = None,
+    model: "ChatModel | None" = None,
+) -> Iterator["KnowledgeBase"]:
+    """Open the knowledge base of the current command and close it after.
+
+    Args:
+        kb: What `--kb` names.
+        create: Make a new one where there is none.
+        config: Settings; the command's for None.
+        model: Of every stage, in the place of those of the settings.
+    """
+    from kgrag.api import KnowledgeBase
+
+    settings = config or click.get_current_context().obj
+    with KnowledgeBase.open(kb, create=create, config=settings, model=model) as knowledge_base:
+        if create and not knowledge_base.store.all_meta():  # it is new
+            print_foreign(knowledge_base.store.count_foreign())
+        try:
+            yield knowledge_base
+        except _OF_WRONG_KINDS as exc:
+            if not (isinstance(exc, KgragError) or "://" in kb):
+                _tell_of_damage(knowledge_base, exc)
+            raise
+
+
+def _tell_of_damage(base: "KnowledgeBase", exc: Exception) -> None:
+    """Raise a StoreError in place of an error of Python's, if what is stored can be to blame.
+
+    A flipped bit may make a text of a number, or of bytes; `verify` sees it.
+    """
+    problems = []
+    with suppress(KgragError, OSError, ValueError):  # of a machine that runs short, too
+        problems = base.verify()
+    if problems:
+        first = problems[0]
+        raise StoreError(
+            f"the knowledge base is damaged ({first.invariant}: {first.subject}): run "
+            "`kgrag verify`, then `kgrag repair`"
+        ) from exc
+
+
+def print_foreign(n: int) -> None:
+    """Say that nodes of other programs stand beside ours in a database, where there are any."""
+    if n:
+        echo(
+            f"note: {amount(n, 'node')} of other programs under the same labels "
+            f"{'is' if n == 1 else 'are'} left alone",
+            err=True,
+        )
+
+
+def index_share(seconds: float) -> str:
+    """Return what the search indexes took of a time, in brackets; nothing for less than a second.
+
+    >>> index_share(405.2), index_share(0.3)
+    (' (405 s of it for the search indexes)', '')
+    """
+    return f" ({seconds:.0f} s of it for the search indexes)" if seconds >= 1 else ""
+
+
+def amount(n: int, one: str, more: str = "") -> str:
+    """Return a number of things in words; `more` is the plural where an s does not make it.
+
+    >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
+    ('1 file', '0 files', '2 summaries')
+    """
+    return f"{n} {one if n == 1 else more or one + 's'}"
