@@ -3,7 +3,7 @@
 Whoever moves code runs it before and after; `diff -r ONE OTHER` then shows what has changed:
 
     python scripts/snapshot.py --data FOLDER --kgrag OLD/.venv/bin/kgrag --out before
-    python scripts/snapshot.py --data FOLDER --kgrag .venv/bin/kgrag --out after
+    python scripts/snapshot.py --data FOLDER --kgrag .venv/bin/kgrag --out after --without blocks
     diff -r before after
 
 The folder holds policies as `text/*.txt`, `docx/*.docx`, `pdf/*.pdf` and `html/*.html`, questions
@@ -19,7 +19,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -40,8 +40,9 @@ class Recorder:
         out: Where a file for each command is written.
     """
 
-    def __init__(self, kgrag: Path, out: Path, work: Path) -> None:
+    def __init__(self, kgrag: Path, out: Path, work: Path, without: Collection[str]) -> None:
         self.out = out
+        self._without = without
         self._kgrag = kgrag
         self._work = work
 
@@ -67,17 +68,18 @@ class Recorder:
     def _plain(self, printed: str) -> str:
         printed = printed.replace(str(self._work), "WORK")
         try:
-            return json.dumps(_without_varying(json.loads(printed)), ensure_ascii=False, indent=1)
+            kept = _without_varying(json.loads(printed), self._without)
+            return json.dumps(kept, ensure_ascii=False, indent=1)
         except json.JSONDecodeError:
             return TIMES.sub("TIME", printed)
 
 
-def _without_varying(value: object) -> object:
+def _without_varying(value: object, without: Collection[str]) -> object:
     if isinstance(value, dict):
-        kept = {key: item for key, item in value.items() if not VARYING.search(key)}
-        return {key: _without_varying(item) for key, item in kept.items()}
+        kept = (k for k in value if not VARYING.search(k) and k not in without)
+        return {key: _without_varying(value[key], without) for key in kept}
     if isinstance(value, list):
-        return [_without_varying(item) for item in value]
+        return [_without_varying(item, without) for item in value]
     return value
 
 
@@ -146,13 +148,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--kgrag", type=Path, required=True, help="the command of the checkout")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--without", nargs="*", default=(), help="keys of JSON that are left out")
     options = parser.parse_args()
     data, out = options.data.resolve(), options.out.resolve()
     out.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         _documents(data, work)
-        recorder = Recorder(options.kgrag.absolute(), out, work)
+        recorder = Recorder(options.kgrag.absolute(), out, work, options.without)
         _record_offline(recorder, data)
         _record_answers(recorder, data, "quotes")
         with FakeServer() as server:
