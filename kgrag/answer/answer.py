@@ -8,6 +8,7 @@ from typing import Literal, Self
 from kgrag.answer.blocks import Block, Change, Claim, Mark, Missing, Run, leaves, numbered
 from kgrag.answer.citation import Citation, SentenceCheck, with_remarks
 from kgrag.answer.render import escaped, footnote, html, markdown
+from kgrag.ids import digest
 from kgrag.json_ready import JsonReady, as_dict
 from kgrag.notebook import list_html
 from kgrag.text.answer_text import marks, statements
@@ -249,10 +250,12 @@ class Answer(JsonReady):
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
+        anchor = f"cite-{digest('answer', self.question, self.text)}-"  # a notebook shows several
         cited = (
-            (c.number, f'<div id="cite-{c.number}">{c._repr_html_()}</div>') for c in self.citations
+            (c.number, f'<div id="{anchor}{c.number}">{c._repr_html_()}</div>')
+            for c in self.citations
         )
         told = "".join(f"<p><small>{escape(note)}</small></p>" for note in self.notes)
-        body = html(self.blocks, self.language)
+        body = html(self.blocks, self.language, anchor)
         head = f"<p><b>{escape(self.question)}</b></p>"
         return f"<div>{head}{body}{list_html(cited)}{told}</div>"

@@ -1,6 +1,7 @@
 """The blocks that an answer is made of, each with what it cites."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
@@ -32,7 +33,7 @@ Change = Callable[["Citation"], "Citation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(ABC):
     """A part of an answer.
 
     Attributes:
@@ -43,14 +44,15 @@ class Block:
     checks: tuple[SentenceCheck, ...] = field(default=(), kw_only=True)
 
     @property
+    @abstractmethod
     def citations(self) -> tuple[Citation, ...]:
         """Return what it cites, in order."""
-        return ()
 
+    @abstractmethod
     def citing(self, change: Change) -> Self:
         """Return the block with every citation changed."""
-        return self
 
+    @abstractmethod
     def text(self, language: Language, mark: Mark) -> str:
         """Return the block as text.
 
@@ -58,11 +60,10 @@ class Block:
             language: Of our own words.
             mark: Gives what stands for a citation: `[1]`.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping; `kind` names the block, citations are their numbers."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,29 +95,18 @@ class Quote(Block):
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Block):
-    """A row of a table of all that documents state.
+class Row(Quote):
+    """A row of a table of all that documents state: a quote, and what it is of.
 
     Attributes:
-        citation: The sentence that states it.
         label: The place or year that it is about; empty for none.
         lead: What stands before the document's title, the label included, with its punctuation.
         aside: What stands in brackets behind the title: the role of a citation; may be empty.
     """
 
-    citation: Citation
     label: str = ""
     lead: str = ""
     aside: str = ""
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return the citation."""
-        return (self.citation,)
-
-    def citing(self, change: Change) -> Self:
-        """Return the row with its citation changed."""
-        return replace(self, citation=change(self.citation))
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return lead, title, sentence and mark on a line."""

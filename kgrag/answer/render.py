@@ -60,33 +60,42 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)
 
 
-def html(blocks: Sequence[Block], language: Language) -> str:
-    """Return blocks as HTML: rows are a table, claims keep their layout."""
+def html(blocks: Sequence[Block], language: Language, anchor: str) -> str:
+    """Return blocks as HTML: rows are a table, claims keep their layout.
+
+    Args:
+        blocks: Of an answer.
+        language: Of our own words.
+        anchor: Begins the id of each quote that an [n] leads to: `cite-` and the number.
+    """
     parts: list[str] = []
     for kind, same in groupby(blocks, key=type):
         if kind is Claim:
-            said = "".join(_linked(b, language) for b in same)
+            said = "".join(_linked(b, language, anchor) for b in same)
             parts.append(f'<div style="white-space: pre-wrap">{said}</div>')
         elif kind is Row:
-            rows = "".join(_row(b, language) for b in same if isinstance(b, Row))
+            rows = "".join(_row(b, language, anchor) for b in same if isinstance(b, Row))
             parts.append(f"<table>{rows}</table>")
         else:
-            parts += [f"<p>{_linked(b, language)}</p>{_inner(b, language)}" for b in same]
+            parts += [
+                f"<p>{_linked(b, language, anchor)}</p>{_inner(b, language, anchor)}" for b in same
+            ]
     return "".join(parts)
 
 
-def _inner(block: Block, language: Language) -> str:
-    return html(block.blocks, language) if isinstance(block, Side) else ""
+def _inner(block: Block, language: Language, anchor: str) -> str:
+    return html(block.blocks, language, anchor) if isinstance(block, Side) else ""
 
 
-def _linked(block: Block, language: Language) -> str:
+def _linked(block: Block, language: Language, anchor: str) -> str:
     before = block.before if isinstance(block, Claim) else ""
     text = escape(f"{before}{_marked(block, language)}")
-    return _CITED.sub(r'<a href="#cite-\1">[\1]</a>', text)
+    return _CITED.sub(rf'<a href="#{anchor}\1">[\1]</a>', text)
 
 
-def _row(row: Row, language: Language) -> str:
+def _row(row: Row, language: Language, anchor: str) -> str:
     title = f"《{row.citation.title}》" + (f"（{row.aside}）" if row.aside else "")
     remarks = "".join(check.remark(language) for check in row.checks)
-    cells = (escape(row.lead.rstrip("，：")), escape(title), _linked(Quote(row.citation), language))
+    quote = _linked(Quote(row.citation), language, anchor)
+    cells = (escape(row.lead.rstrip("，：")), escape(title), quote)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{escape(remarks)}</td></tr>"

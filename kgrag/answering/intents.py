@@ -18,6 +18,7 @@ from kgrag.tables.references import BASIS
 from kgrag.tables.table import Source
 from kgrag.tables.tables import Tables
 from kgrag.text.document_nodes import node_id
+from kgrag.text.facets import document_facets
 from kgrag.text.organs import canonical_organ
 from kgrag.text.words import normalize_name, words
 from kgrag.types import Document
@@ -46,7 +47,7 @@ _ASKING = re.compile(
     r"的?(?:牵头|责任|配合|主管)(?:单位|部门)|负责|牵头|分别|是|都|由|[，,。？?的中里在 ]|工作|建设"
 )
 _DOES, _WHO_DOES = "{}（{}）", "{}：{}"
-_MOST_DUTIES = 60  # rows
+_MOST_ROWS = 60  # rows
 # What a question may ask for of what is cited: the first that it asks for counts.
 _ROLES: Mapping[str, Sequence[str]] = {
     "repeals": ("废止",), "amends": ("修订",), "forwards": ("转发",), "bases": BASIS,
@@ -94,9 +95,9 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
     about = f"{shown}职责" if what else f"{shown}由谁负责"
     language = query.language
     notes = [note("duties", language, total=len(cards), what=about, n=n, rows=len(rows))]
-    if len(rows) > _MOST_DUTIES:
-        notes.append(note("first-rows", language, shown=_MOST_DUTIES))
-    return Complete(tuple(rows[:_MOST_DUTIES]), tuple(notes), "duties")
+    if len(rows) > _MOST_ROWS:
+        notes.append(note("first-rows", language, shown=_MOST_ROWS))
+    return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), "duties")
 
 
 def _of_organ(held: Sequence[Statement], organ: str, role: str) -> list[Statement]:
@@ -272,14 +273,17 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Whose documents are listed.
     """
     query, question = search.query, question_of(search.query)
-    if "penalties" not in question.asks:
+    if "penalties" not in question.asks or question.sides:
         return None
     wanted = set(words(_OF_PENALTIES.sub(" ", " ".join(question.pieces))))
     if not wanted and not query.titles:
         return None
     within = search.titled if query.titles else knowledge.doc_ids
     cards = {
-        c.doc_id: c for c in knowledge.settings().cards if within is None or c.doc_id in within
+        c.doc_id: c
+        for c in knowledge.settings().cards
+        if (within is None or c.doc_id in within)
+        and (not query.places or query.places & set(document_facets(c.title, c.metadata).places))
     }
     found = [
         s
@@ -292,9 +296,9 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     rows = [Stated(place_of(s), lead=_punished_who(s), about=s.fact.subject.name) for s in found]
     n, language = len({s.doc_id for s in found}), query.language
     notes = [note("penalties", language, total=len(cards), n=n, rows=len(rows))]
-    if len(rows) > _MOST_DUTIES:
-        notes.append(note("first-rows", language, shown=_MOST_DUTIES))
-    return Complete(tuple(rows[:_MOST_DUTIES]), tuple(notes), "penalties")
+    if len(rows) > _MOST_ROWS:
+        notes.append(note("first-rows", language, shown=_MOST_ROWS))
+    return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), "penalties")
 
 
 def _punished(statement: Statement) -> str:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 
 from kgrag.answer.answer import Answer, Problem
-from kgrag.answer.blocks import Block, Claim, Missing, Quote, Row, Side, leaves
+from kgrag.answer.blocks import Block, Claim, Missing, Quote, Side, leaves
 from kgrag.answer.citation import Citation, SentenceCheck
 from kgrag.answer.notes import note
 from kgrag.text.answer_text import Statement, inherited, marks, statements, without_denials
@@ -40,7 +40,7 @@ def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
     lines = [
         statements(block.text(answer.language, _number))
         for block in leaves(answer.blocks)
-        if isinstance(block, Quote | Row | Missing)
+        if isinstance(block, Quote | Missing)
     ]
     compared = _Compared(answer, quoted, [*claims, *chain.from_iterable(lines)])
     rest, own = iter(lines), iter(claims)

@@ -51,7 +51,15 @@ def test_all_penalties_of_a_document_are_listed(laws):
     assert len(answer.blocks) == 3
 
 
-@pytest.mark.parametrize("question", ["违反本办法有哪些处罚？", "偷排污水会受到什么处罚？"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "违反本办法有哪些处罚？",
+        "偷排污水会受到什么处罚？",
+        "深圳伪造检测数据怎么处罚？",  # the rule is another place's
+        "深圳和广州伪造检测数据怎么处罚？",
+    ],
+)
 def test_a_penalty_of_nothing_that_was_read_is_no_row(laws, question):
     """The text answers as for any other question, or nothing does."""
     assert not any(getattr(note, "kind", "") == "penalties" for note in laws.ask(question).notes)
