@@ -14,12 +14,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from kgrag.answering.searching import with_documents
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
 from kgrag.evaluation.scores import evaluate
-from kgrag.lookup import with_documents
 from kgrag.question.query import analyse
 from kgrag.retrieval.systems import preset
 

@@ -21,12 +21,12 @@ from typing import Any
 from kgrag.answering.options import AskOptions
 from kgrag.answering.retrieve import Understood
 from kgrag.answering.retrieve import search as search_read
+from kgrag.answering.searching import with_documents
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
 from kgrag.evaluation.scores import evaluate
-from kgrag.lookup import with_documents
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.reading import reading_of
 from kgrag.retrieval.systems import preset

@@ -33,7 +33,7 @@ from kgrag.answering.search_context import CurrentSettings
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
-from kgrag.intake import Intake, Use
+from kgrag.maintenance.intake import Intake, Use
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import preset
 from kgrag.store.store import Store

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
-from kgrag.choices import ExtractFacts
+from kgrag.config import ExtractFacts
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.fact_rows import Statement, Told
 from kgrag.ingestion.facts import NO_VALUES, Stated, facts_of

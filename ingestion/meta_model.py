@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from kgrag.config_file import read_toml
+from kgrag.config import read_toml
 from kgrag.errors import ConfigError
 from kgrag.ids import digest
 from kgrag.text.words import normalize_name

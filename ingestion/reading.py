@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 
-from kgrag.choices import ExtractCalls, ExtractFacts
+from kgrag.config import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
 from kgrag.ingestion import extract, fact_rows, summarize

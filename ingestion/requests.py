@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from kgrag.choices import ExtractFacts
+from kgrag.config import ExtractFacts
 from kgrag.ingestion import fact_rows, summarize
 from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage

@@ -1,6 +1,6 @@
 """The knowledge base: where stages are put together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from kgrag.answer.answer import Answer
 from kgrag.answering.ask import ask
 from kgrag.answering.current import Current
-from kgrag.answering.dated import with_status
+from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.levels import national_beside_local
 from kgrag.answering.models import reading_model
@@ -18,8 +18,7 @@ from kgrag.answering.notes import answer_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.answering.searching import Analysis, Searching, Unread
-from kgrag.choices import Writer
-from kgrag.config import Config
+from kgrag.config import Config, Writer
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder, PlainEmbedder
 from kgrag.embedding.wrapped import checked
@@ -31,27 +30,36 @@ from kgrag.ingestion.imports import ImportReport
 from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
-from kgrag.intake import Intake, Paths, Use, paths_of, reembedding
-from kgrag.limits import checked_results
+from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count, checked_results
 from kgrag.llm.models import ChatModels
-from kgrag.repairing import repair
+from kgrag.maintenance.intake import Intake, Paths, Use, paths_of, reembedding
+from kgrag.maintenance.problems import ReadingProblem, reading_problems
+from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.filter import Filter
+from kgrag.retrieval.filter import Filter, document_called
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
+from kgrag.status import Status
+from kgrag.store.contents import Counts, Problem
+from kgrag.store.networks import facts_around, to_networkx
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
-from kgrag.stored import Stored
+from kgrag.tables.in_force import InForce
+from kgrag.types import Document, Entity, Fact
 
 if TYPE_CHECKING:
-    from kgrag.curating import Curator
+    from networkx import MultiDiGraph
+
+    from kgrag.ingestion.duplicates import Proposal
     from kgrag.llm.chat import ChatModel
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
+    from kgrag.maintenance.curating import Curator, Named
+    from kgrag.tables.tables import Tables
 
 
-class KnowledgeBase(Stored):
+class KnowledgeBase:
     """Documents, their graph and their search, in one folder or on one server.
 
     Use `KnowledgeBase.open`; close it, or use it as a context manager.
@@ -72,7 +80,7 @@ class KnowledgeBase(Stored):
         model: "ChatModel | None" = None,
         systems: Systems = NO_SYSTEMS,
     ) -> None:
-        super().__init__(store)
+        self.store = store
         self.config = config
         self.chat = ChatModels(config, location, model)
         self._systems = systems
@@ -225,7 +233,7 @@ class KnowledgeBase(Stored):
 
     def curator(self) -> "Curator":
         """Return what records people's decisions: corrected metadata, names that are one."""
-        from kgrag.curating import Curator
+        from kgrag.maintenance.curating import Curator
 
         return Curator(self.store, self.embedder, self.sizes, self._intake().vectors)
 
@@ -249,6 +257,96 @@ class KnowledgeBase(Stored):
         # What an endpoint gave before is what may have changed.
         known = None if self.config.embedding.is_endpoint else self.store.get_meta("embedder")
         return reembedding(self.store, self._choose_embedder(known), self.sizes, self.config)
+
+    def documents(self) -> list[Document]:
+        """Return the cards of all documents (empty text), ordered by file."""
+        return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
+
+    def find_document(self, name: str) -> Document:
+        """Return the card of the one document with this id, file, file name or title.
+
+        Raises:
+            NotFoundError: If no document, or more than one, is called so.
+        """
+        return document_called(name, self.store.document_cards())
+
+    def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
+        """Return an entity and the facts around it; see `kgrag.store.networks.facts_around`."""
+        return facts_around(self.store, name, hops=hops, limit=limit)
+
+    def to_networkx(self) -> "MultiDiGraph[str]":
+        """Return the graph as one of networkx; see `kgrag.store.networks.to_networkx`."""
+        return to_networkx(self.store)
+
+    def counts(self) -> Counts:
+        """Return how many of each are stored."""
+        return self.store.counts()
+
+    def query(
+        self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
+    ) -> list[dict[str, object]]:
+        """Return the rows of a query that only reads: Cypher on Neo4j, SQL in a folder."""
+        check_whole("query", text)
+        check_query(max_rows, timeout_s)
+        return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
+
+    def verify(self) -> list[Problem]:
+        """Check every invariant; an empty list means that all hold."""
+        return self.store.verify()
+
+    def problems(self) -> list[ReadingProblem]:
+        """Return what was read badly or not at all; see `kgrag.maintenance.problems`."""
+        return list(reading_problems(self.store))
+
+    def statuses(self, as_of: str | date | None = None) -> dict[str, Status]:
+        """Return whether each document is in force at a day, by id; see `kgrag.status.Status`.
+
+        Args:
+            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; of a year or month its last
+                day. Today for None.
+
+        Raises:
+            ValueError: If it is no date.
+        """
+        day = as_of_asked("", as_of).day
+        cards = self.store.document_cards()
+        in_force = InForce.read(self.store, cards)
+        return {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
+
+    def tables(self) -> "Tables":
+        """Return the complete tables of what documents state: figures, duties, citations."""
+        from kgrag.tables.tables import Tables
+
+        return Tables(self.store)
+
+    def export(self) -> Iterator[dict[str, object]]:
+        """Yield every record as JSON-ready mappings, in a fixed order."""
+        return self.store.export()
+
+    def delete(self, name: str) -> Document:
+        """Delete a document, found as `find_document` does, and return its card."""
+        card = self.find_document(name)
+        from kgrag.ingestion.connect import connect
+
+        self.store.delete_document(card.doc_id)
+        connect(self.store)
+        return card
+
+    def entities(
+        self, *, limit: int = 40, type_: str | None = None, merged: bool = False
+    ) -> "list[Named]":
+        """Return entities, those with most facts first; see `kgrag.maintenance.curating`."""
+        from kgrag.maintenance.curating import named_entities
+
+        limit = checked_count("limit", limit, most=MOST_RESULTS)
+        return named_entities(self.store, limit=limit, type_=type_, merged=merged)
+
+    def duplicates(self, *, limit: int = 40, type_: str | None = None) -> "list[Proposal]":
+        """Return pairs of entities that may be one; see `kgrag.maintenance.curating`."""
+        from kgrag.maintenance.curating import likely_duplicates
+
+        limit = checked_count("limit", limit, most=MOST_RESULTS)
+        return likely_duplicates(self.store, limit=limit, type_=type_)
 
     def search(
         self,

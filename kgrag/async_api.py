@@ -8,7 +8,7 @@ from typing import Any, Self
 from kgrag.answer.answer import Answer
 from kgrag.api import KnowledgeBase
 from kgrag.ingestion.report import IngestReport
-from kgrag.intake import Paths
+from kgrag.maintenance.intake import Paths
 from kgrag.results import ScoredChunk
 
 

@@ -25,6 +25,9 @@ KgragError
 └── EvaluationError             a query or run file is malformed
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "BrokenOffError",
     "BudgetExceededError",
@@ -168,3 +171,23 @@ class NotFoundError(KgragError):
 
 class EvaluationError(KgragError):
     """A query or run file is malformed."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Have imports within name the extra that brings what is missing.
+
+    Args:
+        extra: Its name in pyproject.toml.
+        what: What the packages are needed for; begins the error.
+
+    Raises:
+        MissingDependencyError: If an import fails.
+    """
+    try:
+        yield
+    except ImportError as exc:
+        raise MissingDependencyError(
+            f"{what} needs packages that are not installed ({exc}). "
+            f"Remedy: pip install 'kgrag[{extra}]'"
+        ) from exc

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kgrag.choices import Ocr
+from kgrag.config import Ocr
 from kgrag.errors import IngestionError, KgragError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation

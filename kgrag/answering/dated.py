@@ -7,8 +7,8 @@ from datetime import date
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
-from kgrag.in_force import InForce
 from kgrag.results import ScoredChunk
+from kgrag.tables.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.words import question_language, quoted_titles
 from kgrag.types import Language

@@ -8,7 +8,7 @@ from kgrag.answer.notes import note
 from kgrag.answering.draft import Draft, Mend, cited_passages, without_bold
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.pack import facts_block, passage_block, passages_block
-from kgrag.choices import Template
+from kgrag.config import Template
 from kgrag.errors import ModelError, ModelOutputError
 from kgrag.llm.chat import ChatModel, OnText, Request
 from kgrag.llm.prompts import fence, prompt

@@ -7,7 +7,6 @@ from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
 from kgrag.config import Config
 from kgrag.embedding.choose import stand_in_note
 from kgrag.embedding.embedder import Embedder
-from kgrag.in_force import InForce
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import other_vectors
 from kgrag.kb_meta import KbMeta
@@ -15,6 +14,7 @@ from kgrag.retrieval.bilingual import is_foreign, read
 from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.retrieval.settings import chinese_share
 from kgrag.store.store import Store
+from kgrag.tables.in_force import InForce
 from kgrag.text.words import has_han
 from kgrag.types import Document, Query
 

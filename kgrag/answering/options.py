@@ -6,8 +6,7 @@ from types import MappingProxyType
 from typing import Self, get_args
 
 from kgrag.answering.generate import TEMPLATES
-from kgrag.choices import Template, VerifyMethod, Writer
-from kgrag.config import Config
+from kgrag.config import Config, Template, VerifyMethod, Writer
 from kgrag.errors import ConfigError
 from kgrag.limits import checked_results
 from kgrag.verification.methods import METHODS

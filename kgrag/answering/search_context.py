@@ -8,7 +8,6 @@ from kgrag.answering.copies import each_once
 from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
-from kgrag.in_force import InForce
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
@@ -19,6 +18,7 @@ from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.retrieval.several import retrieve_several
 from kgrag.status import mark
 from kgrag.store.store import Store
+from kgrag.tables.in_force import InForce
 from kgrag.types import Document, Fact, Heading, Language, Query
 
 

@@ -1,9 +1,9 @@
 """Search for a question, or for many: by its own words, or as a model reads it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kgrag.answering.models import QuestionModels, StageModels
@@ -14,9 +14,9 @@ from kgrag.config import Config
 from kgrag.errors import ModelError
 from kgrag.evaluation.runs import Run, run_of
 from kgrag.limits import checked_text
-from kgrag.lookup import with_documents
-from kgrag.results import ScoredChunk
+from kgrag.results import Hits, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
+from kgrag.store.store import Store
 
 Analysis = Literal["rules", "model"]
 Unread = Callable[[str, ModelError], object]  # told a question that could not be read, and why
@@ -45,7 +45,7 @@ class Searching:
         knowledge = self._asked_of(question)
         search = knowledge.search(knowledge.query(question))
         found = knowledge.best(self.pipeline, [search], top_k=self.top_k)
-        return with_documents(found, knowledge.store)
+        return _with_documents(found, knowledge.store)
 
     def by_model(self, question: str) -> list[ScoredChunk]:
         """Return the chunks for a question as a model reads it: those that an answer draws from.
@@ -100,7 +100,7 @@ class Searching:
                     raise read.error
                 unread(question, read.error)
             found = search(read, knowledge=knowledge, pipeline=self.pipeline, options=options)
-            return with_documents(found.results, knowledge.store)
+            return _with_documents(found.results, knowledge.store)
 
         try:
             yield find
@@ -130,3 +130,15 @@ def _outcome(begun: "Future[Understood]", question: str, knowledge: SearchContex
         return begun.result()
     except ModelError as exc:
         return Understood(knowledge.query(question), (), "", (), (), exc)
+
+
+def _with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:
+    """Return results with title and file of their documents; empty for one that is gone."""
+    doc_ids = list(dict.fromkeys(hit.chunk.doc_id for hit in found))
+    cards = {card.doc_id: card for card in store.document_cards(doc_ids)} if doc_ids else {}
+    return Hits(
+        replace(hit, title=card.title, file=card.file)
+        if (card := cards.get(hit.chunk.doc_id))
+        else hit
+        for hit in found
+    )

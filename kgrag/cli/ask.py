@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from kgrag.choices import Template, VerifyMethod, Writer
 from kgrag.cli.chinese import said
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, FilterOptions, argument, command, day, option
 from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
+from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
 
 if TYPE_CHECKING:

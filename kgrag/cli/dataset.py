@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from kgrag.choices import QuestionKind, SampleFormat
 from kgrag.cli.opened import amount, opened
 from kgrag.cli.options import EXISTING, FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, print_json, progress_bar
+from kgrag.config import QuestionKind, SampleFormat
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase

@@ -14,8 +14,8 @@ from kgrag.cli.printing import echo, print_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kgrag.curating import Named
-    from kgrag.problems import ReadingProblem
+    from kgrag.maintenance.curating import Named
+    from kgrag.maintenance.problems import ReadingProblem
     from kgrag.status import Status
     from kgrag.store.decisions import Decision
     from kgrag.types import Document

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.choices import Writer
 from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, FILE, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+from kgrag.config import Writer
 from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.ingestion.imports import ImportReport
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
-    from kgrag.intake import Use
     from kgrag.llm.chat import StageUsage
+    from kgrag.maintenance.intake import Use
 
 
 _Progress = Callable[[str, int, int], None]

@@ -105,7 +105,7 @@ class _Commands(click.Group):
 @click.pass_context
 def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     """Ask policy documents; get answers that cite the clause."""
-    from kgrag.config_file import read_config
+    from kgrag.config import read_config
 
     log_to_stderr(logging.INFO if verbose else logging.WARNING)
     ctx.obj = read_config(config)

@@ -21,10 +21,10 @@ from kgrag.text.visible import json_line
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.config import Config
-    from kgrag.copying import Comparison, CopyReport
     from kgrag.llm.ledger import UsageTotal
     from kgrag.llm.providers import Price
-    from kgrag.repairing import RepairReport
+    from kgrag.maintenance.copying import Comparison, CopyReport
+    from kgrag.maintenance.repairing import RepairReport
 
 _SHOWN = 160  # characters of a line that differs
 _BEFORE = 40  # of these, before the first that differs
@@ -78,7 +78,7 @@ def copy(
 
     A PLACE is a folder, or the address of a Neo4j server (bolt://HOST:7687).
     """
-    from kgrag import copying
+    from kgrag.maintenance import copying
 
     if copying.same_place(from_, to):
         raise click.BadParameter(f"{to} is the place to copy from", param_hint="--to")

@@ -301,7 +301,7 @@ def _print_prompt(prompt: "Prompt", as_json: bool) -> None:
 
 
 def _print_requests(config: "Config", file: Path, as_json: bool) -> None:
-    from kgrag.intake import requests_of
+    from kgrag.maintenance.intake import requests_of
 
     for number, request in enumerate(requests_of(file, config), 1):
         if as_json:

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from random import Random
 from typing import get_args
 
-from kgrag.choices import QuestionKind
+from kgrag.config import QuestionKind
 from kgrag.dataset.citations import Citations
 from kgrag.dataset.figures import Figures
 from kgrag.dataset.library import Library

@@ -12,8 +12,7 @@ import numpy as np
 from kgrag.embedding.catalog import ModelCard, Pooling, name_from
 from kgrag.embedding.embedder import TASKS, Task, Vectors
 from kgrag.embedding.hub_folder import ADAPTER_CONFIG_FILE
-from kgrag.errors import ModelError
-from kgrag.extras import needs_extra
+from kgrag.errors import ModelError, needs_extra
 
 if TYPE_CHECKING:
     import torch

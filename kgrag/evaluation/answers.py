@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgrag.answer.answer import Answer
-from kgrag.choices import Writer
-from kgrag.config import Config
+from kgrag.config import Config, Writer
 from kgrag.errors import EvaluationError, KgragError, ModelError
 from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
 from kgrag.evaluation.chat_models import Metered, Tape

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kgrag.choices import Writer
-from kgrag.config import Config, ModelConfig
+from kgrag.config import Config, ModelConfig, Writer
 from kgrag.errors import ConfigError, EvaluationError, ModelError
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request, Usage
 from kgrag.llm.ledger import Calls

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from kgrag.extras import needs_extra
+from kgrag.errors import needs_extra
 from kgrag.text.words import normalize, word_boundaries
 
 # As `overlap_scores` gives them, in the order of tables.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from kgrag.api import KnowledgeBase
-from kgrag.extras import needs_extra
+from kgrag.errors import needs_extra
 from kgrag.ids import chunk_id
 from kgrag.integrations.passages import Passage, check_choice, passages
 from kgrag.types import Chunk

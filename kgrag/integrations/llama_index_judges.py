@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from kgrag.errors import ModelError
-from kgrag.extras import needs_extra
+from kgrag.errors import ModelError, needs_extra
 from kgrag.llm.chat import ChatModel, Message, Request
 
 with needs_extra("llama-index", "judging by LlamaIndex's evaluators"):

@@ -5,7 +5,7 @@ import re
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.embedder import Embedder as Encoder
-from kgrag.extras import needs_extra
+from kgrag.errors import needs_extra
 from kgrag.integrations.passages import Passage, check_choice, citation, passages
 from kgrag.store.neo4j.statements import statement
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from kgrag.choices import JsonMode
+from kgrag.config import JsonMode
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.address import CHAT, Place
 from kgrag.llm.chat import Completion, Finish, OnText, Request, Usage

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from kgrag.choices import JsonMode
-from kgrag.config import ModelConfig
+from kgrag.config import JsonMode, ModelConfig
 from kgrag.llm.address import CHAT, SERVICES, AtService, Place, Service, place_of
 from kgrag.llm.chat import Usage
 

@@ -8,11 +8,11 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Literal
 
-from kgrag.in_force import InForce
 from kgrag.qualifiers import Comparator
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose, in_places
 from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
+from kgrag.tables.in_force import InForce
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, spot_of
 from kgrag.tables.table import Column, Note, Row, Source, Table

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from kgrag.copying import compare, copy
+from kgrag.maintenance.copying import compare, copy
 from kgrag.store.decisions import Decision
 from kgrag.store.sqlite.store import SQLiteStore
 

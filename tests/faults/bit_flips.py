@@ -18,7 +18,7 @@ from typing import TypeVar
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import KgragError
-from kgrag.repairing import repair
+from kgrag.maintenance.repairing import repair
 from tests.faults.corpus import exported, write_corpus, write_facts, write_summaries
 from tests.faults.tally import Tally, main
 

@@ -23,7 +23,7 @@ KILLS = extent.of(6, 2)
 RECORDS = 60
 COPY = """
 import sys
-from kgrag.copying import copy
+from kgrag.maintenance.copying import copy
 from kgrag.store.open import open_store
 source, target = open_store(sys.argv[1], create=False), open_store(sys.argv[2], create=True)
 copy(source, target, progress=lambda *call: print(*call, flush=True))

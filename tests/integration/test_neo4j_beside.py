@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.copying import export_line
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.ingestion.samples import sample_folder
+from kgrag.maintenance.copying import export_line
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore

@@ -10,8 +10,8 @@ from importlib import resources
 import neo4j
 import pytest
 
-from kgrag.copying import compare, copy
 from kgrag.errors import StoreUnavailableError
+from kgrag.maintenance.copying import compare, copy
 from kgrag.store.neo4j import connection, write
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore

@@ -8,9 +8,9 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, SearchConfig
-from kgrag.copying import compare
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
+from kgrag.maintenance.copying import compare
 from kgrag.store.background_copy import FIRST, BackgroundCopy
 from kgrag.store.local_copy import LocalCopy
 from kgrag.store.neo4j.store import Neo4jStore

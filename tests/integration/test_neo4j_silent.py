@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.copying import export_line
 from kgrag.errors import StoreUnavailableError
+from kgrag.maintenance.copying import export_line
 from kgrag.store.neo4j import connection, liveness
 from kgrag.store.neo4j.store import Neo4jStore
 

@@ -11,7 +11,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, KgragError, NotFoundError, StoreUnavailableError
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.ingestion.report import Outcome
-from kgrag.intake import Intake
+from kgrag.maintenance.intake import Intake
 
 TEXTS = {
     "a.txt": "甲方案\n根据《乙规划》，到2025年创建绿色工厂500家。\n",

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.config import Config, ModelConfig
-from kgrag.config_file import read_config
+from kgrag.config import Config, ModelConfig, read_config
 from kgrag.errors import ConfigError
 
 
@@ -136,7 +135,7 @@ def test_pydantic_is_imported_only_where_a_file_is_read(tmp_path):
     (tmp_path / "kgrag.toml").write_text("[search]\ntop_k = 3\n")
     code = (
         "import sys; from pathlib import Path; import kgrag.cli.main; import kgrag.api;"
-        " from kgrag.config_file import read_config; read_config();"
+        " from kgrag.config import read_config; read_config();"
         " assert 'pydantic' not in sys.modules; read_config(Path(sys.argv[1]));"
         " assert 'pydantic' in sys.modules"
     )

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.copying import compare, copy, export_line, same_place
 from kgrag.errors import StoreError
+from kgrag.maintenance.copying import compare, copy, export_line, same_place
 from kgrag.store.sqlite.store import SQLiteStore
 
 SETTINGS = {"embedder": "hash-1", "chunk_sizes": "24,8"}

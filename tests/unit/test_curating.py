@@ -5,9 +5,9 @@ import json
 import pytest
 
 from kgrag import KnowledgeBase
-from kgrag.copying import copy
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NotFoundError, OutOfRangeError, StoreError
+from kgrag.maintenance.copying import copy
 
 PLAN = (
     "云岭省青川市节能规划\n青政发〔2022〕3号\n各县人民政府：\n"

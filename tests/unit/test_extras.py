@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.errors import MissingDependencyError
-from kgrag.extras import needs_extra
+from kgrag.errors import MissingDependencyError, needs_extra
 
 ROOT = Path(__file__).parents[2]
 

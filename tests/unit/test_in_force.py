@@ -5,10 +5,10 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ids import document_node_id, fact_id
-from kgrag.in_force import InForce
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.graph import Statement, Triple
+from kgrag.tables.in_force import InForce
 from kgrag.types import Document, Entity
 
 ORGAN = "云岭省人民政府"

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from kgrag import intake
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, IngestionError, ModelMismatchError
-from kgrag.intake import extract_settings, requests_of
 from kgrag.llm.models import calls_file, keeping_calls
+from kgrag.maintenance import intake
+from kgrag.maintenance.intake import extract_settings, requests_of
 
 
 def test_calls_are_kept_in_the_folder_of_the_knowledge_base():

@@ -3,12 +3,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from kgrag.maintenance.problems import UNREAD, Unread, reading_problems, unread_text
 from kgrag.metadata import Metadata
-from kgrag.problems import reading_problems
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.types import Document, Heading
-from kgrag.unread import UNREAD, Unread, unread_text
 
 GOOD = Document(
     "d-1",

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from kgrag import repairing
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
-from kgrag.copying import export_line
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.maintenance import repairing
+from kgrag.maintenance.copying import export_line
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore

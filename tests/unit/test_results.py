@@ -7,8 +7,8 @@ from pathlib import Path
 from kgrag import Answer, Citation, Document, Fact
 from kgrag.answer.answer import Step, Verdict
 from kgrag.cli.printing import print_json
+from kgrag.maintenance.repairing import RepairReport
 from kgrag.metadata import Metadata
-from kgrag.repairing import RepairReport
 from kgrag.results import Hits, ScoredChunk
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.unread import MOST_UNREAD, Unread, renewed_unread, unread_from, unread_text
+from kgrag.maintenance.problems import MOST_UNREAD, Unread, renewed_unread, unread_from, unread_text
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from kgrag.choices import Ocr
+from kgrag.config import Ocr
 
 _choice: ContextVar[Ocr] = ContextVar("ocr", default="auto")
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from kgrag.extras import needs_extra
+from kgrag.errors import needs_extra
 from kgrag.ingestion.load.ocr.page_text import Quad
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kgrag.errors import IngestionError
-from kgrag.extras import needs_extra
+from kgrag.errors import IngestionError, needs_extra
 from kgrag.ingestion.load.ocr.engine import Engine, Read, engine_version, loaded
 from kgrag.ingestion.load.ocr.kept import kept_page
 from kgrag.ingestion.load.ocr.order import in_reading_order

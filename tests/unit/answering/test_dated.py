@@ -16,10 +16,10 @@ from kgrag.answering.dated import (
     with_status,
 )
 from kgrag.errors import NotFoundError
-from kgrag.in_force import InForce
 from kgrag.metadata import Metadata
 from kgrag.results import ScoredChunk
 from kgrag.status import Status
+from kgrag.tables.in_force import InForce
 from kgrag.types import Chunk, Document
 
 DAY = AsOf("2022-12-31", preferred=True)

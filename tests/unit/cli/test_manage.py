@@ -128,7 +128,7 @@ def test_copy_to_where_it_comes_from_is_refused(folder: Path) -> None:
 
 def test_copy_shows_where_exports_part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some characters before the first that differs, and of a long line no more than is read."""
-    from kgrag import copying
+    from kgrag.maintenance import copying
 
     ours, theirs = "0123456789" * 9 + "a" * 900, "0123456789" * 9 + "b"
     for difference, shown in (
@@ -148,7 +148,7 @@ def test_copy_shows_where_exports_part(folder: Path, monkeypatch: pytest.MonkeyP
 
 def test_copy_tells_of_a_count_that_differs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a document that came in between."""
-    from kgrag import copying
+    from kgrag.maintenance import copying
 
     copy = copying.copy
 

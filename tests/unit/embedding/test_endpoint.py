@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.config import EmbeddingConfig
-from kgrag.config_file import read_config
+from kgrag.config import EmbeddingConfig, read_config
 from kgrag.embedding.endpoint import (
     PROVIDERS,
     Endpoint,

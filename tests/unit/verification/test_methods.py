@@ -2,8 +2,7 @@ from typing import get_args
 
 import pytest
 
-from kgrag.choices import VerifyMethod
-from kgrag.config import VerifyConfig
+from kgrag.config import VerifyConfig, VerifyMethod
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.methods import METHODS, unchecked
 

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from kgrag.repairing import repair
+from kgrag.maintenance.repairing import repair
 from kgrag.store.decisions import Decision
 from kgrag.store.sqlite.store import SQLiteStore
 

@@ -20,7 +20,7 @@ from kgrag.ingestion.renew import settle
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
 from kgrag.limits import check_whole
-from kgrag.lookup import find_document
+from kgrag.retrieval.filter import document_called
 from kgrag.store.decisions import Correction, Decision
 from kgrag.store.graph import CountedEntity
 from kgrag.store.store import Store
@@ -86,12 +86,12 @@ class Curator:
         for value in told.values():
             check_whole("correction", value)
         fields = _checked(told)
-        card = find_document(self.store, document)
+        card = document_called(document, self.store.document_cards())
         return self._corrected(card, fields)
 
     def reset(self, document: str, fields: Iterable[str] = ()) -> Document:
         """Take back corrections of a document, all for no fields; return its card as it is now."""
-        card = find_document(self.store, document)
+        card = document_called(document, self.store.document_cards())
         kept = self.store.corrections().get(card.doc_id, {})
         return self._corrected(card, dict.fromkeys(tuple(fields) or tuple(kept)))
 

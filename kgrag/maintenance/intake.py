@@ -23,10 +23,10 @@ from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels
+from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
 from kgrag.store.checks import check_encoder
 from kgrag.store.store import Store
 from kgrag.text.visible import shown_path
-from kgrag.unread import UNREAD, Unread, renewed_unread, unread_from, unread_text
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher

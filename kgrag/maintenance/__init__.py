@@ -1,0 +1,1 @@
+"""What changes a knowledge base as a whole: ingest, corrections, copies, repair, problems."""
