@@ -44,15 +44,16 @@ def walk(group, path=()):
 
 
 @pytest.mark.parametrize(("path", "command"), list(walk(main)), ids=lambda x: str(x)[:30])
-def test_every_command_has_help_and_stands_in_the_readme(path, command):
+def test_every_command_has_help_and_a_section(path, command):
     """A command that nobody can find is no command."""
     assert command.help
     for option in command.params:
         if isinstance(option, click.Option) and option.name not in ("name", "system"):
             assert option.help or option.name in ("top_k", "hops", "limit", "pooling", "max_tokens")
-    readme = README.read_text("utf-8")
-    assert re.search(rf"\b{path[0]}\b", readme)
-    assert path[-1] in readme
+    assert f"`{path[0]}`" in README.read_text("utf-8")
+    page = README.with_name("docs").joinpath("commands.md").read_text("utf-8")
+    assert re.search(rf"^### kgrag [^\n]*\b{path[0]}\b", page, re.MULTILINE)
+    assert path[-1] in page
 
 
 def test_ingest_again_has_nothing_to_do(folder):
