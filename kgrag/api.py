@@ -1,4 +1,4 @@
-"""The knowledge base: where stages are put together."""
+"""The public interface: `KnowledgeBase`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class KnowledgeBase:
-    """Documents, their graph and their search, in one folder or on one server.
+    """Documents, their graph and their search, in a folder or on a server.
 
     Use `KnowledgeBase.open`; close it, or use it as a context manager.
 
@@ -98,20 +98,21 @@ class KnowledgeBase:
         model: "ChatModel | None" = None,
         systems: Mapping[str, Pipeline] | None = None,
     ) -> Self:
-        """Return the knowledge base at a place; see docs/plugins.md for what it may be given.
+        """Open a knowledge base; docs/plugins.md explains the parts that a program can pass.
 
         Args:
-            location: A folder.
-            create: Make a new one where there is none.
-            config: Settings; the defaults for None.
-            embedder: Encoder, of arrays or lists; for None that of the base, else the configured.
+            location: A folder, or the address of a server.
+            create: Create it if it does not exist.
+            config: Settings.
+            embedder: Encoder that returns arrays or lists; for None the one recorded in the
+                knowledge base, else the configured one.
             model: Chat model of every stage; for None those of the settings.
             systems: Retrieval pipelines by name, besides the presets.
 
         Raises:
-            ConfigError: If `model` is none, or a system has no form or name that it may have.
-            ModelError: If `embedder` is none.
-            StoreUnavailableError: If it cannot be opened, or is not there and `create` is off.
+            ConfigError: If `model` is not a chat model, or a system has an invalid form or name.
+            ModelError: If `embedder` is not an encoder.
+            StoreUnavailableError: If it cannot be opened, or does not exist and `create` is off.
         """
         config = config or Config()
         encoder = None if embedder is None else checked(embedder)
@@ -146,17 +147,17 @@ class KnowledgeBase:
 
     @property
     def embedder(self) -> Embedder:
-        """The encoder, which is the one that the knowledge base has its vectors of.
+        """The encoder that made the knowledge base's vectors.
 
         Raises:
-            ModelNotFoundError: If that one is not installed.
+            ModelNotFoundError: If it is not installed.
             ModelMismatchError: If another one is configured.
         """
         return self._current.embedder(self.store)
 
     @property
     def calls(self) -> "Calls":
-        """The file that keeps what models answered, and the ledger of their calls."""
+        """The cache of models' answers, with the ledger of calls."""
         return self.chat.calls
 
     @property
@@ -170,7 +171,7 @@ class KnowledgeBase:
 
     @property
     def sizes(self) -> ChunkSizes:
-        """Chunk sizes: those recorded, or for a new knowledge base the configured ones.
+        """Chunk sizes: recorded, or for a new knowledge base configured.
 
         Raises:
             ConfigError: If the configured sizes are not in order.
@@ -178,7 +179,7 @@ class KnowledgeBase:
         return self._current.sizes(self.store)
 
     def notes(self, within: Filter | None = None) -> list[str]:
-        """Return what the user should know about how questions are answered."""
+        """Return notes on how questions are answered, for the user."""
         return self._notes(self._knowledge, within)
 
     def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
@@ -193,20 +194,21 @@ class KnowledgeBase:
         progress: Progress | None = None,
         follow_links: bool = False,
     ) -> IngestReport:
-        """Take in files and folders; running again does only what is missing or changed.
+        """Ingest files and folders; running it again processes what is missing or changed.
 
         Args:
-            paths: Files, folders, `.jsonl` of {id, title, text}; one, or a sequence of them.
-            model: `auto` has the configured models read facts and summaries, `none` does not.
+            paths: One or several files, folders, `.jsonl` of {id, title, text}.
+            model: `auto` extracts facts and summaries with the configured models, too; `none` does
+                not.
             progress: Called with (file, files done, files in all).
-            follow_links: Follow links that lead out of a folder, too.
+            follow_links: Follow links that lead out of a folder.
         """
         return self._intake().ingest(
             paths_of(paths), model=model, progress=progress, follow_links=follow_links
         )
 
     def retry_failed(self, paths: Paths = (), *, progress: Progress | None = None) -> IngestReport:
-        """Ask again for passages that a model could not read, of some files or all documents.
+        """Ask the model again for failed passages of some files, or of all documents.
 
         Raises:
             ConfigError: If no model is configured.
@@ -216,12 +218,12 @@ class KnowledgeBase:
     def plan(
         self, paths: Paths, *, model: Use = "auto", sample: int = 0, follow_links: bool = False
     ) -> Plan:
-        """Return what `ingest` would make of each file, and what models would take for it.
+        """Return what `ingest` would do with each file, and the predicted calls of models.
 
         Args:
             paths: As for `ingest`.
             model: As for `ingest`.
-            sample: Calls that are really made to predict better; their answers are kept.
+            sample: Number of real calls, for a better prediction; their answers are cached.
             follow_links: As for `ingest`.
         """
         return self._intake().plan(
@@ -232,25 +234,25 @@ class KnowledgeBase:
         return Intake(self.store, self.embedder, self.sizes, self.config, self.chat)
 
     def curator(self) -> "Curator":
-        """Return what records people's decisions: corrected metadata, names that are one."""
+        """Return the recorder of corrections and of decisions on entities."""
         from kgrag.maintenance.curating import Curator
 
         return Curator(self.store, self.embedder, self.sizes, self._intake().vectors)
 
     def import_facts(self, path: str | Path) -> ImportReport:
-        """Add facts that were made elsewhere; see `kgrag.ingestion.imports.import_facts`."""
+        """Add facts from a file; see `kgrag.ingestion.imports.import_facts`."""
         return self._intake().import_facts(Path(path))
 
     def import_summaries(self, path: str | Path) -> ImportReport:
-        """Add summaries made elsewhere; see `kgrag.ingestion.imports.import_summaries`."""
+        """Add summaries from a file; see `kgrag.ingestion.imports.import_summaries`."""
         return self._intake().import_summaries(Path(path))
 
     def reembed(self, *, progress: Progress | None = None) -> ReembedReport:
-        """Encode everything anew with the chosen encoder; see `kgrag.ingestion.reembed`."""
+        """Encode everything with the chosen encoder; see `kgrag.ingestion.reembed`."""
         return self._reembedding().run(progress=progress)
 
     def reembed_plan(self) -> ReembedPlan:
-        """Return what `reembed` would do, and about how long it would take."""
+        """Return what `reembed` would do, and the estimated time."""
         return self._reembedding().plan()
 
     def _reembedding(self) -> Reembedding:
@@ -266,7 +268,7 @@ class KnowledgeBase:
         """Return the card of the one document with this id, file, file name or title.
 
         Raises:
-            NotFoundError: If no document, or more than one, is called so.
+            NotFoundError: If no document, or more than one, matches.
         """
         return document_called(name, self.store.document_cards())
 
@@ -275,17 +277,17 @@ class KnowledgeBase:
         return facts_around(self.store, name, hops=hops, limit=limit)
 
     def to_networkx(self) -> "MultiDiGraph[str]":
-        """Return the graph as one of networkx; see `kgrag.store.networks.to_networkx`."""
+        """Return the graph for networkx; see `kgrag.store.networks.to_networkx`."""
         return to_networkx(self.store)
 
     def counts(self) -> Counts:
-        """Return how many of each are stored."""
+        """Return the number of records by kind."""
         return self.store.counts()
 
     def query(
         self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
     ) -> list[dict[str, object]]:
-        """Return the rows of a query that only reads: Cypher on Neo4j, SQL in a folder."""
+        """Return the rows of a read-only query: Cypher on Neo4j, SQL in a folder."""
         check_whole("query", text)
         check_query(max_rows, timeout_s)
         return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
@@ -302,11 +304,11 @@ class KnowledgeBase:
         """Return whether each document is in force at a day, by id; see `kgrag.status.Status`.
 
         Args:
-            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; of a year or month its last
-                day. Today for None.
+            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; of a year its last day.
+                Today for None.
 
         Raises:
-            ValueError: If it is no date.
+            ValueError: If it is not a date.
         """
         day = as_of_asked("", as_of).day
         cards = self.store.document_cards()
@@ -314,17 +316,17 @@ class KnowledgeBase:
         return {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
 
     def tables(self) -> "Tables":
-        """Return the complete tables of what documents state: figures, duties, citations."""
+        """Return the complete tables of extracted statements: figures, duties, citations."""
         from kgrag.tables.tables import Tables
 
         return Tables(self.store)
 
     def export(self) -> Iterator[dict[str, object]]:
-        """Yield every record as JSON-ready mappings, in a fixed order."""
+        """Yield every record as a JSON-ready mapping, in a fixed order."""
         return self.store.export()
 
     def delete(self, name: str) -> Document:
-        """Delete a document, found as `find_document` does, and return its card."""
+        """Delete a document, named as for `find_document`, and return its card."""
         card = self.find_document(name)
         from kgrag.ingestion.connect import connect
 
@@ -358,20 +360,20 @@ class KnowledgeBase:
         within: Filter | None = None,
         as_of: str | date | None = None,
     ) -> list[ScoredChunk]:
-        """Return the chunks that a question is best answered from, best first.
+        """Return the most relevant chunks for a question, best first.
 
         Args:
-            question: In any words; titles in 《》 are taken exactly.
+            question: Titles in 《》 are matched exactly.
             system: Name of a preset; the configured one (`grim`) for None.
-            top_k: Results at most; the configured number for None.
-            analysis: Who reads it first: `rules`, or a `model`, as for `ask`.
+            top_k: Maximum number; the configured one for None.
+            analysis: `rules`, or `model` to have a model read the question first, as for `ask`.
             within: Which documents are searched; all for None.
-            as_of: 2022, 2022-03: without what came later; None takes it from the question.
+            as_of: 2022, 2022-03: only documents of that time; for None as the question says.
 
         Raises:
             ConfigError: If there is no such preset, or no model is configured for `model`.
             ModelError: If the model fails.
-            NotFoundError: If no document fits `within`, or was there at `as_of`.
+            NotFoundError: If no document matches `within` or `as_of`.
         """
         searching = self._searching(system, top_k, within, as_of)
         return (searching.by_model if analysis == "model" else searching.by_rules)(question)
@@ -402,25 +404,26 @@ class KnowledgeBase:
         max_sentences: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
-        """Return an answer with a citation for every sentence, or that there is none.
+        """Return an answer with a citation for every sentence, or one that nothing was found.
 
         Args:
-            question: In any words; a follow-up question leans on `history`.
+            question: May refer to earlier turns of `history`.
             system: Name of a preset; the configured one for None.
-            top_k: Chunks that the answer may draw from.
-            writer: `model`, or `quotes` by rule; for None the model where one is configured.
+            top_k: Number of chunks for the answer.
+            writer: `model`, or `quotes` by rule; for None the model if one is configured.
             template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
-            verify: How it is checked: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid`, `none`.
+            verify: Verification: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.
-            max_sentences: Quotes at most, of lists and tables, too; the configured number for None.
-            on_text: Called with each piece of a model's first answer as it comes.
+            max_sentences: Maximum number of quotes, also of lists; the configured one for
+                None.
+            on_text: Called with each piece of a model's first answer as it is streamed.
 
         Raises:
-            ConfigError: If a name is not known, or `writer` is `model` and none is configured.
-            NotFoundError: If no document fits `within`, or was there at `as_of`.
-            ValueError: If `as_of` is no date.
+            ConfigError: If a name is unknown, or `writer` is `model` and none is configured.
+            NotFoundError: If no document matches `within` or `as_of`.
+            ValueError: If `as_of` is not a date.
         """
         options = AskOptions.from_config(
             self.config,
@@ -449,7 +452,7 @@ class KnowledgeBase:
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
     ) -> GraphAnswer:
-        """Return the rows of a query that a model wrote for a question, and the query itself.
+        """Return a query that a model wrote for a question, and its rows.
 
         Raises:
             ConfigError: If no model is configured.
@@ -475,9 +478,9 @@ class KnowledgeBase:
         unread: Unread | None = None,
         progress: Progress | None = None,
     ) -> Run:
-        """Return the results of a system for each question: {id: results}; see `search`.
+        """Return the results of a system for each question, {id: results}; see `search`.
 
-        With `unread`, one that a model cannot read is told, and searched by its own words.
+        With `unread`, a question that a model cannot read is reported, and searched by rules.
         """
         done = partial(progress, system) if progress else None
         find = self._searching(system, top_k, None, as_of).run

@@ -1,4 +1,4 @@
-"""The knowledge base for programs that run on asyncio: each call waits in a thread."""
+"""The knowledge base for asyncio: each call runs in a thread."""
 
 import asyncio
 from functools import partial
@@ -13,13 +13,13 @@ from kgrag.results import ScoredChunk
 
 
 class AsyncKnowledgeBase:
-    """A knowledge base whose calls do not hold up the event loop; use it with `async with`.
+    """A knowledge base whose calls do not block the event loop; use it with `async with`.
 
-    Options and errors are those of `KnowledgeBase`. A call that is cancelled goes on in its
-    thread to its end; what it would have returned is lost, what it stored is whole.
+    Options and errors are those of `KnowledgeBase`. A cancelled call runs to its end in its
+    thread; its result is lost, what it stored is complete.
 
     Attributes:
-        base: The knowledge base itself, for what has no twin here.
+        base: The knowledge base, for methods that are missing here.
     """
 
     def __init__(self, base: KnowledgeBase) -> None:
@@ -27,15 +27,15 @@ class AsyncKnowledgeBase:
 
     @classmethod
     async def open(cls, location: str | Path = "kb", **options: Any) -> Self:
-        """Return the knowledge base at a place; see `KnowledgeBase.open`."""
+        """Open a knowledge base; see `KnowledgeBase.open`."""
         return cls(await asyncio.to_thread(partial(KnowledgeBase.open, location, **options)))
 
     async def ingest(self, paths: Paths, **options: Any) -> IngestReport:
-        """Take in files and folders; see `KnowledgeBase.ingest`."""
+        """Ingest files and folders; see `KnowledgeBase.ingest`."""
         return await asyncio.to_thread(self.base.ingest, paths, **options)
 
     async def search(self, question: str, **options: Any) -> list[ScoredChunk]:
-        """Return the chunks that a question is best answered from; see `KnowledgeBase.search`."""
+        """Return the most relevant chunks for a question; see `KnowledgeBase.search`."""
         return await asyncio.to_thread(self.base.search, question, **options)
 
     async def ask(self, question: str, **options: Any) -> Answer:
@@ -43,7 +43,7 @@ class AsyncKnowledgeBase:
         return await asyncio.to_thread(self.base.ask, question, **options)
 
     async def close(self) -> None:
-        """Release files and connections; wait for calls under way before."""
+        """Wait for running calls, then release files and connections."""
         await asyncio.to_thread(self.base.close)
 
     async def __aenter__(self) -> Self:

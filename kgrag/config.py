@@ -49,7 +49,7 @@ Concurrency = Annotated[Positive, Le(1000)]
 
 @dataclass(frozen=True, slots=True)
 class _Switches:
-    """A table with settings that are true or false; programs may say "on" and "off", too."""
+    """A table with settings that are true or false; programs may also pass "on" and "off"."""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -75,17 +75,14 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class IngestConfig:
-    """Table `[ingest]`: files are read in processes of their own, within limits.
+    """Table `[ingest]`: limits of the processes that read files.
 
     Attributes:
-        workers: Files that are read beside each other; 0 takes as many as there are processors.
-        parse_seconds: Seconds that a file may take to be read, and as long again for what rules
-            make of it. Where pages are pictures, each page may take so long.
-        parse_memory_mb: Memory in MB (2^20 bytes) of a process that reads files; kept to on
-            Linux.
-        max_file_mb: The largest file in MB (10^6 bytes) that is read.
-        ocr: Whether pages and files that are pictures are read by text recognition: `auto` where
-            the extra `ocr` is installed, or `off`.
+        workers: Number of processes; 0 for as many as processors.
+        parse_seconds: Seconds to read a file, and again for the rules; for scans, per page.
+        parse_memory_mb: Memory in MB (2^20 bytes) of a process; enforced on Linux.
+        max_file_mb: Largest file in MB (10^6 bytes).
+        ocr: `auto` recognises scans if the extra `ocr` is installed; or `off`.
     """
 
     workers: Annotated[Count, Le(1000)] = 0
@@ -105,29 +102,28 @@ class EmbeddingConfig(_Switches):
     """Table `[embedding]`: the encoder, and what is encoded.
 
     Attributes:
-        model: Name of an installed model, or `hash` for the stand-in; empty takes the default
-            model where it is installed, else the stand-in. With an endpoint, the model's name
-            there; empty takes the provider's.
-        threads: Processor threads; 0 takes all.
-        dimension: Length of the vectors, for models that may be cut shorter (Matryoshka); 0
-            takes all.
-        provider: Preset of an endpoint; empty for a model on this machine, or an endpoint of
-            your own.
-        base_url: Endpoint, e.g. `http://localhost:8080/v1`; empty takes the provider's.
-        api_key_env: Name of the environment variable that holds the key; empty takes the
-            provider's. The key itself never stands in a file.
-        query_instruction: Put before a question that goes to an endpoint; installed models have
-            their own.
-        passage_instruction: Put before a passage that goes to an endpoint.
+        model: Name of an installed model, or `hash` for the stand-in; empty for the default model
+            if it is installed, else the stand-in. With an endpoint, the model's name there; empty
+            for the provider's.
+        threads: Processor threads; 0 for all.
+        dimension: Length of the vectors, for models that can be truncated (Matryoshka); 0 for
+            the full length.
+        provider: Preset of an endpoint; empty for a model on this machine, or your own endpoint.
+        base_url: Endpoint, e.g. `http://localhost:8080/v1`; empty for the provider's.
+        api_key_env: Name of the environment variable with the key; empty for the provider's.
+            The key itself is never in a file.
+        query_instruction: Prefix of questions sent to an endpoint; installed models have their
+            own.
+        passage_instruction: Prefix of passages sent to an endpoint.
         languages: Codes of the languages that an endpoint's model reads well, e.g. `zh,en`;
             empty for any.
-        batch_texts: Texts sent to an endpoint at once; 0 takes the provider's.
-        batch_tokens: Tokens sent to an endpoint at once, estimated; 0 takes the provider's.
-        concurrency: Requests to an endpoint under way at the same time.
-        timeout_s: Seconds that an endpoint may take to answer.
-        attempts: Tries of a request that fails in a way that may pass.
-        sizes: Chunk sizes that carry vectors; empty takes the smallest.
-        facts: Whether facts get vectors, too.
+        batch_texts: Texts per request to an endpoint; 0 for the provider's number.
+        batch_tokens: Estimated tokens per request; 0 for the provider's number.
+        concurrency: Parallel requests to an endpoint.
+        timeout_s: Seconds to wait for an endpoint.
+        attempts: Attempts of a request that fails with a transient error.
+        sizes: Chunk sizes that get vectors; empty for the smallest.
+        facts: Whether facts get vectors.
         late_chunking: Whether chunks are encoded in the context of their parent.
     """
 
@@ -160,28 +156,28 @@ class ModelConfig:
     """Table `[llm]`, and `[llm.STAGE]` for what differs in one stage.
 
     Attributes:
-        provider: Preset that fills in what is left empty; empty for an endpoint of your own.
-        model: Name of the model; empty takes the provider's.
-        base_url: Endpoint, e.g. `http://localhost:8000/v1`; empty takes the provider's.
-        api_key_env: Name of the environment variable that holds the key; empty takes the
-            provider's. The key itself never stands in a file.
-        json: How JSON is asked for: by a `schema`, as any `object`, or by the prompt alone
-            (`none`); empty takes the provider's.
-        concurrency: Calls under way at the same time, at most 1000.
-        requests_per_minute: Calls begun in a minute; 0 for no limit.
-        tokens_per_minute: Tokens in and out in a minute; 0 for no limit.
-        timeout_s: Seconds that an answer may take; where it is streamed, as answers and what is
-            read in documents are, to wait for its first and each next piece.
-        attempts: Tries of a call that fails in a way that may pass.
-        max_tokens: Longest answer; 0 takes the provider's for the model. What an endpoint says
-            that it allows is kept to.
+        provider: Preset for what is left empty; empty for your own endpoint.
+        model: Name of the model; empty for the provider's.
+        base_url: Endpoint, e.g. `http://localhost:8000/v1`; empty for the provider's.
+        api_key_env: Name of the environment variable with the key; empty for the provider's.
+            The key itself is never in a file.
+        json: How JSON is requested: by a `schema`, as any `object`, or by the prompt alone
+            (`none`); empty for the provider's way.
+        concurrency: Parallel calls, at most 1000.
+        requests_per_minute: Calls started per minute; 0 for no limit.
+        tokens_per_minute: Tokens in and out per minute; 0 for no limit.
+        timeout_s: Seconds to wait for an answer; if it is streamed (answers, extraction), for
+            its first and each next piece.
+        attempts: Attempts of a call that fails with a transient error.
+        max_tokens: Longest answer; 0 for the provider's value for the model. Limits that an
+            endpoint reports are respected.
         temperature: 0 for the most likely answer, at most 2.
-        price_in: Of a million tokens sent, in `currency`; negative takes the provider's table.
-            A stage with another model takes no price from `[llm]`.
-        price_cached: Of a million tokens sent that the endpoint had in its cache.
-        price_out: Of a million tokens answered.
+        price_in: Price of a million input tokens in `currency`; negative for the provider's
+            table. A stage with another model takes no price from `[llm]`.
+        price_cached: Price of a million input tokens that the endpoint had in its cache.
+        price_out: Price of a million output tokens.
         currency: Of the prices, e.g. `CNY`.
-        calls: File that keeps answers and the ledger; empty is `calls.db` in the knowledge
+        calls: File with cached answers and the ledger; empty for `calls.db` in the knowledge
             base's folder, or in the user's cache folder for a server. Only in `[llm]`.
     """
 
@@ -211,16 +207,16 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExtractConfig:
-    """Table `[extract]`: what a model reads out of documents.
+    """Table `[extract]`: extraction by a model.
 
     Attributes:
-        calls: `combined` asks for facts and summaries in one call a passage, `separate` in two,
-            `facts` and `summaries` for one of them only.
-        facts: `free` for open triples, `schema` for those of the meta-model only, `both` for
-            the meta-model's types and relations with open triples beside them.
+        calls: `combined` requests facts and summaries of a passage in one call, `separate` in
+            two, `facts` and `summaries` only one of them.
+        facts: `free` for open triples, `schema` for those of the meta-model, `both` for the
+            meta-model's types and relations and open triples.
         meta_model: `dual-carbon`, or a TOML file.
-        passage_chars: Most characters of a call; neighbouring parents are put together. The
-            default keeps to 1 call for 2048 characters, and answers below 4000 tokens.
+        passage_chars: Maximum characters per call; neighbouring parents are combined. The default
+            keeps within 1 call for 2048 characters, and answers below 4000 tokens.
     """
 
     calls: ExtractCalls = "combined"
@@ -235,14 +231,14 @@ class SearchConfig(_Switches):
 
     Attributes:
         system: Name of the retrieval preset.
-        top_k: Results.
-        expansions: Further wordings of a question that a model gives and that are searched,
-            too; Chats-Grid finds 2 enough. 0 for none.
-        hyde: Whether to search with the passage that a model makes up, too.
+        top_k: Number of results.
+        expansions: Number of rewordings of a question by a model that are searched, too;
+            Chats-Grid finds 2 enough.
+        hyde: Whether to search with a passage that a model makes up, too.
         graph_query: Whether a model writes a query to the graph, too.
-        local_copy: Of a server's knowledge base, in the user's cache folder. `auto`: a process
-            that goes on asking makes one beside it, and deletes it when it ends. `on`: it stays,
-            and is made like the server's before each question. `off`: there is none.
+        local_copy: Local copy of a server's knowledge base in the user's cache folder. `auto`: a
+            long-running process makes one in the background, and deletes it at its end. `on`:
+            it is kept, and updated before each question. `off`: none.
     """
 
     system: str = "grim"
@@ -255,23 +251,22 @@ class SearchConfig(_Switches):
 
 @dataclass(frozen=True, slots=True)
 class RerankConfig:
-    """Table `[rerank]`: a cross-encoder that orders the best of what is found; off by default.
+    """Table `[rerank]`: a cross-encoder that reorders the best results; off by default.
 
     Attributes:
-        path: A model on this machine: an `.onnx` file with its `tokenizer.json` beside it, or the
-            folder that holds both.
-        provider: Preset of an endpoint; empty for a model on this machine, or an endpoint of
-            your own.
-        model: The model's name at the endpoint; empty takes the provider's.
-        base_url: Endpoint without `/rerank`, e.g. `http://localhost:8080`; empty takes the
+        path: A model on this machine: an `.onnx` file with `tokenizer.json` beside it, or the
+            folder with both.
+        provider: Preset of an endpoint; empty for a model on this machine, or your own endpoint.
+        model: The model's name at the endpoint; empty for the provider's.
+        base_url: Endpoint without `/rerank`, e.g. `http://localhost:8080`; empty for the
             provider's.
-        api_key_env: Name of the environment variable that holds the key; empty takes the
-            provider's. The key itself never stands in a file.
-        candidates: Best results that are put in the cross-encoder's order.
+        api_key_env: Name of the environment variable with the key; empty for the provider's.
+            The key itself is never in a file.
+        candidates: Number of results to reorder.
         max_tokens: Of question and passage together, for a model on this machine; more are cut.
-        threads: Processor threads of a model on this machine; 0 takes all.
-        timeout_s: Seconds that an endpoint may take to answer; no try begins later.
-        attempts: Tries of a request that fails in a way that may pass.
+        threads: Processor threads of a model on this machine; 0 for all.
+        timeout_s: Seconds to wait for an endpoint, all attempts together.
+        attempts: Attempts of a request that fails with a transient error.
     """
 
     path: str = ""
@@ -296,9 +291,9 @@ class AnswerConfig(_Switches):
     """Table `[answer]`.
 
     Attributes:
-        max_sentences: Sentences quoted at most, without a model.
+        max_sentences: Maximum number of quoted sentences, without a model.
         template: Form of a model's answer.
-        context_tokens: Longest context that a model is given.
+        context_tokens: Maximum length of a model's context.
         compress: Share of each passage that is kept, by BM25-Extract; 1 keeps all.
         integrate: Whether a second call completes the answer from the best passage.
     """
@@ -315,11 +310,11 @@ class VerifyConfig:
     """Table `[verify]`.
 
     Attributes:
-        method: How an answer is verified.
-        max_rounds: Answers at most, the first included; 0 for the method's own number: 2 for
-            those of `cov`, 5 for `chats-grid`.
-        max_calls: Calls of a model at most, for one question.
-        timeout_s: Seconds at most, for one question; a call under way is ended then.
+        method: Method of verification.
+        max_rounds: Maximum number of answers, the first included; 0 for the method's default: 2
+            for `cov` and its variants, 5 for `chats-grid`.
+        max_calls: Maximum number of calls per question.
+        timeout_s: Maximum seconds per question; a running call is cancelled then.
     """
 
     method: VerifyMethod = "cov"
@@ -333,8 +328,8 @@ class Config:
     """All settings; every table and key is optional in the file.
 
     Attributes:
-        llm: The model of every stage that has none of its own.
-        stages: What a stage has of its own, by stage; `llm` fills in the rest.
+        llm: The model of every stage without its own.
+        stages: Models by stage, completed from `llm`.
     """
 
     chunks: ChunkConfig = ChunkConfig()
@@ -357,13 +352,13 @@ _TABLES = {f.name: f.default for f in fields(Config) if f.name != "stages"}
 
 
 def read_config(path: Path | None = None) -> Config:
-    """Return the settings in a file; the defaults where there is none.
+    """Read a file of settings.
 
     Args:
-        path: The file; `kgrag.toml` in the working folder for None, if it is there.
+        path: The file; for None `kgrag.toml` in the working folder, or the defaults without it.
 
     Raises:
-        ConfigError: If the file cannot be read, or a table, key or value is not known or out of
+        ConfigError: If the file cannot be read, or a table, key or value is unknown or out of
             range; names key and file.
     """
     if path is None:
@@ -393,10 +388,10 @@ def read_config(path: Path | None = None) -> Config:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return what a TOML file says; it may be in any encoding that an editor saves it in.
+    """Read a TOML file in any encoding that editors use.
 
     Raises:
-        ConfigError: If it cannot be read, or is not TOML.
+        ConfigError: If it cannot be read or parsed.
     """
     try:
         with path.open("rb") as file:
@@ -411,7 +406,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _stage_tables(path: Path, llm: object) -> dict[str, object]:
-    """Take the tables of stages out of `[llm]`."""
+    """Remove the tables of stages from `[llm]`, and return them."""
     if not isinstance(llm, dict):
         return {}
     own = {stage: llm.pop(stage) for stage in STAGES if stage in llm}
@@ -428,10 +423,10 @@ def _stage_tables(path: Path, llm: object) -> dict[str, object]:
 
 
 def _base(llm: ModelConfig, values: object) -> ModelConfig:
-    """Return what a stage begins with.
+    """Return the defaults of a stage.
 
-    All of `[llm]`, but its prices where the stage names another model; where it names an endpoint
-    of its own, only what is no matter of endpoints: the limits per minute are one's own, too.
+    All of `[llm]`; without its prices if the stage names another model; if it names another
+    endpoint, only settings that do not depend on one.
     """
     if not isinstance(values, Mapping):
         return llm
@@ -450,7 +445,7 @@ def _base(llm: ModelConfig, values: object) -> ModelConfig:
 
 
 def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
-    """Return defaults with what a table says put in."""
+    """Return defaults updated with the values of a table."""
     if not isinstance(values, Mapping):
         raise ConfigError(f"{path}: [{name}] must be a table")
     known = get_type_hints(type(defaults), include_extras=True)
@@ -463,7 +458,7 @@ def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
 
 
 def _value(where: str, value: object, kind: Any) -> object:
-    """Return a setting's value, of its kind: a type with the bounds that pydantic knows."""
+    """Validate a value against its type with pydantic."""
     from pydantic import (  # slow to import, and few have a file
         ConfigDict,
         TypeAdapter,
@@ -485,7 +480,7 @@ def _value(where: str, value: object, kind: Any) -> object:
 
 
 def _in_words(kind: Any) -> str:
-    """Return what a setting may be."""
+    """Return the allowed values in words."""
     if kind is bool:
         return 'one of true, false, "on", "off"'
     if kind is str:

@@ -56,7 +56,7 @@ __all__ = [
 
 
 class KgragError(Exception):
-    """Root of all; the text says what, the value seen, and the remedy."""
+    """Base of all errors; the text has the problem, the value seen, and the remedy."""
 
 
 class ConfigError(KgragError):
@@ -64,11 +64,11 @@ class ConfigError(KgragError):
 
 
 class MissingDependencyError(KgragError):
-    """An optional package is not installed; the text has the extra that brings it."""
+    """An optional package is not installed; the text names the extra."""
 
 
 class PluginError(KgragError):
-    """What another package adds cannot be used; names entry point, package and remedy."""
+    """A plugin cannot be used; names entry point, package and remedy."""
 
 
 class StoreError(KgragError):
@@ -112,10 +112,10 @@ class BudgetExceededError(ModelError):
 
 
 class TransientModelError(ModelError):
-    """A call to a model failed in a way that may pass.
+    """A call to a model failed, and may succeed later.
 
     Attributes:
-        retry_after_s: Seconds to wait as the endpoint says; None where it does not.
+        retry_after_s: Seconds to wait, if the endpoint says so.
     """
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
@@ -124,7 +124,7 @@ class TransientModelError(ModelError):
 
 
 class BrokenOffError(TransientModelError):
-    """A call was sent, and no whole answer came: its tokens may have been charged."""
+    """A call was sent, and no complete answer came: its tokens may have been charged."""
 
 
 class RateLimitError(TransientModelError):
@@ -132,7 +132,7 @@ class RateLimitError(TransientModelError):
 
 
 class ModelUnreachableError(TransientModelError):
-    """No connection to a model's endpoint came about."""
+    """No connection to a model's endpoint could be made."""
 
 
 class ModelOutputError(ModelError):
@@ -141,7 +141,7 @@ class ModelOutputError(ModelError):
     Attributes:
         kind: What is wrong: `empty`, `truncated`, `repeating`, `refused`, `filtered`,
             `malformed` (no JSON), `invalid` (JSON of another form), `language`, `uncited`;
-            `too long` where the endpoint refuses the prompt for its length.
+            `too long` if the endpoint refuses the prompt for its length.
     """
 
     def __init__(self, message: str, *, kind: str) -> None:
@@ -150,7 +150,7 @@ class ModelOutputError(ModelError):
 
 
 class IngestionError(KgragError):
-    """A document cannot be taken in."""
+    """A document cannot be ingested."""
 
 
 class UnsupportedFormatError(IngestionError):
@@ -158,7 +158,7 @@ class UnsupportedFormatError(IngestionError):
 
 
 class GarbledTextError(KgragError, ValueError):
-    """A text holds half characters, or ? for what was written: it was damaged on its way here."""
+    """A text was damaged before it arrived: it has lone surrogates, or ? for its characters."""
 
 
 class OutOfRangeError(KgragError, ValueError):
@@ -166,7 +166,7 @@ class OutOfRangeError(KgragError, ValueError):
 
 
 class NotFoundError(KgragError):
-    """A document, entity or chunk that was asked for is not held."""
+    """A document, entity or chunk does not exist."""
 
 
 class EvaluationError(KgragError):
@@ -175,11 +175,11 @@ class EvaluationError(KgragError):
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Have imports within name the extra that brings what is missing.
+    """Turn a failed import into an error that names the extra to install.
 
     Args:
         extra: Its name in pyproject.toml.
-        what: What the packages are needed for; begins the error.
+        what: What the packages are for; begins the message.
 
     Raises:
         MissingDependencyError: If an import fails.

@@ -1,4 +1,4 @@
-"""Results as mappings, lists, texts and numbers, ready for JSON."""
+"""Conversion of dataclasses to JSON-ready mappings."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
@@ -6,21 +6,21 @@ from pathlib import Path
 
 
 class JsonReady:
-    """The base of dataclasses that programs may want as JSON."""
+    """Base of dataclasses with a JSON form."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping of everything that it holds."""
+        """Return a JSON-ready mapping of all fields."""
         return as_dict(self)
 
 
 def as_dict(value: object, *, without: Collection[str] = ()) -> dict[str, object]:
-    """Return a dataclass as a JSON-ready mapping of its fields, in their order.
+    """Return a dataclass as a JSON-ready mapping of its fields, in order.
 
     Args:
-        value: Of a dataclass; where what it holds has a `to_dict`, that is taken.
-        without: Names of fields that are left out.
+        value: A dataclass; nested values with a `to_dict` are converted by it.
+        without: Names of fields to leave out.
     """
     if not is_dataclass(value):
         raise TypeError(f"no dataclass: {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""What a knowledge base records of itself: typed here, stored as strings."""
+"""Recorded settings of a knowledge base: typed here, stored as strings."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ NOTE = "note."
 
 @dataclass(frozen=True, slots=True)
 class KbMeta:
-    """What a knowledge base records: chunk sizes, encoder, which nodes carry vectors.
+    """Recorded settings: chunk sizes, encoder, which nodes have vectors.
 
-    Each is read when it is asked for: one that is damaged spoils no other. What is not recorded,
-    as in a new knowledge base or in one of an older kgrag, is None.
+    Each is parsed when it is read, so that a damaged one does not affect the others. Settings that
+    are not recorded (a new or older knowledge base) are None.
 
     Attributes:
-        stored: Strings by key, as a store keeps them.
+        stored: Strings by key, as in the store.
     """
 
     stored: Mapping[str, str] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class KbMeta:
         stand_in: bool | None = None,
         embedder_settings: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return what records these; what is None is not recorded. See the properties."""
+        """Build from typed values; None is not recorded. See the properties."""
         values = {
             "embedded_sizes": _joined(embedded_sizes),
             "embedded_facts": _yes_no(embedded_facts),
@@ -49,47 +49,47 @@ class KbMeta:
 
     @classmethod
     def read(cls, get: Callable[[str], str | None], *keys: str) -> Self:
-        """Return only some of what is recorded; no other is looked at, which may be damaged.
+        """Read only some keys; others, which may be damaged, are not touched.
 
         Args:
-            get: Gives the string of a key, as a store does.
-            keys: What is wanted.
+            get: Returns the string of a key.
+            keys: Keys to read.
         """
         values = {key: get(key) for key in keys}
         return cls({key: value for key, value in values.items() if value is not None})
 
     def __or__(self, other: "KbMeta") -> "KbMeta":
-        """Return what both record; where they differ, the other's."""
+        """Return the union; the other's values take precedence."""
         return KbMeta({**self.stored, **other.stored})
 
     def changes(self, known: "KbMeta") -> dict[str, str]:
-        """Return what is to be stored where something is recorded already."""
+        """Return the strings to store if `known` is already recorded."""
         return {k: v for k, v in self.stored.items() if known.stored.get(k) != v}
 
     @property
     def chunk_sizes(self) -> tuple[int, ...] | None:
-        """The largest lengths of chunks: of parents, then of each group of children."""
+        """Maximum lengths of chunks: parents, then each group of children."""
         return self._sizes("chunk_sizes")
 
     @property
     def embedded_sizes(self) -> tuple[int, ...] | None:
-        """Sizes of the chunks that carry vectors, largest first."""
+        """Sizes of the chunks with vectors, largest first."""
         return self._sizes("embedded_sizes")
 
     @property
     def embedded_facts(self) -> bool | None:
-        """Whether facts carry vectors."""
+        """Whether facts have vectors."""
         text = self.stored.get("embedded_facts")
         return None if text is None else text != "no"
 
     @property
     def embedder(self) -> str | None:
-        """The encoder's identity, which alone decides whether another one will do."""
+        """Identity of the encoder; only an encoder with the same identity can be used."""
         return self.stored.get("embedder")
 
     @property
     def languages(self) -> tuple[str, ...] | None:
-        """Codes of the languages that the encoder reads well; none for any."""
+        """Codes of the languages that the encoder reads well; empty for any."""
         text = self.stored.get("languages")
         return None if text is None else tuple(text.split(",")) if text else ()
 

@@ -1,7 +1,4 @@
-"""What a caller may ask for at most: how long a question is, how many results, how long to wait.
-
-And whether a text came in as it was written.
-"""
+"""Limits of arguments: lengths, numbers of results, times; and checks for damaged text."""
 
 import math
 import re
@@ -24,11 +21,11 @@ _PASSED_ON = (
 
 
 def checked_text(name: str, text: str) -> str:
-    """Return a question, or another text that is searched for.
+    """Validate a question or another search text.
 
     Raises:
         OutOfRangeError: If it is longer than `MOST_QUESTION_CHARS`.
-        GarbledTextError: If it was damaged on its way here.
+        GarbledTextError: If it was damaged before it arrived.
 
     >>> checked_text("question", "绿色工厂是什么？")
     '绿色工厂是什么？'
@@ -47,10 +44,10 @@ def checked_text(name: str, text: str) -> str:
 
 
 def check_whole(name: str, *texts: str) -> None:
-    """Refuse texts that hold half characters: no store, model or file could hold them.
+    """Refuse texts with lone surrogates, which no store, model or file can hold.
 
     Raises:
-        GarbledTextError: If one does.
+        GarbledTextError: If there is one.
     """
     for text in texts:
         if _HALF.search(text):
@@ -61,7 +58,7 @@ def check_whole(name: str, *texts: str) -> None:
 
 
 def _is_lost(text: str) -> bool:
-    """Return whether most of a text is what stands for characters that were lost.
+    """Return whether most of a text are replacement characters.
 
     >>> [_is_lost(text) for text in ("?2025??????????", "\ufffd\ufffd\ufffd国", "Why???", "?")]
     [True, True, False, False]
@@ -73,16 +70,16 @@ def _is_lost(text: str) -> bool:
 
 
 def checked_count(name: str, value: int, *, most: int, least: int = 1) -> int:
-    """Return a whole number.
+    """Validate a whole number.
 
     Args:
-        name: What it is of, as the caller knows it.
+        name: Name of the argument.
         value: The number.
-        most: The largest that is allowed.
-        least: The smallest.
+        most: Maximum.
+        least: Minimum.
 
     Raises:
-        OutOfRangeError: If it is not a whole number (nor `True`, nor 3.0), or out of range.
+        OutOfRangeError: If it is not a whole number (`True` and 3.0 are not), or out of range.
     """
     if type(value) is int and least <= value <= most:
         return value
@@ -92,10 +89,10 @@ def checked_count(name: str, value: int, *, most: int, least: int = 1) -> int:
 
 
 def checked_seconds(name: str, value: float) -> float:
-    """Return a time to wait.
+    """Validate a time to wait.
 
     Raises:
-        OutOfRangeError: If it is no number, not above 0, or longer than a day.
+        OutOfRangeError: If it is not a number above 0 and at most a day.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and math.isfinite(value) and 0 < value <= MOST_SECONDS:
@@ -106,7 +103,7 @@ def checked_seconds(name: str, value: float) -> float:
 
 
 def checked_results(top_k: int | None) -> int | None:
-    """Return how many results are asked for; None where nobody says.
+    """Validate `top_k`; None stays None.
 
     Raises:
         OutOfRangeError: As `checked_count`.
@@ -115,7 +112,7 @@ def checked_results(top_k: int | None) -> int | None:
 
 
 def check_query(max_rows: int, timeout_s: float) -> None:
-    """Check how much a query may return, and how long it may take.
+    """Validate the limits of a query.
 
     Raises:
         OutOfRangeError: As `checked_count` and `checked_seconds`.
@@ -125,7 +122,7 @@ def check_query(max_rows: int, timeout_s: float) -> None:
 
 
 def _shown(value: object) -> str:
-    """Return a value, shortened; Python writes no number of more than 4,300 digits."""
+    """Return a shortened repr; Python cannot print integers of more than 4,300 digits."""
     try:
         return repr(value)[:_SHOWN]
     except ValueError:

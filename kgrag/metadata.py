@@ -1,4 +1,4 @@
-"""What a policy document says of itself: issuers, number, dates, kind, level, regions, status."""
+"""Metadata of a policy document: issuers, number, dates, kind, level, regions, status."""
 
 import re
 from collections.abc import Mapping
@@ -14,31 +14,30 @@ _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 
 @dataclass(frozen=True, slots=True)
 class Metadata(JsonReady):
-    """What a document says of itself, as rules read it or a person stated it.
+    """Metadata that rules extracted or a person stated.
 
-    Dates are ISO 8601 as far as they are told: `2022-03-05`, `2022-03`, `2022`. Empty means that
-    the document does not say.
+    Dates are ISO 8601, possibly without day or month: `2022-03-05`, `2022-03`, `2022`. Empty means
+    unknown.
 
     Attributes:
-        issuers: Full names of the organs that issued it (发文机关), the first named first:
-            四川省人民政府办公厅, not 省政府办公厅.
-        number: Its number (文号), brackets as 〔〕 and digits narrow: 云政发〔2022〕3号.
-        written: When it was signed (成文日期).
-        issued: When it was sent out or published (印发, 发布日期).
-        effective: From when it is in force (施行日期).
-        expires: Until when (失效日期, 有效期至).
-        kind: What its title ends in (文种): 实施方案, 规划, 管理办法.
-        level: Whose it is: 国家 (Party centre, National People's Congress, State Council), 部门 (a
-            ministry), 省, 市, 县.
-        regions: Full names of the places that it governs, the outermost first, each with what
-            lies around it: (四川省, 成都市). Empty for a national document.
-        recipients: To whom it is addressed (主送机关), as written.
-        status: Words that limit it: 试行, 暂行, 征求意见稿, 草案, 废止.
-        notice: Title of the notice that covers it (关于印发《…》的通知), where `Document.title` is
-            that of the body.
-        inferred: Names of the fields above that the document does not state, but suggests: a year
-            by the latest that it cites, a day by the time of its page alone, a region by the
-            places that it speaks of.
+        issuers: Full names of the issuing organs (发文机关), in order: 四川省人民政府办公厅, not
+            省政府办公厅.
+        number: Its number (文号), with 〔〕 and ASCII digits: 云政发〔2022〕3号.
+        written: Date of signature (成文日期).
+        issued: Date of issue or publication (印发, 发布日期).
+        effective: In force from (施行日期).
+        expires: In force until (失效日期, 有效期至).
+        kind: Last word of its title (文种): 实施方案, 规划, 管理办法.
+        level: 国家 (Party centre, People's Congress, State Council), 部门 (a ministry), 省,
+            市, 县.
+        regions: Full names of the places that it governs, outermost first, each with the places
+            around it: (四川省, 成都市). Empty for a national document.
+        recipients: Addressees (主送机关), as written.
+        status: Limiting words: 试行, 暂行, 征求意见稿, 草案, 废止.
+        notice: Title of the covering notice (关于印发《…》的通知), if `Document.title` is that of
+            the body.
+        inferred: Names of the fields above that are not stated, but inferred: a year from the
+            latest year cited, a day from the page's time stamp, a region from the places named.
     """
 
     issuers: tuple[str, ...] = ()
@@ -66,36 +65,36 @@ class Metadata(JsonReady):
 
     @property
     def year(self) -> int | None:
-        """Return the year of issue; None where the document does not say."""
+        """Return the year of issue; None if unknown."""
         date = self.issued or self.written
         return int(date[:4]) if date else None
 
     @property
     def told_date(self) -> str:
-        """Return when it was issued, as it says itself; empty where it is only suggested."""
+        """Return the stated date of issue; empty if it is unknown or inferred."""
         if self.written and "written" not in self.inferred:
             return self.written
         return self.issued if "issued" not in self.inferred else ""
 
     @property
     def sure_year(self) -> int | None:
-        """Return the year of issue if the document, or its number, says it; None if inferred."""
+        """Return the year of issue as stated, also by the number; None if inferred."""
         numbered = f"〔{self.year}〕" in self.number
         return self.year if self.told_date or numbered else None
 
     @property
     def owner(self) -> str:
-        """Return what tells documents of one name apart: the first issuer, else the region."""
+        """Return what distinguishes documents of one name: the first issuer, else the region."""
         return (*self.issuers[:1], *self.regions[-1:], "")[0]
 
     def to_record(self) -> dict[str, object]:
-        """Return what is told, as JSON: empty fields are left out, tuples are lists."""
+        """Return a JSON-ready mapping without empty fields."""
         told = ((f.name, getattr(self, f.name)) for f in fields(self))
         return {k: list(v) if isinstance(v, tuple) else v for k, v in told if v}
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> "Metadata":
-        """Return the metadata of a record; what is unknown in it is left out.
+        """Parse a record; unknown keys are ignored.
 
         >>> m = Metadata(issuers=("云岭省人民政府",), issued="2022-03-05")
         >>> Metadata.from_record(m.to_record()) == m

@@ -1,4 +1,4 @@
-"""Results as small pieces of HTML for notebooks; texts of documents are escaped."""
+"""HTML of results for notebooks; texts of documents are escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -17,15 +17,15 @@ def place_html(
     page: int | None = None,
     score: float | None = None,
 ) -> str:
-    """Return where a text stands: title and sections, then file, page and characters.
+    """Return the place of a text: title and sections, then file, page and characters.
 
     Args:
-        title: Of the document; its file stands for an empty one.
+        title: Of the document; its file name is shown if it is empty.
         heading_path: Sections, outermost first.
-        file: As ingested; the name alone is shown.
+        file: Only its name is shown.
         start: First character.
         end: Offset after the last.
-        page: 1-based, where there are pages.
+        page: 1-based, if there are pages.
         score: Of a result.
     """
     name = PurePath(file).name
@@ -41,13 +41,13 @@ def passage_html(where: str, text: str) -> str:
     """Return a text below its place.
 
     Args:
-        where: HTML, as `place_html` gives it.
+        where: HTML of `place_html`.
         text: Of a document.
     """
     return f"<div>{where}{_TEXT}{escape(text)}</div></div>"
 
 
 def list_html(items: Iterable[tuple[int, str]]) -> str:
-    """Return pieces of HTML as a list with their numbers."""
+    """Return numbered pieces of HTML as a list."""
     listed = "".join(f'<li value="{number}">{item}</li>' for number, item in items)
     return f"<ol>{listed}</ol>" if listed else ""

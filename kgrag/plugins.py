@@ -1,7 +1,7 @@
-"""What other packages add: entry points, looked up where kgrag has nothing of a name itself.
+"""Plugins of other packages, found by their entry points; see docs/plugins.md.
 
-Nothing is looked up at start-up, and a plugin is imported when it is asked for by name. See
-docs/plugins.md.
+Built-in names take precedence. Nothing is looked up at start-up, and a plugin is imported only
+when it is used.
 """
 
 import logging
@@ -25,10 +25,10 @@ class Plugin:
     """An entry point of another package.
 
     Attributes:
-        group: What it adds to.
-        name: Its name there.
-        value: Where it is, as `module:object`.
-        package: The distribution that has it; empty where its metadata do not say.
+        group: What it extends.
+        name: Its name.
+        value: Its location, as `module:object`.
+        package: Its distribution; empty if unknown.
         version: Of the distribution.
     """
 
@@ -39,12 +39,12 @@ class Plugin:
     version: str
 
     def __str__(self) -> str:
-        """Return which one it is, for messages."""
+        """Return a description for messages."""
         package = " ".join(filter(None, (self.package, self.version))) or "an unknown package"
         return f"the plugin {self.name!r} of {package} ({self.group}: {self.value})"
 
     def load(self) -> object:
-        """Import and return the object that it names.
+        """Import and return the plugin's object.
 
         Raises:
             PluginError: If that fails.
@@ -57,7 +57,7 @@ class Plugin:
             raise self.error(f"cannot be imported: {told(exc)}") from exc
 
     def error(self, what: str) -> PluginError:
-        """Return the error for what is wrong with the plugin, with the remedy."""
+        """Return an error on the plugin, with the remedy."""
         name = self.package or "it"
         return PluginError(
             f"{self} {what}. Remedy: correct it, install a version of {name} that fits this kgrag, "
@@ -65,14 +65,14 @@ class Plugin:
         )
 
     def guarded(self, function: Callable[..., _T], wanted: type[_T]) -> Callable[..., _T]:
-        """Return a function of the plugin whose errors name it, and whose result is checked.
+        """Wrap a function of the plugin: errors name the plugin, and the result's type is checked.
 
         Args:
-            function: Of the plugin; errors that kgrag knows pass as they are.
-            wanted: What it must return.
+            function: Of the plugin; errors of kgrag pass through.
+            wanted: Type that it must return.
 
         Raises:
-            PluginError: By what is returned, if it fails or returns something else.
+            PluginError: In the wrapper, if the function fails or returns another type.
         """
 
         def call(*args: object, **options: object) -> _T:
@@ -91,15 +91,15 @@ class Plugin:
 
 
 def find(group: Group, name: str, *, taken: Collection[str] = ()) -> Plugin | None:
-    """Return the plugin of a name; None where there is none. Nothing is imported.
+    """Return the plugin of a name, or None. Nothing is imported.
 
     Args:
-        group: What it adds to.
+        group: What it extends.
         name: As the user names it.
-        taken: Names of what kgrag has itself, which no plugin can replace.
+        taken: Built-in names, which no plugin can replace.
 
     Raises:
-        PluginError: If two have this name; names both.
+        PluginError: If two plugins have this name; names both.
     """
     found = by_name(group, taken=taken).get(name, ())
     if len(found) > 1:
@@ -112,15 +112,15 @@ def find(group: Group, name: str, *, taken: Collection[str] = ()) -> Plugin | No
 
 
 def by_name(group: Group, *, taken: Collection[str] = ()) -> Mapping[str, tuple[Plugin, ...]]:
-    """Return all plugins of a group by name, sorted; more than one of a name is a mistake.
+    """Return all plugins of a group by name, sorted; several of one name are an error of the user.
 
-    Those that bear the name of something built in are left out, and the log says so.
+    Plugins with a built-in name are left out, with a warning in the log.
     """
     return _by_name(group, frozenset(taken), tuple(sys.path))
 
 
 def installed(group: Group) -> list[Plugin]:
-    """Return all plugins of a group, sorted by name, those that cannot be used included."""
+    """Return all plugins of a group, sorted by name, also those that cannot be used."""
     return list(_installed(group, tuple(sys.path)))
 
 
@@ -154,5 +154,5 @@ def _installed(group: Group, path: Sequence[str]) -> tuple[Plugin, ...]:
 
 
 def told(exc: BaseException) -> str:
-    """Return an exception in words: its type, and its text where it has one."""
+    """Return an exception's type, and its text if it has one."""
     return f"{type(exc).__name__}: {exc}" if str(exc) else type(exc).__name__

@@ -12,19 +12,18 @@ IN_SECTION = "section "  # begins the reason of what stands in a section that th
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk(JsonReady):
-    """A retrieved chunk and how it came.
+    """A retrieved chunk.
 
     Attributes:
         chunk: The chunk.
         score: Higher is better; comparable within one ranking only.
         via: Reasons, strongest first, e.g. `vector 0.71`, `fact: A - cites - B`,
             `merged from 5 of 8`, `filled between 3 and 5`.
-        title: Of its document; like `file`, a search's last step sets it, and results that differ
-            in nothing else are equal.
+        title: Of its document; set, like `file`, by the last step of a search, and not compared.
         file: Of its document, as ingested.
-        status: Whether its document is in force; None where nobody asked.
-        also_in: Other files that hold the passage, or most of it: of documents with the same text,
-            or nearly.
+        status: Whether its document is in force; None if not determined.
+        also_in: Other files with the passage, or most of it: of documents with the same or nearly
+            the same text.
     """
 
     chunk: Chunk
@@ -36,10 +35,7 @@ class ScoredChunk(JsonReady):
     also_in: tuple[str, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping as `search --json` prints it.
-
-        The keys are those of a run file, and `status` and `also_in`.
-        """
+        """Return a JSON-ready mapping as `search --json` prints it."""
         return {
             "chunk_id": self.chunk.chunk_id,
             "doc_id": self.chunk.doc_id,
@@ -68,7 +64,7 @@ class ScoredChunk(JsonReady):
 
 
 class Hits(list[ScoredChunk]):
-    """Results of a search, best first: a list that notebooks show."""
+    """Results of a search, best first: a list with an HTML form for notebooks."""
 
     def _repr_html_(self) -> str:
         """Return them for a notebook."""
@@ -87,9 +83,9 @@ class Passage:
         heading_path: Sections around its start, outermost first.
         start: First character in the document's text.
         end: Offset after the last.
-        text: What a model reads: `document.text[start:end]`, or less where it was compressed.
-        chunk_id: The retrieved chunk that it is made of.
-        mark: What is put behind the title of a document that is not in force; empty for others.
+        text: What a model reads: `document.text[start:end]`, or less if compressed.
+        chunk_id: The retrieved chunk.
+        mark: Appended to the title of a document that is not in force; empty for others.
     """
 
     number: int
@@ -105,13 +101,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an answer may draw from.
+    """Input of an answer.
 
     Attributes:
         passages: In document order: documents by their best rank, then by place.
-        facts: Triples of the graph that bear on the question, as lines of text.
-        tokens: Their length, estimated.
-        best: Number of the passage that was ranked first; 0 where there is none.
+        facts: Triples related to the question, as lines of text.
+        tokens: Estimated length.
+        best: Number of the best-ranked passage; 0 if there is none.
     """
 
     passages: tuple[Passage, ...]
@@ -121,5 +117,5 @@ class Context:
 
 
 def language_of(title: str) -> Language:
-    """Return the language in which a notebook shows a mark: there is no question to go by."""
+    """Return the language of a title, for marks in a notebook."""
     return "zh" if any("一" <= c <= "鿿" for c in title) else "en"

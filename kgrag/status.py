@@ -1,4 +1,4 @@
-"""What there is to say of a document at a date: in force or not, and what replaces it."""
+"""Status of a document at a date: in force or not, and what replaces it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,22 +57,20 @@ _ACT: Mapping[StatusKind, str] = {"repealed": "废止", "amended": "修订"}
 
 @dataclass(frozen=True, slots=True)
 class Status(JsonReady):
-    """Whether a document is in force at a date, as far as the archive tells.
+    """Whether a document is in force at a date, as far as the knowledge base shows.
 
     Attributes:
-        kind: `in_force`: nothing held speaks against it. `not_yet`: issued or in force only
-            later. `expired`: its own period of validity is over. `repealed` and `amended`: by
-            another document that is held, or as its page says. `superseded`: there is a later
-            edition, of the same title and issuer. `over`: the years of a plan, as its title tells
-            them, are over. `draft`: 征求意见稿, 草案, 送审稿. `unknown`:
-            it does not say when it was issued.
-        day: The day that is asked about, ISO 8601.
-        since: From when it is so, as far as it is told; for `expired` the last day in
-            force, for `over` the last year.
-            Empty where it is not told.
-        word: What a draft calls itself; where `not_yet` is by the date of issue, 印发, or 推测 for
-            a year that the text only suggests.
-        doc_id: The document that repeals, amends or replaces it; empty for none that is held.
+        kind: `in_force`: nothing shows otherwise. `not_yet`: issued or in force only later.
+            `expired`: its own period of validity is over. `repealed` and `amended`: by another
+            document, or as its page says. `superseded`: there is a later edition, of the same
+            title and issuer. `over`: the years of a plan, by its title, are over. `draft`:
+            征求意见稿, 草案, 送审稿. `unknown`: its date of issue is unknown.
+        day: The day asked about, ISO 8601.
+        since: Since when, if known; for `expired` the last day in force, for `over` the last
+            year.
+        word: What a draft calls itself; for `not_yet` by the date of issue 印发, or 推测 if that is
+            inferred.
+        doc_id: The document that repeals, amends or replaces it; empty if there is none.
         title: Of that document.
     """
 
@@ -85,11 +83,11 @@ class Status(JsonReady):
 
     @property
     def counts(self) -> bool:
-        """Return whether the document may be relied on at the day: nothing says that it may not."""
+        """Return whether the document may be relied on at the day."""
         return self.kind in ("in_force", "amended", "unknown")
 
     def told(self, language: str = "zh") -> str:
-        """Return what a reader should know, in words; empty where there is nothing to say.
+        """Return the status in words; empty if there is nothing to report.
 
         Args:
             language: `zh` or `en`.
@@ -116,7 +114,7 @@ class Status(JsonReady):
 
 
 def mark(status: Status | None, language: str = "zh") -> str:
-    """Return what is put behind a title; empty where there is nothing to say.
+    """Return the status as a mark behind a title; empty if there is nothing to report.
 
     >>> mark(Status("draft", "2026-01-01", word="征求意见稿"))
     '【征求意见稿，不是正式文件】'

@@ -1,1 +1,1 @@
-"""What changes a knowledge base as a whole: ingest, corrections, copies, repair, problems."""
+"""Operations on a whole knowledge base: ingest, corrections, copies, repair, problems."""

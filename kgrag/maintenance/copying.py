@@ -1,4 +1,4 @@
-"""Copy one knowledge base into another, of the same or another kind of store."""
+"""Copying one knowledge base into another, between stores of any kind."""
 
 import hashlib
 import json
@@ -26,11 +26,10 @@ class CopyReport(JsonReady):
     """What was copied.
 
     Attributes:
-        written: Documents written.
-        unchanged: Documents that the target had already, with the same content.
-        source: What the source holds in the end.
-        target: What the target holds in the end; equal to `source` unless the source was
-            changed meanwhile.
+        written: Number of documents written.
+        unchanged: Number of documents that the target already had with the same content.
+        source: Counts of the source after copying.
+        target: Counts of the target; equal to `source` unless the source changed meanwhile.
     """
 
     written: int
@@ -40,19 +39,19 @@ class CopyReport(JsonReady):
 
     @property
     def documents(self) -> int:
-        """How many documents were looked at."""
+        """Number of documents compared."""
         return self.written + self.unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(JsonReady):
-    """How far two exports agree.
+    """Result of comparing two exports.
 
     Attributes:
-        records: How many records are equal, from the first on.
-        sha256: Of these as `kgrag export` writes them.
-        difference: The first two lines that differ (None for an export that has ended already),
-            or None if all are equal.
+        records: Number of equal records, from the first on.
+        sha256: Hash of these, as `kgrag export` writes them.
+        difference: The first two lines that differ (None for an export that has ended), or None
+            if all are equal.
     """
 
     records: int
@@ -61,22 +60,22 @@ class Comparison(JsonReady):
 
 
 def copy(source: Store, target: Store, *, progress: Progress | None = None) -> CopyReport:
-    """Copy settings and documents, each whole and with all that is known from it.
+    """Copy settings, decisions and documents with everything extracted from them.
 
-    Every document is written in one transaction, and those that the target has already are
-    passed over: a copy that was interrupted, or whose source has grown, is simply made again.
-    A document is compared by its content, not by its fingerprint: facts and summaries may have
-    been imported since. Vectors are compared by key.
+    Each document is written in one transaction, and documents that the target already has are
+    skipped, so an interrupted copy is resumed by copying again. Documents are compared by
+    content, not by fingerprint (facts and summaries may have been imported since), vectors by
+    key.
 
     Args:
-        source: Read only.
+        source: Only read.
         target: Empty, or an earlier copy.
         progress: Called with (file, documents done, documents in all) before each document, and
             at the end.
 
     Raises:
-        StoreError: If the target holds what the source does not, or was built with other
-            settings (nothing is written then); or if a store fails: what was copied stays.
+        StoreError: If the target has documents that the source lacks, or other settings (nothing
+            is written); or if a store fails (what was copied remains).
     """
     held = {state.source: state.doc_id for state in target.sources()}
     paths: defaultdict[str, list[str]] = defaultdict(list)
@@ -97,7 +96,7 @@ def copy(source: Store, target: Store, *, progress: Progress | None = None) -> C
 
 
 def compare(source: Store, target: Store) -> Comparison:
-    """Compare the exports of two knowledge bases, up to the first difference."""
+    """Compare the exports of two knowledge bases up to the first difference."""
     digest = hashlib.sha256()
     number = 0
     for ours, theirs in zip_longest(source.export(), target.export()):
@@ -110,14 +109,14 @@ def compare(source: Store, target: Store) -> Comparison:
 
 
 def export_line(record: Mapping[str, object]) -> str:
-    """Return a record as the line, without its end, that `kgrag export` writes."""
+    """Return a record as one line of JSON, without newline, as `kgrag export` writes it."""
     return json.dumps(record, ensure_ascii=False, sort_keys=True)
 
 
 def same_place(location: str, other: str) -> bool:
-    """Return whether two places are one, as far as their names tell.
+    """Return whether two locations name the same place, judged by their text.
 
-    Folders may be named in several ways, and a server by several schemes.
+    A folder may be written in several ways, and a server with several schemes.
 
     >>> same_place("kb", "./kb/"), same_place("bolt://h", "neo4j://h:7687/neo4j")
     (True, True)
@@ -136,7 +135,7 @@ def _place(location: str) -> tuple[str | None, int, str, str]:
 
 
 def _check_settings(ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
-    """Refuse a target of another encoder, chunk size or other setting."""
+    """Raise for a target with another encoder, chunk size or other setting."""
     for key, value in theirs.items():
         if ours.get(key) != value:
             raise StoreError(
@@ -146,7 +145,7 @@ def _check_settings(ours: Mapping[str, str], theirs: Mapping[str, str]) -> None:
 
 
 def _check_documents(held: Mapping[str, str], paths: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a target with documents, or with files of documents, that the source has not."""
+    """Raise for a target with documents, or files of documents, that the source lacks."""
     known = {path for group in paths.values() for path in group}
     strange = sorted({doc for path, doc in held.items() if doc not in paths or path not in known})
     if strange:
@@ -164,12 +163,12 @@ def _copy_document(
     """Copy a document unless the target has it; return whether it was written.
 
     Args:
-        source: From where.
-        target: To where.
+        source: The source.
+        target: The target.
         doc_id: The document.
-        paths: All of its sources.
-        held: Which document each of the target's sources held at the beginning. Copying takes
-            from a document only sources that are not among its `paths`.
+        paths: All of its files.
+        held: Document of each of the target's files before copying. Only files that are not among
+            `paths` are detached from a document.
     """
     bundle = source.bundle(doc_id)
     if bundle is None:  # deleted meanwhile
@@ -188,7 +187,7 @@ def _copy_document(
 
 
 def _copy_decisions(source: Store, target: Store) -> None:
-    """Let the target have what a person decided in the source, and nothing else of that kind."""
+    """Make the target's decisions those of the source."""
     wanted, held = _corrected(source), _corrected(target)
     changed: list[Correction] = []
     for doc_id, field in sorted(wanted.keys() | held.keys()):

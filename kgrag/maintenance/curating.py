@@ -1,4 +1,4 @@
-"""What people decide about a knowledge base: metadata put right, names merged and kept apart."""
+"""Decisions of people: corrected metadata, entities merged and kept apart."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,14 +35,14 @@ _FACTS = 1_000  # of an entity in which other wordings are looked for
 
 @dataclass(frozen=True, slots=True)
 class Named(JsonReady):
-    """An entity with the names that documents write for it.
+    """An entity and its spellings.
 
     Attributes:
-        name: As the graph calls it.
-        type: Of it.
-        facts: How many are about it.
-        documents: How many name it.
-        written: How often it is written otherwise, by wording, the most frequent first.
+        name: Its name in the graph.
+        type: Its type.
+        facts: Number of facts about it.
+        documents: Number of documents that mention it.
+        written: Number of occurrences by other spelling, most frequent first.
     """
 
     name: str
@@ -54,16 +54,17 @@ class Named(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Curator:
-    """Records what people decide, and has it hold at once.
+    """Records decisions and applies them at once.
 
-    Decisions stand beside the documents: they outlive a deletion and hold when a document comes
-    again. No model is asked; what models read is kept under the names that are now right.
+    Decisions are stored separately from documents: they survive a deletion and apply when a
+    document is ingested again. No model is called; extracted facts keep their evidence under the
+    corrected names.
 
     Attributes:
         store: The knowledge base.
         embedder: Its encoder.
         sizes: Its chunk sizes.
-        vectors: Which nodes carry vectors.
+        vectors: Which nodes have vectors.
     """
 
     store: Store
@@ -72,16 +73,16 @@ class Curator:
     vectors: VectorSet
 
     def correct(self, document: str, told: Mapping[str, str]) -> Document:
-        """Correct fields of a document; return its card as it is now.
+        """Correct fields of a document; return its card afterwards.
 
         Args:
             document: Its id, file, file name or title.
-            told: Values by field (`FIELDS`, or a name that a metadata.csv may use); several
-                values of a field are divided by 、, an empty value says that there is none.
+            told: Values by field (`FIELDS`, or a column name of metadata.csv); several values are
+                separated by 、, an empty value means that there is none.
 
         Raises:
-            NotFoundError: If no document, or more than one, is called so.
-            OutOfRangeError: If there is no such field, or it may not have that value.
+            NotFoundError: If no document, or more than one, matches.
+            OutOfRangeError: If a field is unknown, or its value not allowed.
         """
         for value in told.values():
             check_whole("correction", value)
@@ -90,16 +91,16 @@ class Curator:
         return self._corrected(card, fields)
 
     def reset(self, document: str, fields: Iterable[str] = ()) -> Document:
-        """Take back corrections of a document, all for no fields; return its card as it is now."""
+        """Take back corrections of a document (all, if no fields are given); return its card."""
         card = document_called(document, self.store.document_cards())
         kept = self.store.corrections().get(card.doc_id, {})
         return self._corrected(card, dict.fromkeys(tuple(fields) or tuple(kept)))
 
     def merge(self, names: Sequence[str], into: str) -> int:
-        """Have entities be called `into` from now on; return how many documents name them.
+        """Rename entities to `into` from now on; return the number of documents that mention them.
 
         Raises:
-            NotFoundError: If no entity is called so.
+            NotFoundError: If an entity is unknown.
             OutOfRangeError: If a name would lead back to itself.
         """
         for name in (*names, into):
@@ -117,16 +118,16 @@ class Curator:
         )
 
     def split(self, name: str, from_: str) -> int:
-        """Have a name be no longer an entity's; return how many documents are concerned.
+        """Separate a name from an entity; return the number of documents affected.
 
-        A merger that a person decided is taken back; what the rules made one is kept apart.
+        A merger that a person decided is taken back; names that the rules unify are kept apart.
 
         Args:
             name: As documents write it, or as a merger was decided.
             from_: The entity that it is part of now.
 
         Raises:
-            NotFoundError: If no entity is called `from_`.
+            NotFoundError: If no entity is named `from_`.
         """
         for text in (name, from_):
             check_whole("name", text)
@@ -138,7 +139,7 @@ class Curator:
         return self._decide(decisions=[apart], concerns=affected)
 
     def _corrected(self, card: Document, fields: Mapping[str, str | None]) -> Document:
-        """Correct fields, None for none any more; return the document's card as it is then."""
+        """Correct fields (None takes a correction back); return the document's card afterwards."""
         told = [(card.doc_id, name, value) for name, value in fields.items()]
         self._decide(corrections=told, concerns=[card.doc_id])
         return self.store.document_cards([card.doc_id])[0]
@@ -151,10 +152,10 @@ class Curator:
         taken_back: Iterable[Decision] = (),
         concerns: Iterable[str],
     ) -> int:
-        """Record a decision, and make anew what it concerns; return how many documents.
+        """Record a decision and update the documents affected; return their number.
 
         Raises:
-            StoreError: If nothing is recorded; or if that is, but not all of it was made anew.
+            StoreError: If nothing was recorded; or if it was, but not every document was updated.
         """
         self.store.decide(
             corrections=corrections, decisions=decisions, taken_back=taken_back, concerns=concerns
@@ -172,15 +173,15 @@ class Curator:
         return n
 
     def _undecided(self, decisions: Iterable[Decision]) -> list[str]:
-        """Return the names on which something is decided that was not before.
+        """Return the names whose decision is new.
 
-        The others may be gone by now, as a merged name is: who was interrupted decides again.
+        Names decided before may no longer exist: an interrupted command is given again.
         """
         known = self.store.decisions()
         return [d.name for d in decisions if d not in known]
 
     def _documents(self, names: Sequence[str]) -> list[str]:
-        """Return the documents that name entities."""
+        """Return the documents that mention entities."""
         found = self.store.find_entities(names)
         known = {normalize_name(e.name) for e in found}
         missing = [n for n in names if not known & {*map(normalize_name, (n, cited_name(n)))}]
@@ -195,13 +196,13 @@ class Curator:
 def named_entities(
     store: Store, *, limit: int, type_: str | None = None, merged: bool = False
 ) -> list[Named]:
-    """Return entities with the names that documents write for them, those with most facts first.
+    """Return entities with their spellings, those with most facts first.
 
     Args:
         store: The knowledge base.
-        limit: How many at most.
-        type_: Only of this type; of every one for None.
-        merged: Only those that are written otherwise somewhere.
+        limit: Maximum number.
+        type_: Only of this type.
+        merged: Only entities with other spellings.
     """
     counted = sorted(
         (c for c in _every(store) if type_ in (None, c.entity.type)),
@@ -217,8 +218,8 @@ def likely_duplicates(store: Store, *, limit: int, type_: str | None = None) -> 
 
     Args:
         store: The knowledge base.
-        limit: How many at most.
-        type_: Only of this type; of every one for None.
+        limit: Maximum number.
+        type_: Only of this type.
     """
     entities = ((c.entity, c.facts) for c in _every(store) if type_ in (None, c.entity.type))
     return proposals(entities, apart=Curation.of(store).decisions.apart)[:limit]
@@ -245,7 +246,7 @@ def _named(counted: Iterable[CountedEntity], store: Store, *, merged: bool) -> I
 
 
 def _written(entity_ids: Sequence[str], store: Store) -> dict[str, dict[str, int]]:
-    """Return how often entities are written otherwise, by wording, the most frequent first."""
+    """Return the number of occurrences by spelling of each entity, most frequent first."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     wanted = set(entity_ids)
     facts = {f.fact_id: f for f in store.facts_around(entity_ids, limit=_FACTS)}
@@ -261,10 +262,10 @@ def _written(entity_ids: Sequence[str], store: Store) -> dict[str, dict[str, int
 
 
 def _checked(told: Mapping[str, str]) -> dict[str, str]:
-    """Return corrections in normal form, by field.
+    """Return normalized corrections by field.
 
     Raises:
-        OutOfRangeError: If there is no such field, or it may not have that value.
+        OutOfRangeError: If a field is unknown, or its value not allowed.
     """
     found = {}
     for name, value in told.items():

@@ -1,4 +1,4 @@
-"""Take documents into a knowledge base, with the models that are configured or without."""
+"""Ingesting documents into a knowledge base, with the configured models or without."""
 
 import time
 from collections import defaultdict
@@ -39,7 +39,7 @@ Paths = str | Path | Sequence[str | Path]
 
 
 def paths_of(paths: Paths) -> list[Path]:
-    """Return paths as a list; a plain string is one path, not its letters.
+    """Return paths as a list; a string is one path.
 
     >>> [path.name for path in paths_of("policies/2022")]
     ['2022']
@@ -51,14 +51,14 @@ def paths_of(paths: Paths) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Takes documents into a knowledge base.
+    """Ingestion into one knowledge base.
 
     Attributes:
         store: The knowledge base.
         embedder: Its encoder.
         sizes: Its chunk sizes.
         config: Settings.
-        chat: Gives chat models, and the file of their kept answers.
+        chat: Its chat models, and the cache of their answers.
     """
 
     store: Store
@@ -69,10 +69,10 @@ class Intake:
 
     @property
     def vectors(self) -> VectorSet:
-        """Which nodes of what is taken in carry vectors.
+        """Which nodes of new documents get vectors.
 
         Raises:
-            ConfigError: If settings ask for others than the knowledge base has.
+            ConfigError: If the settings differ from what the knowledge base has.
         """
         wanted = self.config.embedding
         return vectors_to_add(
@@ -91,13 +91,13 @@ class Intake:
         progress: Progress | None,
         follow_links: bool = False,
     ) -> IngestReport:
-        """Take in files and folders; see `kgrag.ingestion.pipeline.ingest`.
+        """Ingest files and folders; see `kgrag.ingestion.pipeline.ingest`.
 
         Args:
             paths: Files and folders.
-            model: `auto` has documents read by the models that are configured, `none` does not.
+            model: `auto` extracts with the configured models, too; `none` by rules only.
             progress: Called with (file, files done, files in all).
-            follow_links: Follow links that lead out of a folder, too.
+            follow_links: Follow links that lead out of a folder.
         """
         began = time.monotonic()
         known = KbMeta(self.store.all_meta())
@@ -124,7 +124,7 @@ class Intake:
         return self._finished(report, progress, began)
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
-        """Ask again for passages that failed; see `kgrag.ingestion.retry.retry_failed`.
+        """Ask the model again for failed passages; see `kgrag.ingestion.retry.retry_failed`.
 
         Raises:
             ConfigError: If no model is configured.
@@ -147,15 +147,15 @@ class Intake:
         return self._finished(report, progress, began)
 
     def import_facts(self, path: Path) -> ImportReport:
-        """Add facts that were made elsewhere; see `kgrag.ingestion.imports.import_facts`."""
+        """Add facts from a file; see `kgrag.ingestion.imports.import_facts`."""
         return self._imported(import_facts, path)
 
     def import_summaries(self, path: Path) -> ImportReport:
-        """Add summaries made elsewhere; see `kgrag.ingestion.imports.import_summaries`."""
+        """Add summaries from a file; see `kgrag.ingestion.imports.import_summaries`."""
         return self._imported(import_summaries, path)
 
     def _imported(self, take_in: Callable[..., ImportReport], path: Path) -> ImportReport:
-        """Import a file, bring the search indexes up to date, and say what that took."""
+        """Import a file and update the search indexes; the report has the seconds."""
         began = time.monotonic()
         report = take_in(
             path,
@@ -170,13 +170,12 @@ class Intake:
     def plan(
         self, paths: Sequence[Path], *, model: Use, sample: int, follow_links: bool = False
     ) -> Plan:
-        """Return what `ingest` would make of files and folders, and what models would take.
+        """Return what `ingest` would do, and the predicted calls of models.
 
         Args:
             paths: Files and folders.
             model: As for `ingest`.
-            sample: Calls that are really made first, to learn what the models take; their
-                answers are kept.
+            sample: Number of real calls, for a better prediction; their answers are cached.
             follow_links: As for `ingest`.
         """
         with self._enricher(model) as enricher:
@@ -210,7 +209,7 @@ class Intake:
     def _predicted(
         self, stage: "Stage", enricher: "Enricher", planned: PlanBuilder
     ) -> "Prediction":
-        """Return what a stage will take; reads the documents."""
+        """Return the predicted calls of a stage; reads the documents."""
         from kgrag.llm.ledger import predict
 
         requests = (r for bundle in planned.bundles() for r in enricher.requests(bundle))
@@ -225,7 +224,7 @@ class Intake:
     def _finished(
         self, report: IngestReport, progress: Progress | None, began: float
     ) -> IngestReport:
-        """Bring the search indexes up to date, and say what that took, and what models cost."""
+        """Update the search indexes, and add seconds and cost to the report."""
         if progress:  # the index of words takes a while after many documents
             progress("search index", len(report.outcomes), len(report.outcomes))
         index_seconds = self._refreshed()
@@ -236,7 +235,7 @@ class Intake:
         return replace(report, model=replace(report.model, cost=cost))
 
     def _note_unread(self, report: IngestReport, paths: Sequence[Path]) -> None:
-        """Remember what of files and folders could not be read, and forget what now is."""
+        """Record the files that could not be read, and drop those that now can."""
         known = unread_from(self.store.get_meta(UNREAD))
         found = [
             Unread(shown_path(Path(o.source).absolute()), o.detail, o.status == "skipped")
@@ -248,14 +247,14 @@ class Intake:
             self.store.set_meta({UNREAD: unread_text(renewed)})
 
     def _refreshed(self) -> float:
-        """Bring the search indexes up to date; return the seconds that it took."""
+        """Update the search indexes; return the seconds."""
         began = time.monotonic()
         self.store.refresh(sizes=self.sizes.searched)
         return time.monotonic() - began
 
     @contextmanager
     def _enricher(self, model: Use) -> "Iterator[Enricher | None]":
-        """Give what has the models read; None where none is to, or there is none."""
+        """Yield the extraction by models; None if there is none."""
         if model == "none" or not self._has_models():
             yield None
             return
@@ -277,7 +276,7 @@ class Intake:
             models.close()
 
     def _has_models(self) -> bool:
-        """Return whether every stage that is to read documents has a model."""
+        """Return whether every stage of extraction has a model."""
         if not any(map(self.chat.has, STAGES)):
             return False  # and nothing of it is imported
         from kgrag.ingestion.enrich import stages_of
@@ -286,7 +285,7 @@ class Intake:
         return all(map(self.chat.has, stages))
 
     def _cost(self, usages: "Mapping[str, Usage]") -> dict[str, float]:
-        """Return what stages cost together, by currency; empty if a price is not known."""
+        """Return the cost of stages by currency; empty if a price is unknown."""
         if self.chat.given is not None:
             return {}
         from kgrag.llm.providers import settings_for
@@ -301,10 +300,10 @@ class Intake:
 
 
 def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Config) -> Reembedding:
-    """Return the change of a knowledge base's vectors to an encoder and what settings ask for.
+    """Return the change of a knowledge base's vectors to an encoder and the configured sizes.
 
     Raises:
-        ConfigError: If they ask for vectors of chunks that there are not.
+        ConfigError: If vectors are configured for a chunk size that does not exist.
     """
     wanted = config.embedding
     vectors = configured_vectors(wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
@@ -312,7 +311,7 @@ def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Con
 
 
 def extract_settings(config: Config) -> "ExtractSettings":
-    """Return what models are asked about documents.
+    """Return the settings of extraction by models.
 
     Raises:
         ConfigError: If the meta-model cannot be read.
@@ -330,15 +329,15 @@ def extract_settings(config: Config) -> "ExtractSettings":
 
 
 def requests_of(file: Path, config: Config) -> "Iterator[Request]":
-    """Yield what models would be asked about a file, whether one is configured or not.
+    """Yield what would be sent to a model for a file, whether one is configured or not.
 
     Args:
-        file: Of any format that is taken in.
+        file: Of any supported format.
         config: Settings.
 
     Raises:
         ConfigError: If the meta-model cannot be read.
-        IngestionError: If the file cannot.
+        IngestionError: If the file cannot be read.
     """
     from kgrag.ingestion.chunk import chunk
     from kgrag.ingestion.load import Failure, Sidecars, discover

@@ -1,4 +1,4 @@
-"""Files that were read badly or not at all, each with a remedy."""
+"""Files and documents that were read badly or not at all, each with a remedy."""
 
 import json
 import os
@@ -36,12 +36,12 @@ _LOCAL = ("省", "市", "县")
 
 @dataclass(frozen=True, slots=True)
 class Unread(JsonReady):
-    """A source that could not be read.
+    """A file, or part of one, that could not be read.
 
     Attributes:
-        source: Absolute path as shown; `:line` or `#id` appended for a part of a file.
+        source: Absolute path as displayed; with `:line` or `#id` for a part.
         reason: What is wrong, with the remedy.
-        skipped: Whether it was only met in a folder and no loader reads such files.
+        skipped: Whether it was found in a folder and has no loader.
     """
 
     source: str
@@ -50,7 +50,7 @@ class Unread(JsonReady):
 
 
 def unread_from(text: str | None) -> list[Unread]:
-    """Return the sources that a note holds, oldest first; none of a note that is none.
+    """Parse the stored list, oldest first; empty if it is missing or invalid.
 
     >>> unread_from('[["/a/b.pdf", "is locked", false]]')
     [Unread(source='/a/b.pdf', reason='is locked', skipped=False)]
@@ -63,7 +63,7 @@ def unread_from(text: str | None) -> list[Unread]:
 
 
 def unread_text(unread: Iterable[Unread]) -> str:
-    """Return the note that holds sources."""
+    """Return the list as text to be stored."""
     rows = [[one.source, one.reason, one.skipped] for one in unread]
     text = json.dumps(rows, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode()  # half characters as JSON escapes them
@@ -72,16 +72,15 @@ def unread_text(unread: Iterable[Unread]) -> str:
 def renewed_unread(
     known: Iterable[Unread], found: Iterable[Unread], *, looked_at: Sequence[Path]
 ) -> list[Unread]:
-    """Return what is unread after a run, oldest first.
+    """Return the list after an ingest, oldest first.
 
-    What was known of files at or below the paths of the run is left out: they were looked at
-    again. So is what is not there any more. There are `MOST_UNREAD` at most, the newest; files
-    that no loader reads make way first.
+    Entries at or below the paths of the ingest are replaced, entries whose file is gone are
+    dropped. At most the newest `MOST_UNREAD` are kept; skipped files are dropped first.
 
     Args:
-        known: Before the run.
-        found: In the run.
-        looked_at: Files and folders of the run.
+        known: Before the ingest.
+        found: In the ingest.
+        looked_at: Files and folders that were ingested.
     """
     roots = {Path(os.path.abspath(path)) for path in looked_at}  # noqa: PTH100 - links stay
     kept = [one for one in known if not roots & _around(one)]
@@ -112,16 +111,15 @@ class ReadingProblem(JsonReady):
     """Something that was read badly or not at all.
 
     Attributes:
-        kind: `unread` and `skipped` are sources without a document: failed, and of a form that no
-            loader reads. The others are of documents: `warning` of the loader; `title` taken from
-            the file's name; `issuer`, `date` or `region` not known, or only suggested by the
-            text; `short` text; no `headings` in a long text; `passages` that a model could not
-            read; a `twin` of a document that is held already; another `edition`, which shares the
-            node in the graph of the one with its title and issuer.
-        file: As shown; of a source its absolute path.
+        kind: `unread` (failed) and `skipped` (no loader) concern files without a document. The
+            others concern documents: `warning` of the loader; `title` is the file's name;
+            `issuer`, `date` or `region` unknown or inferred; `short` text; no `headings` in a long
+            text; `passages` that a model failed to read; `twin` of another document; `edition`
+            that shares a node in the graph with another one of its title and issuer.
+        file: As displayed; for a file without a document its absolute path.
         detail: What is wrong.
-        remedy: What to do, in few words.
-        doc_id: The document; empty for a source.
+        remedy: What to do.
+        doc_id: The document; empty for a file without one.
         title: Of the document.
     """
 
@@ -134,12 +132,10 @@ class ReadingProblem(JsonReady):
 
 
 def reading_problems(store: Store) -> Iterator[ReadingProblem]:
-    """Yield what was read badly or not at all: sources in their order, then documents by file.
-
-    Documents that are held twice, and editions that share a node, come last.
+    """Yield problems: files in order, then documents by file, then duplicates and editions.
 
     Args:
-        store: The knowledge base; a few texts are held at a time.
+        store: The knowledge base; texts are read in batches.
     """
     unread = unread_from(store.get_meta(UNREAD))
     yield from map(_source_problem, sorted(unread, key=lambda one: one.source))
@@ -182,12 +178,12 @@ def _source_problem(one: Unread) -> ReadingProblem:
 def _document_problems(
     document: Document, *, has_headings: bool, n_failed: int
 ) -> Iterator[ReadingProblem]:
-    """Yield what was read badly of a document.
+    """Yield the problems of a document.
 
     Args:
         document: With its text.
-        has_headings: Whether any was found.
-        n_failed: Passages that a model could not read.
+        has_headings: Whether it has headings.
+        n_failed: Number of passages that a model failed to read.
     """
 
     def problem(kind: ProblemKind, detail: str, remedy: str) -> ReadingProblem:
@@ -212,7 +208,7 @@ def _document_problems(
 
 
 def _title(document: Document) -> str:
-    """Say whether the title is the file's name, or a record's id, and not in the text, too."""
+    """Return the problem if the title is the file's name or a record's id, and not in the text."""
     name = document.file.rpartition("#")[2]
     names = {name, PurePath(name).stem, PurePath(document.file).stem, "untitled"}
     if document.title not in names or document.properties.get("stated.title"):

@@ -1,4 +1,4 @@
-"""Repair a damaged knowledge base: from what is whole of it, from the files, by the encoder."""
+"""Repair of a damaged knowledge base: from its intact parts, from the files, by the encoder."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
@@ -36,13 +36,13 @@ _MADE = {"text", "chunks", *_NOT_BY_RULE}  # parts that are made of a document's
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What was found, and what became of it.
+    """What was found, and what was done.
 
     Attributes:
-        found: What `verify` said before.
-        done: What was repaired, in words.
-        left: What could not be, with the remedy.
-        kept: The damaged file as it was; None where nothing was put in its place.
+        found: Problems that `verify` found before.
+        done: What was repaired.
+        left: What could not be repaired, with the remedy.
+        kept: The damaged file; None if it was not replaced.
     """
 
     found: tuple[Problem, ...] = ()
@@ -63,21 +63,20 @@ def repair(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> RepairReport:
-    """Make a damaged knowledge base in a folder whole again as far as that can be.
+    """Repair a damaged knowledge base in a folder as far as possible.
 
-    Derived things are built anew, vectors encoded, documents read from their files; the damaged
-    file is kept beside it. It need not be possible to open it.
+    Indexes are rebuilt, vectors encoded, documents read from their files; the damaged file is
+    kept beside the new one. The knowledge base need not be readable.
 
     Args:
-        location: The folder; a server is only checked, but for documents that do not say yet what
-            a person decided.
-        config: Settings; of the encoder, where vectors are to be made anew. Defaults for None.
-        dry_run: Do it beside, and put nothing in its place.
+        location: The folder. A server is only checked, and interrupted decisions are completed.
+        config: Settings of the encoder, for vectors that must be encoded again.
+        dry_run: Repair a copy, and replace nothing.
         progress: Called with (document, documents done, documents in all).
 
     Raises:
         NoKnowledgeBaseError: If there is none.
-        StoreError: If nothing of it can be read, or it was changed meanwhile; it is as it was.
+        StoreError: If nothing can be read, or it was changed meanwhile; nothing is replaced.
     """
     found = _problems(location)
     lost = [p.detail for p in found if p.invariant == "lost"]  # no file holds it any more
@@ -115,7 +114,7 @@ _ON_A_SERVER = (
 
 
 def _problems(location: str | Path) -> list[Problem]:
-    """Return what `verify` says; one that cannot be opened has the one problem that says so."""
+    """Return what `verify` finds; if the store cannot be opened, one problem that says so."""
     try:
         with closing(open_store(location, create=False)) as store:
             return store.verify()
@@ -130,7 +129,7 @@ def _problems(location: str | Path) -> list[Problem]:
 def _settle(
     location: str | Path, config: Config, doc_ids: Sequence[str], *, dry_run: bool
 ) -> tuple[str, ...]:
-    """Make documents anew that do not say yet what a person decided; it was cut off."""
+    """Update documents whose decision was interrupted."""
     if not dry_run:
         with closing(open_store(location, create=False)) as store:
             meta = KbMeta(store.all_meta())
@@ -171,7 +170,7 @@ class _Repairing:
         progress: As for `repair`.
         done: As in `RepairReport`.
         left: As in `RepairReport`, but for documents.
-        lost: Documents that cannot be made again, and why.
+        lost: Reason by document that cannot be restored.
     """
 
     old: "Damaged"
@@ -183,7 +182,7 @@ class _Repairing:
     _embedder: Embedder | None = None
 
     def run(self) -> None:
-        """Fill the new knowledge base with what is whole and what can be made again."""
+        """Fill the new knowledge base with what is intact and what can be restored."""
         encodes = self._settings()
         self._decisions()
         documents = self.old.documents
@@ -202,14 +201,14 @@ class _Repairing:
 
     @property
     def only_loses(self) -> bool:
-        """Whether nothing could be done but to leave out documents."""
+        """Whether nothing can be done but to leave out documents."""
         return bool(self.lost) and not self.done and not self.left
 
     def left_out(self, *, replaces: bool) -> Iterator[str]:
-        """Yield in words the documents that cannot be made again.
+        """Yield messages on documents that cannot be restored.
 
         Args:
-            replaces: Whether the new knowledge base, which lacks them, is used.
+            replaces: Whether the new knowledge base, which lacks them, replaces the damaged one.
         """
         for doc_id, why in self.lost.items():
             remedy = (
@@ -220,7 +219,7 @@ class _Repairing:
             yield f"{doc_id}: {why} {remedy}"
 
     def _settings(self) -> bool:
-        """Record settings, lost ones as they are found; return whether all is to be encoded."""
+        """Copy settings, inferring lost ones; return whether everything must be encoded again."""
         values, lost = self.old.settings()
         self.old.new.set_meta(values)
         if not lost:
@@ -237,10 +236,10 @@ class _Repairing:
         return not {*lost}.isdisjoint(("embedder", "embedded_sizes", "embedded_facts"))
 
     def _found_settings(self, recorded: KbMeta) -> KbMeta:
-        """Return settings from what is stored, and from the configuration what is not seen there.
+        """Return settings inferred from stored chunks, the rest from the configuration.
 
         Args:
-            recorded: Those that are whole.
+            recorded: Intact settings.
         """
         sizes = sorted(self.old.intact.counts().chunks, reverse=True)
         if not sizes:
@@ -261,7 +260,7 @@ class _Repairing:
         self.left += [f"{correction} is lost: give it again" for correction in lost]
 
     def _document(self, doc_id: str, parts: Collection[str]) -> None:
-        """Copy a document, or make anew what of it is damaged."""
+        """Copy a document, rebuilding its damaged parts."""
         names, parts = self._files(doc_id, {*parts} - {"log"})
         bundle = self._bundle(doc_id, names, parts)
         if bundle is None:
@@ -283,9 +282,10 @@ class _Repairing:
             self.old.new.attach_source(name, doc_id)
 
     def _files(self, doc_id: str, parts: set[str]) -> tuple[list[str], set[str]]:
-        """Return the files of a document; where their list is damaged, those that do hold it.
+        """Return the files of a document, and the parts to rebuild.
 
-        Also parts, without the list of files where it remains as it is.
+        If the list of files is damaged, files with the document's text are looked for; if there are
+        none, the list stays as it is and is not among the parts.
         """
         names = self.old.sources.get(doc_id, [])
         if names and "sources" not in parts:
@@ -301,7 +301,7 @@ class _Repairing:
         return names, parts - {"sources"}
 
     def _files_of_unknown(self) -> Iterator[str]:
-        """Yield files of what is no document."""
+        """Yield the files whose document is unknown."""
         for doc_id, names in self.old.sources.items():
             if doc_id not in self.old.documents:
                 yield from names
@@ -309,7 +309,7 @@ class _Repairing:
     def _bundle(
         self, doc_id: str, names: Sequence[str], parts: Collection[str]
     ) -> DocumentBundle | None:
-        """Return a document, made anew where it is damaged; None where it cannot be."""
+        """Return a document with damaged parts rebuilt; None if that is impossible."""
         store = self.old.intact
         held = store.bundle(doc_id, embedder=self._meta.embedder or "")
         if held is not None and _MADE.isdisjoint(parts):
@@ -327,7 +327,7 @@ class _Repairing:
         )
 
     def _connect(self) -> None:
-        """Point references at the documents held, and name what models and imports gave."""
+        """Resolve references between documents; report lost facts of models and imports."""
         if all(not parts for parts in self.old.documents.values()):
             return
         connect(self.old.new)
@@ -340,7 +340,7 @@ class _Repairing:
                 )
 
     def _name_lost_files(self) -> None:
-        """Name files whose document is not known."""
+        """Report files whose document is unknown."""
         held = {state.source for state in self.old.new.sources()}
         self.left += [
             f"{name}: what it held is not known: ingest it"

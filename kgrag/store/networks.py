@@ -1,4 +1,4 @@
-"""The graph of a store: what is around an entity, and all of it for networkx."""
+"""Parts of the graph: the surroundings of an entity, and all of it for networkx."""
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -22,12 +22,12 @@ def facts_around(
     Args:
         store: The knowledge base.
         name: The entity's name, or a part of it.
-        hops: Steps away from it, from 1 to `limits.MOST_HOPS`.
-        limit: Facts at most, around each entity on the way, from 1 to `limits.MOST_RESULTS`.
+        hops: Distance, from 1 to `limits.MOST_HOPS`.
+        limit: Maximum number of facts around each entity, from 1 to `limits.MOST_RESULTS`.
 
     Raises:
-        NotFoundError: If no entity is called so; names those that are like it.
-        OutOfRangeError: If hops or limit are outside, or the name is too long.
+        NotFoundError: If there is no such entity; lists similar ones.
+        OutOfRangeError: If hops, limit or the length of the name are out of range.
     """
     checked_count("hops", hops, most=MOST_HOPS)
     checked_count("limit", limit, most=MOST_RESULTS)
@@ -55,14 +55,14 @@ def _entity(store: Store, name: str) -> Entity:
 
 
 def to_networkx(store: Store) -> "MultiDiGraph[str]":
-    """Return documents, entities, facts and citations as a graph, held whole in memory.
+    """Return documents, entities, facts and citations as a graph in memory.
 
-    Nodes are named by their ids. Those of documents have `kind` "document", `title`, `file` and
-    `media_type`; those of entities `kind` "entity", `name` and `type`.
+    Nodes are ids. Those of documents have `kind` "document", `title`, `file` and `media_type`;
+    those of entities `kind` "entity", `name` and `type`.
 
     Edges from subject to object have the fact's id as key, `kind` "fact", `predicate` and
     `evidence`, a list of (doc_id, start, end). Edges from a document to one that it cites have
-    "cites" as key and `kind`, and `predicates`, sorted: which words of citation it does so with.
+    "cites" as key and `kind`, and `predicates`, a sorted list of the citing predicates.
     """
     from networkx import MultiDiGraph
 

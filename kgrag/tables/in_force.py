@@ -1,4 +1,4 @@
-"""Which documents are in force at a date, as metadata, citations and later editions tell."""
+"""Which documents are in force at a date, from metadata, citations and later editions."""
 
 import re
 from collections import defaultdict
@@ -35,7 +35,7 @@ _REVISED = 366  # days from its beginning after which a text is a revised one
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """What another document does to one, or makes of it: from when, and which it is."""
+    """A change of a document's status: the kind, from when, and the document that causes it."""
 
     kind: StatusKind
     since: str
@@ -45,7 +45,7 @@ class _Event:
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """What a document does to another one: by its title, and which of the held ones it is."""
+    """A repeal or amendment: the title that it names, and the documents that are meant."""
 
     event: _Event
     title: str
@@ -53,7 +53,7 @@ class _Act:
 
 
 class InForce:
-    """What is in force at any date in one state of a knowledge base."""
+    """Status of all documents of one state of a knowledge base, at any date."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class InForce:
 
     @classmethod
     def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
-        """Return what documents and their citations tell.
+        """Build from documents and citations.
 
         Args:
-            cards: All documents; texts are not read.
-            statements: Places where one repeals or amends another.
+            cards: All documents; texts are not needed.
+            statements: References that repeal or amend.
         """
         events: defaultdict[str, list[_Event]] = defaultdict(list)
         named: defaultdict[str, list[_Event]] = defaultdict(list)
@@ -87,17 +87,17 @@ class InForce:
 
     @classmethod
     def read(cls, store: Store, cards: Sequence[Document] | None = None) -> "InForce":
-        """Return what a knowledge base tells.
+        """Build from a store.
 
         Args:
-            store: It.
-            cards: All its documents; they are read for None.
+            store: The knowledge base.
+            cards: All its documents, if the caller has them.
         """
         held = store.document_cards() if cards is None else cards
         return cls.of(held, store.statements("reference", predicates=tuple(_ACTS)))
 
     def status(self, doc_id: str, day: str) -> Status:
-        """Return what there is to say of a document at a day; `unknown` for one that is not held.
+        """Return the status of a document at a day; `unknown` if there is no such document.
 
         Args:
             doc_id: The document.
@@ -107,10 +107,10 @@ class InForce:
         return self._status(card, day) if card else Status("unknown", day)
 
     def status_of_title(self, title: str, day: str) -> Status | None:
-        """Return what held documents do to one that is not held; None where they do nothing.
+        """Return the status of a title without a document here; None if no document affects it.
 
         Args:
-            title: In full, with 《》 or without.
+            title: In full, with or without 《》.
             day: ISO 8601, with month and day.
         """
         events = self._named.get(title_key(node_name(title)), ())
@@ -121,9 +121,9 @@ class InForce:
         return Status(last.kind, day, last.since, "", last.doc_id, last.title)
 
     def issued_after(self, day: str) -> frozenset[str]:
-        """Return the documents that were surely issued after a day, ISO 8601.
+        """Return the documents that were certainly issued after a day (ISO 8601).
 
-        Not those of which a revised text is held: they were there before.
+        Revised texts of documents that existed before are not included.
         """
         later = self._later.get(day)
         if later is None:
@@ -135,7 +135,7 @@ class InForce:
         return later
 
     def undated(self) -> frozenset[str]:
-        """Return the documents that do not say when they were issued, whatever they suggest."""
+        """Return the documents without a stated date of issue."""
         return frozenset(d for d, c in self._cards.items() if not c.metadata.told_date)
 
     def _status(self, card: Document, day: str) -> Status:
@@ -166,7 +166,7 @@ class InForce:
 
 
 def _over(card: Document, day: str) -> str:
-    """Return the last year of a plan whose years are over at a day; empty for another document."""
+    """Return the last year of a plan that is over at a day; empty otherwise."""
     year = None if card.metadata.expires else last_year(card.title)
     return str(year) if year and str(year) < day[:4] else ""
 
@@ -176,7 +176,7 @@ def _begin(told: Metadata) -> str:
 
 
 def _first(when: str) -> str:
-    """Return the first day of a date as far as it is told."""
+    """Return the first day of a date that may lack month and day."""
     return when + "-01-01"[len(when) - 10 :] if len(when) < 10 else when
 
 
@@ -190,7 +190,7 @@ def _issued_after(told: Metadata, day: str) -> bool:
 
 
 def _is_revised(told: Metadata, day: str) -> bool:
-    """Tell a law's later text, whose first one was in force at a day, from a later document."""
+    """Return whether a text is a later version of a law that was in force at a day."""
     if len(told.effective) < 10 or told.effective > day:
         return False
     return _days(told.effective, _first(_begin(told))) > _REVISED
@@ -201,14 +201,14 @@ def _days(first: str, last: str) -> int:
 
 
 def _draft(card: Document) -> str:
-    """Return what a draft calls itself; empty for another document."""
+    """Return the word for a draft, such as 征求意见稿; empty for other documents."""
     if _NO_DRAFT.search(card.title):
         return ""
     return next((word for word in _DRAFTS if word in card.metadata.status), "")
 
 
 def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterator[_Act]:
-    """Yield what documents do to others."""
+    """Yield repeals and amendments."""
     by_id = {card.doc_id: card for card in cards}
     by_node: defaultdict[str, list[Document]] = defaultdict(list)
     for card in cards:
@@ -229,7 +229,7 @@ def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterato
 
 
 def _is_meant(card: Document, statement: Statement, acting: Document) -> bool:
-    """Return whether a document is the one that another ends: editions share a node."""
+    """Return whether a repeal means this edition: editions share a node in the graph."""
     if card.doc_id == acting.doc_id:
         return False
     number, own = statement.qualifiers.number, card.metadata.number
@@ -242,7 +242,7 @@ def _is_meant(card: Document, statement: Statement, acting: Document) -> bool:
 
 
 def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
-    """Yield the later editions of documents: same title and issuer, surely a later date."""
+    """Yield later editions: the same title and issuer, certainly a later date."""
     groups: defaultdict[tuple[str, str], list[Document]] = defaultdict(list)
     for card in cards:
         key = _edition_key(card)
